@@ -1,0 +1,149 @@
+# The short commands. Each prepares what it needs: an environment in $(VENV), the build, the tools. All it asks of the machine
+# is Python >= 3.10 with venv, a C++20 compiler and make.
+#
+#   make test PYTHON=python3.12     with another Python (a fresh VENV=.venv-312 keeps the old environment)
+#   make bench BENCH_ARGS=          with asv's full repetitions instead of one quick run
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1)")
+PYTEST_ARGS ?=
+BENCH_ARGS ?= --quick
+
+BIN := $(VENV)/bin
+VENV_PYTHON := $(BIN)/python
+PIP := $(BIN)/pip --disable-pip-version-check -q
+CMAKE := $(BIN)/cmake
+CTEST := $(BIN)/ctest --output-on-failure --no-tests=error
+# The folder that pip built in last; one per Python.
+PYTHON_BUILD = $(firstword $(shell ls -td build/python/*/))
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+# The tools from PyPI come first, whatever the machine has.
+export PATH := $(abspath $(BIN)):$(PATH)
+MAKEFLAGS += --no-print-directory
+
+CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-cpp test-python bench lint lint-cpp lint-python sanitize sanitize-address sanitize-thread \
+        valgrind wheel wheel-check test-oldest format install clean distclean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---- The environment --------------------------------------------------------------------------------------------------
+
+$(VENV_PYTHON):
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10))" || \
+	  { echo "fastpu needs Python >= 3.10; '$(PYTHON)' is `$(PYTHON) -V`. Choose one with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# $(VENV)/.has-<group>: the dependency group of that name is installed as pyproject.toml now has it.
+$(VENV)/.has-%: pyproject.toml | $(VENV_PYTHON)
+	$(PIP) install "pip>=25.1"
+	$(PIP) install --group $*
+	@touch $@
+
+# fastpu itself, editable: a change of Python is there at once, a change of C++ after another `make install`. Without
+# WERROR=... the build folder keeps the choice of its first time (off).
+install: $(VENV)/.has-build  ## build fastpu into $(VENV), editable
+	$(PIP) install --no-build-isolation -e . $(if $(WERROR),-C cmake.define.FASTPU_WERROR=$(WERROR))
+
+# ---- What the README promises -----------------------------------------------------------------------------------------
+
+demo: $(VENV)/.has-demo install  ## fit and judge on real data: a table and a picture
+	$(VENV_PYTHON) examples/breast_cancer.py
+
+test: test-cpp test-python  ## C++ tests, Python tests, doctests; warnings are errors
+
+test-cpp: $(VENV)/.has-build  ## C++ tests alone
+	$(CMAKE) --preset dev > build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
+	$(CMAKE) --build build/dev
+	$(CTEST) --test-dir build/dev
+
+test-python: $(VENV)/.has-test  ## Python tests and doctests alone
+	@$(MAKE) install WERROR=ON
+	$(VENV_PYTHON) -m pytest -n $(JOBS) --doctest-modules --doctest-glob='*.md' tests README.md --pyargs fastpu $(PYTEST_ARGS)
+
+bench: $(VENV)/.has-bench install  ## the asv suite in this environment
+	cd bench && $(abspath $(BIN))/asv machine --yes
+	cd bench && OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/asv run -E existing:$(abspath $(VENV_PYTHON)) --dry-run \
+	  --show-stderr $(BENCH_ARGS)
+
+# ---- Style and types --------------------------------------------------------------------------------------------------
+
+lint: lint-python lint-cpp  ## formatters, linters, types and stubs; all must be silent
+
+lint-python: $(VENV)/.has-lint
+	@$(MAKE) install WERROR=ON
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/cython-lint src
+	$(BIN)/mypy
+	$(VENV_PYTHON) -m mypy.stubtest fastpu._core
+
+lint-cpp: $(VENV)/.has-lint
+	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+	@$(MAKE) install WERROR=ON
+	$(CMAKE) --preset dev > /dev/null
+	$(VENV_PYTHON) cmake/run_clang_tidy.py --jobs $(JOBS) build/dev $(PYTHON_BUILD)
+
+format: $(VENV)/.has-lint  ## let the formatters decide
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+# ---- Sanitizers and valgrind ------------------------------------------------------------------------------------------
+
+sanitize: sanitize-thread sanitize-address  ## address, undefined (C++ and Python tests) and thread (C++ tests)
+
+# gcc's thread sanitizer knows older layouts of the address space: setarch -R takes the randomness out where it may.
+sanitize-thread: $(VENV)/.has-build
+	$(CMAKE) --preset tsan > /dev/null
+	$(CMAKE) --build build/tsan
+	TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $$(setarch -R true 2>/dev/null && echo setarch -R) \
+	  $(CTEST) --test-dir build/tsan
+
+# The Python half lives in a small environment of its own, which finds all other packages in $(VENV) (a .pth line), so that
+# the instrumented build and the usual one do not meet. An instrumented extension needs its run-time libraries loaded
+# before Python's own; libstdc++ too, or exceptions thrown across it are not seen. Leaks are not looked for here, since
+# the interpreter and NumPy keep what they allocate until the end of the process; the C++ tests do look for them.
+ASAN_VENV := build/asan-venv
+ASAN_PRELOAD = $$($${CXX:-g++} -print-file-name=libasan.so):$$($${CXX:-g++} -print-file-name=libstdc++.so.6)
+sanitize-address: $(VENV)/.has-test
+	$(CMAKE) --preset asan > /dev/null
+	$(CMAKE) --build build/asan
+	$(CTEST) --test-dir build/asan
+	$(VENV_PYTHON) -m venv --without-pip $(ASAN_VENV)
+	$(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))" \
+	  > $$($(ASAN_VENV)/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/packages.pth
+	$(PIP) --python $(ASAN_VENV)/bin/python install --no-build-isolation --no-deps --ignore-installed . \
+	  -C build-dir=build/asan-python -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+	  -C cmake.define.FASTPU_SANITIZE=address -C cmake.define.FASTPU_ASSERTS=ON
+	LD_PRELOAD=$(ASAN_PRELOAD) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(ASAN_VENV)/bin/python -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+
+valgrind: $(VENV)/.has-build  ## C++ tests under valgrind (which you install)
+	$(CMAKE) --preset dev > /dev/null
+	$(CMAKE) --build build/dev
+	for test in build/dev/cpp/tests/test_*; do \
+	  valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,possible $$test || exit 1; \
+	done
+
+# ---- Wheels -----------------------------------------------------------------------------------------------------------
+
+wheel: $(VENV)/.has-build  ## dist/*.whl, built in isolation as pip does it for users
+	rm -rf dist
+	$(PIP) wheel --no-deps -w dist .
+
+wheel-check: wheel  ## the wheel in an empty environment with its run-time packages alone
+	rm -rf build/wheel-venv
+	$(VENV_PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/pip --disable-pip-version-check -q install dist/*.whl
+	cd build && wheel-venv/bin/python ../tests/test_minimal.py
+
+clean:  ## remove everything built, keep the environment
+	rm -rf build dist
+
+distclean: clean  ## remove the environment as well
+	rm -rf $(VENV)

@@ -1,0 +1,65 @@
+# How fastpu is compiled: reproducible arithmetic everywhere, warnings, sanitizers and instruction-set levels.
+include(CheckCXXSourceCompiles)
+
+# The same bits on every instruction-set level: a compiler may not fuse a*b+c on its own, and nothing is reordered.
+# (MSVC's default /fp:precise does not fuse either.)
+if(NOT MSVC)
+  add_compile_options(-ffp-contract=off)
+else()
+  add_compile_options(/utf-8 /EHsc)
+  add_compile_definitions(_USE_MATH_DEFINES NOMINMAX)
+endif()
+
+if(FASTPU_ASSERTS)
+  if(MSVC)
+    add_compile_options(/UNDEBUG)
+  else()
+    add_compile_options(-UNDEBUG -D_GLIBCXX_ASSERTIONS)
+  endif()
+endif()
+
+# Warnings of our own C++ (not of generated or third-party code).
+add_library(fastpu_warnings INTERFACE)
+if(MSVC)
+  target_compile_options(fastpu_warnings INTERFACE /W4 $<$<BOOL:${FASTPU_WERROR}>:/WX>)
+else()
+  target_compile_options(
+    fastpu_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
+                              $<$<BOOL:${FASTPU_WERROR}>:-Werror>)
+endif()
+
+if(FASTPU_SANITIZE STREQUAL "address")
+  set(sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(FASTPU_SANITIZE STREQUAL "thread")
+  set(sanitize_flags -fsanitize=thread -fno-omit-frame-pointer)
+elseif(FASTPU_SANITIZE)
+  message(FATAL_ERROR "FASTPU_SANITIZE must be 'address', 'thread' or empty, got '${FASTPU_SANITIZE}'")
+endif()
+if(FASTPU_SANITIZE)
+  add_compile_options(${sanitize_flags})
+  add_link_options(${sanitize_flags})
+endif()
+
+# A build for two architectures at once (macOS universal2) fails this check and gets the baseline, which is right.
+check_cxx_source_compiles(
+  "#if !defined(__x86_64__) && !defined(_M_X64)\n#error not x86-64\n#endif\nint main() { return 0; }" FASTPU_IS_X86_64)
+
+# fastpu_add_isa_sources(target): the files of FASTPU_AVX2_SOURCES and FASTPU_AVX512_SOURCES, each with its level's flags.
+# They hold no inline function of a shared header that another file also instantiates: the linker might keep the copy
+# that needs AVX for everybody.
+function(fastpu_add_isa_sources target)
+  if(NOT FASTPU_IS_X86_64 OR NOT FASTPU_AVX2_SOURCES)
+    return()
+  endif()
+  if(MSVC)
+    set(avx2 /arch:AVX2)
+    set(avx512 /arch:AVX512)
+  else()
+    set(avx2 -mavx2 -mfma -mbmi -mbmi2 -mpopcnt -mlzcnt)
+    set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+  endif()
+  set_source_files_properties(${FASTPU_AVX2_SOURCES} PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(${FASTPU_AVX512_SOURCES} PROPERTIES COMPILE_OPTIONS "${avx512}")
+  target_sources(${target} PRIVATE ${FASTPU_AVX2_SOURCES} ${FASTPU_AVX512_SOURCES})
+  target_compile_definitions(${target} PUBLIC FASTPU_X86_LEVELS=1)
+endfunction()

@@ -1,0 +1,17 @@
+// The extension's table of contents.
+#include <pybind11/pybind11.h>
+
+namespace fastpu {
+void bind_binned_features(pybind11::module_& module);
+void bind_blas(pybind11::module_& module);
+void bind_stump_boost(pybind11::module_& module);
+void bind_stump_ensemble(pybind11::module_& module);
+}  // namespace fastpu
+
+PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
+  module.attr("__version__") = FASTPU_VERSION;
+  fastpu::bind_binned_features(module);
+  fastpu::bind_blas(module);
+  fastpu::bind_stump_boost(module);
+  fastpu::bind_stump_ensemble(module);
+}

@@ -1,0 +1,96 @@
+// BLAS and LAPACK for the core, without linking any: whoever calls the core passes the functions in.
+//
+// BlasTable holds plain function pointers, filled from SciPy by src/fastpu/_blas.pyx (and from loops of a few lines by
+// the C++ tests). Blas is what kernels use: row-major matrices, shapes checked, sizes checked to fit BLAS's 32-bit
+// integers. Everything about row-major against column-major is in blas.cpp and nowhere else.
+//
+// Any thread may call these, but not from inside a parallel loop: BLAS has threads of its own, and the two would
+// multiply.
+#pragma once
+
+#include <type_traits>
+
+#include "fastpu/types.hpp"
+
+namespace fastpu {
+
+// Column-major, by value, named and ordered as in BLAS. Not noexcept: Cython's function types are not.
+struct BlasTable {
+  void (*dgemm)(char trans_a, char trans_b, int m, int n, int k, double alpha, const double* a, int lda,
+                const double* b, int ldb, double beta, double* c, int ldc);
+  void (*sgemm)(char trans_a, char trans_b, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
+                int ldb, float beta, float* c, int ldc);
+  void (*dsyrk)(char uplo, char trans, int n, int k, double alpha, const double* a, int lda, double beta, double* c,
+                int ldc);
+  void (*ssyrk)(char uplo, char trans, int n, int k, float alpha, const float* a, int lda, float beta, float* c,
+                int ldc);
+  void (*dgemv)(char trans, int m, int n, double alpha, const double* a, int lda, const double* x, int inc_x,
+                double beta, double* y, int inc_y);
+  void (*sgemv)(char trans, int m, int n, float alpha, const float* a, int lda, const float* x, int inc_x, float beta,
+                float* y, int inc_y);
+  void (*dtrsm)(char side, char uplo, char trans, char diag, int m, int n, double alpha, const double* a, int lda,
+                double* b, int ldb);
+  void (*dpotrf)(char uplo, int n, double* a, int lda, int* info);
+};
+
+// Under this name the table travels from _blas to _core; a new layout of BlasTable needs a new number.
+inline constexpr const char* kBlasCapsule = "fastpu._blas.table.v1";
+
+enum class Op { none, transpose };
+enum class Triangle { lower, upper };
+
+// A row-major matrix somewhere in memory; rows are `stride` >= n_cols elements apart. T is const for what is only read.
+template <class T>
+struct BlasMatrix {
+  T* data;
+  index_t n_rows;
+  index_t n_cols;
+  index_t stride;
+
+  constexpr BlasMatrix(T* values, index_t rows, index_t cols, index_t row_stride)
+      : data(values), n_rows(rows), n_cols(cols), stride(row_stride) {}
+  constexpr BlasMatrix(T* values, index_t rows, index_t cols) : BlasMatrix(values, rows, cols, cols) {}
+
+  // What can be written can be read.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr operator BlasMatrix<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, n_rows, n_cols, stride};
+  }
+};
+
+// All functions throw std::invalid_argument if shapes do not fit each other or a size does not fit 32 bits.
+// With beta == 0 the old contents of the result are not read (they may be NaN). Inputs and result must not overlap.
+class Blas {
+ public:
+  explicit Blas(const BlasTable& table) : table_(table) {}
+
+  // C := alpha op(A) op(B) + beta C
+  void gemm(Op op_a, Op op_b, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
+            BlasMatrix<double> c) const;
+  void gemm(Op op_a, Op op_b, float alpha, BlasMatrix<const float> a, BlasMatrix<const float> b, float beta,
+            BlasMatrix<float> c) const;
+
+  // One triangle of C := alpha A A' + beta C (Op::none) or alpha A' A + beta C (Op::transpose); the other is not
+  // touched.
+  void syrk(Triangle triangle, Op op_a, double alpha, BlasMatrix<const double> a, double beta,
+            BlasMatrix<double> c) const;
+  void syrk(Triangle triangle, Op op_a, float alpha, BlasMatrix<const float> a, float beta, BlasMatrix<float> c) const;
+
+  // y := alpha op(A) x + beta y, with x and y contiguous and as long as op(A) has columns and rows
+  void gemv(Op op_a, double alpha, BlasMatrix<const double> a, const double* x, double beta, double* y) const;
+  void gemv(Op op_a, float alpha, BlasMatrix<const float> a, const float* x, float beta, float* y) const;
+
+  // Cholesky factor of the symmetric matrix whose `triangle` is given: A = L L' (lower) or U' U (upper), in place of
+  // that triangle. Returns 0, or the order of the first leading minor that is not positive (then A holds no factor).
+  [[nodiscard]] index_t potrf(Triangle triangle, BlasMatrix<double> a) const;
+
+  // Solves A X = B in place of B, with the factor that potrf left in a.
+  void potrs(Triangle triangle, BlasMatrix<const double> a, BlasMatrix<double> b) const;
+
+ private:
+  BlasTable table_;
+};
+
+}  // namespace fastpu

@@ -1,0 +1,32 @@
+// The types that every kernel shares: the index, and non-owning views of the two matrix forms.
+#pragma once
+
+#include <cstdint>
+
+namespace fastpu {
+
+// Every count, size and position. Signed, so that differences need no thought.
+using index_t = std::int64_t;
+
+// A dense matrix, row-major and contiguous, owned by somebody else. T is float or double.
+template <class T>
+struct DenseView {
+  const T* data = nullptr;
+  index_t n_rows = 0;
+  index_t n_cols = 0;
+
+  const T* row(index_t i) const { return data + i * n_cols; }
+};
+
+// A sparse matrix in compressed rows, owned by somebody else. Within a row the columns ascend and none
+// is repeated; whoever makes the view has checked this and that every column is in [0, n_cols).
+template <class T>
+struct CsrView {
+  const T* values = nullptr;
+  const std::int32_t* columns = nullptr;
+  const index_t* row_start = nullptr;  // n_rows + 1 positions
+  index_t n_rows = 0;
+  index_t n_cols = 0;
+};
+
+}  // namespace fastpu

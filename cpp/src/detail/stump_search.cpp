@@ -1,0 +1,203 @@
+#include "detail/stump_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr double kTie = 1e-12;         // candidates this close to the best count as equal to it
+constexpr double kBoundSlack = 1e-12;  // far above the rounding of the bounds
+constexpr double kBinsPerWorker = 4096;  // fewer bins than this are not worth waking a thread
+constexpr index_t kRowsPerWorker = 65536;  // the same for the rows of ordered features
+constexpr index_t kBinsPerBlock = 2048;  // bins of one parallel task, roughly
+
+}  // namespace
+
+StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, Score score, Team& team)
+    : state_(state),
+      features_(state.features()),
+      order_(order),
+      score_(score),
+      team_(team),
+      order_of_(static_cast<std::size_t>(features_.n_features), -1),
+      best_of_feature_(order_of_.size()),
+      scans_(static_cast<std::size_t>(team.n_threads())) {
+  index_t most_bins = 0;
+  for (index_t e = 0; e < features_.n_features; ++e) most_bins = std::max(most_bins, features_.n_bins(e));
+  for (Scan& scan : scans_) {
+    scan.gain.resize(static_cast<std::size_t>(most_bins));
+    scan.prefix.resize(scan.gain.size());
+  }
+  if (order_ == nullptr) return;
+  for (std::size_t i = 0; i < order_->features.size(); ++i) {
+    order_of_[static_cast<std::size_t>(order_->features[i])] = static_cast<index_t>(i);
+  }
+}
+
+Boundary StumpSearch::best(const GainCoefs& coefs) {
+  const index_t n_features = features_.n_features;
+  const auto bins = static_cast<double>(features_.total_bins());
+  const int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + bins / kBinsPerWorker));
+  const index_t per_block = std::max<index_t>(1, kBinsPerBlock * n_features / features_.total_bins());
+  team_.for_each((n_features + per_block - 1) / per_block, workers, [&](index_t block, int worker) {
+    Scan& scan = scans_[static_cast<std::size_t>(worker)];
+    for (index_t e = block * per_block; e < std::min(n_features, (block + 1) * per_block); ++e) {
+      state_.settle(e);
+      load(e, coefs, scan);
+      double best = -1;
+      for (index_t k = 0; k + 1 < features_.n_bins(e); ++k) best = std::max(best, std::abs(scan.score(scan.above(k))));
+      best_of_feature_[static_cast<std::size_t>(e)] = best;
+    }
+  });
+  state_.all_settled();
+  double best = *std::max_element(best_of_feature_.begin(), best_of_feature_.end());
+  if (order_ != nullptr && !order_->features.empty()) {
+    const auto n_ordered = static_cast<index_t>(order_->features.size());
+    const int inside_workers = n_ordered * features_.n_rows < kRowsPerWorker ? 1 : team_.n_threads();
+    team_.for_each(n_ordered, inside_workers, [&](index_t i, int worker) {
+      const index_t e = order_->features[static_cast<std::size_t>(i)];
+      double& own = best_of_feature_[static_cast<std::size_t>(e)];
+      own = std::max(own, best_inside(e, best, coefs, scans_[static_cast<std::size_t>(worker)]));
+    });
+    best = *std::max_element(best_of_feature_.begin(), best_of_feature_.end());
+  }
+  if (best < 0) return {};
+  const double limit = best - kTie;
+  for (index_t e = 0; e < n_features; ++e) {
+    if (best_of_feature_[static_cast<std::size_t>(e)] >= limit) return first_reaching(e, limit, coefs, scans_[0]);
+  }
+  return {};
+}
+
+void StumpSearch::load(index_t feature, const GainCoefs& coefs, Scan& scan) const {
+  const index_t n_bins = features_.n_bins(feature);
+  state_.kernels().bin_gains(state_.unlabelled_bins(feature), state_.labelled_bins(feature), n_bins, coefs,
+                             scan.gain.data());
+  scan.total = 0;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(n_bins); ++b) {
+    scan.total += scan.gain[b];
+    scan.prefix[b] = scan.total;
+  }
+  scan.slope = score_ == Score::delta ? 1.0 : 2.0;
+  scan.center = score_ == Score::delta ? 0.0 : -scan.total;
+}
+
+double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
+  const RowState& s = state_.row(row);
+  return state_.is_labelled(row) ? k.labelled_plus * s.plus - k.labelled_minus * s.minus
+                                 : k.unlabelled_plus * s.plus - k.unlabelled_minus * s.minus;
+}
+
+// Calls visit(position, Delta) for the boundaries inside a bin from the highest to the lowest.
+template <class Visit>
+void StumpSearch::visit_inside(const Scan& scan, index_t feature, index_t bin, const GainCoefs& coefs,
+                               Visit&& visit) const {
+  const auto i = static_cast<std::size_t>(order_of(feature));
+  const auto& rows = order_->rows[i];
+  const index_t first = order_->bin_start[i][static_cast<std::size_t>(bin)];
+  const index_t end = order_->bin_start[i][static_cast<std::size_t>(bin) + 1];
+  double delta = scan.above(bin);
+  for (index_t p = end - 1; p > first; --p) {
+    const std::uint32_t row = rows[p];
+    delta += row_gain(row & FeatureOrder::kRow, coefs);
+    if ((row & FeatureOrder::kRunStart) != 0) visit(p, delta);
+  }
+}
+
+// What no |score| inside the bin exceeds.
+double StumpSearch::bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const {
+  const double above = scan.above(bin);
+  const double* u = state_.unlabelled_bins(feature) + 2 * bin;
+  const double* l = state_.labelled_bins(feature) + 2 * bin;
+  const double up = above + (k.unlabelled_plus * u[1] + k.labelled_plus * l[1]);
+  const double down = above - (k.unlabelled_minus * u[0] + k.labelled_minus * l[0]);
+  return std::max(scan.score(up), -scan.score(down)) + kBoundSlack;
+}
+
+double StumpSearch::best_inside(index_t feature, double best, const GainCoefs& coefs, Scan& scan) const {
+  load(feature, coefs, scan);
+  double found = -1;
+  for (index_t b = 0; b < features_.n_bins(feature); ++b) {
+    if (bin_bound(scan, feature, b, coefs) < std::max(best, found) - kTie) continue;
+    visit_inside(scan, feature, b, coefs,
+                 [&](index_t, double delta) { found = std::max(found, std::abs(scan.score(delta))); });
+  }
+  return found;
+}
+
+Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
+  load(feature, coefs, scan);
+  Boundary found;
+  for (index_t b = 0; b < features_.n_bins(feature); ++b) {
+    if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
+      visit_inside(scan, feature, b, coefs, [&](index_t position, double delta) {
+        const double score = scan.score(delta);
+        if (std::abs(score) >= limit) found = Boundary{feature, b, position, score};
+      });
+      if (found.feature >= 0) return found;
+    }
+    const double score = scan.score(scan.above(b));
+    if (b + 1 < features_.n_bins(feature) && std::abs(score) >= limit) return Boundary{feature, b, -1, score};
+  }
+  return found;
+}
+
+void StumpSearch::rows_above(const Boundary& boundary, RowBits& above) {
+  const index_t e = boundary.feature;
+  const index_t n_words = state_.n_words();
+  if (features_.is_sparse()) {
+    const auto at = static_cast<std::size_t>(e);
+    const auto cut = static_cast<std::uint32_t>(boundary.cut);
+    const bool zero_above = features_.zero_code[at] > cut;
+    std::fill(above.begin(), above.end(), zero_above ? ~std::uint64_t{0} : std::uint64_t{0});
+    for (index_t p = features_.column_start[at]; p < features_.column_start[at + 1]; ++p) {
+      const auto entry = static_cast<std::size_t>(p);
+      if ((features_.column_codes[entry] > cut) == zero_above) continue;
+      const std::uint32_t row = features_.column_rows[entry];
+      above[row / 64] ^= std::uint64_t{1} << (row % 64);
+    }
+    return;
+  }
+  const index_t offset = e * features_.column_stride;
+  if (features_.width == CodeWidth::one_byte) {
+    state_.kernels().bytes_above(features_.by_column.data() + offset, static_cast<std::uint8_t>(boundary.cut), n_words,
+                                 above.data());
+  } else {
+    const auto* codes = reinterpret_cast<const std::uint16_t*>(features_.by_column.data());
+    state_.kernels().two_bytes_above(codes + offset, static_cast<std::uint16_t>(boundary.cut), n_words, above.data());
+  }
+  if (boundary.position < 0) return;
+  const auto i = static_cast<std::size_t>(order_of(e));
+  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
+  for (index_t p = boundary.position; p < end; ++p) {
+    const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
+    above[row / 64] |= std::uint64_t{1} << (row % 64);
+  }
+}
+
+PerSlot StumpSearch::sums_above(const Boundary& boundary) const {
+  PerSlot sums{};
+  const double* u = state_.unlabelled_bins(boundary.feature);
+  const double* l = state_.labelled_bins(boundary.feature);
+  for (index_t b = boundary.cut + 1; b < features_.n_bins(boundary.feature); ++b) {
+    sums[kUnlabelledMinus] += u[2 * b];
+    sums[kUnlabelledPlus] += u[2 * b + 1];
+    sums[kLabelledMinus] += l[2 * b];
+    sums[kLabelledPlus] += l[2 * b + 1];
+  }
+  if (boundary.position < 0) return sums;
+  const auto i = static_cast<std::size_t>(order_of(boundary.feature));
+  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
+  for (index_t p = boundary.position; p < end; ++p) {
+    const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
+    const RowState& s = state_.row(row);
+    const std::size_t kind = state_.is_labelled(row) ? kLabelledMinus : kUnlabelledMinus;
+    sums[kind] += s.minus;
+    sums[kind + 1] += s.plus;
+  }
+  return sums;
+}
+
+}  // namespace fastpu::detail

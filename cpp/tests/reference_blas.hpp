@@ -1,0 +1,99 @@
+// A BlasTable of plain loops, for C++ tests of kernels that need BLAS: column-major, slow, obvious.
+#pragma once
+
+#include <cmath>
+
+#include "fastpu/blas.hpp"
+
+inline fastpu::index_t at(int i, int step) { return static_cast<fastpu::index_t>(i) * step; }
+
+// Element (i, j) of op(A) for a column-major A.
+template <class T>
+T& element(T* a, int lda, char trans, int i, int j) {
+  return trans == 'N' ? a[i + at(j, lda)] : a[j + at(i, lda)];
+}
+
+template <class T>
+T blend(T alpha, T sum, T beta, T old) {
+  return alpha * sum + (beta == T{0} ? T{0} : beta * old);
+}
+
+template <class T>
+void reference_gemm(char trans_a, char trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
+                    T beta, T* c, int ldc) {
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < m; ++i) {
+      T sum{0};
+      for (int p = 0; p < k; ++p) sum += element(a, lda, trans_a, i, p) * element(b, ldb, trans_b, p, j);
+      T& result = element(c, ldc, 'N', i, j);
+      result = blend(alpha, sum, beta, result);
+    }
+  }
+}
+
+template <class T>
+void reference_syrk(char uplo, char trans, int n, int k, T alpha, const T* a, int lda, T beta, T* c, int ldc) {
+  for (int j = 0; j < n; ++j) {
+    for (int i = uplo == 'U' ? 0 : j; i < (uplo == 'U' ? j + 1 : n); ++i) {
+      T sum{0};
+      for (int p = 0; p < k; ++p) sum += element(a, lda, trans, i, p) * element(a, lda, trans, j, p);
+      T& result = element(c, ldc, 'N', i, j);
+      result = blend(alpha, sum, beta, result);
+    }
+  }
+}
+
+template <class T>
+void reference_gemv(char trans, int m, int n, T alpha, const T* a, int lda, const T* x, int inc_x, T beta, T* y,
+                    int inc_y) {
+  const bool is_plain = trans == 'N';
+  for (int i = 0; i < (is_plain ? m : n); ++i) {
+    T sum{0};
+    for (int p = 0; p < (is_plain ? n : m); ++p) sum += element(a, lda, trans, i, p) * x[at(p, inc_x)];
+    T& result = y[at(i, inc_y)];
+    result = blend(alpha, sum, beta, result);
+  }
+}
+
+// X op(A) = alpha B in place of B, the only side that Blas uses.
+inline void reference_trsm(char /*side*/, char uplo, char trans, char /*diag*/, int m, int n, double alpha,
+                           const double* a, int lda, double* b, int ldb) {
+  const bool is_ascending = (uplo == 'U') == (trans == 'N');
+  for (int step = 0; step < n; ++step) {
+    const int j = is_ascending ? step : n - 1 - step;
+    for (int i = 0; i < m; ++i) {
+      double sum = alpha * element(b, ldb, 'N', i, j);
+      for (int p = is_ascending ? 0 : j + 1; p < (is_ascending ? j : n); ++p) {
+        sum -= element(b, ldb, 'N', i, p) * element(a, lda, trans, p, j);
+      }
+      element(b, ldb, 'N', i, j) = sum / element(a, lda, 'N', j, j);
+    }
+  }
+}
+
+inline void reference_potrf(char uplo, int n, double* a, int lda, int* info) {
+  const char trans = uplo == 'L' ? 'N' : 'T';  // writes the lower factor into the triangle that holds it
+  for (int j = 0; j < n; ++j) {
+    for (int i = j; i < n; ++i) {
+      double sum = element(a, lda, trans, i, j);
+      for (int p = 0; p < j; ++p) sum -= element(a, lda, trans, i, p) * element(a, lda, trans, j, p);
+      if (i == j && !(sum > 0.0)) {
+        *info = j + 1;
+        return;
+      }
+      element(a, lda, trans, i, j) = i == j ? std::sqrt(sum) : sum / element(a, lda, trans, j, j);
+    }
+  }
+  *info = 0;
+}
+
+inline fastpu::BlasTable reference_blas() {
+  return {.dgemm = reference_gemm<double>,
+          .sgemm = reference_gemm<float>,
+          .dsyrk = reference_syrk<double>,
+          .ssyrk = reference_syrk<float>,
+          .dgemv = reference_gemv<double>,
+          .sgemv = reference_gemv<float>,
+          .dtrsm = reference_trsm,
+          .dpotrf = reference_potrf};
+}

@@ -1,0 +1,53 @@
+"""What each fit function takes: the one table that checks, messages and documentation are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CAPABILITIES", "Capability", "methods_with", "table"]
+
+
+@dataclass(frozen=True)
+class Capability:
+    """What one method takes.
+
+    `groups` are the groups of rows that it learns from: P (+1), U (0), N (-1). The others say whether it
+    takes CSR without making it dense, sample weights, missing (NaN) and infinite entries, float32 without a
+    copy, and binned features.
+    """
+
+    groups: str
+    csr: bool
+    weights: bool
+    nan: bool
+    inf: bool
+    float32: bool
+    binned: bool
+
+
+_BOOSTING = {"csr": True, "weights": True, "nan": True, "inf": True, "float32": True, "binned": True}
+
+CAPABILITIES = {
+    "fit_pnu_auc_boost": Capability(groups="any two or three of P, U, N", **_BOOSTING),
+    "fit_rankboost_auc": Capability(groups="P and N (U is left out)", **_BOOSTING),
+    "fit_pnu_adaboost": Capability(groups="any two or three of P, U, N", **_BOOSTING),
+}
+
+
+def methods_with(group: str) -> str:
+    """Return the names of the methods that learn from a group, as a sentence lists them."""
+    names = [name for name, capability in CAPABILITIES.items() if group in capability.groups]
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+
+
+def table() -> str:
+    """Return the table as Markdown."""
+    lines = [
+        "| function | rows | CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, c in CAPABILITIES.items():
+        marks = (c.csr, c.weights, c.nan, c.inf, c.float32, c.binned)
+        cells = " | ".join("yes" if mark else "no" for mark in marks)
+        lines.append(f"| `{name}` | {c.groups} | {cells} |")
+    return "\n".join(lines)

@@ -1,0 +1,185 @@
+"""SciPy sparse matrices as canonical CSR arrays, never made dense.
+
+SciPy's own conversions trust the index arrays and read or write out of bounds if they are wrong,
+so each format's indices are checked here before SciPy sees them. The caller's matrix is only read:
+asking SciPy whether it is sorted would already write a flag into it.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CSRArrays", "is_sparse", "read_sparse", "stack_csr"]
+
+CSRArrays: TypeAlias = tuple[
+    NDArray[np.float32 | np.float64],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    tuple[int, int],
+]
+
+_INDEX_MAX = np.iinfo(np.int32).max
+_BLOCK = 1 << 18
+
+
+def is_sparse(X: object) -> bool:
+    """Tell whether `X` is a SciPy sparse array or matrix."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def read_sparse(X: Any, name: str) -> CSRArrays:
+    """Return ``(data, indices, indptr, shape)`` with sorted rows and without duplicates.
+
+    Index arrays of the right type and float32/float64 data are passed on without a copy if the
+    rows are sorted and free of duplicates; duplicates are summed, as SciPy defines them.
+    """
+    shape = (int(X.shape[0]), int(X.shape[1]))
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {X.dtype}")
+    if shape[1] > _INDEX_MAX:
+        raise ValueError(f"{name} must have at most {_INDEX_MAX} columns if sparse, got {shape[1]}")
+    if X.format == "csr":
+        nnz = _check_compressed(X.indptr, X.indices, X.data, shape, axis="row", name=name)
+        data = _floats(np.asarray(X.data)[:nnz])
+        indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
+        indptr = np.require(X.indptr, np.int64, ["C", "A"])
+        if _is_canonical(indices, indptr):
+            return data, indices, indptr, shape
+        row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
+        return _from_triplets(data, row, indices, shape, X.dtype)
+    data, row, column = _triplets(X, shape, name)
+    return _from_triplets(_floats(data), row, column, shape, X.dtype)
+
+
+def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return (data, row, column) of a matrix that is not CSR."""
+    if X.format == "csc":
+        nnz = _check_compressed(X.indptr, X.indices, X.data, shape[::-1], axis="column", name=name)
+        column = np.repeat(np.arange(shape[1], dtype=np.int64), np.diff(X.indptr))
+        return np.asarray(X.data)[:nnz], np.asarray(X.indices)[:nnz], column
+    if X.format == "bsr":
+        height, width = X.data.shape[1:]
+        blocks = (shape[0] // height, shape[1] // width)
+        _check_compressed(X.indptr, X.indices, X.data, blocks, axis="block row", name=name)
+        X = X.tocoo()
+    elif X.format == "lil":
+        if any(len(columns) != len(values) for columns, values in zip(X.rows, X.data, strict=True)):
+            raise ValueError(f"{name} must have as many column numbers as entries in each row")
+        counts = np.array([len(columns) for columns in X.rows], dtype=np.int64)
+        total = int(counts.sum())
+        column = np.fromiter(chain.from_iterable(X.rows), dtype=np.int64, count=total)
+        data = np.fromiter(chain.from_iterable(X.data), dtype=X.dtype, count=total)
+        row = np.repeat(np.arange(shape[0], dtype=np.int64), counts)
+        return _check_triplets(data, row, column, shape, name)
+    elif X.format != "coo":
+        X = X.tocoo()  # dok and dia: plain NumPy, and checked below
+    return _check_triplets(X.data, X.row, X.col, shape, name)
+
+
+def _check_triplets(
+    data: NDArray[Any],
+    row: NDArray[Any],
+    column: NDArray[Any],
+    shape: tuple[int, int],
+    name: str,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    if not data.ndim == row.ndim == column.ndim == 1 or not data.size == row.size == column.size:
+        raise ValueError(
+            f"{name} must have one row and one column number per entry, got {data.shape} entries, "
+            f"{row.shape} row and {column.shape} column numbers"
+        )
+    _check_range(row, shape[0], "row numbers", name)
+    _check_range(column, shape[1], "column numbers", name)
+    return data, row, column
+
+
+def _check_compressed(indptr: Any, indices: Any, data: Any, shape: tuple[int, int], *, axis: str, name: str) -> int:
+    """Check the arrays of a CSR, CSC or BSR matrix; return the number of entries in use."""
+    indptr, indices, data = np.asarray(indptr), np.asarray(indices), np.asarray(data)
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name}.indptr and {name}.indices must be integers, got dtypes {indptr.dtype} and {indices.dtype}"
+        )
+    if indptr.shape != (shape[0] + 1,) or indices.ndim != 1:
+        raise ValueError(
+            f"{name}.indptr must have one entry per {axis} and one more ({shape[0] + 1}), "
+            f"got shape {indptr.shape}, with {name}.indices of shape {indices.shape}"
+        )
+    # Compared, not subtracted: the difference of unsigned integers never goes below zero.
+    if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        raise ValueError(f"{name}.indptr must start at 0 and never decrease")
+    nnz = int(indptr[-1])
+    if nnz > indices.shape[0] or nnz > data.shape[0]:
+        raise ValueError(
+            f"{name}.indptr must end within {name}.indices and {name}.data, got {nnz} for "
+            f"{indices.shape[0]} indices and {data.shape[0]} entries"
+        )
+    _check_range(indices[:nnz], shape[1], "indices", name)
+    return nnz
+
+
+def _check_range(numbers: NDArray[Any], end: int, what: str, name: str) -> None:
+    if numbers.size == 0:
+        return
+    low, high = int(numbers.min()), int(numbers.max())
+    if low < 0 or high >= end:
+        raise ValueError(f"{name} must have {what} from 0 to {end - 1}, got {low if low < 0 else high}")
+
+
+def _is_canonical(indices: NDArray[np.int32], indptr: NDArray[np.int64]) -> bool:
+    """Tell whether indices increase strictly within each row, block by block."""
+    for start in range(1, indices.size, _BLOCK):
+        stop = min(start + _BLOCK, indices.size)
+        drops = np.flatnonzero(indices[start:stop] <= indices[start - 1 : stop - 1]) + start
+        # An index may only fall where a row starts.
+        if np.any(indptr[np.searchsorted(indptr, drops)] != drops):
+            return False
+    return True
+
+
+def _floats(data: NDArray[Any]) -> NDArray[np.float32 | np.float64]:
+    target = np.float32 if data.dtype.kind == "f" and data.dtype.itemsize <= 4 else np.float64
+    with np.errstate(over="ignore"):  # beyond float64: inf, which the caller's scan reports
+        return np.require(data, target, ["C", "A"])
+
+
+def _from_triplets(
+    data: NDArray[np.float32 | np.float64],
+    row: NDArray[Any],
+    column: NDArray[Any],
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+) -> CSRArrays:
+    sparse = import_module("scipy.sparse")
+    matrix = sparse.coo_array((data, (row, column)), shape=shape).tocsr()
+    matrix.sum_duplicates()
+    values = matrix.data
+    if dtype.kind == "b":  # True twice is still True
+        values = np.minimum(values, 1.0)
+    return (
+        values,
+        np.require(matrix.indices, np.int32, ["C", "A"]),
+        np.require(matrix.indptr, np.int64, ["C", "A"]),
+        shape,
+    )
+
+
+def stack_csr(parts: list[CSRArrays], sources: list[Any]) -> Any:
+    """Return CSR parts one below the other: a sparse array if any source is one, else a matrix."""
+    sparse = import_module("scipy.sparse")
+    data = np.concatenate([part[0] for part in parts])
+    indices = np.concatenate([part[1] for part in parts])
+    starts = np.cumsum([0] + [part[0].size for part in parts])
+    pieces = [part[2][1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), *pieces])
+    shape = (sum(part[3][0] for part in parts), parts[0][3][1])
+    arrays = any(isinstance(source, sparse.sparray) for source in sources)
+    build = sparse.csr_array if arrays else sparse.csr_matrix
+    return build((data, indices, indptr), shape=shape)

@@ -1,0 +1,31 @@
+"""Wording shared by error messages."""
+
+from __future__ import annotations
+
+import reprlib
+
+import numpy as np
+
+__all__ = ["describe", "short", "where_column"]
+
+
+def short(value: object) -> str:
+    """Return a repr that stays on one line: NumPy scalars as plain numbers, long ones cut."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return reprlib.repr(value)
+
+
+def describe(value: object) -> str:
+    """Say what `value` is: type, shape and dtype of an array, else its repr and type."""
+    kind = type(value).__name__
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if isinstance(shape, tuple) and not isinstance(value, np.generic):
+        with_dtype = f" and dtype {dtype}" if dtype is not None else ""
+        return f"{kind} of shape {shape}{with_dtype}"
+    return f"{short(value)} ({kind})"
+
+
+def where_column(column: int, names: tuple[str, ...] | None) -> str:
+    """Name a column by its number and, if there is one, its name."""
+    return f"column {column}" + (f" ({short(names[column])})" if names is not None else "")

@@ -1,0 +1,114 @@
+"""Thresholds for models that only rank."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["balanced_accuracy_threshold", "prior_threshold"]
+
+# Two cuts whose balanced accuracies (or distances to the prior) differ by less are tied, so that
+# the choice does not hang on the rounding of sums.
+_TIE = 1e-12
+
+
+def balanced_accuracy_threshold(
+    score_pos: NDArray[np.floating],
+    score_other: NDArray[np.floating],
+    weight_pos: NDArray[np.floating] | None = None,
+    weight_other: NDArray[np.floating] | None = None,
+) -> float:
+    """Return the threshold t that maximises balanced accuracy of the rule score > t.
+
+    Balanced accuracy is (share of `score_pos` above t + share of `score_other` at or below t) / 2.
+    The candidates are the midpoints between neighbouring distinct scores of both groups together;
+    of tied ones (within 1e-12) the lowest wins. If no candidate reaches 1/2, which the rule that
+    calls everything negative has, or if all scores are equal, the highest score is returned, and
+    nothing lies above it.
+
+    The result is never NaN, and it is finite if a finite number separates the two scores.
+    A weight counts as that many repetitions; rows of weight 0 are left out.
+
+    Raises
+    ------
+    ValueError
+        If a group is empty (or has no weight), or a score is NaN.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
+    """
+    scores_p, weights_p = _weighted(score_pos, weight_pos, "score_pos")
+    scores_o, weights_o = _weighted(score_other, weight_other, "score_other")
+    values, where = np.unique(np.concatenate([scores_p, scores_o]), return_inverse=True)
+    where = where.reshape(-1)
+    # Weight at or below each distinct score, per group.
+    below_p = np.cumsum(np.bincount(where[: scores_p.size], weights_p, values.size))
+    below_o = np.cumsum(np.bincount(where[scores_p.size :], weights_o, values.size))
+    gain = below_o / below_o[-1] - below_p / below_p[-1]  # twice the balanced accuracy, minus 1
+    best = float(np.max(gain[:-1], initial=-math.inf))
+    if best < -_TIE:
+        return float(values[-1])
+    cut = int(np.argmax(gain[:-1] >= best - _TIE))
+    return _between(float(values[cut]), float(values[cut + 1]))
+
+
+def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
+    """Return the threshold above which the share of `scores` is as near to `prior` as can be.
+
+    A cut lies between two neighbouring distinct scores (at their midpoint), at the highest score
+    (nothing is above it) or just below the lowest (everything is). Tied scores stay together, so
+    the share may miss the prior by up to half of the largest group of equal scores. Of two cuts
+    that are equally near the lower one wins.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is empty or holds NaN.
+    """
+    scores, _ = _weighted(scores, None, "scores")
+    values, counts = np.unique(scores, return_counts=True)
+    # Cut c lies below values[c]: c = 0 keeps everything above, c = values.size nothing.
+    above = scores.size - np.concatenate([[0], np.cumsum(counts)])
+    miss = np.abs(above - prior * scores.size)
+    lowest_cut = 0 if math.isfinite(_below(float(values[0]))) else 1
+    nearest = float(miss[lowest_cut:].min())
+    cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + _TIE * scores.size))
+    if cut == 0:
+        return _below(float(values[0]))
+    if cut == values.size:
+        return float(values[-1])
+    return _between(float(values[cut - 1]), float(values[cut]))
+
+
+def _weighted(
+    scores: NDArray[np.floating], weights: NDArray[np.floating] | None, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return scores and weights as float64, without the rows of weight 0."""
+    values = np.asarray(scores, dtype=np.float64)
+    mass = np.ones(values.shape) if weights is None else np.asarray(weights, dtype=np.float64)
+    values, mass = values[mass > 0], mass[mass > 0]
+    if values.size == 0:
+        raise ValueError(f"{name} must have at least one row of positive weight, got none")
+    if np.isnan(values).any():
+        raise ValueError(f"{name} must not hold NaN")
+    return values, mass
+
+
+def _between(low: float, high: float) -> float:
+    """Return a number t with low <= t < high: the midpoint where rounding leaves one."""
+    middle = 0.5 * low + 0.5 * high
+    if low == -math.inf:
+        middle = 0.0 if high == math.inf else _below(high)
+    elif high == math.inf:
+        middle = low
+    return middle if low <= middle < high else low
+
+
+def _below(value: float) -> float:
+    return math.nextafter(value, -math.inf)

@@ -1,0 +1,13 @@
+"""Warning categories, so that callers can filter by class."""
+
+from __future__ import annotations
+
+__all__ = ["ConvergenceWarning", "DegenerateModelWarning"]
+
+
+class ConvergenceWarning(UserWarning):
+    """A fit ran out of iterations before it met its tolerance."""
+
+
+class DegenerateModelWarning(UserWarning):
+    """A model or a threshold calls every row positive, or none."""

@@ -1,0 +1,54 @@
+"""Settings and fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# No deadline: a neighbour on the machine makes any single example slow now and then.
+_QUIET = [HealthCheck.too_slow]
+settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=_QUIET)
+settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=_QUIET)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20240607)
+
+
+def _arrays_of(value: Any) -> list[np.ndarray]:
+    """The arrays in which an input keeps its entries."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    parts = [getattr(value, name, None) for name in ("data", "indices", "indptr", "row", "col", "offsets")]
+    return [part for part in parts if isinstance(part, np.ndarray)]
+
+
+def _snapshot(value: Any) -> list[Any]:
+    arrays = [(a.tobytes(), a.dtype, a.shape, a.strides, str(a.flags), a.ctypes.data) for a in _arrays_of(value)]
+    # Whatever else the object remembers, such as the flags SciPy caches on sparse matrices.
+    state = {k: v for k, v in getattr(value, "__dict__", {}).items() if not isinstance(v, np.ndarray)}
+    return [arrays, repr(state), repr(value) if not arrays else ""]
+
+
+@pytest.fixture
+def unchanged() -> Callable[..., Any]:
+    """A context in which the given inputs must not change: not a byte, a flag or a cached fact."""
+
+    @contextmanager
+    def check(*inputs: Any) -> Iterator[None]:
+        before = [_snapshot(value) for value in inputs]
+        yield
+        for old, value in zip(before, inputs, strict=True):
+            assert _snapshot(value) == old
+
+    return check

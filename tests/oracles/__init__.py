@@ -1,0 +1,1 @@
+"""Slow, obvious reference implementations; each fast kernel is tested against one of these."""

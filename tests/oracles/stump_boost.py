@@ -1,0 +1,419 @@
+"""Decoupled O(n) oracle of PNUAUCBoost, an AdaBoost oracle of PNUAB, and the replay certificate.
+
+Sections 2 and 3 of the specification in plain NumPy. Each round recomputes the four group-normalised weights and the three
+mixture weights from the scores, in the log domain, so nothing drifts and no round depends on the last one's rounding; the
+fast code multiplies instead. Fit for a few thousand rows.
+
+A stump answers h in {0, 1}: [x > theta] for polarity +1 and 1 - [x > theta] for polarity -1. NaN counts as -inf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+TIE = 1e-12
+PERFECT = 1.0 - 1e-6
+
+
+@dataclass
+class Boosted:
+    """What the loop recorded: one entry a round; `scores` are those of the training rows."""
+
+    features: list[int] = field(default_factory=list)
+    thresholds: list[float] = field(default_factory=list)
+    polarity: list[int] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    deltas: list[float] = field(default_factory=list)
+    z: list[float] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    scores: np.ndarray = field(default_factory=lambda: np.empty(0))
+    status: str = "max_rounds"
+
+    def add(self, candidate: tuple[int, float], polarity: int, alpha: float, delta: float, z: float, objective: float) -> None:
+        self.features.append(candidate[0])
+        self.thresholds.append(candidate[1])
+        self.polarity.append(polarity)
+        self.alphas.append(alpha)
+        self.deltas.append(delta)
+        self.z.append(z)
+        self.objective.append(objective)
+
+
+def answers(x: np.ndarray, theta: float, polarity: int) -> np.ndarray:
+    """h in {0, 1} of one stump on one column."""
+    fires = x > theta
+    return (fires if polarity > 0 else ~fires).astype(np.float64)
+
+
+def decision_function(model, X: np.ndarray, n_rounds: int | None = None) -> np.ndarray:
+    """sum of alpha h over the first n_rounds stumps of anything that has features, thresholds, polarity and alphas."""
+    f = np.zeros(X.shape[0])
+    for e, theta, s, alpha in list(zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True))[:n_rounds]:
+        f += alpha * answers(X[:, e], theta, s)
+    return f
+
+
+# -- candidates ------------------------------------------------------------------------------------------------------------
+
+
+def boundaries(x: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(lo, hi, weight of the rows at or below lo) at every step between distinct values of one column."""
+    weights = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+    x = np.asarray(x, dtype=np.float64)[weights > 0]
+    weights = weights[weights > 0]
+    x = np.where(np.isnan(x), -np.inf, x)
+    order = np.argsort(x, kind="stable")
+    x, cumulative = x[order], np.cumsum(weights[order])
+    steps = np.flatnonzero(x[1:] > x[:-1])
+    return x[steps], x[steps + 1], cumulative[steps]
+
+
+def thetas(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """Midpoint thresholds of section 5, with lo itself where the midpoint is not below hi."""
+    with np.errstate(invalid="ignore"):
+        middle = 0.5 * lo + 0.5 * hi
+    return np.where(middle < hi, middle, lo)
+
+
+def exact_cuts(x: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Every threshold of one column, ascending."""
+    lo, hi, _ = boundaries(x, weights)
+    return thetas(lo, hi)
+
+
+def quantile_cuts(x: np.ndarray, weights: np.ndarray | None, K: int) -> np.ndarray:
+    """The at most K thresholds of section 6.2, ascending; b is the weight of the rows on the low side."""
+    lo, hi, below = boundaries(x, weights)
+    if len(lo) > K:
+        total = float(len(x)) if weights is None else float(np.sum(weights))
+        reached = below * (K + 1) >= np.arange(1, K + 1)[:, None] * total
+        kept = np.unique(np.where(reached.any(axis=1), reached.argmax(axis=1), len(lo) - 1))
+        lo, hi = lo[kept], hi[kept]
+    return thetas(lo, hi)
+
+
+def all_cuts(X: np.ndarray, weights: np.ndarray | None, max_bins: int | None) -> list[np.ndarray]:
+    """The thresholds of every column."""
+    columns = range(X.shape[1])
+    if max_bins is None:
+        return [exact_cuts(X[:, e], weights) for e in columns]
+    return [quantile_cuts(X[:, e], weights, max_bins) for e in columns]
+
+
+class Search:
+    """Sums of a row value over {x > theta}, for every candidate at once, in (feature, threshold) order."""
+
+    def __init__(self, X: np.ndarray, cuts: list[np.ndarray]):
+        self.features = np.concatenate([np.full(len(c), e) for e, c in enumerate(cuts)] or [np.empty(0)]).astype(int)
+        self.thresholds = np.concatenate([np.asarray(c, dtype=np.float64) for c in cuts] or [np.empty(0)])
+        self._orders, self._starts = [], []
+        for e, c in enumerate(cuts):
+            x = np.where(np.isnan(X[:, e]), -np.inf, X[:, e]).astype(np.float64)
+            order = np.argsort(x, kind="stable")
+            self._orders.append(order)
+            self._starts.append(np.searchsorted(x[order], c, side="right"))
+
+    def above(self, g: np.ndarray) -> np.ndarray:
+        sums = [
+            np.concatenate([np.cumsum(g[order][::-1])[::-1], [0.0]])[start]
+            for order, start in zip(self._orders, self._starts, strict=True)
+        ]
+        return np.concatenate(sums or [np.empty(0)])
+
+    def candidate(self, index: int) -> tuple[int, float]:
+        return int(self.features[index]), float(self.thresholds[index])
+
+    def index_of(self, feature: int, theta: float, X: np.ndarray) -> int:
+        """The candidate that cuts the rows of X just as (feature, theta) does; -1 if there is none."""
+        x = np.where(np.isnan(X[:, feature]), -np.inf, X[:, feature])
+        low_side = np.count_nonzero(~(x > theta))
+        first = int(np.searchsorted(self.features, feature))
+        same = np.flatnonzero(self._starts[feature] == low_side)
+        return first + int(same[0]) if len(same) else -1
+
+
+# -- PNUAUCBoost -----------------------------------------------------------------------------------------------------------
+
+
+def pair_shares(y: np.ndarray, weights: np.ndarray, gamma: float) -> np.ndarray:
+    """(lam_PN, lam_PU, lam_UN) of section 1, with its degenerate groups."""
+    has_p, has_u, has_n = (bool(np.any(weights[y == label] > 0)) for label in (1, 0, -1))
+    if has_p + has_u + has_n < 2:
+        raise ValueError("two of the three groups must have rows")
+    if not has_u:
+        return np.array([1.0, 0.0, 0.0])
+    if not has_n:
+        return np.array([0.0, 1.0, 0.0])
+    if not has_p:
+        return np.array([0.0, 0.0, 1.0])
+    return np.array([gamma, (1 - gamma) / 2, (1 - gamma) / 2])
+
+
+def _normalise(logs: np.ndarray) -> tuple[np.ndarray, float]:
+    """softmax and log-sum-exp."""
+    if not len(logs):
+        return logs, -np.inf
+    top = logs.max()
+    e = np.exp(logs - top)
+    return e / e.sum(), float(top + np.log(e.sum()))
+
+
+class State:
+    """Section 2 at given scores: a (P), b and c (U), d (N), pi, log R and g. Rows of weight 0 must be gone already."""
+
+    def __init__(self, y: np.ndarray, weights: np.ndarray, shares: np.ndarray, scores: np.ndarray):
+        self.P, self.U, self.N = (np.flatnonzero(y == label) for label in (1, 0, -1))
+        log_w = np.log(weights)
+        total = {k: np.log(weights[rows].sum()) for k, rows in (("P", self.P), ("U", self.U), ("N", self.N)) if len(rows)}
+        self.a, log_p = _normalise(log_w[self.P] - scores[self.P])
+        self.b, log_u_up = _normalise(log_w[self.U] + scores[self.U])
+        self.c, log_u_down = _normalise(log_w[self.U] - scores[self.U])
+        self.d, log_n = _normalise(log_w[self.N] + scores[self.N])
+        log_p -= total.get("P", 0.0)
+        log_u_up -= total.get("U", 0.0)
+        log_u_down -= total.get("U", 0.0)
+        log_n -= total.get("N", 0.0)
+        with np.errstate(divide="ignore"):
+            logs = np.log(shares)
+        for kind, (better, worse) in enumerate(((log_p, log_n), (log_p, log_u_up), (log_u_down, log_n))):
+            logs[kind] = logs[kind] + better + worse if shares[kind] > 0 else -np.inf
+        self.pi, self.log_risk = _normalise(logs)
+        pn, pu, un = self.pi
+        self.g = np.zeros(len(y))
+        self.g[self.P] = (pn + pu) * self.a
+        self.g[self.U] = un * self.c - pu * self.b
+        self.g[self.N] = -(pn + un) * self.d
+
+    def side_masses(self, h: np.ndarray) -> tuple[float, float]:
+        """(W+, W-): weight of the pairs that the stump puts right and wrong."""
+        pn, pu, un = self.pi
+        a, b, c, d = ((w[h[r] == 1].sum(), w[h[r] == 0].sum()) for w, r in self._groups())
+        return (
+            float(pn * a[0] * d[1] + pu * a[0] * b[1] + un * c[0] * d[1]),
+            float(pn * a[1] * d[0] + pu * a[1] * b[0] + un * c[1] * d[0]),
+        )
+
+    def z(self, h: np.ndarray, alpha: float) -> float:
+        """Z~ of the step, each factor as the actual sum of the multiplied weights."""
+        signs = (-1.0, 1.0, -1.0, 1.0)
+        z1, z2, z3, z4 = (
+            float(np.sum(w * np.exp(s * alpha * h[r]))) if len(r) else 0.0
+            for s, (w, r) in zip(signs, self._groups(), strict=True)
+        )
+        return float(self.pi @ np.array([z1 * z4, z1 * z2, z3 * z4]))
+
+    def _groups(self):
+        return (self.a, self.P), (self.b, self.U), (self.c, self.U), (self.d, self.N)
+
+
+def step_size(state: State, h: np.ndarray, delta: float, rho: float, step: str) -> float:
+    """(34), or the minimiser over W+, W0, W- of section 3.4 in the form that does not cancel."""
+    if step == "jensen":
+        return float(np.arctanh(min(delta, PERFECT)) - np.arctanh(rho))
+    w_plus, w_minus = state.side_masses(h)
+    w_zero = 1.0 - w_plus - w_minus
+    root = np.sqrt(rho**2 * w_zero**2 + 4 * (1 - rho**2) * w_plus * w_minus)
+    cap = float(np.arctanh(PERFECT))
+    ratio = rho * w_zero + root
+    return min(cap, float(np.log(2 * (1 - rho) * w_plus / ratio))) if ratio > 0 else cap
+
+
+def fit_decoupled(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    n_rounds: int,
+    gamma: float,
+    rho: float,
+    max_bins: int | None = None,
+    step: str = "jensen",
+    stop_tol: float = 1e-9,
+    sample_weight: np.ndarray | None = None,
+    cuts: list[np.ndarray] | None = None,
+) -> Boosted:
+    """PNUAUCBoost. `cuts` are the thresholds of each column where they were chosen elsewhere (binned on other rows)."""
+    X, y = np.asarray(X), np.asarray(y)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    here = weights > 0
+    rows, labels, w = X[here], y[here], weights[here]
+    shares = pair_shares(labels, w, gamma)
+    search = Search(rows, all_cuts(rows, w, max_bins) if cuts is None else cuts)
+    model, f = Boosted(), np.zeros(len(labels))
+    for _ in range(n_rounds):
+        state = State(labels, w, shares, f)
+        delta = search.above(state.g)
+        best = np.abs(delta).max(initial=0.0)
+        if best <= rho + stop_tol or rho >= PERFECT:
+            model.status = "no_gain"
+            break
+        winner = int(np.flatnonzero(np.abs(delta) >= best - TIE)[0])
+        polarity, gain = (1 if delta[winner] > 0 else -1), abs(float(delta[winner]))
+        feature, theta = search.candidate(winner)
+        h = answers(rows[:, feature], theta, polarity)
+        alpha = step_size(state, h, gain, rho, step)
+        f = f + alpha * h
+        objective = State(labels, w, shares, f).log_risk + rho * (sum(model.alphas) + alpha)
+        model.add((feature, theta), polarity, alpha, gain, state.z(h, alpha), objective)
+        if gain >= PERFECT:
+            model.status = "perfect"
+            break
+    model.scores = decision_function(model, X)
+    return model
+
+
+def fit_rankboost(X: np.ndarray, y: np.ndarray, *, sample_weight: np.ndarray | None = None, **options) -> Boosted:
+    """RBAUC: the same loop on the labelled rows alone; scores are those of the labelled rows."""
+    labelled = np.asarray(y) != 0
+    weights = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+    return fit_decoupled(np.asarray(X)[labelled], np.asarray(y)[labelled], gamma=1.0, sample_weight=weights, **options)
+
+
+# -- PNUAB -----------------------------------------------------------------------------------------------------------------
+
+
+def adaboost_rows(y: np.ndarray, weights: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(row, label in {+1, -1}, initial weight) of section 5.2 of the paper: U twice, once as each class."""
+    parts = (
+        (np.flatnonzero(y == 1), 1.0, (1 - gamma) / 2),
+        (np.flatnonzero(y == 0), 1.0, gamma / 2),
+        (np.flatnonzero(y == -1), -1.0, gamma / 2),
+        (np.flatnonzero(y == 0), -1.0, (1 - gamma) / 2),
+    )
+    parts = [(rows, label, share * weights[rows] / weights[rows].sum()) for rows, label, share in parts if len(rows)]
+    w = np.concatenate([p[2] for p in parts])
+    labels = np.concatenate([np.full(len(p[0]), p[1]) for p in parts])
+    return np.concatenate([p[0] for p in parts]), labels, w / w.sum()
+
+
+def fit_adaboost(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    n_rounds: int,
+    gamma: float,
+    max_bins: int | None = None,
+    stop_tol: float = 1e-9,
+    sample_weight: np.ndarray | None = None,
+) -> Boosted:
+    """Plain AdaBoost over stumps h in {-1, +1} on the doubled rows; f = sum of alpha h, `objective` = log of its loss."""
+    X, y = np.asarray(X), np.asarray(y)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    here = weights > 0
+    search = Search(X[here], all_cuts(X[here], weights[here], max_bins))
+    rows, labels, w0 = adaboost_rows(y[here], weights[here], gamma)
+    kept = w0 > 0
+    rows, labels, w0 = rows[kept], labels[kept], w0[kept]
+    model, f, log_loss = Boosted(), np.zeros(int(here.sum())), 0.0
+    for _ in range(n_rounds):
+        w, _ = _normalise(np.log(w0) - labels * f[rows])
+        g = np.bincount(rows, weights=w * labels, minlength=len(f))
+        edges = 2 * search.above(g) - g.sum()
+        best = np.abs(edges).max(initial=0.0)
+        if best <= stop_tol:
+            model.status = "no_gain"
+            break
+        winner = int(np.flatnonzero(np.abs(edges) >= best - TIE)[0])
+        polarity, edge = (1 if edges[winner] > 0 else -1), abs(float(edges[winner]))
+        feature, theta = search.candidate(winner)
+        h = 2 * answers(X[here][:, feature], theta, polarity) - 1
+        alpha = float(np.arctanh(min(edge, PERFECT)))
+        z = float(np.sum(w * np.exp(-alpha * labels * h[rows])))
+        f = f + alpha * h
+        log_loss = _normalise(np.log(w0) - labels * f[rows])[1]
+        model.add((feature, theta), polarity, alpha, edge, z, log_loss)
+        if edge >= PERFECT:
+            model.status = "perfect"
+            break
+    model.scores = sum(
+        (a * (2 * answers(X[:, e], t, s) - 1) for e, t, s, a in zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True)),
+        np.zeros(len(y)),
+    )
+    return model
+
+
+# -- judging ---------------------------------------------------------------------------------------------------------------
+
+
+def auc(y_true: np.ndarray, score: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
+    """Weighted share of (positive, negative) pairs in the right order, a tie counting one half; y_true in {+1, not +1}."""
+    y_true, score = np.asarray(y_true), np.asarray(score, dtype=np.float64)
+    w = np.ones(len(score)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    pos, neg = y_true == 1, y_true != 1
+    pair = np.outer(w[pos], w[neg])
+    p, n = score[pos][:, None], score[neg][None, :]
+    return float((pair * ((p > n) + 0.5 * (p == n))).sum() / pair.sum())
+
+
+def best_balanced_threshold(high: np.ndarray, low: np.ndarray, w_high: np.ndarray | None = None, w_low: np.ndarray | None = None) -> float:
+    """Lowest midpoint between neighbouring scores with the best balanced accuracy; nan when all the scores are equal."""
+    w_high = np.ones(len(high)) if w_high is None else w_high
+    w_low = np.ones(len(low)) if w_low is None else w_low
+    values = np.unique(np.concatenate([high[w_high > 0], low[w_low > 0]]))
+    if len(values) < 2:
+        return float("nan")
+    middles = 0.5 * (values[1:] + values[:-1])
+    accuracy = np.array([np.average(high > t, weights=w_high) + np.average(low <= t, weights=w_low) for t in middles])
+    return float(middles[np.flatnonzero(accuracy >= accuracy.max() - TIE)[0]])
+
+
+def verify_model(
+    model,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    gamma: float,
+    rho: float,
+    n_rounds: int,
+    max_bins: int | None = None,
+    step: str = "jensen",
+    stop_tol: float = 1e-9,
+    sample_weight: np.ndarray | None = None,
+    cuts: list[np.ndarray] | None = None,
+    slack: float = 1e-9,
+    check_end: bool = True,
+) -> float:
+    """Replay certificate (invariant 15): any choice among ties is legal, everything else is recomputed and compared.
+
+    Raises AssertionError at the first round whose stump is not within `slack` of the best one, or whose polarity, delta,
+    alpha, z or objective is not what its own stumps imply, or when the loop ended without a reason. Returns the largest
+    shortfall of a stump.
+    """
+    X, y = np.asarray(X), np.asarray(y)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    here = weights > 0
+    rows, labels, w = X[here], y[here], weights[here]
+    shares = pair_shares(labels, w, gamma)
+    search = Search(rows, all_cuts(rows, w, max_bins) if cuts is None else cuts)
+    f, sum_alpha, shortfall = np.zeros(len(labels)), 0.0, 0.0
+
+    def close(name: str, t: int, got: float, want: float) -> None:
+        assert abs(got - want) <= slack * max(1.0, abs(want)), f"round {t}: {name} is {got!r}, replay says {want!r}"
+
+    for t, (e, theta, s) in enumerate(zip(model.features, model.thresholds, model.polarity, strict=True)):
+        state = State(labels, w, shares, f)
+        delta = search.above(state.g)
+        best = np.abs(delta).max(initial=0.0)
+        index = search.index_of(int(e), float(theta), rows)
+        assert index >= 0, f"round {t}: no candidate of feature {e} cuts the rows as {theta!r} does"
+        gain = float(s) * float(delta[index])
+        assert gain >= best - slack, f"round {t}: Delta {gain!r} of the chosen stump, best is {best!r}"
+        assert best > rho + stop_tol - slack, f"round {t}: the loop should have stopped at {best!r}"
+        shortfall = max(shortfall, best - gain)
+        h = answers(rows[:, int(e)], float(theta), int(s))
+        close("delta", t, float(model.deltas[t]), gain)
+        # Alpha moves by dDelta/(1 - Delta^2), so near a perfect stump it is compared through tanh, where the error is Delta's.
+        close("tanh(alpha)", t, float(np.tanh(model.alphas[t])), float(np.tanh(step_size(state, h, gain, rho, step))))
+        assert model.alphas[t] > 0, f"round {t}: alpha is {model.alphas[t]!r}"
+        close("z", t, float(model.z[t]), state.z(h, float(model.alphas[t])))
+        f = f + float(model.alphas[t]) * h
+        sum_alpha += float(model.alphas[t])
+        close("objective", t, float(model.objective[t]), State(labels, w, shares, f).log_risk + rho * sum_alpha)
+
+    done = len(model.features)
+    assert done <= n_rounds
+    if check_end and done < n_rounds and not (done and model.deltas[-1] >= PERFECT - slack):
+        best = np.abs(search.above(State(labels, w, shares, f).g)).max(initial=0.0)
+        assert best <= rho + stop_tol + slack, f"stopped after {done} rounds although Delta {best!r} is to be had"
+    return shortfall

@@ -1,0 +1,186 @@
+"""bin_features: the cuts, their reuse, and subsets of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from boosting_cases import assert_same_run, in_float32, make_problem, to_csr
+from oracles import stump_boost as oracles
+
+import fastpu
+
+ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+
+FITS = {
+    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
+    "rankboost_auc": fastpu.fit_rankboost_auc,
+    "pnu_adaboost": fastpu.fit_pnu_adaboost,
+}
+
+
+def assert_identical(model, other) -> None:
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("weighted", [None, "whole", "real"])
+@pytest.mark.parametrize("max_bins", [1, 2, 5, 32, 254, 255, 256, 300, 65535])
+def test_cuts_are_the_quantiles_of_the_oracle(max_bins, weighted):
+    problem = make_problem(np.random.default_rng([1, max_bins]), n=900, d=14, weighted=weighted)
+    for X in (problem.X, in_float32(problem.X)):
+        for matrix in (X, to_csr(X), to_csr(X, explicit_zeros=True)):
+            bins = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=problem.weights)
+            assert (bins.n_rows, bins.n_features) == X.shape
+            for e in range(X.shape[1]):
+                np.testing.assert_array_equal(bins.cuts[e], oracles.quantile_cuts(X[:, e], problem.weights, max_bins))
+
+
+@pytest.mark.parametrize("max_bins", [1, 5, 255, 300])
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_a_fit_on_bins_is_the_fit_on_the_rows(fit, max_bins):
+    problem = make_problem(np.random.default_rng([2, max_bins]), n=700, d=6)
+    if fit is fastpu.fit_rankboost_auc:
+        # Its own bins are those of the labelled rows.
+        labelled = problem.y != 0
+        X, y = problem.X[labelled], problem.y[labelled]
+    else:
+        X, y = problem.X, problem.y
+    bins = fastpu.bin_features(X, max_bins=max_bins)
+    from_bins = fit(bins, y, n_rounds=25)
+    assert_identical(from_bins, fit(X, y, n_rounds=25, max_bins=max_bins))
+    np.testing.assert_array_equal(from_bins.decision_function(bins), from_bins.decision_function(X))
+
+
+def test_one_binning_serves_every_label_and_parameter():
+    problem = make_problem(np.random.default_rng(3), n=500, d=6, weighted="real")
+    bins = fastpu.bin_features(problem.X, max_bins=16)
+    cuts = [oracles.quantile_cuts(problem.X[:, e], None, 16) for e in range(6)]
+    for gamma, rho, y in ((0.2, 0.0, problem.y), (0.9, 0.1, -problem.y), (0.5, 0.01, np.roll(problem.y, 7))):
+        for weights in (None, problem.weights):
+            options = {"n_rounds": 20, "gamma": gamma, "rho": rho, "sample_weight": weights}
+            oracle = oracles.fit_decoupled(problem.X, y, cuts=cuts, **options)
+            assert_same_run(fastpu.fit_pnu_auc_boost(bins, y, **options), oracle)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("max_bins", [16, 300])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.arange(0, 500, 3),
+        np.arange(500) % 5 != 0,
+        slice(10, 400, 2),
+        np.array([3, 3, 3, 499, 0, -1, -500, *range(100)]),
+        list(range(200)),
+    ],
+    ids=["integers", "mask", "slice", "repeated and negative", "list"],
+)
+def test_a_subset_keeps_the_cuts_of_all_rows(rows, max_bins, sparse):
+    problem = make_problem(np.random.default_rng(4), n=500, d=7)
+    bins = fastpu.bin_features(to_csr(problem.X) if sparse else problem.X, max_bins=max_bins)
+    X, y = problem.X[rows], problem.y[rows]
+    subset = bins[rows]
+    assert subset.n_rows == len(X)
+    options = {"n_rounds": 20, "gamma": 0.5, "rho": 0.01}
+    oracle = oracles.fit_decoupled(
+        X, y, cuts=[oracles.quantile_cuts(problem.X[:, e], None, max_bins) for e in range(7)], **options
+    )
+    model = fastpu.fit_pnu_auc_boost(subset, y, **options)
+    assert_same_run(model, oracle)
+    np.testing.assert_array_equal(model.decision_function(subset), model.decision_function(X))
+
+
+def test_a_subset_of_a_subset():
+    problem = make_problem(np.random.default_rng(5), n=300, d=4)
+    bins = fastpu.bin_features(problem.X, max_bins=9)
+    twice = bins[50:250][::-2]
+    once = bins[np.arange(50, 250)[::-2]]
+    y = problem.y[50:250][::-2]
+    assert_identical(fastpu.fit_pnu_auc_boost(twice, y, n_rounds=15), fastpu.fit_pnu_auc_boost(once, y, n_rounds=15))
+
+
+def test_a_feature_that_is_constant_in_a_subset_is_no_candidate():
+    """Its cuts leave one side empty: Delta is 0 up to rounding, and no tolerance may turn that into a stump."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [3.0], [3.0], [3.0], [3.0], [3.0]])
+    bins = fastpu.bin_features(X, max_bins=5)
+    y = np.array([1, 1, 0, 0, 0, -1], dtype=np.int8)
+    model = fastpu.fit_pnu_auc_boost(bins[3:], y, n_rounds=5, rho=0.0, stop_tol=0.0)
+    assert model.n_iter == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "words"),
+    [
+        (np.array([0, 50]), IndexError, "50"),
+        (np.array([-51]), IndexError, "-51"),
+        (np.array([0.5]), (TypeError, IndexError), ""),
+        (np.ones(49, dtype=bool), (ValueError, IndexError), "49"),
+        (np.array([], dtype=int), ValueError, ""),
+        ("rows", (TypeError, IndexError), ""),
+        (np.zeros((2, 2), dtype=int), (ValueError, TypeError, IndexError), ""),
+    ],
+)
+def test_impossible_subsets_are_refused(rows, error, words):
+    bins = fastpu.bin_features(np.arange(100.0).reshape(50, 2), max_bins=4)
+    with pytest.raises(error, match=words):
+        bins[rows]
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
+@pytest.mark.parametrize("max_bins", [32, 300])
+def test_bins_do_not_depend_on_the_threads(n_threads, max_bins):
+    X = make_problem(np.random.default_rng(6), n=20000, d=20).X
+    one = fastpu.bin_features(X, max_bins=max_bins, n_threads=1)
+    many = fastpu.bin_features(X, max_bins=max_bins, n_threads=n_threads)
+    for e in range(20):
+        np.testing.assert_array_equal(one.cuts[e], many.cuts[e])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"max_bins": 0}, ValueError, "max_bins.*0"),
+        ({"max_bins": -2}, ValueError, "max_bins.*-2"),
+        ({"max_bins": 2.5}, TypeError, "max_bins.*2.5"),
+        ({"max_bins": True}, TypeError, "max_bins.*True"),
+        ({"max_bins": None}, TypeError, "max_bins.*None"),
+        ({"max_bins": 10**9}, ValueError, "max_bins.*1000000000"),
+        ({"sample_weight": np.ones(3)}, ValueError, "sample_weight.*4.*3"),
+        ({"sample_weight": [1, 1, 1, -1]}, ValueError, "sample_weight.*-1"),
+        ({"n_threads": 0}, ValueError, "n_threads.*0"),
+    ],
+)
+def test_bad_options_are_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        fastpu.bin_features(np.arange(8.0).reshape(4, 2), **options)
+
+
+def test_rows_of_another_binning_are_refused_as_validation():
+    X, y = np.arange(20.0)[:, None], np.where(np.arange(20) > 9, 1, -1)
+    bins, other = fastpu.bin_features(X, max_bins=5), fastpu.bin_features(X, max_bins=3)
+    with pytest.raises(ValueError, match="eval_set"):
+        fastpu.fit_pnu_auc_boost(bins, y, eval_set=(other, y))
+
+
+def test_max_bins_beside_binned_rows_is_refused():
+    X, y = np.arange(20.0)[:, None], np.where(np.arange(20) > 9, 1, -1)
+    with pytest.raises(ValueError, match="max_bins"):
+        fastpu.fit_pnu_auc_boost(fastpu.bin_features(X, max_bins=5), y, max_bins=7)
+
+
+def test_rows_of_another_width_are_refused_at_predict():
+    X, y = np.arange(20.0)[:, None], np.where(np.arange(20) > 9, 1, -1)
+    model = fastpu.fit_pnu_auc_boost(fastpu.bin_features(X, max_bins=5), y)
+    with pytest.raises(ValueError, match="X"):
+        model.decision_function(fastpu.bin_features(np.zeros((3, 2)) + np.arange(3.0)[:, None]))
+
+
+def test_the_input_is_neither_kept_nor_changed():
+    X = make_problem(np.random.default_rng(8), n=100, d=5).X
+    before = X.copy()
+    bins = fastpu.bin_features(X, max_bins=8)
+    np.testing.assert_array_equal(X, before)
+    y = np.random.default_rng(0).choice([1, 0, -1], size=100)
+    first = fastpu.fit_pnu_auc_boost(bins, y, n_rounds=10)
+    X[:] = 0
+    assert_identical(first, fastpu.fit_pnu_auc_boost(bins, y, n_rounds=10))

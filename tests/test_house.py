@@ -1,0 +1,202 @@
+"""What must hold for the package as a whole, whatever methods are in it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import requires, version
+from pathlib import Path
+
+import pytest
+
+import fastpu
+from fastpu import _blas, _core
+
+ROOT = Path(__file__).resolve().parent.parent
+IS_CHECKOUT = (ROOT / "CMakeLists.txt").exists()
+SOURCES = {".py", ".pyi", ".pyx", ".hpp", ".cpp"}
+needs_checkout = pytest.mark.skipif(not IS_CHECKOUT, reason="needs the source tree")
+
+PUBLIC_MODULES = [fastpu, *(getattr(fastpu, name) for name in ("datasets", "metrics") if hasattr(fastpu, name))]
+
+
+def run_python(code: str, *, timeout: float = 120) -> str:
+    """Runs code in an interpreter of its own, with warnings as errors, and returns what it prints."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+# ---- Versions and metadata -----------------------------------------------------------------------------------------------
+
+
+def test_versions_agree():
+    assert fastpu.__version__ == version("fastpu") == _core.__version__
+
+
+@needs_checkout
+def test_installed_version_is_that_of_the_source_and_is_in_the_changelog():
+    declared = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert declared is not None
+    assert declared[1] == version("fastpu"), "the installed fastpu is another; run `make install`"
+    assert f"## {declared[1]}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_run_time_packages_are_few():
+    names = {re.match(r"[a-z0-9]+", line)[0] for line in requires("fastpu") if "extra ==" not in line}
+    assert names <= {"numpy", "scipy", "threadpoolctl"}
+
+
+def test_type_information_is_installed():
+    folder = Path(inspect.getfile(fastpu)).parent
+    assert (folder / "py.typed").exists()
+    assert (folder / "_core.pyi").exists()
+
+
+# ---- The public surface --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)
+def test_all_is_complete_and_sorted(module):
+    names = module.__all__
+    assert sorted(names) == list(names)
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert hasattr(module, name), name
+
+
+def test_public_functions_are_documented():
+    for module in PUBLIC_MODULES:
+        for name in module.__all__:
+            item = getattr(module, name)
+            if inspect.isfunction(item):
+                text = inspect.getdoc(item) or ""
+                for section in ("Parameters", "Returns", "Examples"):
+                    assert f"{section}\n---" in text, f"{module.__name__}.{name} has no section {section}"
+
+
+def test_options_are_keyword_only():
+    for name in fastpu.__all__:
+        if name.startswith("fit_"):
+            kinds = [p.kind for p in inspect.signature(getattr(fastpu, name)).parameters.values()]
+            assert kinds[2:], name
+            assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[2:]), name
+
+
+def test_import_brings_in_no_optional_package():
+    heavy = {"sklearn", "pandas", "polars", "matplotlib", "tqdm", "pyarrow"}
+    loaded = run_python("import sys, fastpu; print(*sys.modules)").split()
+    assert heavy.isdisjoint(loaded)
+
+
+# ---- The binaries --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("readelf") is None, reason="needs readelf")
+@pytest.mark.parametrize("module", [_blas, _core], ids=lambda module: module.__name__)
+def test_links_no_blas(module):
+    dynamic = subprocess.run(["readelf", "-d", module.__file__], capture_output=True, text=True, check=True).stdout
+    needed = re.findall(r"NEEDED.*\[(.+)\]", dynamic)
+    allowed = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|libpthread|libdl|libasan|libubsan|ld-linux.*)\.so.*")
+    assert [name for name in needed if not allowed.fullmatch(name)] == []
+
+
+@needs_checkout
+@pytest.mark.parametrize("flag", ["-march=native", "-ffast-math", "-Ofast", "-fopenmp"])
+def test_no_flag_that_changes_results_or_ties_to_a_machine(flag):
+    files = [ROOT / "CMakeLists.txt", ROOT / "CMakePresets.json", ROOT / "pyproject.toml", ROOT / "Makefile"]
+    files += (ROOT / "cmake").glob("*.cmake")
+    assert [file.name for file in files if flag in file.read_text()] == []
+
+
+@needs_checkout
+def test_files_fit_in_a_head():
+    files = [p for folder in ("src", "cpp", "tests") for p in (ROOT / folder).rglob("*") if p.suffix in SOURCES]
+    assert files
+    assert [p.name for p in files if len(p.read_text().splitlines()) > 500] == []
+
+
+# ---- Threads and processes -----------------------------------------------------------------------------------------------
+
+FIT = """
+import hashlib, os, sys
+import numpy as np
+import fastpu
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((20_000, 8))
+y = np.where(rng.random(20_000) < 0.5, 0, np.where(X[:, 0] > 0, 1, -1))
+
+def fit(n_threads):
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, n_threads=n_threads)
+    return hashlib.sha256(model.decision_function(X, n_threads=n_threads).tobytes()).hexdigest()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fits_after_fork_in_parent_and_child():
+    # Python warns that threads of the parent are not there in the child; that fastpu does not mind is the point.
+    out = run_python(
+        FIT
+        + """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+before = fit(3)
+child = os.fork()
+if child == 0:
+    os._exit(0 if fit(3) == before else 1)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+assert fit(3) == before
+print("same")
+"""
+    )
+    assert out == "same\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fit_that_is_forked_in_its_callback_goes_on_in_both_processes():
+    out = run_python(
+        FIT
+        + """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+child = None
+n_calls = 0
+
+def fork_once(info):
+    global child, n_calls
+    n_calls += 1
+    if n_calls == 5:
+        child = os.fork()
+    return False
+
+scores = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, n_threads=3, callback=fork_once).decision_function(X)
+digest = hashlib.sha256(scores.tobytes()).hexdigest()
+if child == 0:
+    os._exit(0 if digest == fit(1) else 1)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+assert digest == fit(1)
+print("same")
+"""
+    )
+    assert out == "same\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+def test_a_fit_leaves_no_thread_behind():
+    out = run_python(
+        FIT
+        + """
+before = len(os.listdir("/proc/self/task"))
+fit(3)
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+    )
+    assert out == "0\n"

@@ -1,0 +1,116 @@
+"""fit_pnu_adaboost (PNUAB) against plain AdaBoost on the doubled rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from boosting_cases import (
+    GROUPS,
+    SCORE_TOL,
+    SUM_TOL,
+    assert_same_stumps,
+    in_float32,
+    make_problem,
+    to_csr,
+)
+from oracles import stump_boost as oracles
+
+import fastpu
+
+GAMMAS = (0.0, 0.3, 0.5, 0.95, 1.0)
+
+
+def assert_same_adaboost(model, oracle, X: np.ndarray) -> None:
+    """The same stumps, edges, Z and loss, and the scores of the training rows."""
+    assert_same_stumps(model, oracle)
+    np.testing.assert_allclose(model.deltas, oracle.deltas, rtol=0, atol=SUM_TOL)
+    np.testing.assert_allclose(model.z, oracle.z, rtol=SCORE_TOL, atol=SUM_TOL)
+    np.testing.assert_allclose(model.objective, oracle.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
+    np.testing.assert_allclose(model.decision_function(X), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
+
+
+def loss(f: np.ndarray, y: np.ndarray, gamma: float) -> float:
+    """(1-g)/2 (E_P e^-f + E_U e^f) + g/2 (E_U e^-f + E_N e^f): P against U, and U against N."""
+    p, u, n = f[y == 1], f[y == 0], f[y == -1]
+    positive_against_unlabelled = np.exp(-p).mean() + np.exp(u).mean()
+    unlabelled_against_negative = np.exp(-u).mean() + np.exp(n).mean()
+    return (1 - gamma) / 2 * positive_against_unlabelled + gamma / 2 * unlabelled_against_negative
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("max_bins", [None, 1, 5, 32, 255, 300])
+def test_fit_equals_the_oracle(groups, max_bins):
+    rng = np.random.default_rng([3, sorted(GROUPS).index(groups), max_bins or 0])
+    for weighted in (None, "whole", "real"):
+        problem = make_problem(rng, n=int(rng.integers(20, 800)), d=6, groups=groups, weighted=weighted)
+        options = {"n_rounds": 25, "gamma": float(rng.choice(GAMMAS)), "max_bins": max_bins}
+        options["sample_weight"] = problem.weights
+        oracle = oracles.fit_adaboost(problem.X, problem.y, **options)
+        for X in (problem.X, to_csr(problem.X)):
+            assert_same_adaboost(fastpu.fit_pnu_adaboost(X, problem.y, **options), oracle, X)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_float32_equals_the_oracle(gamma):
+    problem = make_problem(np.random.default_rng(4), n=300, d=5)
+    X = in_float32(problem.X)
+    oracle = oracles.fit_adaboost(X, problem.y, n_rounds=30, gamma=gamma)
+    for matrix in (X, to_csr(X)):
+        assert_same_adaboost(fastpu.fit_pnu_adaboost(matrix, problem.y, n_rounds=30, gamma=gamma), oracle, matrix)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_objective_is_the_log_of_the_loss(gamma):
+    problem = make_problem(np.random.default_rng(5), n=200, d=4, kinds=("normal", "rounded"))
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=60, gamma=gamma)
+    np.testing.assert_allclose(model.objective, np.cumsum(np.log(model.z)), rtol=0, atol=SCORE_TOL)
+    for f, log_loss in zip(model.staged_decision_function(problem.X), model.objective, strict=True):
+        assert abs(np.log(loss(f, problem.y, gamma)) - log_loss) < SCORE_TOL
+    # atanh(edge) minimises the loss along the stump, to sqrt(1 - edge^2) of it.
+    uncapped = np.asarray(model.deltas) < 1 - 1e-6
+    expected = np.sqrt(1 - np.asarray(model.deltas)[uncapped] ** 2)
+    np.testing.assert_allclose(np.asarray(model.z)[uncapped], expected, rtol=SCORE_TOL)
+
+
+@pytest.mark.parametrize("max_bins", [None, 6])
+def test_whole_weights_are_repetitions(max_bins):
+    problem = make_problem(np.random.default_rng(6), n=150, d=5, weighted="whole")
+    times = problem.weights.astype(int)
+    options = {"n_rounds": 30, "gamma": 0.4, "max_bins": max_bins}
+    weighted = fastpu.fit_pnu_adaboost(problem.X, problem.y, sample_weight=problem.weights, **options)
+    repeated = fastpu.fit_pnu_adaboost(np.repeat(problem.X, times, axis=0), np.repeat(problem.y, times), **options)
+    assert_same_stumps(weighted, repeated)
+    np.testing.assert_allclose(
+        weighted.decision_function(problem.X), repeated.decision_function(problem.X), rtol=0, atol=SCORE_TOL
+    )
+
+
+def test_swapped_roles_turn_the_scores():
+    """y -> -y with gamma -> 1 - gamma swaps the two halves of the loss and the sign of f."""
+    problem = make_problem(np.random.default_rng(7), n=200, d=4, kinds=("normal", "rounded"))
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=40, gamma=0.3)
+    mirror = fastpu.fit_pnu_adaboost(problem.X, -problem.y, n_rounds=40, gamma=0.7)
+    np.testing.assert_allclose(
+        model.decision_function(problem.X), -mirror.decision_function(problem.X), rtol=0, atol=SCORE_TOL
+    )
+
+
+@pytest.mark.parametrize("max_bins", [None, 32])
+def test_models_do_not_depend_on_the_threads(max_bins):
+    problem = make_problem(np.random.default_rng(8), n=4000, d=7)
+    one = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=20, max_bins=max_bins, n_threads=1)
+    for n_threads in (2, 3, 7):
+        many = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=20, max_bins=max_bins, n_threads=n_threads)
+        for name in ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective"):
+            np.testing.assert_array_equal(getattr(many, name), getattr(one, name), err_msg=name)
+
+
+def test_many_rounds_stay_finite_and_true():
+    problem = make_problem(np.random.default_rng(9), n=60, d=3, groups="PN", kinds=("normal",))
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=5000, gamma=0.5, stop_tol=0.0)
+    f = model.decision_function(problem.X)
+    margins = np.where(problem.y == 1, f, -f)
+    shares = np.where(problem.y == 1, 0.5 / np.sum(problem.y == 1), 0.5 / np.sum(problem.y == -1))
+    log_loss = float(np.logaddexp.reduce(np.log(shares) - margins))
+    assert np.all(np.isfinite(f))
+    assert abs(model.objective[-1] - log_loss) <= SCORE_TOL * max(1, abs(log_loss))

@@ -1,0 +1,215 @@
+"""fit_pnu_auc_boost and fit_rankboost_auc against their two oracles: fast == slow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from boosting_cases import (
+    GROUPS,
+    SCORE_TOL,
+    Problem,
+    assert_same_run,
+    draw_options,
+    in_float32,
+    make_problem,
+    to_csr,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracles import stump_boost as decoupled
+from oracles import stump_boost_pairwise as pairwise
+
+import fastpu
+
+#: Cuts of a feature: none, fewer than the values, at the limits of one byte, and more than one byte holds.
+MAX_BINS = (None, 1, 2, 5, 32, 255, 300)
+
+
+def fit(problem: Problem, X=None, **options):
+    X = problem.X if X is None else X
+    return fastpu.fit_pnu_auc_boost(X, problem.y, sample_weight=problem.weights, **options)
+
+
+def layouts(X: np.ndarray):
+    """The inputs that must give the model of X: dense and CSR, in float64."""
+    yield "dense", X
+    yield "csr", to_csr(X)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("seed", range(12))
+def test_fit_equals_the_pairwise_oracle(groups, seed):
+    rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
+    problem = make_problem(
+        rng,
+        n=int(rng.integers(5, 61)),
+        d=int(rng.integers(1, 9)),
+        groups=groups,
+        weighted=(None, "whole", "real")[seed % 3],
+    )
+    options = {"n_rounds": 20, "max_bins": MAX_BINS[seed % 5], **draw_options(rng)}
+    oracle = pairwise.fit_pairwise(problem.X, problem.y, sample_weight=problem.weights, **options)
+    for _, X in layouts(problem.X):
+        model = fit(problem, X, **options)
+        assert_same_run(model, oracle)
+        if model.n_iter:
+            np.testing.assert_allclose(
+                model.decision_function(X), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL
+            )
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("max_bins", MAX_BINS)
+def test_fit_equals_the_decoupled_oracle(groups, max_bins):
+    rng = np.random.default_rng([7, sorted(GROUPS).index(groups), max_bins or 0])
+    n = int(rng.integers(300, 2001))
+    problem = make_problem(rng, n=n, d=int(rng.integers(1, 13)), groups=groups, weighted=str(rng.choice(["whole", "real"])))
+    if rng.random() < 0.3:
+        problem = Problem(problem.X, problem.y, None)
+    options = {"n_rounds": 25, "max_bins": max_bins, **draw_options(rng)}
+    oracle = decoupled.fit_decoupled(problem.X, problem.y, sample_weight=problem.weights, **options)
+    for _, X in layouts(problem.X):
+        model = fit(problem, X, **options)
+        assert_same_run(model, oracle)
+        np.testing.assert_allclose(model.decision_function(X), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
+
+
+@pytest.mark.parametrize("max_bins", [None, 5, 255])
+@pytest.mark.parametrize("seed", range(4))
+def test_float32_is_used_as_it_is(max_bins, seed):
+    """float32 values are compared as they are, and thresholds lie between them in float64."""
+    rng = np.random.default_rng([11, seed])
+    problem = make_problem(rng, n=300, d=6)
+    X = in_float32(problem.X)
+    options = {"n_rounds": 25, "max_bins": max_bins, **draw_options(rng)}
+    oracle = decoupled.fit_decoupled(X, problem.y, **options)
+    for _, matrix in layouts(X):
+        assert matrix.dtype == np.float32
+        model = fit(problem, matrix, **options)
+        assert_same_run(model, oracle)
+        np.testing.assert_allclose(
+            model.decision_function(matrix), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL
+        )
+
+
+def test_neighbouring_float32_values_are_told_apart():
+    """The midpoint of two neighbouring floats exists in float64 only; a comparison in float32 would lose the cut."""
+    low = np.float32(1.0)
+    high = np.nextafter(low, np.float32(2.0))
+    X = np.array([[high], [high], [low], [low]], dtype=np.float32)
+    y = np.array([1, 1, -1, -1], dtype=np.int8)
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=1, rho=0.0)
+    assert float(low) <= model.thresholds[0] < float(high)
+    scores = model.decision_function(X)
+    assert scores[:2].min() > scores[2:].max()
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 2.0**-1022, 1.0, 8e307])
+def test_extreme_magnitudes_are_ordered_as_numbers(scale):
+    """No flush to zero of the data, no overflow of a midpoint."""
+    x = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) * scale
+    X = np.repeat(x, 3)[:, None]
+    y = np.repeat(np.array([-1, -1, 0, 1, 1], dtype=np.int8), 3)
+    for matrix in (X, to_csr(X)):
+        model = fastpu.fit_pnu_auc_boost(matrix, y, n_rounds=30, gamma=0.5, rho=0.0)
+        oracle = decoupled.fit_decoupled(X, y, n_rounds=30, gamma=0.5, rho=0.0)
+        assert_same_run(model, oracle)
+        scores = model.decision_function(matrix).reshape(5, 3)
+        assert np.all(scores == scores[:, :1])
+        assert np.all(np.diff(scores[:, 0]) >= 0)
+
+
+@pytest.mark.parametrize("explicit_zeros", [False, True])
+@pytest.mark.parametrize("max_bins", [None, 3, 300])
+def test_zeros_of_a_sparse_matrix_are_values(explicit_zeros, max_bins):
+    """Stored or not, zeros take part in thresholds, quantiles and sums like any other value."""
+    rng = np.random.default_rng(3)
+    problem = make_problem(rng, n=400, d=8, kinds=("zeros", "binary", "normal", "constant"), weighted="whole")
+    X = to_csr(problem.X, explicit_zeros=explicit_zeros)
+    options = {"n_rounds": 30, "gamma": 0.4, "rho": 0.01, "max_bins": max_bins}
+    oracle = decoupled.fit_decoupled(problem.X, problem.y, sample_weight=problem.weights, **options)
+    assert_same_run(fit(problem, X, **options), oracle)
+
+
+def test_a_matrix_of_zeros_only_gives_the_empty_model():
+    for X in (np.zeros((6, 2)), to_csr(np.zeros((6, 2)))):
+        model = fastpu.fit_pnu_auc_boost(X, [1, 1, 0, 0, -1, -1], n_rounds=5)
+        assert model.n_iter == 0
+        np.testing.assert_array_equal(model.decision_function(X), np.zeros(6))
+
+
+@pytest.mark.parametrize("groups", ["PNU", "PN"])
+@pytest.mark.parametrize("seed", range(8))
+def test_rankboost_equals_its_oracles(groups, seed):
+    rng = np.random.default_rng([17, seed])
+    problem = make_problem(rng, n=55, d=5, groups=groups, weighted=(None, "whole", "real")[seed % 3])
+    options = {"n_rounds": 20, "rho": float(rng.choice([0.0, 0.05])), "max_bins": MAX_BINS[seed % 4]}
+    model = fastpu.fit_rankboost_auc(problem.X, problem.y, sample_weight=problem.weights, **options)
+    assert_same_run(model, pairwise.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
+    assert_same_run(model, decoupled.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
+    np.testing.assert_allclose(
+        model.decision_function(problem.X), decoupled.decision_function(model, problem.X), rtol=SCORE_TOL, atol=SCORE_TOL
+    )
+
+
+@pytest.mark.parametrize("step", ["jensen", "line_search"])
+@pytest.mark.parametrize("rho", [0.0, 0.01, 0.1, 0.7])
+def test_both_steps_for_every_rho(step, rho):
+    rng = np.random.default_rng(23)
+    problem = make_problem(rng, n=200, d=4, kinds=("normal", "rounded"))
+    options = {"n_rounds": 60, "gamma": 0.5, "rho": rho, "step": step}
+    model = fit(problem, **options)
+    assert_same_run(model, decoupled.fit_decoupled(problem.X, problem.y, **options))
+    assert np.all(np.asarray(model.alphas) > 0)
+
+
+def test_line_search_with_no_wrong_pair_is_finite():
+    """W- = 0: the minimiser is (1-rho) W+ / (rho W0) for rho > 0, and the cap without a penalty."""
+    X = np.array([[2.0], [2.0], [1.0], [0.0], [0.0], [0.0]])
+    y = np.array([1, 1, 1, -1, -1, -1], dtype=np.int8)
+    X[2] = 0.0
+    for rho in (0.0, 0.2):
+        model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=1, rho=rho, step="line_search")
+        # W+ = 2/3 (two of three P rows above), W- = 0, W0 = 1/3.
+        expected = np.arctanh(1 - 1e-6) if rho == 0 else np.log((1 - rho) * (2 / 3) / (rho / 3))
+        np.testing.assert_allclose(model.alphas, [expected], rtol=SCORE_TOL)
+
+
+def test_rho_above_the_cap_takes_no_negative_step():
+    """Delta = 1 is capped at 1 - 1e-6, which is below this rho: a step would have to be negative."""
+    X = np.array([[1.0], [1.0], [0.0], [0.0]])
+    y = np.array([1, 1, -1, -1], dtype=np.int8)
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, rho=1 - 1e-7, stop_tol=0.0)
+    assert np.all(np.asarray(model.alphas) > 0)
+    assert np.all(np.isfinite(model.decision_function(X)))
+
+
+@st.composite
+def small_problems(draw):
+    n = draw(st.integers(3, 14))
+    d = draw(st.integers(1, 3))
+    values = st.sampled_from([-1.5, -0.0, 0.0, 1.0, 2.0, 1e-3, np.nan, np.inf, -np.inf])
+    X = np.array(draw(st.lists(values, min_size=n * d, max_size=n * d))).reshape(n, d)
+    y = np.array(draw(st.lists(st.sampled_from([1, 0, -1]), min_size=n, max_size=n)), dtype=np.int8)
+    y[:2] = draw(st.sampled_from([(1, 0), (1, -1), (0, -1)]))
+    weights = draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    if weights is not None:
+        weights = np.array(weights, dtype=np.float64)
+        weights[:2] = 1.0
+    options = {
+        "n_rounds": draw(st.integers(1, 12)),
+        "gamma": draw(st.sampled_from([0.0, 0.5, 0.9, 1.0])),
+        "rho": draw(st.sampled_from([0.0, 0.02, 0.3])),
+        "max_bins": draw(st.sampled_from([None, 1, 2, 3])),
+        "step": draw(st.sampled_from(["jensen", "line_search"])),
+    }
+    return Problem(X, y, weights), options
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(small_problems())
+def test_property_fit_equals_the_pairwise_oracle(case):
+    problem, options = case
+    oracle = pairwise.fit_pairwise(problem.X, problem.y, sample_weight=problem.weights, **options)
+    for _, X in layouts(problem.X):
+        assert_same_run(fit(problem, X, **options), oracle)

@@ -1,0 +1,196 @@
+"""What a boosted model offers besides its stumps: validation, stages, importances, threshold, prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from boosting_cases import SCORE_TOL, SUM_TOL, make_problem, to_csr
+from oracles import stump_boost as oracles
+
+import fastpu
+from fastpu import metrics
+
+FITS = {
+    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
+    "rankboost_auc": fastpu.fit_rankboost_auc,
+    "pnu_adaboost": fastpu.fit_pnu_adaboost,
+}
+
+#: Scores of the validation rows are summed by the core round by round, and by staged_decision_function afterwards.
+AUC_TOL = 1e-9
+
+#: A stage is a running sum over rounds; decision_function may add the same terms in another order.
+STAGE_TOL = 1e-12
+
+ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Training and validation rows of one noisy problem, on which the validation AUC peaks early."""
+    rng = np.random.default_rng(2)
+    problem = make_problem(rng, n=400, d=6, kinds=("normal", "rounded", "missing", "zeros"))
+    X_valid, y_valid = problem.X[250:], problem.y[250:]
+    labelled = y_valid != 0
+    return problem.X[:250], problem.y[:250], X_valid[labelled], y_valid[labelled]
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_validation_auc_is_that_of_the_stages(fit, data):
+    X, y, X_valid, y_valid = data
+    model = fit(X, y, n_rounds=40, eval_set=(X_valid, y_valid))
+    stages = list(model.staged_decision_function(X_valid))
+    assert len(stages) == model.n_iter
+    expected = [metrics.auc(y_valid, stage) for stage in stages]
+    np.testing.assert_allclose(model.history["eval_auc"], expected, rtol=0, atol=AUC_TOL)
+    assert abs(expected[-1] - oracles.auc(y_valid, stages[-1])) < SUM_TOL
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_a_validation_set_without_early_stopping_changes_nothing(fit, data):
+    X, y, X_valid, y_valid = data
+    plain = fit(X, y, n_rounds=30)
+    judged = fit(X, y, n_rounds=30, eval_set=(X_valid, y_valid))
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(judged, name), getattr(plain, name), err_msg=name)
+    assert judged.threshold == plain.threshold
+
+
+@pytest.mark.parametrize("max_bins", [None, 12])
+@pytest.mark.parametrize("patience", [1, 5, 20])
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_early_stopping_cuts_the_model_at_its_best_round(fit, patience, max_bins, data):
+    X, y, X_valid, y_valid = data
+    options = {"n_rounds": 200, "max_bins": max_bins}
+    full = fit(X, y, eval_set=(X_valid, y_valid), **options)
+    curve = np.asarray(full.history["eval_auc"])
+    best = stop = 0
+    for t, value in enumerate(curve):
+        if value > curve[best]:
+            best = t
+        stop = t
+        if t - best >= patience:
+            break
+    model = fit(X, y, eval_set=(X_valid, y_valid), early_stopping_rounds=patience, **options)
+    assert model.n_iter == best + 1
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(model, name), getattr(full, name)[: best + 1], err_msg=name)
+    assert stop < len(curve) - 1, "the case must stop early"
+    assert model.status != full.status
+    np.testing.assert_allclose(
+        metrics.auc(y_valid, model.decision_function(X_valid)), curve.max() if best == np.argmax(curve) else curve[best],
+        rtol=0, atol=AUC_TOL,
+    )
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_every_form_of_validation_rows_is_judged_alike(fit, data):
+    X, y, X_valid, y_valid = data
+    X_all = np.vstack([X, X_valid])
+    bins = fastpu.bin_features(X_all, max_bins=20)
+    train, valid = np.arange(len(X)), np.arange(len(X), len(X_all))
+    forms = {
+        "binned": fit(bins[train], y, n_rounds=40, eval_set=(bins[valid], y_valid), early_stopping_rounds=5),
+        "raw": fit(bins[train], y, n_rounds=40, eval_set=(X_valid, y_valid), early_stopping_rounds=5),
+        "csr": fit(bins[train], y, n_rounds=40, eval_set=(to_csr(X_valid), y_valid), early_stopping_rounds=5),
+    }
+    for name, model in forms.items():
+        np.testing.assert_array_equal(model.thresholds, forms["raw"].thresholds, err_msg=name)
+        np.testing.assert_allclose(
+            model.history["eval_auc"], forms["raw"].history["eval_auc"], rtol=0, atol=AUC_TOL, err_msg=name
+        )
+
+
+def test_validation_auc_may_be_a_tie_of_all_rows():
+    """Constant validation scores rank nothing: AUC 1/2, in every round."""
+    X = np.arange(20.0)[:, None]
+    y = np.where(np.arange(20) >= 10, 1, -1)
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=5, eval_set=(np.full((4, 1), 3.0), [1, 1, -1, -1]))
+    np.testing.assert_array_equal(model.history["eval_auc"], np.full(model.n_iter, 0.5))
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_the_last_stage_is_the_decision_function(fit, data):
+    X, y, X_valid, _ = data
+    model = fit(X, y, n_rounds=60)
+    for matrix in (X, X_valid, to_csr(X_valid), X_valid[:1]):
+        stages = [np.array(stage) for stage in model.staged_decision_function(matrix)]
+        assert len(stages) == model.n_iter
+        final = model.decision_function(matrix)
+        np.testing.assert_allclose(stages[-1], final, rtol=STAGE_TOL, atol=STAGE_TOL * np.abs(final).max())
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_a_stage_is_the_model_of_fewer_rounds(fit, data):
+    X, y, X_valid, _ = data
+    stages = [np.array(stage) for stage in fit(X, y, n_rounds=12).staged_decision_function(X_valid)]
+    for n_rounds in (1, 5, 12):
+        short = fit(X, y, n_rounds=n_rounds)
+        np.testing.assert_allclose(short.decision_function(X_valid), stages[n_rounds - 1], rtol=0, atol=STAGE_TOL * 100)
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_importances_are_shares_of_the_features(fit, data):
+    X, y, _, _ = data
+    X = np.column_stack([X, np.zeros(len(X))])
+    model = fit(X, y, n_rounds=60)
+    importances = np.asarray(model.feature_importances)
+    assert importances.shape == (X.shape[1],)
+    assert abs(importances.sum() - 1) < SUM_TOL
+    assert np.all(importances >= 0)
+    np.testing.assert_array_equal(importances > 0, np.isin(np.arange(X.shape[1]), model.features))
+
+
+def test_importances_of_the_empty_model_are_zero():
+    model = fastpu.fit_pnu_auc_boost(np.zeros((4, 3)), [1, 1, -1, -1])
+    np.testing.assert_array_equal(model.feature_importances, np.zeros(3))
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_one_entry_a_round(fit, data):
+    X, y, X_valid, y_valid = data
+    for model in (fit(X, y, n_rounds=7), fit(X, y, n_rounds=200, eval_set=(X_valid, y_valid), early_stopping_rounds=3)):
+        for name in ARRAYS:
+            assert len(getattr(model, name)) == model.n_iter, name
+        for name, values in model.history.items():
+            assert len(values) >= model.n_iter, name
+
+
+def groups_for_threshold(fit, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that should score above the threshold, and below it: P and N, or P and U, or U and N."""
+    if np.any(y == 1) and np.any(y == -1):
+        return y == 1, y == -1
+    return (y == 1, y == 0) if np.any(y == 1) else (y == 0, y == -1)
+
+
+@pytest.mark.parametrize("weighted", [None, "whole", "real"])
+@pytest.mark.parametrize("groups", ["PNU", "PU", "PN", "UN"])
+def test_the_threshold_maximises_balanced_accuracy(groups, weighted):
+    problem = make_problem(np.random.default_rng(31), n=300, d=4, groups=groups, weighted=weighted)
+    model = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=30, sample_weight=problem.weights)
+    scores = model.decision_function(problem.X)
+    weights = np.ones(300) if problem.weights is None else problem.weights
+    high, low = groups_for_threshold(fastpu.fit_pnu_auc_boost, problem.y)
+    expected = oracles.best_balanced_threshold(scores[high], scores[low], weights[high], weights[low])
+    assert abs(model.threshold - expected) <= SCORE_TOL * max(1, abs(expected))
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_predict_compares_with_the_threshold(fit, data):
+    X, y, X_valid, _ = data
+    model = fit(X, y, n_rounds=30)
+    predicted = model.predict(X_valid)
+    assert set(np.unique(predicted)) <= {-1, 1}
+    np.testing.assert_array_equal(predicted == 1, model.decision_function(X_valid) > model.threshold)
+
+
+def test_with_threshold_matches_the_prior(data):
+    X, y, X_valid, _ = data
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=50)
+    for prior in (0.2, 0.5):
+        moved = model.with_threshold(prior=prior, X_unl=X[y == 0])
+        share = np.mean(moved.predict(X[y == 0]) == 1)
+        # Stump scores tie, so the share is only as near as the ties allow.
+        assert abs(share - prior) <= 0.05
+        np.testing.assert_array_equal(moved.decision_function(X_valid), model.decision_function(X_valid))
+    assert model.threshold == fastpu.fit_pnu_auc_boost(X, y, n_rounds=50).threshold

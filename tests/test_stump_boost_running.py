@@ -1,0 +1,433 @@
+"""How the boosting functions run: threads, instruction sets, interruption, callbacks, fork."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from boosting_cases import make_problem, to_csr
+
+import fastpu
+
+FITS = {
+    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
+    "rankboost_auc": fastpu.fit_rankboost_auc,
+    "pnu_adaboost": fastpu.fit_pnu_adaboost,
+}
+each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+
+ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+
+#: A fit is stopped within 0.2 s on a quiet machine; a busy one must not fail the test.
+INTERRUPT_SECONDS = 1.0
+
+#: No wait in these tests takes longer than this unless something hangs.
+HANG_SECONDS = 60.0
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
+
+
+def bits(model, X=None) -> bytes:
+    """Everything learned, as bytes, and the scores of X."""
+    parts = [np.asarray(getattr(model, name)).tobytes() for name in ARRAYS]
+    parts.append(np.float64(model.threshold).tobytes())
+    if X is not None:
+        parts.append(np.asarray(model.decision_function(X)).tobytes())
+    return b"".join(parts)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Rows enough that every loop is cut into several blocks."""
+    problem = make_problem(np.random.default_rng(1), n=30_000, d=8, kinds=("normal", "rounded", "zeros", "missing"))
+    return problem.X, problem.y
+
+
+@pytest.fixture(scope="module")
+def endless():
+    """A fit that would run for minutes: nothing but the caller ends it."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(20_000, 10)), rng.choice([1, 0, -1], size=20_000)
+    return X, y, {"n_rounds": 1_000_000, "stop_tol": 0.0, "rho": 0.0}
+
+
+# -- the same bits ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_bins", [None, 40, 300])
+@pytest.mark.parametrize("form", ["dense", "float32", "csr", "binned"])
+def test_models_are_bitwise_the_same_for_every_number_of_threads(form, max_bins, large):
+    X, y = large
+    X = {"float32": X.astype(np.float32), "csr": to_csr(X)}.get(form, X)
+    options = {"n_rounds": 8, "max_bins": max_bins}
+    if form == "binned":
+        X, options = fastpu.bin_features(X, max_bins=max_bins or 255), {"n_rounds": 8}
+    weights = np.random.default_rng(0).random(len(y))
+    runs = set()
+    for n_threads in (1, 2, 3, 7, 2):
+        model = fastpu.fit_pnu_auc_boost(X, y, n_threads=n_threads, sample_weight=weights, **options)
+        scores = model.decision_function(X, n_threads=n_threads)
+        runs.add(bits(model) + scores.tobytes())
+    assert len(runs) == 1
+
+
+@each_fit
+def test_evaluation_does_not_depend_on_the_threads(fit, large):
+    X, y = large
+    labelled = y != 0
+    curves = [
+        fit(X, y, n_rounds=5, max_bins=32, eval_set=(X[labelled], y[labelled]), n_threads=n).history["eval_auc"].tobytes()
+        for n in (1, 2, 7)
+    ]
+    assert len(set(curves)) == 1
+
+
+ISA_SCRIPT = """
+import sys
+import numpy as np
+import fastpu
+rng = np.random.default_rng(5)
+X, y = rng.normal(size=(5000, 7)), rng.choice([1, 0, -1], size=5000)
+X[rng.random(X.shape) < 0.1] = np.nan
+out = sys.stdout.buffer
+for max_bins in (None, 60, 300):
+    for fit in (fastpu.fit_pnu_auc_boost, fastpu.fit_rankboost_auc, fastpu.fit_pnu_adaboost):
+        model = fit(X, y, n_rounds=10, max_bins=max_bins, n_threads=2)
+        for name in ("features", "thresholds", "alphas", "deltas", "z", "objective"):
+            out.write(np.asarray(getattr(model, name)).tobytes())
+        out.write(model.decision_function(X).tobytes())
+"""
+
+
+def run_level(level: str | None) -> subprocess.CompletedProcess:
+    environment = {k: v for k, v in os.environ.items() if k != "FASTPU_ISA"}
+    if level is not None:
+        environment["FASTPU_ISA"] = level
+    return subprocess.run(
+        [sys.executable, "-c", ISA_SCRIPT], env=environment, capture_output=True, timeout=HANG_SECONDS, check=False
+    )
+
+
+def test_every_instruction_set_level_gives_the_same_bits():
+    default = run_level(None)
+    assert default.returncode == 0, default.stderr.decode()
+    tried = []
+    for level in ("baseline", "avx2", "avx512"):
+        run = run_level(level)
+        if run.returncode != 0:
+            assert level != "baseline", run.stderr.decode()
+            assert b"FASTPU_ISA" in run.stderr, run.stderr.decode()
+            continue
+        tried.append(level)
+        assert run.stdout == default.stdout, level
+    assert "baseline" in tried
+
+
+def test_an_unknown_instruction_set_level_is_named():
+    run = run_level("sse9")
+    assert run.returncode != 0
+    assert b"FASTPU_ISA" in run.stderr
+    assert b"sse9" in run.stderr
+
+
+# -- several threads of Python ---------------------------------------------------------------------------------------------
+
+
+def test_the_gil_is_released(endless):
+    """Another Python thread runs on while a fit does: its longest pause is short against the fit."""
+    X, y, options = endless
+    pauses, stop = [], threading.Event()
+
+    def count() -> None:
+        last = time.perf_counter()
+        while not stop.is_set():
+            time.sleep(0.002)
+            now = time.perf_counter()
+            pauses.append(now - last)
+            last = now
+
+    started = time.perf_counter()
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        fastpu.fit_pnu_auc_boost(X, y, **{**options, "n_rounds": 400}, max_bins=255, n_threads=1)
+    finally:
+        took = time.perf_counter() - started
+        stop.set()
+        thread.join()
+    assert len(pauses) > 10
+    assert max(pauses) < max(0.5 * took, 0.2), f"paused {max(pauses):.3f} s of {took:.3f} s"
+
+
+def test_sixteen_python_threads_at_once():
+    problems = [make_problem(np.random.default_rng([3, i]), n=1500, d=5) for i in range(16)]
+    shared = fastpu.bin_features(problems[0].X, max_bins=30)
+
+    def work(i: int) -> bytes:
+        fit = list(FITS.values())[i % 3]
+        own = fit(problems[i].X, problems[i].y, n_rounds=15, n_threads=1 + i % 3)
+        common = fit(shared, problems[0].y, n_rounds=10, n_threads=2)
+        return bits(own, problems[i].X) + bits(common)
+
+    expected = [work(i) for i in range(16)]
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(work, range(16))) == expected
+
+
+# -- callbacks -------------------------------------------------------------------------------------------------------------
+
+INFO = ("round", "feature", "threshold", "polarity", "delta", "alpha", "z", "objective")
+
+
+@each_fit
+def test_the_callback_hears_of_every_round(fit):
+    problem = make_problem(np.random.default_rng(4), n=200, d=4, kinds=("normal", "rounded"))
+    heard = []
+    model = fit(problem.X, problem.y, n_rounds=12, callback=lambda info: heard.append(dict(info)))
+    assert [info["round"] for info in heard] == list(range(1, model.n_iter + 1))
+    for name, values in zip(
+        INFO[1:],
+        (model.features, model.thresholds, model.polarity, model.alphas, model.deltas, model.z, model.objective),
+        strict=True,
+    ):
+        got = [info[name] for info in heard]
+        want = {"delta": model.deltas, "alpha": model.alphas}.get(name, values)
+        np.testing.assert_array_equal(got, want, err_msg=name)
+
+
+@each_fit
+def test_a_true_callback_stops_after_its_round(fit):
+    problem = make_problem(np.random.default_rng(4), n=200, d=4, kinds=("normal", "rounded"))
+    full = fit(problem.X, problem.y, n_rounds=12)
+    model = fit(problem.X, problem.y, n_rounds=12, callback=lambda info: info["round"] == 5)
+    assert (model.n_iter, model.status) == (5, "callback")
+    np.testing.assert_array_equal(model.thresholds, full.thresholds[:5])
+    for answer in (None, False, 0, np.False_):
+        assert fit(problem.X, problem.y, n_rounds=12, callback=lambda info, a=answer: a).n_iter == full.n_iter
+    assert fit(problem.X, problem.y, n_rounds=12, callback=lambda info: np.True_).n_iter == 1
+
+
+class Trouble(Exception):
+    """Raised by a callback."""
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@each_fit
+def test_an_exception_of_the_callback_comes_through_and_leaves_nothing(fit, n_threads, large):
+    X, y = large
+    before = threading.active_count()
+    expected = bits(fit(X, y, n_rounds=4, max_bins=16, n_threads=n_threads))
+
+    def fail(info) -> bool:
+        if info["round"] == 3:
+            raise Trouble("round 3")
+        return False
+
+    with pytest.raises(Trouble, match="round 3"):
+        fit(X, y, n_rounds=50, max_bins=16, n_threads=n_threads, callback=fail)
+    assert threading.active_count() == before
+    assert bits(fit(X, y, n_rounds=4, max_bins=16, n_threads=n_threads)) == expected
+
+
+def test_a_callback_may_fit_another_model(large):
+    X, y = large
+    inner = []
+
+    def fit_inside(info) -> bool:
+        inner.append(bits(fastpu.fit_pnu_auc_boost(X[:500], y[:500], n_rounds=3, n_threads=2)))
+        return False
+
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=2, callback=fit_inside)
+    assert len(inner) == model.n_iter
+    assert len(set(inner)) == 1
+
+
+@each_fit
+def test_progress_is_shown_on_stderr_and_changes_nothing(fit, capfd):
+    problem = make_problem(np.random.default_rng(4), n=200, d=4, kinds=("normal", "rounded"))
+    quiet = fit(problem.X, problem.y, n_rounds=12)
+    shown = fit(problem.X, problem.y, n_rounds=12, progress=True)
+    assert bits(shown) == bits(quiet)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err != ""
+
+
+# -- how a fit ends --------------------------------------------------------------------------------------------------------
+
+
+def test_every_way_to_end_has_its_status():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    separable, useless = [-1, -1, 1, 1], [1, -1, 1, -1]
+    perfect = fastpu.fit_pnu_auc_boost(X, separable, n_rounds=9)
+    assert (perfect.status, perfect.n_iter, perfect.converged) == ("perfect", 1, True)
+    nothing = fastpu.fit_pnu_auc_boost(X, useless, n_rounds=9)
+    assert (nothing.status, nothing.n_iter, nothing.converged) == ("no_gain", 0, True)
+    np.testing.assert_array_equal(nothing.decision_function(X), np.zeros(4))
+
+    problem = make_problem(np.random.default_rng(6), n=200, d=4, kinds=("normal",))
+    budget = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=9)
+    assert (budget.status, budget.n_iter) == ("n_rounds", 9)
+    labelled = problem.y != 0
+    early = fastpu.fit_pnu_auc_boost(
+        problem.X, problem.y, eval_set=(-problem.X[labelled], problem.y[labelled]), early_stopping_rounds=2
+    )
+    assert early.status == "early_stopping"
+
+
+# -- interruption ----------------------------------------------------------------------------------------------------------
+
+
+def interrupted_after(call, *, delay: float = 0.3) -> float:
+    """Send SIGINT while call() runs; return the seconds until KeyboardInterrupt came out of it."""
+    sent = []
+
+    def interrupt() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(delay, interrupt)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+            timer.join()
+            time.sleep(0.1)  # the handler has run by now: the call was over before the signal
+        return time.perf_counter() - sent[0]
+    finally:
+        timer.join()
+
+
+@posix
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("max_bins", [None, 255])
+def test_ctrl_c_stops_a_fit_and_the_next_one_works(max_bins, n_threads, endless):
+    X, y, options = endless
+    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads))
+    delay = interrupted_after(
+        lambda: fastpu.fit_pnu_auc_boost(X, y, max_bins=max_bins, n_threads=n_threads, **options)
+    )
+    print(f"stopped {1000 * delay:.0f} ms after Ctrl-C")
+    assert delay < INTERRUPT_SECONDS
+    assert bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads)) == expected
+
+
+@posix
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ctrl_c_stops_the_binning(sparse):
+    """Long columns: sorting a single one takes longer than the promise."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1_500_000, 12))
+    X = to_csr(X) if sparse else X
+    delay = interrupted_after(lambda: fastpu.bin_features(X, max_bins=255, n_threads=1), delay=0.1)
+    print(f"stopped {1000 * delay:.0f} ms after Ctrl-C")
+    assert delay < INTERRUPT_SECONDS
+
+
+@posix
+def test_ctrl_c_stops_a_prediction():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 5)), rng.choice([1, 0, -1], size=300)
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3000, rho=0.0, stop_tol=0.0)
+    many = np.tile(X, (4000, 1))
+    delay = interrupted_after(lambda: [model.decision_function(many, n_threads=1) for _ in range(100)])
+    print(f"stopped {1000 * delay:.0f} ms after Ctrl-C")
+    assert delay < INTERRUPT_SECONDS
+
+
+@posix
+def test_a_handler_that_swallows_the_signal_lets_the_fit_go_on(large):
+    X, y = large
+    caught = []
+    previous = signal.signal(signal.SIGINT, lambda *_: caught.append(True))
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=300, max_bins=64, stop_tol=0.0, rho=0.0)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert caught
+    assert model.n_iter == 300
+
+
+# -- fork ------------------------------------------------------------------------------------------------------------------
+
+
+def in_child(work) -> int:
+    """Run work() in a forked child; its exit status is 0 if work() returned true."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if work() else 2
+        finally:
+            os._exit(status)
+    deadline = time.monotonic() + HANG_SECONDS
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    pytest.fail("the child hung")
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_fits_after_a_fit_of_its_parent(large):
+    X, y = large
+    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
+    assert in_child(lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected) == 0
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_fits_during_a_fit_of_its_parent(large):
+    X, y = large
+    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
+    running, enough = threading.Event(), threading.Event()
+
+    def watch(info) -> bool:
+        running.set()
+        return enough.is_set()
+
+    fit = threading.Thread(
+        target=fastpu.fit_pnu_auc_boost,
+        args=(X, y),
+        kwargs={"n_rounds": 1_000_000, "rho": 0.0, "stop_tol": 0.0, "max_bins": 16, "n_threads": 3, "callback": watch},
+    )
+    fit.start()
+    try:
+        assert running.wait(HANG_SECONDS)
+        again = lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected  # noqa: E731
+        assert in_child(again) == 0
+    finally:
+        enough.set()
+        fit.join()
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_forked_by_a_callback_fits(large):
+    """The parent's workers are awake inside the loop, and none of them exists in the child."""
+    X, y = large
+    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
+    answers = []
+
+    def fork(info) -> bool:
+        if info["round"] == 2:
+            work = lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected  # noqa: E731
+            answers.append(in_child(work))
+        return False
+
+    fastpu.fit_pnu_auc_boost(X, y, n_rounds=4, max_bins=16, n_threads=3, callback=fork)
+    assert answers == [0]
