@@ -31,7 +31,7 @@ CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# ---- The environment --------------------------------------------------------------------------------------------------
+# ---- The environment ----
 
 $(VENV_PYTHON):
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10))" || \
@@ -49,7 +49,7 @@ $(VENV)/.has-%: pyproject.toml | $(VENV_PYTHON)
 install: $(VENV)/.has-build  ## build fastpu into $(VENV), editable
 	$(PIP) install --no-build-isolation -e . $(if $(WERROR),-C cmake.define.FASTPU_WERROR=$(WERROR))
 
-# ---- What the README promises -----------------------------------------------------------------------------------------
+# ---- What the README promises ----
 
 demo: $(VENV)/.has-demo install  ## fit and judge on real data: a table and a picture
 	$(VENV_PYTHON) examples/breast_cancer.py
@@ -70,7 +70,7 @@ bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 	cd bench && OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/asv run -E existing:$(abspath $(VENV_PYTHON)) --dry-run \
 	  --show-stderr $(BENCH_ARGS)
 
-# ---- Style and types --------------------------------------------------------------------------------------------------
+# ---- Style and types ----
 
 lint: lint-python lint-cpp  ## formatters, linters, types and stubs; all must be silent
 
@@ -93,7 +93,7 @@ format: $(VENV)/.has-lint  ## let the formatters decide
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
-# ---- Sanitizers and valgrind ------------------------------------------------------------------------------------------
+# ---- Sanitizers and valgrind ----
 
 sanitize: sanitize-thread sanitize-address  ## address, undefined (C++ and Python tests) and thread (C++ tests)
 
@@ -130,7 +130,7 @@ valgrind: $(VENV)/.has-build  ## C++ tests under valgrind (which you install)
 	  valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,possible $$test || exit 1; \
 	done
 
-# ---- Wheels -----------------------------------------------------------------------------------------------------------
+# ---- Wheels ----
 
 wheel: $(VENV)/.has-build  ## dist/*.whl, built in isolation as pip does it for users
 	rm -rf dist
@@ -141,6 +141,14 @@ wheel-check: wheel  ## the wheel in an empty environment with its run-time packa
 	$(VENV_PYTHON) -m venv build/wheel-venv
 	build/wheel-venv/bin/pip --disable-pip-version-check -q install dist/*.whl
 	cd build && wheel-venv/bin/python ../tests/test_minimal.py
+
+# The oldest NumPy and SciPy that pyproject.toml allows (wheels of both exist up to Python 3.11), without any optional package.
+test-oldest: wheel  ## Python tests with the oldest packages that are allowed
+	rm -rf build/oldest-venv
+	$(VENV_PYTHON) -m venv build/oldest-venv
+	build/oldest-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"
+	build/oldest-venv/bin/pip --disable-pip-version-check -q install --group oldest dist/*.whl
+	build/oldest-venv/bin/python -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
 
 clean:  ## remove everything built, keep the environment
 	rm -rf build dist

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def own_sources(folders: list[Path]) -> dict[Path, Path]:
-    """Maps each source under cpp/ to the build folder whose command to use."""
+    """Map each source under cpp/ to the build folder whose command to use."""
     sources: dict[Path, Path] = {}
     for folder in folders:
         for entry in json.loads((folder / "compile_commands.json").read_text()):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from boosting_cases import assert_same_run, in_float32, make_problem, to_csr
-from oracles import stump_boost as oracles
 
 import fastpu
+from boosting_cases import SCORE_TOL, assert_same_run, in_float32, make_problem, to_csr
+from oracles import stump_boost as oracles
 
 ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 
@@ -87,7 +87,7 @@ def test_a_subset_keeps_the_cuts_of_all_rows(rows, max_bins, sparse):
     )
     model = fastpu.fit_pnu_auc_boost(subset, y, **options)
     assert_same_run(model, oracle)
-    np.testing.assert_array_equal(model.decision_function(subset), model.decision_function(X))
+    np.testing.assert_allclose(model.decision_function(subset), model.decision_function(X), rtol=SCORE_TOL)
 
 
 def test_a_subset_of_a_subset():
@@ -104,7 +104,8 @@ def test_a_feature_that_is_constant_in_a_subset_is_no_candidate():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [3.0], [3.0], [3.0], [3.0], [3.0]])
     bins = fastpu.bin_features(X, max_bins=5)
     y = np.array([1, 1, 0, 0, 0, -1], dtype=np.int8)
-    model = fastpu.fit_pnu_auc_boost(bins[3:], y, n_rounds=5, rho=0.0, stop_tol=0.0)
+    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+        model = fastpu.fit_pnu_auc_boost(bins[3:], y, n_rounds=5, rho=0.0, stop_tol=0.0)
     assert model.n_iter == 0
 
 
@@ -113,11 +114,11 @@ def test_a_feature_that_is_constant_in_a_subset_is_no_candidate():
     [
         (np.array([0, 50]), IndexError, "50"),
         (np.array([-51]), IndexError, "-51"),
-        (np.array([0.5]), (TypeError, IndexError), ""),
-        (np.ones(49, dtype=bool), (ValueError, IndexError), "49"),
-        (np.array([], dtype=int), ValueError, ""),
-        ("rows", (TypeError, IndexError), ""),
-        (np.zeros((2, 2), dtype=int), (ValueError, TypeError, IndexError), ""),
+        (np.array([0.5]), TypeError, "rows"),
+        (np.ones(49, dtype=bool), IndexError, "50.*49"),
+        (np.array([], dtype=int), ValueError, "row"),
+        ("rows", TypeError, "rows.*'rows'"),
+        (np.zeros((2, 2), dtype=int), TypeError, "rows.*2, 2"),
     ],
 )
 def test_impossible_subsets_are_refused(rows, error, words):

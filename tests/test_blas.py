@@ -106,9 +106,7 @@ def test_cholesky_solves(lower, n_columns):
     np.fill_diagonal(factor, np.diag(full))
     assert core._blas_potrf(factor, lower=lower) == 0
     reference = np.linalg.cholesky(full)
-    np.testing.assert_allclose(
-        np.tril(factor if lower else factor.T), reference, rtol=0, atol=1e-12, equal_nan=False
-    )
+    np.testing.assert_allclose(np.tril(factor if lower else factor.T), reference, rtol=0, atol=1e-12, equal_nan=False)
     core._blas_potrs(factor, b, lower=lower)
     np.testing.assert_allclose(b, expected, rtol=1e-9)
 

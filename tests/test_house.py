@@ -32,7 +32,7 @@ def run_python(code: str, *, timeout: float = 120) -> str:
     return result.stdout
 
 
-# ---- Versions and metadata -----------------------------------------------------------------------------------------------
+# ---- Versions and metadata ----
 
 
 def test_versions_agree():
@@ -58,7 +58,7 @@ def test_type_information_is_installed():
     assert (folder / "_core.pyi").exists()
 
 
-# ---- The public surface --------------------------------------------------------------------------------------------------
+# ---- The public surface ----
 
 
 @pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)
@@ -94,7 +94,7 @@ def test_import_brings_in_no_optional_package():
     assert heavy.isdisjoint(loaded)
 
 
-# ---- The binaries --------------------------------------------------------------------------------------------------------
+# ---- The binaries ----
 
 
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("readelf") is None, reason="needs readelf")
@@ -121,7 +121,7 @@ def test_files_fit_in_a_head():
     assert [p.name for p in files if len(p.read_text().splitlines()) > 500] == []
 
 
-# ---- Threads and processes -----------------------------------------------------------------------------------------------
+# ---- Threads and processes ----
 
 FIT = """
 import hashlib, os, sys

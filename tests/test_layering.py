@@ -1,4 +1,7 @@
-"""Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators. Read from include and import lines."""
+"""Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators.
+
+Read from the include and import lines.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 pytestmark = pytest.mark.skipif(not (ROOT / "cpp").is_dir(), reason="needs the source tree")
 
-# ---- C++: what the files of a folder may include -------------------------------------------------------------------------
+# ---- C++: what the files of a folder may include ----
 
 STD = r"<[a-z_0-9]+>"  # the standard library's headers have no dot
 CORE = r'"fastpu/[a-z_0-9]+\.hpp"'
@@ -31,7 +34,9 @@ MAY_INCLUDE = {
 
 # Threads start in parallel.cpp and nowhere else; the core neither prints nor looks around nor ends the process.
 THREADS = re.compile(r"<(thread|future|execution|stop_token|pthread\.h|omp\.h)>|#\s*pragma\s+omp|\bstd::j?thread\b")
-SIDE_EFFECTS = re.compile(r"<(iostream|cstdio|print|syncstream|fstream)>|\b(getenv|printf|puts|quick_exit|abort|exit)\s*\(")
+SIDE_EFFECTS = re.compile(
+    r"<(iostream|cstdio|print|syncstream|fstream)>|\b(getenv|printf|puts|quick_exit|abort|exit)\s*\("
+)
 THREADS_LIVE_IN = "cpp/src/parallel.cpp"
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -53,7 +58,7 @@ def cpp_violations(path: str, text: str) -> list[str]:
     return found
 
 
-# ---- Python: which package may be imported where, and which module of our own --------------------------------------------
+# ---- Python: which package may be imported where, and which module of our own ----
 
 EVERYWHERE = {"numpy", "scipy", "fastpu"}
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
@@ -132,7 +137,7 @@ def table_of_contents_violations(text: str) -> list[str]:
     ]
 
 
-# ---- The tests -----------------------------------------------------------------------------------------------------------
+# ---- The tests ----
 
 CPP_FILES = sorted(str(p.relative_to(ROOT).as_posix()) for p in (ROOT / "cpp").rglob("*.[hc]pp"))
 PYTHON_FILES = sorted(p.name for p in (ROOT / "src" / "fastpu").glob("*.py"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import fastpu
 from boosting_cases import (
     GROUPS,
     SCORE_TOL,
@@ -12,10 +14,9 @@ from boosting_cases import (
     in_float32,
     make_problem,
     to_csr,
+    warns_if_empty,
 )
 from oracles import stump_boost as oracles
-
-import fastpu
 
 GAMMAS = (0.0, 0.3, 0.5, 0.95, 1.0)
 
@@ -43,11 +44,32 @@ def test_fit_equals_the_oracle(groups, max_bins):
     rng = np.random.default_rng([3, sorted(GROUPS).index(groups), max_bins or 0])
     for weighted in (None, "whole", "real"):
         problem = make_problem(rng, n=int(rng.integers(20, 800)), d=6, groups=groups, weighted=weighted)
-        options = {"n_rounds": 25, "gamma": float(rng.choice(GAMMAS)), "max_bins": max_bins}
+        # A gamma that gives both classes some weight in every choice of groups.
+        options = {"n_rounds": 25, "gamma": float(rng.choice(GAMMAS[1:-1])), "max_bins": max_bins}
         options["sample_weight"] = problem.weights
         oracle = oracles.fit_adaboost(problem.X, problem.y, **options)
         for X in (problem.X, to_csr(problem.X)):
-            assert_same_adaboost(fastpu.fit_pnu_adaboost(X, problem.y, **options), oracle, X)
+            with warns_if_empty(oracle):
+                model = fastpu.fit_pnu_adaboost(X, problem.y, **options)
+            assert_same_adaboost(model, oracle, X)
+
+
+@pytest.mark.parametrize(("groups", "gamma"), [("PU", 0.0), ("UN", 1.0), ("PNU", 0.0), ("PNU", 1.0)])
+def test_the_ends_of_gamma_leave_one_part_of_the_loss(groups, gamma):
+    problem = make_problem(np.random.default_rng(10), n=200, d=4, groups=groups, kinds=("normal", "rounded"))
+    left_out = -1 if gamma == 0 else 1
+    kept = problem.y != left_out
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma)
+    assert_same_adaboost(model, oracles.fit_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma), problem.X)
+    alone = fastpu.fit_pnu_adaboost(problem.X[kept], problem.y[kept], n_rounds=20, gamma=gamma)
+    np.testing.assert_allclose(model.deltas, alone.deltas, rtol=0, atol=SUM_TOL)
+
+
+@pytest.mark.parametrize(("groups", "gamma"), [("PU", 1.0), ("UN", 0.0), ("PN", 0.0), ("PN", 1.0)])
+def test_a_gamma_that_leaves_one_class_only_is_refused(groups, gamma):
+    problem = make_problem(np.random.default_rng(10), n=50, d=2, groups=groups)
+    with pytest.raises(ValueError, match=f"gamma.*{gamma:g}"):
+        fastpu.fit_pnu_adaboost(problem.X, problem.y, gamma=gamma)
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from boosting_cases import SCORE_TOL, SUM_TOL, make_problem, to_csr
-from oracles import stump_boost as oracles
 
 import fastpu
+from boosting_cases import SCORE_TOL, SUM_TOL, make_problem, to_csr
 from fastpu import metrics
+from oracles import stump_boost as oracles
 
 FITS = {
     "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
@@ -76,11 +76,8 @@ def test_early_stopping_cuts_the_model_at_its_best_round(fit, patience, max_bins
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(model, name), getattr(full, name)[: best + 1], err_msg=name)
     assert stop < len(curve) - 1, "the case must stop early"
-    assert model.status != full.status
-    np.testing.assert_allclose(
-        metrics.auc(y_valid, model.decision_function(X_valid)), curve.max() if best == np.argmax(curve) else curve[best],
-        rtol=0, atol=AUC_TOL,
-    )
+    assert (model.status, model.converged) == ("early_stopping", True)
+    assert abs(metrics.auc(y_valid, model.decision_function(X_valid)) - curve[best]) <= AUC_TOL
 
 
 @pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
@@ -99,6 +96,21 @@ def test_every_form_of_validation_rows_is_judged_alike(fit, data):
         np.testing.assert_allclose(
             model.history["eval_auc"], forms["raw"].history["eval_auc"], rtol=0, atol=AUC_TOL, err_msg=name
         )
+
+
+def test_validation_compares_positives_with_negatives_or_else_with_unlabelled_rows(data):
+    X, y, _, _ = data
+    curve = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, eval_set=(X, y)).history["eval_auc"]
+    labelled = y != 0
+    np.testing.assert_allclose(
+        curve,
+        fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, eval_set=(X[labelled], y[labelled])).history["eval_auc"],
+        rtol=0,
+        atol=AUC_TOL,
+    )
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, eval_set=(X[y != -1], y[y != -1]))
+    expected = [metrics.auc(y[y != -1], stage) for stage in model.staged_decision_function(X[y != -1])]
+    np.testing.assert_allclose(model.history["eval_auc"], expected, rtol=0, atol=AUC_TOL)
 
 
 def test_validation_auc_may_be_a_tie_of_all_rows():
@@ -135,6 +147,9 @@ def test_importances_are_shares_of_the_features(fit, data):
     X = np.column_stack([X, np.zeros(len(X))])
     model = fit(X, y, n_rounds=60)
     importances = np.asarray(model.feature_importances)
+    gains = -np.diff(model.objective, prepend=0.0)
+    expected = np.bincount(model.features, weights=gains, minlength=X.shape[1]) / gains.sum()
+    np.testing.assert_allclose(importances, expected, rtol=0, atol=SUM_TOL)
     assert importances.shape == (X.shape[1],)
     assert abs(importances.sum() - 1) < SUM_TOL
     assert np.all(importances >= 0)
@@ -142,21 +157,28 @@ def test_importances_are_shares_of_the_features(fit, data):
 
 
 def test_importances_of_the_empty_model_are_zero():
-    model = fastpu.fit_pnu_auc_boost(np.zeros((4, 3)), [1, 1, -1, -1])
+    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+        model = fastpu.fit_pnu_auc_boost(np.zeros((4, 3)), [1, 1, -1, -1])
     np.testing.assert_array_equal(model.feature_importances, np.zeros(3))
 
 
 @pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 def test_one_entry_a_round(fit, data):
     X, y, X_valid, y_valid = data
-    for model in (fit(X, y, n_rounds=7), fit(X, y, n_rounds=200, eval_set=(X_valid, y_valid), early_stopping_rounds=3)):
+    model = fit(X, y, n_rounds=7)
+    assert set(model.history) == {"delta", "alpha", "z", "objective"}
+    early = fit(X, y, n_rounds=200, eval_set=(X_valid, y_valid), early_stopping_rounds=3)
+    assert set(early.history) == {"delta", "alpha", "z", "objective", "eval_auc"}
+    for fitted, n_run in ((model, 7), (early, early.n_iter + 3)):
         for name in ARRAYS:
-            assert len(getattr(model, name)) == model.n_iter, name
-        for name, values in model.history.items():
-            assert len(values) >= model.n_iter, name
+            assert len(getattr(fitted, name)) == fitted.n_iter, name
+        for name, values in fitted.history.items():
+            assert len(values) == n_run, name
+        for name, field in (("delta", "deltas"), ("alpha", "alphas"), ("z", "z"), ("objective", "objective")):
+            np.testing.assert_array_equal(fitted.history[name][: fitted.n_iter], getattr(fitted, field))
 
 
-def groups_for_threshold(fit, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def groups_for_threshold(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows that should score above the threshold, and below it: P and N, or P and U, or U and N."""
     if np.any(y == 1) and np.any(y == -1):
         return y == 1, y == -1
@@ -170,7 +192,7 @@ def test_the_threshold_maximises_balanced_accuracy(groups, weighted):
     model = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=30, sample_weight=problem.weights)
     scores = model.decision_function(problem.X)
     weights = np.ones(300) if problem.weights is None else problem.weights
-    high, low = groups_for_threshold(fastpu.fit_pnu_auc_boost, problem.y)
+    high, low = groups_for_threshold(problem.y)
     expected = oracles.best_balanced_threshold(scores[high], scores[low], weights[high], weights[low])
     assert abs(model.threshold - expected) <= SCORE_TOL * max(1, abs(expected))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from boosting_cases import GROUPS, SCORE_TOL, SUM_TOL, Problem, assert_same_run, make_problem
-from oracles import stump_boost as decoupled
-from oracles import stump_boost_pairwise as pairwise
 
 import fastpu
+from boosting_cases import GROUPS, SCORE_TOL, SUM_TOL, Problem, assert_same_run, make_problem
 from fastpu import metrics
+from oracles import stump_boost as decoupled
+from oracles import stump_boost_pairwise as pairwise
 
 #: sum g is the difference of two sums that are 1 up to rounding.
 BALANCE_TOL = 1e-13
@@ -68,10 +68,12 @@ def test_01_decoupled_weights_are_the_pair_weights(gamma, seed):
         for kind, weights in D.items():
             np.testing.assert_allclose(from_scores[kind], weights, rtol=0, atol=SUM_TOL)
 
-    h = np.array([
-        decoupled.answers(X[:, e], theta, s)
-        for e, theta, s in zip(model.features, model.thresholds, model.polarity, strict=True)
-    ])
+    h = np.array(
+        [
+            decoupled.answers(X[:, e], theta, s)
+            for e, theta, s in zip(model.features, model.thresholds, model.polarity, strict=True)
+        ]
+    )
     ratio = np.sqrt(2 * gamma / (1 - gamma))
     for state, f in zip(pairwise.paper_weights(y, h, model.alphas, gamma=gamma), scores, strict=True):
         np.testing.assert_allclose(state["nu_p"], ratio * state["omega_p"], rtol=SUM_TOL)
@@ -253,9 +255,7 @@ def test_12_a_turned_stump_is_the_stump_of_the_complement():
 def test_13_eight_thousand_rounds_stay_finite_and_true(groups, gamma, step):
     """Separable only by many stumps: the scores spread by hundreds and the pair weights fall below any float."""
     problem = continuous(13, n=60, d=3, groups=groups)
-    model = fastpu.fit_pnu_auc_boost(
-        problem.X, problem.y, n_rounds=8000, gamma=gamma, rho=0.0, stop_tol=0.0, step=step
-    )
+    model = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=8000, gamma=gamma, rho=0.0, stop_tol=0.0, step=step)
     assert model.n_iter == 8000
     scores = model.decision_function(problem.X)
     for name in ("alphas", "deltas", "z", "objective"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from boosting_cases import GROUPS, SCORE_TOL, assert_same_run, draw_options, make_problem
 from oracles import stump_boost as decoupled
 from oracles import stump_boost_pairwise as pairwise
@@ -16,7 +17,9 @@ ORACLE_TOL = 1e-13
 @pytest.mark.parametrize("seed", range(6))
 def test_pairwise_and_decoupled_agree(groups, seed):
     rng = np.random.default_rng([101, seed, sorted(GROUPS).index(groups)])
-    problem = make_problem(rng, n=int(rng.integers(5, 50)), d=5, groups=groups, weighted=(None, "whole", "real")[seed % 3])
+    problem = make_problem(
+        rng, n=int(rng.integers(5, 50)), d=5, groups=groups, weighted=(None, "whole", "real")[seed % 3]
+    )
     options = {"n_rounds": 25, "max_bins": (None, 3)[seed % 2], **draw_options(rng), "sample_weight": problem.weights}
     slow = pairwise.fit_pairwise(problem.X, problem.y, **options)
     fast = decoupled.fit_decoupled(problem.X, problem.y, **options)

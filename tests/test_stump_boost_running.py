@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from boosting_cases import make_problem, to_csr
 
 import fastpu
+from boosting_cases import make_problem, to_csr
 
 FITS = {
     "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
@@ -51,6 +52,13 @@ def large():
 
 
 @pytest.fixture(scope="module")
+def wide():
+    """Bins enough that the search itself is shared out."""
+    problem = make_problem(np.random.default_rng(6), n=12_000, d=36, kinds=("normal", "normal", "zeros", "missing"))
+    return problem.X, problem.y
+
+
+@pytest.fixture(scope="module")
 def endless():
     """A fit that would run for minutes: nothing but the caller ends it."""
     rng = np.random.default_rng(2)
@@ -58,7 +66,7 @@ def endless():
     return X, y, {"n_rounds": 1_000_000, "stop_tol": 0.0, "rho": 0.0}
 
 
-# -- the same bits ---------------------------------------------------------------------------------------------------------
+# -- the same bits -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("max_bins", [None, 40, 300])
@@ -78,12 +86,38 @@ def test_models_are_bitwise_the_same_for_every_number_of_threads(form, max_bins,
     assert len(runs) == 1
 
 
+@pytest.mark.parametrize("max_bins", [None, 255, 1000])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_wide_models_are_bitwise_the_same_for_every_number_of_threads(sparse, max_bins, wide):
+    X, y = wide
+    X = to_csr(X) if sparse else X
+    runs = {bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=6, max_bins=max_bins, n_threads=n), X) for n in (1, 2, 3, 7)}
+    assert len(runs) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_no_more_threads_run_than_were_allowed(n_threads, wide):
+    """The caller is one of them, and all the others are gone after the fit."""
+    X, y = wide
+
+    def count() -> int:
+        return len(list(Path("/proc/self/task").iterdir()))
+
+    before, seen = count(), []
+    fastpu.fit_pnu_auc_boost(X, y, n_rounds=6, n_threads=n_threads, callback=lambda info: seen.append(count()))
+    assert max(seen) == before + n_threads - 1
+    assert count() == before
+
+
 @each_fit
 def test_evaluation_does_not_depend_on_the_threads(fit, large):
     X, y = large
     labelled = y != 0
     curves = [
-        fit(X, y, n_rounds=5, max_bins=32, eval_set=(X[labelled], y[labelled]), n_threads=n).history["eval_auc"].tobytes()
+        fit(X, y, n_rounds=5, max_bins=32, eval_set=(X[labelled], y[labelled]), n_threads=n)
+        .history["eval_auc"]
+        .tobytes()
         for n in (1, 2, 7)
     ]
     assert len(set(curves)) == 1
@@ -110,7 +144,7 @@ def run_level(level: str | None) -> subprocess.CompletedProcess:
     environment = {k: v for k, v in os.environ.items() if k != "FASTPU_ISA"}
     if level is not None:
         environment["FASTPU_ISA"] = level
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 - our own interpreter and script
         [sys.executable, "-c", ISA_SCRIPT], env=environment, capture_output=True, timeout=HANG_SECONDS, check=False
     )
 
@@ -137,7 +171,7 @@ def test_an_unknown_instruction_set_level_is_named():
     assert b"sse9" in run.stderr
 
 
-# -- several threads of Python ---------------------------------------------------------------------------------------------
+# -- several threads of Python -----------------------------------------------------------------------------------------
 
 
 def test_the_gil_is_released(endless):
@@ -181,40 +215,56 @@ def test_sixteen_python_threads_at_once():
         assert list(pool.map(work, range(16))) == expected
 
 
-# -- callbacks -------------------------------------------------------------------------------------------------------------
+# -- callbacks ---------------------------------------------------------------------------------------------------------
 
-INFO = ("round", "feature", "threshold", "polarity", "delta", "alpha", "z", "objective")
+#: Name in what the callback hears -> name on the model.
+INFO = {
+    "feature": "features",
+    "threshold": "thresholds",
+    "polarity": "polarity",
+    "delta": "deltas",
+    "alpha": "alphas",
+    "z": "z",
+    "objective": "objective",
+}
 
 
 @each_fit
 def test_the_callback_hears_of_every_round(fit):
     problem = make_problem(np.random.default_rng(4), n=200, d=4, kinds=("normal", "rounded"))
     heard = []
-    model = fit(problem.X, problem.y, n_rounds=12, callback=lambda info: heard.append(dict(info)))
-    assert [info["round"] for info in heard] == list(range(1, model.n_iter + 1))
-    for name, values in zip(
-        INFO[1:],
-        (model.features, model.thresholds, model.polarity, model.alphas, model.deltas, model.z, model.objective),
-        strict=True,
-    ):
-        got = [info[name] for info in heard]
-        want = {"delta": model.deltas, "alpha": model.alphas}.get(name, values)
-        np.testing.assert_array_equal(got, want, err_msg=name)
+    model = fit(problem.X, problem.y, n_rounds=12, callback=heard.append)
+    assert [info.round for info in heard] == list(range(1, model.n_iter + 1))
+    for name, field in INFO.items():
+        np.testing.assert_array_equal([getattr(info, name) for info in heard], getattr(model, field), err_msg=name)
+    labelled = problem.y != 0
+    judged = []
+    model = fit(
+        problem.X, problem.y, n_rounds=3, eval_set=(problem.X[labelled], problem.y[labelled]), callback=judged.append
+    )
+    np.testing.assert_array_equal([info.eval_auc for info in judged], model.history["eval_auc"])
 
 
 @each_fit
 def test_a_true_callback_stops_after_its_round(fit):
     problem = make_problem(np.random.default_rng(4), n=200, d=4, kinds=("normal", "rounded"))
     full = fit(problem.X, problem.y, n_rounds=12)
-    model = fit(problem.X, problem.y, n_rounds=12, callback=lambda info: info["round"] == 5)
+    model = fit(problem.X, problem.y, n_rounds=12, callback=lambda info: info.round == 5)
     assert (model.n_iter, model.status) == (5, "callback")
     np.testing.assert_array_equal(model.thresholds, full.thresholds[:5])
-    for answer in (None, False, 0, np.False_):
+    for answer in (None, False, np.False_):
         assert fit(problem.X, problem.y, n_rounds=12, callback=lambda info, a=answer: a).n_iter == full.n_iter
     assert fit(problem.X, problem.y, n_rounds=12, callback=lambda info: np.True_).n_iter == 1
 
 
-class Trouble(Exception):
+def test_a_callback_that_answers_neither_yes_nor_no_is_refused():
+    """A function that happens to return a number must not end a fit unasked."""
+    problem = make_problem(np.random.default_rng(4), n=200, d=4, kinds=("normal", "rounded"))
+    with pytest.raises(TypeError, match=r"callback must return.*7"):
+        fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=3, callback=lambda info: 7)
+
+
+class CallbackError(Exception):
     """Raised by a callback."""
 
 
@@ -226,11 +276,11 @@ def test_an_exception_of_the_callback_comes_through_and_leaves_nothing(fit, n_th
     expected = bits(fit(X, y, n_rounds=4, max_bins=16, n_threads=n_threads))
 
     def fail(info) -> bool:
-        if info["round"] == 3:
-            raise Trouble("round 3")
+        if info.round == 3:
+            raise CallbackError("round 3")
         return False
 
-    with pytest.raises(Trouble, match="round 3"):
+    with pytest.raises(CallbackError, match="round 3"):
         fit(X, y, n_rounds=50, max_bins=16, n_threads=n_threads, callback=fail)
     assert threading.active_count() == before
     assert bits(fit(X, y, n_rounds=4, max_bins=16, n_threads=n_threads)) == expected
@@ -260,7 +310,7 @@ def test_progress_is_shown_on_stderr_and_changes_nothing(fit, capfd):
     assert err != ""
 
 
-# -- how a fit ends --------------------------------------------------------------------------------------------------------
+# -- how a fit ends ----------------------------------------------------------------------------------------------------
 
 
 def test_every_way_to_end_has_its_status():
@@ -268,7 +318,8 @@ def test_every_way_to_end_has_its_status():
     separable, useless = [-1, -1, 1, 1], [1, -1, 1, -1]
     perfect = fastpu.fit_pnu_auc_boost(X, separable, n_rounds=9)
     assert (perfect.status, perfect.n_iter, perfect.converged) == ("perfect", 1, True)
-    nothing = fastpu.fit_pnu_auc_boost(X, useless, n_rounds=9)
+    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+        nothing = fastpu.fit_pnu_auc_boost(X, useless, n_rounds=9)
     assert (nothing.status, nothing.n_iter, nothing.converged) == ("no_gain", 0, True)
     np.testing.assert_array_equal(nothing.decision_function(X), np.zeros(4))
 
@@ -282,7 +333,7 @@ def test_every_way_to_end_has_its_status():
     assert early.status == "early_stopping"
 
 
-# -- interruption ----------------------------------------------------------------------------------------------------------
+# -- interruption ------------------------------------------------------------------------------------------------------
 
 
 def interrupted_after(call, *, delay: float = 0.3) -> float:
@@ -296,13 +347,14 @@ def interrupted_after(call, *, delay: float = 0.3) -> float:
     timer = threading.Timer(delay, interrupt)
     timer.start()
     try:
-        with pytest.raises(KeyboardInterrupt):
-            call()
-            timer.join()
-            time.sleep(0.1)  # the handler has run by now: the call was over before the signal
+        call()
+        timer.join()
+        time.sleep(0.1)  # the handler runs here at the latest
+    except KeyboardInterrupt:
         return time.perf_counter() - sent[0]
     finally:
         timer.join()
+    pytest.fail("no KeyboardInterrupt")
 
 
 @posix
@@ -311,11 +363,8 @@ def interrupted_after(call, *, delay: float = 0.3) -> float:
 def test_ctrl_c_stops_a_fit_and_the_next_one_works(max_bins, n_threads, endless):
     X, y, options = endless
     expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads))
-    delay = interrupted_after(
-        lambda: fastpu.fit_pnu_auc_boost(X, y, max_bins=max_bins, n_threads=n_threads, **options)
-    )
-    print(f"stopped {1000 * delay:.0f} ms after Ctrl-C")
-    assert delay < INTERRUPT_SECONDS
+    delay = interrupted_after(lambda: fastpu.fit_pnu_auc_boost(X, y, max_bins=max_bins, n_threads=n_threads, **options))
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
     assert bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads)) == expected
 
 
@@ -327,8 +376,7 @@ def test_ctrl_c_stops_the_binning(sparse):
     X = rng.normal(size=(1_500_000, 12))
     X = to_csr(X) if sparse else X
     delay = interrupted_after(lambda: fastpu.bin_features(X, max_bins=255, n_threads=1), delay=0.1)
-    print(f"stopped {1000 * delay:.0f} ms after Ctrl-C")
-    assert delay < INTERRUPT_SECONDS
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
 
 
 @posix
@@ -338,8 +386,7 @@ def test_ctrl_c_stops_a_prediction():
     model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3000, rho=0.0, stop_tol=0.0)
     many = np.tile(X, (4000, 1))
     delay = interrupted_after(lambda: [model.decision_function(many, n_threads=1) for _ in range(100)])
-    print(f"stopped {1000 * delay:.0f} ms after Ctrl-C")
-    assert delay < INTERRUPT_SECONDS
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
 
 
 @posix
@@ -358,7 +405,7 @@ def test_a_handler_that_swallows_the_signal_lets_the_fit_go_on(large):
     assert model.n_iter == 300
 
 
-# -- fork ------------------------------------------------------------------------------------------------------------------
+# -- fork --------------------------------------------------------------------------------------------------------------
 
 
 def in_child(work) -> int:
@@ -424,7 +471,7 @@ def test_a_child_forked_by_a_callback_fits(large):
     answers = []
 
     def fork(info) -> bool:
-        if info["round"] == 2:
+        if info.round == 2:
             work = lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected  # noqa: E731
             answers.append(in_child(work))
         return False

@@ -153,7 +153,11 @@ void bind_stump_boost(py::module_& module) {
              py::arg("stop_tol"), py::arg("max_bins"), py::arg("eval_features").none(true),
              py::arg("eval_labels").none(true), py::arg("early_stopping_rounds"), py::arg("callback").none(true),
              py::arg("n_threads"), py::arg("isa"));
-  module.def("best_isa", [] { return std::string(isa_name(best_isa())); });
+  module.def("isa_levels", [] {
+    py::list names;
+    for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));
+    return names;
+  });
 }
 
 }  // namespace fastpu

@@ -134,9 +134,10 @@ template <class T, class Code>
 void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, BinnedFeatures& binned,
                 std::vector<std::vector<double>>& cuts, std::vector<detail::ColumnOrder>* orders) {
   AlignedBuffer<T> strip(std::min(kStripColumns, x.n_cols) * x.n_rows, "a strip of columns");
+  const detail::QuantileWeights weight(options.sample_weight, x.n_rows);
   std::vector<ColumnBinner<T>> binners;
   for (int worker = 0; worker < team.n_threads(); ++worker) {
-    binners.emplace_back(x.n_rows, options.max_bins, options.sample_weight, orders != nullptr);
+    binners.emplace_back(x.n_rows, options.max_bins, weight, orders != nullptr);
   }
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
   for (index_t first = 0; first < x.n_cols; first += kStripColumns) {
@@ -236,9 +237,10 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   AlignedBuffer<std::uint32_t> codes(nnz, "the sparse codes");
   index_t longest = 0;
   for (std::size_t e = 1; e < start.size(); ++e) longest = std::max(longest, start[e] - start[e - 1]);
+  const detail::QuantileWeights weight(options.sample_weight, x.n_rows);
   std::vector<detail::SparseColumnBinner<T>> binners;
   for (int worker = 0; worker < team.n_threads(); ++worker) {
-    binners.emplace_back(x.n_rows, longest, options.max_bins, options.sample_weight);
+    binners.emplace_back(x.n_rows, longest, options.max_bins, weight);
   }
   constexpr index_t kFeatureBlock = 64;
   team.for_each((x.n_cols + kFeatureBlock - 1) / kFeatureBlock, [&](index_t block, int worker) {

@@ -112,7 +112,7 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
     // The stump of largest |Delta|, turned so that Delta is positive.
     const Boundary stump = search.best(mixture.gain_coefs(state.sums()));
     const double delta = std::min(1.0, std::abs(stump.score));
-    result.last_gain = stump.feature < 0 ? 0.0 : delta - rho;
+    result.last_gain = delta - rho;
     if (stump.feature < 0 || std::min(delta, kPerfect) <= rho + options.stop_tol) {
       result.status = BoostStatus::no_gain;
       break;

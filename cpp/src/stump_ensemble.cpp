@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "detail/float_key.hpp"
+#include "detail/sorted_table.hpp"
 
 namespace fastpu {
 
 namespace {
 
+using detail::SortedTable;
+
 constexpr index_t kBlockRows = 512;          // rows of one parallel task: their column and scores stay in the cache
 constexpr double kCellsPerWorker = 65536;    // fewer (row, feature) pairs than this are not worth waking a thread
-constexpr std::size_t kLinearThresholds = 16;  // up to so many, counting them beats searching
 
 // The step function of one feature: value[j] where j thresholds are below x.
 struct Steps {
@@ -77,37 +79,18 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
 
 // The thresholds in the type of the values: x > theta and x > floor_to<T>(theta) are the same.
 template <class T>
-std::vector<T> limits_of(const Steps& steps) {
+SortedTable<T> limits_of(const Steps& steps) {
   std::vector<T> limits;
   limits.reserve(steps.thresholds.size());
   for (const double theta : steps.thresholds) limits.push_back(detail::floor_to<T>(theta));
-  return limits;
-}
-
-// How many limits are below x; 0 for NaN.
-template <class T>
-std::size_t count_below(const std::vector<T>& limits, T x) {
-  const T* base = limits.data();
-  std::size_t n = limits.size();
-  while (n > 1) {  // no branch depends on the data
-    const std::size_t half = n / 2;
-    base += x > base[half - 1] ? half : 0;
-    n -= half;
-  }
-  return static_cast<std::size_t>(base - limits.data()) + (x > *base ? 1U : 0U);
+  return SortedTable<T>(limits);
 }
 
 template <class T>
-void add_column(const Steps& steps, const std::vector<T>& limits, const T* column, index_t n, double* scores) {
+void add_column(const Steps& steps, const SortedTable<T>& limits, const T* column, index_t n, double* scores) {
   const double* values = steps.values.data();
-  if (limits.size() > kLinearThresholds) {
-    for (index_t i = 0; i < n; ++i) scores[i] += values[count_below(limits, column[i])];
-    return;
-  }
-  std::int32_t count[kBlockRows] = {};
-  for (const T limit : limits) {
-    for (index_t i = 0; i < n; ++i) count[i] += column[i] > limit ? 1 : 0;
-  }
+  std::uint32_t count[kBlockRows];
+  limits.count_below(column, n, count);
   for (index_t i = 0; i < n; ++i) scores[i] += values[count[i]];
 }
 
@@ -155,7 +138,7 @@ void dense_binned_scores(const BinnedFeatures& x, const std::vector<Steps>& step
 template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team) {
   const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
-  std::vector<std::vector<T>> limits;
+  std::vector<SortedTable<T>> limits;
   for (const Steps& steps : all) limits.push_back(limits_of<T>(steps));
   for_row_blocks(x.n_rows, static_cast<double>(x.n_cols), team, [&](index_t first, index_t end) {
     std::fill(scores + first, scores + end, 0.0);
@@ -172,13 +155,13 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
   const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
   // Every row starts as a row of zeros; an entry moves the score by what its value changes.
   std::vector<std::int32_t> steps_of(static_cast<std::size_t>(x.n_cols), -1);
-  std::vector<std::vector<T>> limits;
+  std::vector<SortedTable<T>> limits;
   std::vector<double> at_zero;
   double score_of_zeros = 0;
   for (const Steps& steps : all) {
     steps_of[static_cast<std::size_t>(steps.feature)] = static_cast<std::int32_t>(limits.size());
     limits.push_back(limits_of<T>(steps));
-    at_zero.push_back(steps.values[count_below(limits.back(), T(0))]);
+    at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
     score_of_zeros += at_zero.back();
   }
   const double per_row = static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
@@ -189,7 +172,7 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
         const std::int32_t s = steps_of[static_cast<std::size_t>(x.columns[p])];
         if (s < 0) continue;
         const auto at = static_cast<std::size_t>(s);
-        score += all[at].values[count_below(limits[at], x.values[p])] - at_zero[at];
+        score += all[at].values[limits[at].count_below(x.values[p])] - at_zero[at];
       }
       scores[i] = score;
     }

@@ -139,6 +139,25 @@ CASE("the exception of the lowest failing block reaches the caller, and the team
   }
 }
 
+CASE("of two failures the lower block's counts, even if the higher comes first") {
+  Team team(2);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    std::atomic<bool> is_lower_running{false};
+    CHECK_THROWS(std::runtime_error,
+                 team.for_each(2,
+                               [&](index_t block, int) {
+                                 if (block == 0) {
+                                   is_lower_running = true;
+                                   std::this_thread::sleep_for(milliseconds(5));
+                                 } else {
+                                   while (!is_lower_running) std::this_thread::yield();
+                                 }
+                                 throw std::runtime_error("block " + std::to_string(block));
+                               }),
+                 "block 0");
+  }
+}
+
 CASE("after a failure the blocks not yet dealt are skipped") {
   Team team(2);
   std::atomic<int> n_run{0};

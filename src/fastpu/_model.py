@@ -82,7 +82,7 @@ class Model(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         known = _CLASSES.get(cls.__name__)
-        if known is not None and known.__module__ != cls.__module__:
+        if known is not None and known.__module__ != cls.__module__ and known.__module__.startswith("fastpu."):
             raise TypeError(f"there is a model class {cls.__name__} in {known.__module__} already")
         _CLASSES[cls.__name__] = cls
 

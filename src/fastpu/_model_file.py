@@ -95,7 +95,8 @@ def _write_member(archive: zipfile.ZipFile, name: str, *parts: bytes | memoryvie
 
 
 def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    # The arrays of a model are contiguous; ascontiguousarray would give a single number a dimension.
+    return array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
 
 
 def _raw(array: NDArray[Any]) -> memoryview:

@@ -15,14 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CSRArrays", "is_sparse", "read_sparse", "stack_csr"]
+__all__ = ["CSRArrays", "Floats", "is_sparse", "read_sparse", "stack_csr"]
 
-CSRArrays: TypeAlias = tuple[
-    NDArray[np.float32 | np.float64],
-    NDArray[np.int32],
-    NDArray[np.int64],
-    tuple[int, int],
-]
+Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+CSRArrays: TypeAlias = tuple[Floats, NDArray[np.int32], NDArray[np.int64], tuple[int, int]]
 
 _INDEX_MAX = np.iinfo(np.int32).max
 _BLOCK = 1 << 18
@@ -46,7 +42,7 @@ def read_sparse(X: Any, name: str) -> CSRArrays:
     if shape[1] > _INDEX_MAX:
         raise ValueError(f"{name} must have at most {_INDEX_MAX} columns if sparse, got {shape[1]}")
     if X.format == "csr":
-        nnz = _check_compressed(X.indptr, X.indices, X.data, shape, axis="row", name=name)
+        nnz = _check_compressed(X, shape, axis="row", name=name)
         data = _floats(np.asarray(X.data)[:nnz])
         indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
@@ -61,13 +57,15 @@ def read_sparse(X: Any, name: str) -> CSRArrays:
 def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return (data, row, column) of a matrix that is not CSR."""
     if X.format == "csc":
-        nnz = _check_compressed(X.indptr, X.indices, X.data, shape[::-1], axis="column", name=name)
+        nnz = _check_compressed(X, shape[::-1], axis="column", name=name)
         column = np.repeat(np.arange(shape[1], dtype=np.int64), np.diff(X.indptr))
         return np.asarray(X.data)[:nnz], np.asarray(X.indices)[:nnz], column
     if X.format == "bsr":
-        height, width = X.data.shape[1:]
-        blocks = (shape[0] // height, shape[1] // width)
-        _check_compressed(X.indptr, X.indices, X.data, blocks, axis="block row", name=name)
+        size = X.data.shape[1:]  # of a block
+        if len(size) != 2 or 0 in size:
+            raise ValueError(f"{name}.data must be a list of blocks, got shape {X.data.shape}")
+        blocks = (shape[0] // size[0], shape[1] // size[1])
+        _check_compressed(X, blocks, axis="block row", name=name)
         X = X.tocoo()
     elif X.format == "lil":
         if any(len(columns) != len(values) for columns, values in zip(X.rows, X.data, strict=True)):
@@ -100,9 +98,12 @@ def _check_triplets(
     return data, row, column
 
 
-def _check_compressed(indptr: Any, indices: Any, data: Any, shape: tuple[int, int], *, axis: str, name: str) -> int:
-    """Check the arrays of a CSR, CSC or BSR matrix; return the number of entries in use."""
-    indptr, indices, data = np.asarray(indptr), np.asarray(indices), np.asarray(data)
+def _check_compressed(X: Any, shape: tuple[int, int], *, axis: str, name: str) -> int:
+    """Check the arrays of a CSR, CSC or BSR matrix; return the number of entries (or blocks) in use.
+
+    `shape` counts the compressed axis first, in blocks for BSR.
+    """
+    indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), np.asarray(X.data)
     if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
         raise ValueError(
             f"{name}.indptr and {name}.indices must be integers, got dtypes {indptr.dtype} and {indices.dtype}"
@@ -112,6 +113,8 @@ def _check_compressed(indptr: Any, indices: Any, data: Any, shape: tuple[int, in
             f"{name}.indptr must have one entry per {axis} and one more ({shape[0] + 1}), "
             f"got shape {indptr.shape}, with {name}.indices of shape {indices.shape}"
         )
+    if data.ndim != 1 and X.format != "bsr":
+        raise ValueError(f"{name}.data must be one-dimensional, got shape {data.shape}")
     # Compared, not subtracted: the difference of unsigned integers never goes below zero.
     if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
         raise ValueError(f"{name}.indptr must start at 0 and never decrease")
@@ -144,14 +147,14 @@ def _is_canonical(indices: NDArray[np.int32], indptr: NDArray[np.int64]) -> bool
     return True
 
 
-def _floats(data: NDArray[Any]) -> NDArray[np.float32 | np.float64]:
+def _floats(data: NDArray[Any]) -> Floats:
     target = np.float32 if data.dtype.kind == "f" and data.dtype.itemsize <= 4 else np.float64
     with np.errstate(over="ignore"):  # beyond float64: inf, which the caller's scan reports
         return np.require(data, target, ["C", "A"])
 
 
 def _from_triplets(
-    data: NDArray[np.float32 | np.float64],
+    data: Floats,
     row: NDArray[Any],
     column: NDArray[Any],
     shape: tuple[int, int],

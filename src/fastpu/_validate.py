@@ -23,7 +23,7 @@ from fastpu._params import (
     check_int,
     check_random_state,
 )
-from fastpu._sparse import CSRArrays, is_sparse, read_sparse
+from fastpu._sparse import CSRArrays, Floats, is_sparse, read_sparse
 from fastpu._text import describe, short, where_column
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Floating",
     "Matrix",
     "check_binary",
     "check_bool",
@@ -47,7 +46,6 @@ __all__ = [
     "label_counts",
 ]
 
-Floating: TypeAlias = np.float32 | np.float64
 Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
@@ -66,12 +64,12 @@ class Matrix:
     whose rows are sorted and free of duplicates (indices int32, indptr int64).
     """
 
-    native: NDArray[Floating] | CSRArrays
+    native: Floats | CSRArrays
     n_rows: int
     n_features: int
     feature_names: tuple[str, ...] | None
     is_sparse: bool
-    dtype: np.dtype[Floating]
+    dtype: np.dtype[Any]
 
 
 def check_matrix(
@@ -118,7 +116,7 @@ def check_matrix(
     if (kind := frame_kind(X)) is not None:
         _check_shape(X.shape, X, name, min_rows)  # type: ignore[attr-defined]
         source, names = read_frame(X, kind, name)
-    native: NDArray[Floating] | CSRArrays
+    native: Floats | CSRArrays
     if is_sparse(source):
         if not sparse:
             raise TypeError(f"{name} must be dense, got {describe(X)}; use {name}.toarray()")
@@ -135,7 +133,7 @@ def check_matrix(
     return matrix
 
 
-def _read_dense(X: object, name: str, min_rows: int) -> NDArray[Floating]:
+def _read_dense(X: object, name: str, min_rows: int) -> Floats:
     array = as_real_array(X, name)
     _check_shape(array.shape, X, name, min_rows)
     return native_floats(array)
@@ -159,7 +157,7 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
     return array
 
 
-def native_floats(array: NDArray[Any]) -> NDArray[Floating]:
+def native_floats(array: NDArray[Any]) -> Floats:
     """Return `array` C-contiguous, aligned and of native float32 or float64; a copy if need be."""
     single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     target = np.dtype(np.float32 if single else np.float64)

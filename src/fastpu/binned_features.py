@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ class BinnedFeatures:
         """The cuts of each feature, ascending."""
         starts, values = self._native.cut_starts, self._native.cut_values
         values.flags.writeable = False
-        return tuple(values[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True))
+        return tuple(values[a:b] for a, b in pairwise(starts))
 
     def codes(self) -> NDArray[np.uint8] | NDArray[np.uint16]:
         """Return the codes as a new dense array of shape (n_rows, n_features).
@@ -106,7 +107,7 @@ class BinnedFeatures:
 
 def _positions(rows: object, n_rows: int) -> NDArray[np.int64]:
     if isinstance(rows, slice):
-        return np.arange(n_rows, dtype=np.int64)[rows]
+        return np.ascontiguousarray(np.arange(n_rows, dtype=np.int64)[rows])
     index = np.asarray(rows)
     if index.ndim != 1 or (index.dtype.kind not in "iub" and index.size):
         raise TypeError(

@@ -10,13 +10,14 @@ import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu._model import Model
-from fastpu._validate import Matrix
 from fastpu.binned_features import BinnedFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from fastpu._validate import Matrix
 
 __all__ = ["StumpEnsemble"]
 
@@ -69,7 +70,7 @@ class StumpEnsemble(Model):
         arrays = (self.features, self.thresholds, self.polarity, self.alphas, self.deltas, self.z, self.objective)
         if any(array.size != self.n_iter for array in arrays):
             raise ValueError(f"a model of {self.n_iter} stumps must have as many entries in each of its arrays")
-        if self.features.size and not (0 <= self.features.min() and self.features.max() < self.n_features):
+        if self.features.size and (self.features.min() < 0 or self.features.max() >= self.n_features):
             raise ValueError(f"features must be in [0, {self.n_features})")
         if np.isnan(self.thresholds).any() or not np.isfinite(self.alphas).all():
             raise ValueError("thresholds must be numbers and alphas finite")
@@ -83,7 +84,8 @@ class StumpEnsemble(Model):
         """Share of each feature in the decrease of log J, shape (n_features,); sums to 1, or is all zero."""
         before = np.concatenate([[0.0], self.objective[:-1]])
         gains = np.maximum(before - self.objective, 0.0)
-        shares = np.bincount(self.features, weights=gains, minlength=self.n_features)
+        shares: NDArray[np.float64] = np.zeros(self.n_features)
+        np.add.at(shares, self.features, gains)
         total = float(shares.sum())
         return shares / total if total > 0 else shares
 
@@ -139,11 +141,16 @@ class _ColumnsAbove:
 
     def above(self, feature: int, threshold: float) -> NDArray[np.bool_]:
         if isinstance(self._X, np.ndarray):
-            return self._X[:, feature] > np.float64(threshold)
+            return _above(self._X[:, feature], threshold)
         start, end = self._X.indptr[feature], self._X.indptr[feature + 1]
         above = np.full(self.n_rows, threshold < 0)
-        above[self._X.indices[start:end]] = self._X.data[start:end] > np.float64(threshold)
+        above[self._X.indices[start:end]] = _above(self._X.data[start:end], threshold)
         return above
+
+
+def _above(values: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
+    # In float64: the threshold of float32 values may lie between two neighbours of them.
+    return np.asarray(values.astype(np.float64, copy=False) > threshold)
 
 
 class _BinnedColumnsAbove(_ColumnsAbove):

@@ -31,7 +31,9 @@ class Boosted:
     scores: np.ndarray = field(default_factory=lambda: np.empty(0))
     status: str = "max_rounds"
 
-    def add(self, candidate: tuple[int, float], polarity: int, alpha: float, delta: float, z: float, objective: float) -> None:
+    def add(
+        self, candidate: tuple[int, float], polarity: int, alpha: float, delta: float, z: float, objective: float
+    ) -> None:
         self.features.append(candidate[0])
         self.thresholds.append(candidate[1])
         self.polarity.append(polarity)
@@ -50,12 +52,14 @@ def answers(x: np.ndarray, theta: float, polarity: int) -> np.ndarray:
 def decision_function(model, X: np.ndarray, n_rounds: int | None = None) -> np.ndarray:
     """sum of alpha h over the first n_rounds stumps of anything that has features, thresholds, polarity and alphas."""
     f = np.zeros(X.shape[0])
-    for e, theta, s, alpha in list(zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True))[:n_rounds]:
+    for e, theta, s, alpha in list(zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True))[
+        :n_rounds
+    ]:
         f += alpha * answers(X[:, e], theta, s)
     return f
 
 
-# -- candidates ------------------------------------------------------------------------------------------------------------
+# -- candidates --------------------------------------------------------------------------------------------------------
 
 
 def boundaries(x: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -134,7 +138,7 @@ class Search:
         return first + int(same[0]) if len(same) else -1
 
 
-# -- PNUAUCBoost -----------------------------------------------------------------------------------------------------------
+# -- PNUAUCBoost -------------------------------------------------------------------------------------------------------
 
 
 def pair_shares(y: np.ndarray, weights: np.ndarray, gamma: float) -> np.ndarray:
@@ -166,7 +170,9 @@ class State:
     def __init__(self, y: np.ndarray, weights: np.ndarray, shares: np.ndarray, scores: np.ndarray):
         self.P, self.U, self.N = (np.flatnonzero(y == label) for label in (1, 0, -1))
         log_w = np.log(weights)
-        total = {k: np.log(weights[rows].sum()) for k, rows in (("P", self.P), ("U", self.U), ("N", self.N)) if len(rows)}
+        total = {
+            k: np.log(weights[rows].sum()) for k, rows in (("P", self.P), ("U", self.U), ("N", self.N)) if len(rows)
+        }
         self.a, log_p = _normalise(log_w[self.P] - scores[self.P])
         self.b, log_u_up = _normalise(log_w[self.U] + scores[self.U])
         self.c, log_u_down = _normalise(log_w[self.U] - scores[self.U])
@@ -270,7 +276,7 @@ def fit_rankboost(X: np.ndarray, y: np.ndarray, *, sample_weight: np.ndarray | N
     return fit_decoupled(np.asarray(X)[labelled], np.asarray(y)[labelled], gamma=1.0, sample_weight=weights, **options)
 
 
-# -- PNUAB -----------------------------------------------------------------------------------------------------------------
+# -- PNUAB -------------------------------------------------------------------------------------------------------------
 
 
 def adaboost_rows(y: np.ndarray, weights: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -327,13 +333,16 @@ def fit_adaboost(
             model.status = "perfect"
             break
     model.scores = sum(
-        (a * (2 * answers(X[:, e], t, s) - 1) for e, t, s, a in zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True)),
+        (
+            a * (2 * answers(X[:, e], t, s) - 1)
+            for e, t, s, a in zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True)
+        ),
         np.zeros(len(y)),
     )
     return model
 
 
-# -- judging ---------------------------------------------------------------------------------------------------------------
+# -- judging -----------------------------------------------------------------------------------------------------------
 
 
 def auc(y_true: np.ndarray, score: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
@@ -346,15 +355,22 @@ def auc(y_true: np.ndarray, score: np.ndarray, sample_weight: np.ndarray | None 
     return float((pair * ((p > n) + 0.5 * (p == n))).sum() / pair.sum())
 
 
-def best_balanced_threshold(high: np.ndarray, low: np.ndarray, w_high: np.ndarray | None = None, w_low: np.ndarray | None = None) -> float:
-    """Lowest midpoint between neighbouring scores with the best balanced accuracy; nan when all the scores are equal."""
+def best_balanced_threshold(
+    high: np.ndarray, low: np.ndarray, w_high: np.ndarray | None = None, w_low: np.ndarray | None = None
+) -> float:
+    """Lowest midpoint between neighbouring scores with the best balanced accuracy.
+
+    The highest score, above which there is nothing, when no midpoint is as good as calling every row negative.
+    """
     w_high = np.ones(len(high)) if w_high is None else w_high
     w_low = np.ones(len(low)) if w_low is None else w_low
     values = np.unique(np.concatenate([high[w_high > 0], low[w_low > 0]]))
     if len(values) < 2:
-        return float("nan")
+        return float(values[-1])
     middles = 0.5 * (values[1:] + values[:-1])
     accuracy = np.array([np.average(high > t, weights=w_high) + np.average(low <= t, weights=w_low) for t in middles])
+    if accuracy.max() < 1 - TIE:
+        return float(values[-1])
     return float(middles[np.flatnonzero(accuracy >= accuracy.max() - TIE)[0]])
 
 

@@ -126,8 +126,7 @@ def fit_pairwise(
     rows = {label: np.flatnonzero(y == label) for label in (1, 0, -1)}
     normalised = {label: weights[r] / weights[r].sum() for label, r in rows.items() if weights[r].sum() > 0}
     D = {
-        kind: share * np.outer(normalised[KINDS[kind][0]], normalised[KINDS[kind][1]])
-        for kind, share in shares.items()
+        kind: share * np.outer(normalised[KINDS[kind][0]], normalised[KINDS[kind][1]]) for kind, share in shares.items()
     }
 
     def differences(h: np.ndarray, kind: str) -> np.ndarray:
@@ -184,7 +183,13 @@ def fit_rankboost(X: np.ndarray, y: np.ndarray, *, sample_weight: np.ndarray | N
 
 
 def log_objective_from_scores(
-    scores: np.ndarray, y: np.ndarray, *, gamma: float, rho: float, sum_alpha: float, sample_weight: np.ndarray | None = None
+    scores: np.ndarray,
+    y: np.ndarray,
+    *,
+    gamma: float,
+    rho: float,
+    sum_alpha: float,
+    sample_weight: np.ndarray | None = None,
 ) -> float:
     """log J of section 1 straight from the definition: log of the pairwise exponential risk, plus rho times sum alpha."""
     y = np.asarray(y)
@@ -198,9 +203,7 @@ def log_objective_from_scores(
     return float(np.logaddexp.reduce(np.concatenate(terms)) + rho * sum_alpha)
 
 
-def paper_weights(
-    y: np.ndarray, h: np.ndarray, alphas: np.ndarray, *, gamma: float
-) -> list[dict[str, np.ndarray]]:
+def paper_weights(y: np.ndarray, h: np.ndarray, alphas: np.ndarray, *, gamma: float) -> list[dict[str, np.ndarray]]:
     """The six weight vectors of the paper, (16)-(30) with the errata applied, before each round and after the last.
 
     h has one row a round: the answers in {0, 1} of that round's stump on the training rows. Keys are omega_p, omega_u_minus,

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "detail/float_key.hpp"
 #include "detail/quantile_cuts.hpp"
 #include "detail/radix_sort.hpp"
+#include "detail/sorted_table.hpp"
 #include "fastpu/aligned_buffer.hpp"
 #include "fastpu/binned_features.hpp"
 #include "fastpu/types.hpp"
@@ -20,30 +22,33 @@ struct ColumnOrder {
   std::vector<std::uint32_t> bin_start;
 };
 
-// Keys of the cuts, in the type of the values: code(x) = number of them below the key of x.
+// Codes of values: the number of cuts below, compared as keys.
 template <class T>
 class Encoder {
  public:
-  using Key = KeyOf<T>;
-  explicit Encoder(const std::vector<double>& cuts) {
-    keys_.reserve(cuts.size());
-    for (const double theta : cuts) keys_.push_back(to_key(floor_to<T>(theta)));
-  }
-  index_t code(T x) const {
-    const Key key = to_key(x);
-    const Key* base = keys_.data();
-    auto n = static_cast<index_t>(keys_.size());
-    if (n == 0) return 0;
-    while (n > 1) {  // no branch depends on the data
-      const index_t half = n / 2;
-      base += base[half - 1] < key ? half : 0;
-      n -= half;
+  explicit Encoder(const std::vector<double>& cuts) : table_(keys_of(cuts)) {}
+  std::uint32_t code(T x) const { return table_.count_below(to_key(x)); }
+  template <class Code>
+  void codes(const T* x, index_t n, Code* out) const {
+    constexpr index_t kBlock = 256;
+    KeyOf<T> keys[kBlock];
+    std::uint32_t counts[kBlock];
+    for (index_t first = 0; first < n; first += kBlock) {
+      const index_t m = std::min(kBlock, n - first);
+      for (index_t i = 0; i < m; ++i) keys[i] = to_key(x[first + i]);
+      table_.count_below(keys, m, counts);
+      for (index_t i = 0; i < m; ++i) out[first + i] = static_cast<Code>(counts[i]);
     }
-    return (base - keys_.data()) + (*base < key ? 1 : 0);
   }
 
  private:
-  std::vector<Key> keys_;
+  static std::vector<KeyOf<T>> keys_of(const std::vector<double>& cuts) {
+    std::vector<KeyOf<T>> keys;
+    keys.reserve(cuts.size());
+    for (const double theta : cuts) keys.push_back(to_key(floor_to<T>(theta)));
+    return keys;
+  }
+  SortedTable<KeyOf<T>> table_;
 };
 
 // Thresholds at the chosen boundaries between distinct values.
@@ -58,6 +63,24 @@ std::vector<double> thresholds(const std::vector<index_t>& boundaries, const Key
   return cuts;
 }
 
+// Row weights for the quantiles, in a unit (a power of two) in which no product with a number of cuts overflows.
+class QuantileWeights {
+ public:
+  QuantileWeights(const double* weight, index_t n_rows) : weight_(weight) {
+    if (weight == nullptr) return;
+    double most = 0;
+    for (index_t i = 0; i < n_rows; ++i) most = std::max(most, weight[i]);
+    unit_ = most > 0 ? std::ilogb(most) : 0;
+  }
+  bool given() const { return weight_ != nullptr; }
+  bool is_absent(index_t row) const { return weight_ != nullptr && !(weight_[row] > 0); }
+  double operator[](index_t row) const { return weight_ != nullptr ? std::scalbn(weight_[row], -unit_) : 1.0; }
+
+ private:
+  const double* weight_;
+  int unit_ = 0;
+};
+
 template <class T>
 class ColumnBinner {
   using Key = KeyOf<T>;
@@ -65,8 +88,8 @@ class ColumnBinner {
 
  public:
   // Scratch is taken at the first column, by the worker that needs it.
-  ColumnBinner(index_t n_rows, index_t max_cuts, const double* weight, bool with_order)
-      : n_rows_(n_rows), max_cuts_(max_cuts), weight_(weight), pairs_wanted_(with_order || weight != nullptr) {}
+  ColumnBinner(index_t n_rows, index_t max_cuts, const QuantileWeights& weight, bool with_order)
+      : n_rows_(n_rows), max_cuts_(max_cuts), weight_(weight), pairs_wanted_(with_order || weight.given()) {}
 
   // The cuts of a column of n_rows values; with `order`, also its order if it has more boundaries than cuts.
   template <class Checkpoint>
@@ -84,8 +107,7 @@ class ColumnBinner {
 
   template <class Code>
   void encode(const T* column, const std::vector<double>& cuts, Code* codes) const {
-    const Encoder<T> encoder(cuts);
-    for (index_t i = 0; i < n_rows_; ++i) codes[i] = static_cast<Code>(encoder.code(column[i]));
+    Encoder<T>(cuts).codes(column, n_rows_, codes);
   }
 
  private:
@@ -110,14 +132,14 @@ class ColumnBinner {
   index_t distinct_from_pairs(const T* column, Checkpoint&& checkpoint) {
     n_sorted_ = 0;
     for (index_t i = 0; i < n_rows_; ++i) {
-      if (weight_ != nullptr && !(weight_[i] > 0)) continue;
+      if (weight_.is_absent(i)) continue;
       pairs_[n_sorted_++] = Pair{to_key(column[i]), static_cast<std::uint32_t>(i)};
     }
     sorted_ = radix_sort(pairs_.data(), pairs_.data() + n_rows_, n_sorted_, checkpoint);
     index_t m = 0;
     double sum = 0;
     for (index_t i = 0; i < n_sorted_; ++i) {
-      sum += weight_ != nullptr ? weight_[sorted_[i].row] : 1.0;
+      sum += weight_[sorted_[i].row];
       if (i == 0 || sorted_[i].key != keys_[m - 1]) keys_[m++] = sorted_[i].key;
       cumulative_[m - 1] = sum;
     }
@@ -145,7 +167,7 @@ class ColumnBinner {
 
   index_t n_rows_;
   index_t max_cuts_;
-  const double* weight_;
+  QuantileWeights weight_;
   bool pairs_wanted_;
   AlignedBuffer<Key> keys_;
   AlignedBuffer<Pair> pairs_;
@@ -163,13 +185,12 @@ class SparseColumnBinner {
 
  public:
   // max_cuts 0 means every boundary.
-  SparseColumnBinner(index_t n_rows, index_t longest, index_t max_cuts, const double* weight)
+  SparseColumnBinner(index_t n_rows, index_t longest, index_t max_cuts, const QuantileWeights& weight)
       : max_cuts_(max_cuts > 0 ? max_cuts : longest + 1), longest_(longest), weight_(weight) {
     for (index_t i = 0; i < n_rows; ++i) {
-      const double w = weight_ != nullptr ? weight_[i] : 1.0;
-      if (!(w > 0)) continue;
+      if (weight_.is_absent(i)) continue;
       ++total_rows_;
-      total_weight_ += w;
+      total_weight_ += weight_[i];
     }
   }
 
@@ -182,9 +203,8 @@ class SparseColumnBinner {
     index_t m = 0;
     double stored_weight = 0;
     for (index_t p = 0; p < n; ++p) {
-      const double w = weight_ != nullptr ? weight_[rows[p]] : 1.0;
-      if (!(w > 0)) continue;
-      stored_weight += w;
+      if (weight_.is_absent(rows[p])) continue;
+      stored_weight += weight_[rows[p]];
       pairs_[m++] = Pair{to_key(values[p]), rows[p]};
     }
     const Pair* sorted = radix_sort(pairs_.data(), pairs_.data() + longest_, m, [] {});
@@ -203,7 +223,7 @@ class SparseColumnBinner {
         add(zero, zero_weight);
         zero_pending = false;
       }
-      add(sorted[i].key, weight_ != nullptr ? weight_[sorted[i].row] : 1.0);
+      add(sorted[i].key, weight_[sorted[i].row]);
     }
     if (zero_pending) add(zero, zero_weight);
     return thresholds<T>(quantile_boundaries(cumulative_.data(), n_distinct, max_cuts_), keys_.data());
@@ -212,14 +232,14 @@ class SparseColumnBinner {
   // Writes the codes of the stored values and returns the code of zero.
   std::uint32_t encode(const T* values, index_t n, const std::vector<double>& cuts, std::uint32_t* codes) const {
     const Encoder<T> encoder(cuts);
-    for (index_t p = 0; p < n; ++p) codes[p] = static_cast<std::uint32_t>(encoder.code(values[p]));
-    return static_cast<std::uint32_t>(encoder.code(T(0)));
+    encoder.codes(values, n, codes);
+    return encoder.code(T(0));
   }
 
  private:
   index_t max_cuts_;
   index_t longest_;
-  const double* weight_;
+  QuantileWeights weight_;
   index_t total_rows_ = 0;
   double total_weight_ = 0;
   AlignedBuffer<Pair> pairs_;

@@ -64,6 +64,16 @@ BoostState::BoostState(const BinnedFeatures& features, const std::int8_t* labels
       ++n_active_;
     }
   }
+  // Weights are used in units of about the largest one of their group: only ratios within a group matter, and so no
+  // scale of the weights can overflow or vanish.
+  if (weight != nullptr) {
+    std::array<double, 3> largest{};
+    for (index_t i = 0; i < features.n_rows; ++i) {
+      double& most = largest[static_cast<std::size_t>(group_[i] + 1)];
+      most = std::max(most, weight[i]);
+    }
+    for (std::size_t g = 0; g < largest.size(); ++g) weight_unit_[g] = largest[g] > 0 ? std::ilogb(largest[g]) : 0;
+  }
   index_t histogram_size = 0;
   if (features.is_sparse()) {
     kind_offset_ = 2 * features.total_bins();
@@ -137,7 +147,8 @@ void BoostState::refresh() {
       double plus = 0;
       exponents(i, minus, plus);
       const std::size_t kind = group_[i] != 0 ? kLabelledMinus : kUnlabelledMinus;
-      const double w = weight_ != nullptr ? weight_[i] : 1.0;
+      const double w =
+          weight_ != nullptr ? std::scalbn(weight_[i], -weight_unit_[static_cast<std::size_t>(group_[i] + 1)]) : 1.0;
       const auto scaled = [&](double exponent, double top) {
         if (exponent == kNone) return 0.0;
         const double e = std::exp(exponent - top);

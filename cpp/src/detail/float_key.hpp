@@ -15,7 +15,7 @@ using KeyOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 template <class T>
 KeyOf<T> to_key(T x) {
   using Key = KeyOf<T>;
-  if (std::isnan(x)) x = -std::numeric_limits<T>::infinity();
+  x = x != x ? -std::numeric_limits<T>::infinity() : x;
   x += T(0);  // -0.0 becomes 0.0
   const Key bits = std::bit_cast<Key>(x);
   constexpr Key kSign = Key(1) << (8 * sizeof(T) - 1);

@@ -1,0 +1,161 @@
+"""Criteria equal their definitions over all pairs, exactly."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from fastpu.metrics import auc, pn_risk, pu_risk, un_risk
+
+SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 3.0, np.inf])
+GROUP = st.lists(SCORES, min_size=1, max_size=12)
+
+
+def pairs(a, b):
+    """Share of the pairs with a above b, ties one half: every pair looked at."""
+    won = sum(Fraction(1) if x > y else Fraction(1, 2) if x == y else 0 for x in a for y in b)
+    return float(Fraction(won) / (len(a) * len(b)))
+
+
+@given(GROUP, GROUP)
+def test_everything_equals_its_definition(a, b):
+    y = [1] * len(a) + [-1] * len(b)
+    assert auc(y, a + b) == pairs(a, b)
+    for risk in (pn_risk, pu_risk, un_risk):
+        assert risk(a, b) == pairs(b, a)
+        assert risk(a, b) + risk(b, a) == pytest.approx(1, abs=1e-15)
+
+
+@given(GROUP, GROUP, st.data())
+def test_weights_equal_repetition(a, b, data):
+    n = len(a) + len(b)
+    weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+    y, score = np.array([1] * len(a) + [0] * len(b)), np.array(a + b)
+    if weights[y == 1].sum() == 0 or weights[y == 0].sum() == 0:
+        return
+    expected = auc(np.repeat(y, weights), np.repeat(score, weights))
+    assert auc(y, score, sample_weight=weights) == pytest.approx(expected, abs=1e-15)
+    assert auc(y, score, sample_weight=weights * 2.0**-1030) == pytest.approx(expected, abs=1e-15)
+    assert auc(y, score, sample_weight=weights * 1e306) == pytest.approx(expected, abs=1e-15)
+
+
+def test_orders_ties_and_reversal(rng):
+    y = rng.integers(0, 2, 500)
+    score = np.round(rng.normal(size=500), 1)
+    value = auc(y, score)
+    assert value == pytest.approx(roc_auc_score(y, score), abs=1e-14)
+    assert auc(y, -score) == pytest.approx(1 - value, abs=1e-15)
+    assert auc(1 - y, score) == pytest.approx(1 - value, abs=1e-15)
+    assert auc(y, np.exp(score)) == value
+    order = rng.permutation(500)
+    assert auc(y[order], score[order]) == value
+    weight = rng.random(500)
+    assert auc(y, score, sample_weight=weight) == pytest.approx(
+        roc_auc_score(y, score, sample_weight=weight), abs=1e-12
+    )
+    assert auc(y, np.zeros(500)) == 0.5
+    assert auc(y, y) == 1.0
+    assert auc(y, -y.astype(float)) == 0.0
+    assert auc(y, np.full(500, np.inf)) == 0.5
+
+
+def test_risks_of_unlabelled_rows_follow_from_that_of_the_labelled(rng):
+    """R_PU = theta_n R_PN + theta_p / 2 and R_UN = theta_p R_PN + theta_n / 2, exactly if U is P and N."""
+    pos, neg = np.round(rng.normal(1, 1, 30), 1), np.round(rng.normal(0, 1, 50), 1)
+    unl = np.concatenate([pos, neg])
+    theta = 30 / 80
+    pn = pn_risk(pos, neg)
+    assert pn == pytest.approx(1 - auc([1] * 30 + [-1] * 50, unl), abs=1e-15)
+    assert pu_risk(pos, unl) == pytest.approx((1 - theta) * pn + theta / 2, abs=1e-15)
+    assert un_risk(unl, neg) == pytest.approx(theta * pn + (1 - theta) / 2, abs=1e-15)
+
+
+def test_large_inputs_do_not_make_pairs():
+    n = 200_000
+    score = np.arange(2 * n, dtype=float)
+    y = np.arange(2 * n) % 2
+    # Positive 2i+1 beats the negatives 0, 2, ..., 2i.
+    assert auc(y, score) == (n * (n + 1) // 2) / (n * n)
+
+
+def test_kinds_of_input(unchanged):
+    y, score = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.7, 0.1], dtype=np.float32)
+    with unchanged(y, score):
+        assert auc(y, score) == 0.75
+    for labels in (y.tolist(), y == 1, 2 * y - 1, pd.Series(y), pl.Series(y), y.astype(float)):
+        for scores in (
+            score,
+            score.tolist(),
+            score.astype(">f8"),
+            pd.Series(score),
+            pl.Series(score),
+            score[::-1][::-1],
+        ):
+            assert auc(labels, scores) == 0.75
+    assert auc([1, 0], [2, 1]) == 1.0
+    assert auc([1, 0], [True, False]) == 1.0
+    assert isinstance(auc(y, score), float)
+
+
+@pytest.mark.parametrize(
+    ("args", "error", "text"),
+    [
+        (
+            ([1, 0, -1], [1, 2, 3]),
+            ValueError,
+            "y_true must hold two kinds of labels, {1, -1} or {1, 0}, got all of 1, 0 and -1",
+        ),
+        (([1, 1], [1, 2]), ValueError, "y_true must have at least one positive and one negative row, got 2 positive"),
+        (([0, 0], [1, 2]), ValueError, "got 0 positive and 2 negative"),
+        (([1, 0], [1, np.nan]), ValueError, "score must not hold NaN entries, got nan at position 1"),
+        (([1, 0], [1, 2, 3]), ValueError, "score must have 2 entries, got 3"),
+        (([1, 0], [[1, 2]]), ValueError, "score must be one-dimensional"),
+        (([1, 0], [1j, 2]), TypeError, "score must hold real numbers"),
+        (([1, 0], ["a", "b"]), TypeError, "score must hold real numbers"),
+        (([2, 0], [1, 2]), ValueError, "y_true must hold 1 (positive)"),
+        ((["a", "b"], [1, 2]), ValueError, "y_true must hold 1 (positive)"),
+        (([1, np.nan], [1, 2]), ValueError, "y_true must not hold missing labels"),
+        (([], []), ValueError, "y_true must not be empty"),
+    ],
+)
+def test_bad_input_of_auc(args, error, text):
+    with pytest.raises(error, match=re.escape(text)):
+        auc(*args)
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"),
+    [
+        ([1, 0, 0], "sample_weight must have a positive entry among the positive and among the negative"),
+        ([1, -1, 1], "sample_weight must be >= 0, got -1.0 at position 1"),
+        ([1, 1], "sample_weight must have one entry per row (3), got 2"),
+    ],
+)
+def test_bad_weights_of_auc(weight, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        auc([1, 0, 0], [1, 2, 3], sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("risk", "names"),
+    [
+        (pn_risk, ("score_pos", "score_neg")),
+        (pu_risk, ("score_pos", "score_unl")),
+        (un_risk, ("score_unl", "score_neg")),
+    ],
+)
+def test_bad_input_of_risks(risk, names):
+    good = [1.0, 2.0]
+    for bad, text in (([], "must not be empty"), ([np.nan], "must not hold NaN"), ([[1.0]], "must be one-dimensional")):
+        with pytest.raises(ValueError, match=re.escape(f"{names[0]} {text}")):
+            risk(bad, good)
+        with pytest.raises(ValueError, match=re.escape(f"{names[1]} {text}")):
+            risk(good, bad)

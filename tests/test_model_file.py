@@ -1,0 +1,427 @@
+"""A file that is not a whole and unchanged model is refused, and a failed save leaves the old file."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import io
+import json
+import os
+import pickle
+import re
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastpu import _model_file
+from fastpu._model import load
+from helpers import outcome
+from toy_model import assert_same, toy
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "model.npz"
+    toy().save(path)
+    return path
+
+
+def refused(path, text="cannot be loaded"):
+    """Loading fails with one ValueError that names the file; return the message."""
+    with pytest.raises(ValueError, match=re.escape(text)) as info:
+        load(path)
+    assert "model.npz" in str(info.value)
+    assert "cannot be loaded" in str(info.value)
+
+
+def members(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewrite(path, content, **options):
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+
+
+def sign(content):
+    """Make the checksum right again, so that what lies behind it is reached."""
+    header = json.loads(content["header.json"])
+    arrays = {name[:-4]: _model_file._read_array(name, data) for name, data in content.items() if name.endswith(".npy")}
+    header["checksum"] = _model_file._checksum(header, arrays)
+    content["header.json"] = json.dumps(header).encode()
+
+
+def edit(path, change, signed=True):
+    """Change the header of a file."""
+    content = members(path)
+    header = json.loads(content["header.json"])
+    change(header)
+    content["header.json"] = json.dumps(header).encode()
+    if signed:
+        sign(content)
+    rewrite(path, content)
+
+
+def npy(array, **options):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.asarray(array), **options)
+    return stream.getvalue()
+
+
+def test_arrays_are_written_as_numpy_writes_them(path):
+    content = members(path)
+    for name in ("coef", "basis", "codes"):
+        assert content[f"{name}.npy"] == npy(getattr(toy(), name), version=(1, 0))
+    for array in (np.array(2.5), np.zeros((0, 3)), np.arange(24).reshape(2, 3, 4), np.array([True])):
+        written = _model_file._npy_header(array) + bytes(_model_file._raw(array))
+        np.testing.assert_array_equal(np.lib.format.read_array(io.BytesIO(written)), array)
+        assert len(_model_file._npy_header(array)) % 64 == 0
+        np.testing.assert_array_equal(_model_file._read_array("x", npy(array)), array)
+
+
+@pytest.mark.parametrize("twentieth", range(20))
+def test_truncated(path, twentieth):
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) * twentieth // 20])
+    refused(path, "truncated or no .npz file")
+    path.write_bytes(whole[: len(whole) * twentieth // 20].ljust(len(whole), b"\0"))
+    refused(path, "truncated or no .npz file")
+
+
+def test_one_byte_missing_or_too_many(path):
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    refused(path)
+    path.write_bytes(whole[1:])
+    refused(path)
+
+
+@given(st.data())
+def test_no_changed_byte_goes_unnoticed(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("m") / "model.npz"
+    toy().save(path)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    result = outcome(load, path)
+    if isinstance(result, Exception):
+        assert type(result) is ValueError
+        assert "cannot be loaded" in str(result)
+    else:
+        # The byte was one that means nothing (a date, say), or what it was before.
+        assert_same(toy(), result)
+
+
+@given(st.binary(max_size=300))
+def test_random_bytes(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("m") / "model.npz"
+    path.write_bytes(content)
+    refused(path)
+
+
+def test_foreign_files(path):
+    np.savez(path, coef=np.ones(2))
+    refused(path, "it is no fastpu model: it has no member header.json")
+    rewrite(path, {"header.json": b'{"magic": "other"}'})
+    refused(path, "it is no fastpu model: its header lacks the mark of one")
+    for header in (b"", b"[]", b"3", b"\xff\xfe", b"{", b'{"magic": NaN}', b"[" * 100_000):
+        rewrite(path, {"header.json": header})
+        refused(path)
+    rewrite(path, {})
+    refused(path, "it is no fastpu model")
+    path.write_bytes(pickle.dumps(toy()))
+    refused(path, "truncated or no .npz file")
+    path.write_bytes(b"")
+    refused(path, "truncated or no .npz file")
+
+
+def test_newer_format(path):
+    edit(path, lambda h: h.update(format=2, fastpu="9.9"), signed=False)
+    refused(path, "it was written by a newer fastpu ('9.9', format 2; this one reads formats up to 1): upgrade fastpu")
+
+
+@pytest.mark.parametrize("version", [0, -1, 1.0, "1", None, True, [1]])
+def test_nonsense_format(path, version):
+    edit(path, lambda h: h.update(format=version), signed=False)
+    refused(path, "its format version must be an integer >= 1")
+
+
+def test_checksum(path):
+    edit(path, lambda h: h.update(checksum="0" * 64), signed=False)
+    refused(path, "its checksum does not match: it was changed after it was saved")
+    toy().save(path)
+    edit(path, lambda h: h.pop("checksum"), signed=False)
+    refused(path, "its checksum does not match")
+    toy().save(path)
+    edit(path, lambda h: h["fields"].update(threshold=9.0), signed=False)
+    refused(path, "its checksum does not match")
+    toy().save(path)
+    content = members(path)
+    content["coef.npy"] = npy(np.array([1.0, -3.0]))
+    rewrite(path, content)
+    refused(path, "its checksum does not match")
+    sign(content)
+    rewrite(path, content)
+    assert load(path).coef[1] == -3.0
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressed_members(path, compression):
+    rewrite(path, members(path), compression=compression)
+    refused(path, "is compressed, which fastpu never does")
+
+
+def test_a_bomb_takes_no_memory(path):
+    content = members(path)
+    content["coef.npy"] = bytes(100_000_000)
+    rewrite(path, content, compression=zipfile.ZIP_DEFLATED)
+    del content
+    tracemalloc.start()
+    refused(path, "is compressed")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def header_of(descr, shape, order="False"):
+    text = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
+    body = text.encode().ljust(118) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(body).to_bytes(2, "little") + body
+
+
+@pytest.mark.parametrize(
+    "shape", ["(2000000000000000,)", "(9999999999999999999,)", "(3,)", "(4294967296, 4294967296)", "()"]
+)
+def test_shapes_that_do_not_fit_are_refused_before_memory_is_taken(path, shape):
+    content = members(path)
+    content["coef.npy"] = header_of("'<f8'", shape) + bytes(16)
+    rewrite(path, content)
+    tracemalloc.start()
+    refused(path, "bytes, but it holds 16")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (npy(np.array([{}, None], dtype=object), allow_pickle=True), "is no array of plain numbers"),
+        (npy(np.array(["a"])), "is no array of plain numbers"),
+        (npy(np.zeros(2, dtype="M8[s]")), "is no array of plain numbers"),
+        (npy(np.zeros(2, dtype=[("a", "f8")])), "is no array of plain numbers"),
+        (npy(np.zeros(2, dtype=complex)), "is no array of plain numbers"),
+        (npy(np.zeros(2, dtype=">f8")), "is no array of plain numbers"),
+        (npy(np.asfortranarray(np.zeros((2, 2)))), "is no array of plain numbers"),
+        (npy(np.zeros(2), version=(2, 0)), "is no array of the version that fastpu writes"),
+        (header_of("'<f8'", "(-2,)") + bytes(16), "is no array of plain numbers"),
+        (header_of("'<b8'", "(2,)") + bytes(16), "cannot be loaded"),
+        (header_of("'|O'", "(2,)") + bytes(16), "is no array of plain numbers"),
+        (header_of("__import__('os')", "(2,)") + bytes(16), "is no array of plain numbers"),
+        (b"\x93NUMPY\x01\x00\xff\xff", "is no array of plain numbers"),
+        (b"\x93NUMPY", "is no array of the version"),
+        (b"", "is no array of the version"),
+        (pickle.dumps(np.zeros(2)), "is no array of the version"),
+    ],
+)
+def test_arrays_of_other_forms(path, data, text):
+    content = members(path)
+    content["coef.npy"] = data
+    rewrite(path, content)
+    refused(path, text)
+
+
+def test_a_pickle_inside_is_not_run(path, monkeypatch):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(path) + ".trapped",)
+
+    for name in ("coef.npy", "header.json", "extra.pkl"):
+        toy().save(path)
+        content = members(path)
+        content[name] = pickle.dumps(Trap())
+        rewrite(path, content)
+        refused(path)
+    content = members(path)
+    content["coef.npy"] = npy(np.array([Trap()], dtype=object), allow_pickle=True)
+    rewrite(path, content)
+    refused(path)
+    assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.ones(3), "coef must have 2 entries, got 3"),
+        (np.ones((2, 1)), "coef must have 1 dimension(s), got shape (2, 1)"),
+        (np.ones(2, dtype=np.float32), "coef must have dtype float64, got float32"),
+        (np.ones(2, dtype=np.int64), "coef must have dtype float64, got int64"),
+    ],
+)
+def test_arrays_that_are_not_the_models(path, array, text):
+    content = members(path)
+    content["coef.npy"] = npy(array)
+    sign(content)
+    rewrite(path, content)
+    refused(path, text)
+
+
+def test_missing_extra_and_duplicate_members(path):
+    whole = members(path)
+    for name in whole:
+        content = {key: data for key, data in whole.items() if key != name}
+        if name != "header.json":
+            sign(content)
+        rewrite(path, content)
+        refused(path)
+    content = {**whole, "extra.npy": npy(np.zeros(2))}
+    sign(content)
+    rewrite(path, content)
+    refused(path, "it has arrays that Toy does not know: ['extra']")
+    rewrite(path, {**whole, "readme.txt": b""})
+    refused(path, "it has a member 'readme.txt' that is no array")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in whole.items():
+            archive.writestr(name, data)
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("coef.npy", whole["coef.npy"])
+    refused(path, "it has the member 'coef.npy' twice")
+
+
+def test_sizes_that_the_file_does_not_have(path):
+    """Edit the central directory: a member claims more bytes than the file holds."""
+    content = bytearray(path.read_bytes())
+    entry = content.find(b"PK\x01\x02")
+    for size in (2**31, 2**32 - 2):
+        content[entry + 20 : entry + 28] = size.to_bytes(4, "little") * 2
+        path.write_bytes(content)
+        refused(path, "bytes, but the file has")
+    content[entry + 20 : entry + 24] = (5).to_bytes(4, "little")
+    path.write_bytes(content)
+    refused(path, "has two sizes")
+    content[entry + 8] |= 1
+    path.write_bytes(content)
+    refused(path, "is encrypted")
+
+
+def test_overlapping_members(path):
+    """Two entries of the directory point at the same bytes."""
+    content = path.read_bytes()
+    first = content.find(b"PK\x01\x02")
+    second = content.find(b"PK\x01\x02", first + 4)
+    changed = bytearray(content)
+    changed[second + 42 : second + 46] = content[first + 42 : first + 46]
+    path.write_bytes(changed)
+    refused(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda h: h.update({"class": "Unknown"}), "it holds a model of the unknown class 'Unknown'"),
+        (lambda h: h.update({"class": "Model"}), "it holds a model of the unknown class 'Model'"),
+        (lambda h: h.update({"class": ["Toy"]}), "unknown class"),
+        (lambda h: h.pop("class"), "it lacks 'class'"),
+        (lambda h: h.pop("fields"), "it lacks 'fields'"),
+        (lambda h: h.update(fields=[]), "its fields are not those of Toy"),
+        (lambda h: h["fields"].pop("note"), "its fields are not those of Toy"),
+        (lambda h: h["fields"].update(more=1), "its fields are not those of Toy"),
+        (lambda h: h["fields"].update(n_features="2"), "n_features must be of type int"),
+        (lambda h: h["fields"].update(n_features=0), "n_features must be >= 1, got 0"),
+        (lambda h: h["fields"].update(n_features=3), "feature_names must have 3 names, got 2"),
+        (lambda h: h["fields"].update(n_features=None), "n_features must be of type int"),
+        (lambda h: h["fields"].update(converged=1), "converged must be of type bool"),
+        (lambda h: h["fields"].update(threshold={"float": "nan"}), "threshold must be a number, got nan"),
+        (lambda h: h["fields"].update(threshold={"float": "1e5"}), "which is no value"),
+        (lambda h: h["fields"].update(threshold={"eval": "1"}), "which is no value"),
+        (lambda h: h["fields"].update(threshold=10**400), "cannot be loaded"),
+        (lambda h: h["fields"].update(coef=None), "it has arrays that Toy does not know: ['coef']"),
+        (lambda h: h["fields"].update(coef="other"), "field coef must be an array, got 'other'"),
+        (lambda h: h["fields"].update(history=["delta"]), "it has arrays that Toy does not know: ['history/feature']"),
+        (lambda h: h["fields"].update(history=["delta", "gone"]), "it lacks 'history/gone'"),
+        (lambda h: h["fields"].update(history=["delta", "delta"]), "field history must list its arrays"),
+        (lambda h: h["fields"].update(history="delta"), "field history must list its arrays"),
+        (lambda h: h["fields"].update(history=[["delta"]]), "cannot be loaded"),
+        (lambda h: h["fields"].update(history=["../coef"]), "cannot be loaded"),
+        (lambda h: h["fields"].update(params=[1]), "field params must be an object"),
+        (lambda h: h["fields"].update(params={"a b": 1}), "params must have plain names as keys, got 'a b'"),
+        (lambda h: h["fields"].update(params={"a": {"b": 1}}), "which is no value"),
+        (lambda h: h["fields"].update(feature_names="ab"), "feature_names must be a tuple of strings"),
+        (lambda h: h["fields"].update(feature_names=["a", 2]), "feature_names must be a tuple of strings"),
+    ],
+)
+def test_headers_that_no_model_has(path, change, text):
+    edit(path, change)
+    refused(path, text)
+
+
+# -------------------------------------------------------------------------------------- failed saves
+
+
+def test_an_old_file_stays_whole_when_writing_fails(path, monkeypatch):
+    old = path.read_bytes()
+    write = _model_file._write_member
+    calls = []
+
+    def full(archive, name, *parts):
+        calls.append(name)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(archive, name, *parts)
+
+    monkeypatch.setattr(_model_file, "_write_member", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        toy(n_iter=9).save(path)
+    assert path.read_bytes() == old
+    assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "broken disk"), KeyboardInterrupt()])
+@pytest.mark.parametrize("where", ["fsync", "replace"])
+def test_an_old_file_stays_whole_when_the_end_fails(path, monkeypatch, where, error):
+    def fail(*args, **kwargs):
+        raise copy.copy(error)
+
+    old = path.read_bytes()
+    if where == "fsync":
+        monkeypatch.setattr(_model_file.os, "fsync", fail)
+    else:
+        monkeypatch.setattr(_model_file.Path, "replace", fail)
+    with pytest.raises(type(error)):
+        toy(n_iter=9).save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == old
+    assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+def test_a_full_disk(tmp_path):
+    """The real thing, where the system offers a device that is always full."""
+    resource = pytest.importorskip("resource")
+    signal = pytest.importorskip("signal")
+    path = tmp_path / "model.npz"
+    toy().save(path)
+    old = path.read_bytes()
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            toy(objective=np.zeros(100_000)).save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == old
+    assert [p.name for p in tmp_path.iterdir()] == ["model.npz"]
+
+
+def test_values_that_no_file_holds_are_refused_before_anything_is_written(path):
+    old = path.read_bytes()
+    with pytest.raises(ValueError, match="integer"):
+        toy(params={"huge": 10**5000}).save(path)
+    assert path.read_bytes() == old

@@ -1,0 +1,132 @@
+"""Callbacks stop a fit when they say so, and bars are closed whatever happens."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from fastpu import _progress
+from fastpu._progress import make_callback
+
+
+@pytest.fixture
+def without_tqdm(monkeypatch):
+    def import_module(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(_progress, "import_module", import_module)
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def run(rounds, callback=None, progress=False, total=10):
+    """The loop of a fit: call until told to stop; return the rounds run."""
+    with make_callback(callback, progress, total=total, description="fit") as call:
+        for done in range(1, rounds + 1):
+            if call is not None and call({"round": done}):
+                return done
+    return rounds
+
+
+def test_nothing_to_call():
+    with make_callback(None, False, total=3, description="fit") as call:
+        assert call is None
+
+
+def test_a_callback_sees_every_round_and_stops_the_fit():
+    seen = []
+    assert run(5, lambda info: seen.append(info["round"])) == 5
+    assert seen == [1, 2, 3, 4, 5]
+    assert run(5, lambda info: info["round"] == 3) == 3
+    assert run(5, lambda info: np.bool_(info["round"] == 2)) == 2
+    assert run(5, lambda info: False) == 5
+
+
+@pytest.mark.parametrize("progress", [False, True])
+@pytest.mark.parametrize("result", [1, 0.5, "stop", np.array([True])])
+def test_a_callback_returns_a_bool_or_nothing(result, progress):
+    with pytest.raises(TypeError, match="callback must return True to stop, False or None, got"):
+        run(3, lambda info: result, progress)
+
+
+@pytest.mark.parametrize(
+    ("callback", "progress", "text"),
+    [
+        (3, False, "callback must be callable or None, got 3 (int)"),
+        ("print", True, "callback must be callable or None, got 'print' (str)"),
+        (None, 1, "progress must be True or False, got 1 (int)"),
+        (None, "yes", "progress must be True or False, got 'yes' (str)"),
+    ],
+)
+def test_bad_arguments(callback, progress, text):
+    with pytest.raises(TypeError, match=re.escape(text)):
+        run(1, callback, progress)
+
+
+def test_tqdm_shows_the_rounds(capsys):
+    assert run(4, lambda info: info["round"] == 4, True) == 4
+    shown = capsys.readouterr()
+    assert "fit" in shown.err
+    assert "4/10" in shown.err
+    assert not shown.out
+
+
+def test_the_plain_bar_on_a_log_writes_one_line(without_tqdm, capsys):
+    assert run(4, progress=True) == 4
+    shown = capsys.readouterr()
+    assert re.fullmatch(r"fit: 4/10 \[\d+\.\d s\]\n", shown.err)
+    assert not shown.out
+
+
+def test_the_plain_bar_on_a_terminal_overwrites_its_line(without_tqdm, monkeypatch):
+    screen, clock = Screen(), iter(np.arange(0.0, 100.0, 0.3))
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: float(next(clock)))
+    run(10, progress=True)
+    lines = screen.getvalue().split("\r")[1:]
+    assert 3 <= len(lines) < 10
+    assert all(re.fullmatch(r"fit: \d+/10 \[\d+\.\d s\]\n?", line) for line in lines)
+    assert lines[-1].endswith("\n")
+    assert "10/10" in lines[-1]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_the_bar_is_closed_after_an_error(without_tqdm, capsys, error):
+    def callback(info):
+        if info["round"] == 3:
+            raise error
+
+    with pytest.raises(error):
+        run(5, callback, True)
+    assert "fit: 3/10" in capsys.readouterr().err
+
+
+def test_tqdm_is_closed_after_an_error(capsys):
+    def callback(info):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(5, callback, True)
+    assert capsys.readouterr().err.endswith("\n")
+
+
+@pytest.mark.parametrize("stream", [None, "closed"])
+def test_a_stream_that_is_gone_ends_no_fit(without_tqdm, monkeypatch, stream):
+    if stream == "closed":
+        stream = io.StringIO()
+        stream.isatty()
+        bar = stream
+        monkeypatch.setattr(sys, "stderr", bar)
+        with make_callback(None, True, total=2, description="fit") as call:
+            bar.close()
+            assert not call({})
+    else:
+        monkeypatch.setattr(sys, "stderr", None)
+        assert run(2, progress=True) == 2

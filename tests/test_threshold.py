@@ -1,0 +1,109 @@
+"""Thresholds are the best cut there is, found by trying every cut."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastpu._threshold import balanced_accuracy_threshold, prior_threshold
+
+LEVELS = [-np.inf, -1.7e308, -3.0, -5e-324, 0.0, 5e-324, 1.0, np.nextafter(1.0, 2), 2.5, 1.7e308, np.inf]
+SCORES = st.lists(st.sampled_from(LEVELS), min_size=1, max_size=12)
+
+
+def balanced_accuracy(pos, other, threshold):
+    hit = Fraction(sum(s > threshold for s in pos), len(pos))
+    rejected = Fraction(sum(not s > threshold for s in other), len(other))
+    return (hit + rejected) / 2
+
+
+@given(SCORES, SCORES)
+def test_balanced_accuracy_is_the_best_of_all_cuts_and_the_cut_the_lowest(pos, other):
+    threshold = balanced_accuracy_threshold(np.array(pos), np.array(other))
+    assert not math.isnan(threshold)
+    values = sorted(set(pos) | set(other))
+    # Thresholds at the scores themselves give every division there is.
+    cuts = {low: balanced_accuracy(pos, other, low) for low in values[:-1]}
+    best = max(cuts.values(), default=Fraction(0))
+    if best < Fraction(1, 2):
+        assert threshold == values[-1]
+        return
+    assert balanced_accuracy(pos, other, threshold) == best
+    low = next(value for value in values if cuts.get(value) == best)
+    high = values[values.index(low) + 1]
+    assert low <= threshold < high
+    if math.isfinite(low) and math.isfinite(high):
+        middle = 0.5 * low + 0.5 * high
+        assert threshold == (middle if low <= middle < high else low)
+    elif (low, high) != (-np.inf, np.nextafter(-np.inf, 0)):
+        assert math.isfinite(threshold)
+
+
+@given(SCORES, SCORES, st.data())
+def test_weights_equal_repetition(pos, other, data):
+    wp = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(pos), max_size=len(pos))))
+    wo = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(other), max_size=len(other))))
+    if not wp.any() or not wo.any():
+        with pytest.raises(ValueError, match="must have at least one row of positive weight, got none"):
+            balanced_accuracy_threshold(np.array(pos), np.array(other), wp, wo)
+        return
+    expected = balanced_accuracy_threshold(np.repeat(pos, wp), np.repeat(other, wo))
+    assert balanced_accuracy_threshold(np.array(pos), np.array(other), wp, wo) == expected
+    assert balanced_accuracy_threshold(np.array(pos), np.array(other), wp * 0.1, wo * 1e-5) == expected
+
+
+def test_plain_cases():
+    assert balanced_accuracy_threshold(np.array([2.0, 3.0]), np.array([0.0, 1.0])) == 1.5
+    assert balanced_accuracy_threshold(np.array([2.0]), np.array([2.0])) == 2.0
+    assert balanced_accuracy_threshold(np.array([0.0]), np.array([1.0])) == 1.0  # reversed: nothing is positive
+    # Two cuts, at 1.5 and at 3.5, are equally good.
+    assert balanced_accuracy_threshold(np.array([2.0, 4.0]), np.array([1.0, 3.0])) == 1.5
+    one = np.array([1.0], dtype=np.float32)
+    assert type(balanced_accuracy_threshold(one, one)) is float
+
+
+def test_rounding_does_not_move_the_lowest_of_ties(rng):
+    # Cuts between i and i + 1 all have balanced accuracy 1/2 within rounding.
+    scores = np.arange(3000.0)
+    weight = np.full(3000, 0.1)
+    assert balanced_accuracy_threshold(scores, scores, weight, weight) == 0.5
+
+
+def test_nan_and_empty_groups_are_refused():
+    with pytest.raises(ValueError, match="score_other must not hold NaN"):
+        balanced_accuracy_threshold(np.array([1.0]), np.array([np.nan]))
+    with pytest.raises(ValueError, match="score_pos must have at least one row"):
+        balanced_accuracy_threshold(np.array([]), np.array([1.0]))
+
+
+@given(SCORES, st.floats(1e-9, 1 - 1e-9))
+def test_the_prior_is_met_as_nearly_as_the_scores_allow(scores, prior):
+    threshold = prior_threshold(np.array(scores), prior)
+    above = sum(s > threshold for s in scores)
+    values = sorted(set(scores))
+    possible = [sum(s > value for s in scores) for value in values]
+    if values[0] > -np.inf:
+        possible.append(len(scores))
+    miss = min(abs(count - prior * len(scores)) for count in possible)
+    assert abs(above - prior * len(scores)) == pytest.approx(miss, abs=1e-9)
+    # The lowest of equally near cuts calls most rows positive.
+    assert above == max(c for c in possible if abs(c - prior * len(scores)) <= miss + 1e-12 * len(scores))
+    assert not math.isnan(threshold)
+
+
+def test_prior_cuts_at_midpoints_and_beyond_the_ends():
+    scores = np.array([1.0, 2.0, 3.0, 4.0])
+    assert prior_threshold(scores, 0.5) == 2.5
+    assert prior_threshold(scores, 0.25) == 3.5
+    assert prior_threshold(scores, 0.375) == 2.5  # 1 and 2 rows are equally near to 1.5
+    assert prior_threshold(scores, 0.1) == 4.0
+    assert prior_threshold(scores, 0.99) == np.nextafter(1.0, 0)
+    assert prior_threshold(np.ones(5), 0.3) == 1.0
+    assert prior_threshold(np.ones(5), 0.7) < 1.0
+    with pytest.raises(ValueError, match="scores must not hold NaN"):
+        prior_threshold(np.array([np.nan]), 0.5)
