@@ -67,8 +67,8 @@ inline MatrixView view_matrix(const py::handle& matrix) {
   throw py::type_error("a matrix must be a C-contiguous float32 or float64 array");
 }
 
-// What a Team calls between blocks so that Ctrl-C is seen: looks for signals every 50 ms. Python runs signal handlers on
-// its main thread only, so other threads get none. Call it with the GIL held.
+// What a Team calls between blocks so that Ctrl-C is seen: looks for signals every 50 ms. Python runs signal handlers
+// on its main thread only, so other threads get none. Call it with the GIL held.
 inline Team::Poll interrupt_poll() {
   const auto main_thread = py::module_::import("threading").attr("main_thread")().attr("ident");
   if (main_thread.is_none() || main_thread.cast<unsigned long>() != PyThread_get_thread_ident()) return {};

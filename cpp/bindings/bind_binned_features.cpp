@@ -72,8 +72,7 @@ Shared set_state(const py::tuple& state) {
   b->zero_code = vector_of<std::uint32_t>(state[10], "zero_code");
   if (!b->is_sparse()) {
     const auto code_bytes = static_cast<index_t>(b->width);
-    b->by_column =
-        AlignedBuffer<std::uint8_t>(b->n_features * b->column_stride * code_bytes, "the codes by column");
+    b->by_column = AlignedBuffer<std::uint8_t>(b->n_features * b->column_stride * code_bytes, "the codes by column");
   }
   Team team(1);
   b->fill_columns(team);
@@ -88,7 +87,8 @@ py::array codes(const BinnedFeatures& b) {
     py::array_t<Code> out({b.n_rows, b.n_features});
     const auto* from = reinterpret_cast<const Code*>(b.by_row.data());
     for (index_t i = 0; i < b.n_rows; ++i) {
-      std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride, static_cast<std::size_t>(b.n_features) * sizeof(Code));
+      std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride,
+                  static_cast<std::size_t>(b.n_features) * sizeof(Code));
     }
     return py::array(std::move(out));
   };
@@ -103,7 +103,8 @@ py::array_t<std::uint32_t> column(const BinnedFeatures& b, index_t feature) {
   const auto e = static_cast<std::size_t>(feature);
   if (b.is_sparse()) {
     std::fill(to, to + b.n_rows, b.zero_code[e]);
-    for (auto p = static_cast<std::size_t>(b.column_start[e]); p < static_cast<std::size_t>(b.column_start[e + 1]); ++p) {
+    for (auto p = static_cast<std::size_t>(b.column_start[e]); p < static_cast<std::size_t>(b.column_start[e + 1]);
+         ++p) {
       to[b.column_rows[p]] = b.column_codes[p];
     }
   } else if (b.width == CodeWidth::one_byte) {

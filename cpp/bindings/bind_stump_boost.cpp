@@ -24,11 +24,16 @@ Enum parse(const char* name, const std::string& value, const std::pair<const cha
 
 const char* status_name(BoostStatus status) {
   switch (status) {
-    case BoostStatus::n_rounds: return "n_rounds";
-    case BoostStatus::no_gain: return "no_gain";
-    case BoostStatus::perfect: return "perfect";
-    case BoostStatus::early_stopping: return "early_stopping";
-    case BoostStatus::callback: return "callback";
+    case BoostStatus::n_rounds:
+      return "n_rounds";
+    case BoostStatus::no_gain:
+      return "no_gain";
+    case BoostStatus::perfect:
+      return "perfect";
+    case BoostStatus::early_stopping:
+      return "early_stopping";
+    case BoostStatus::callback:
+      return "callback";
   }
   return "";
 }
@@ -84,7 +89,8 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
                index_t early_stopping_rounds, const py::object& callback, int n_threads, const std::string& isa) {
   StumpBoostOptions options;
   options.loss = parse<BoostLoss>("loss", loss, {{"auc", BoostLoss::auc}, {"ada", BoostLoss::ada}});
-  options.step = parse<BoostStep>("step", step, {{"jensen", BoostStep::jensen}, {"line_search", BoostStep::line_search}});
+  options.step =
+      parse<BoostStep>("step", step, {{"jensen", BoostStep::jensen}, {"line_search", BoostStep::line_search}});
   options.gamma = gamma;
   options.rho = rho;
   options.n_rounds = n_rounds;

@@ -14,10 +14,10 @@ namespace {
 using detail::ColumnBinner;
 using detail::KeyOf;
 
-constexpr index_t kStripColumns = 16;   // columns transposed at a time: one cache line of float32
-constexpr index_t kRowBlock = 4096;     // rows of one parallel task
-constexpr index_t kRowTile = 64;        // rows of one tile of a transposition
-constexpr index_t kTwoByteCuts = 255;   // more cuts than this need codes of two bytes
+constexpr index_t kStripColumns = 16;  // columns transposed at a time: one cache line of float32
+constexpr index_t kRowBlock = 4096;    // rows of one parallel task
+constexpr index_t kRowTile = 64;       // rows of one tile of a transposition
+constexpr index_t kTwoByteCuts = 255;  // more cuts than this need codes of two bytes
 
 index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -33,8 +33,8 @@ index_t padded_row(index_t n_codes, index_t code_bytes) {
 
 void check_sizes(index_t n_rows, index_t n_features) {
   if (n_rows < 1 || n_features < 1) {
-    throw std::invalid_argument("X must have at least one row and one column, got shape (" +
-                                std::to_string(n_rows) + ", " + std::to_string(n_features) + ")");
+    throw std::invalid_argument("X must have at least one row and one column, got shape (" + std::to_string(n_rows) +
+                                ", " + std::to_string(n_features) + ")");
   }
   if (n_rows > kMaxRows) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMaxRows) + " rows, got " +
@@ -68,7 +68,7 @@ template <class Code>
 void columns_to_rows(BinnedFeatures& binned, Team& team) {
   const auto* columns = reinterpret_cast<const Code*>(binned.by_column.data());
   auto* rows = reinterpret_cast<Code*>(binned.by_row.data());
-  team.for_each((binned.n_rows + kRowBlock - 1) / kRowBlock, [&](index_t block, int) {
+  team.for_each(count_blocks(binned.n_rows, kRowBlock), [&](index_t block, int) {
     const index_t first = block * kRowBlock;
     const index_t end = std::min(binned.n_rows, first + kRowBlock);
     std::memset(rows + first * binned.row_stride, 0,
@@ -87,7 +87,7 @@ template <class Code>
 void rows_to_columns(BinnedFeatures& binned, Team& team) {
   const auto* rows = reinterpret_cast<const Code*>(binned.by_row.data());
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
-  team.for_each((binned.n_rows + kRowBlock - 1) / kRowBlock, [&](index_t block, int) {
+  team.for_each(count_blocks(binned.n_rows, kRowBlock), [&](index_t block, int) {
     const index_t first = block * kRowBlock;
     transpose_block(rows, binned.row_stride, columns, binned.column_stride, first,
                     std::min(binned.n_rows, first + kRowBlock), binned.n_features);
@@ -142,7 +142,7 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
   for (index_t first = 0; first < x.n_cols; first += kStripColumns) {
     const index_t width = std::min(kStripColumns, x.n_cols - first);
-    team.for_each((x.n_rows + kRowBlock - 1) / kRowBlock, [&](index_t block, int) {
+    team.for_each(count_blocks(x.n_rows, kRowBlock), [&](index_t block, int) {
       const index_t r0 = block * kRowBlock;
       transpose_block(x.data + first, x.n_cols, strip.data(), x.n_rows, r0, std::min(x.n_rows, r0 + kRowBlock), width);
     });
@@ -243,7 +243,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
     binners.emplace_back(x.n_rows, longest, options.max_bins, weight);
   }
   constexpr index_t kFeatureBlock = 64;
-  team.for_each((x.n_cols + kFeatureBlock - 1) / kFeatureBlock, [&](index_t block, int worker) {
+  team.for_each(count_blocks(x.n_cols, kFeatureBlock), [&](index_t block, int worker) {
     auto& binner = binners[static_cast<std::size_t>(worker)];
     for (index_t f = block * kFeatureBlock; f < std::min(x.n_cols, (block + 1) * kFeatureBlock); ++f) {
       const auto e = static_cast<std::size_t>(f);
@@ -271,8 +271,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   binned.row_bins.resize(static_cast<std::size_t>(binned.row_start.back()));
   std::vector<index_t> position(binned.row_start.begin(), binned.row_start.end() - 1);
   for_kept([&](index_t e, std::uint32_t row, std::uint32_t code) {
-    binned.row_bins[static_cast<std::size_t>(position[row]++)] =
-        static_cast<std::uint32_t>(binned.first_bin(e)) + code;
+    binned.row_bins[static_cast<std::size_t>(position[row]++)] = static_cast<std::uint32_t>(binned.first_bin(e)) + code;
   });
   sparse_columns(binned);
   return binned;
@@ -303,7 +302,7 @@ BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t
   } else {
     allocate_dense(taken);
     const auto bytes = static_cast<std::size_t>(all.row_stride * static_cast<index_t>(all.width));
-    team.for_each((n + kRowBlock - 1) / kRowBlock, [&](index_t block, int) {
+    team.for_each(count_blocks(n, kRowBlock), [&](index_t block, int) {
       for (index_t i = block * kRowBlock; i < std::min(n, (block + 1) * kRowBlock); ++i) {
         std::memcpy(taken.by_row.data() + static_cast<std::size_t>(i) * bytes,
                     all.by_row.data() + static_cast<std::size_t>(rows[i]) * bytes, bytes);

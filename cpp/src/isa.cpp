@@ -19,9 +19,8 @@ constexpr std::array<std::string_view, 3> kNames = {"baseline", "avx2", "avx512"
 
 Isa detect() {
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("popcnt");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx512) return Isa::avx512;
@@ -41,8 +40,8 @@ Isa detect() {
   const unsigned long long saved = os_saves ? _xgetbv(0) : 0;
   const bool avx2 = (saved & 0x6) == 0x6 && bit(leaf1[2], 12) && bit(leaf1[2], 23) && bit(leaf7[1], 3) &&
                     bit(leaf7[1], 5) && bit(leaf7[1], 8);
-  const bool avx512 = avx2 && (saved & 0xe6) == 0xe6 && bit(leaf7[1], 16) && bit(leaf7[1], 17) &&
-                      bit(leaf7[1], 30) && bit(leaf7[1], 31);
+  const bool avx512 = avx2 && (saved & 0xe6) == 0xe6 && bit(leaf7[1], 16) && bit(leaf7[1], 17) && bit(leaf7[1], 30) &&
+                      bit(leaf7[1], 31);
   if (avx512) return Isa::avx512;
   return avx2 ? Isa::avx2 : Isa::baseline;
 }
@@ -67,8 +66,7 @@ Isa isa_from_name(std::string_view name) {
     const Isa isa = static_cast<Isa>(i);
     if (isa > best_isa()) {
       throw std::invalid_argument("instruction-set level '" + std::string(name) +
-                                  "' is not available here, the best is '" +
-                                  std::string(isa_name(best_isa())) + "'");
+                                  "' is not available here, the best is '" + std::string(isa_name(best_isa())) + "'");
     }
     return isa;
   }

@@ -67,15 +67,16 @@ double threshold_of(const Boundary& boundary, const BoostTrainingSet& train, con
 
 // The step along a stump of the given Delta > 0, whose firing side holds the shares `fires` of the group weights.
 double step_length(const StumpBoostOptions& options, const BoostMixture& mixture, double delta, const PerSlot& fires) {
-  const double jensen = std::atanh(std::min(delta, kPerfect)) -
-                        (options.loss == BoostLoss::auc ? std::atanh(options.rho) : 0.0);
+  const double jensen =
+      std::atanh(std::min(delta, kPerfect)) - (options.loss == BoostLoss::auc ? std::atanh(options.rho) : 0.0);
   if (options.step == BoostStep::jensen) return jensen;
   // Minimises e^{rho alpha} (W+ e^-alpha + W0 + W- e^alpha) over the pairs that the stump orders rightly, not, wrongly.
   const auto [right, wrong] = mixture.ordered(fires);
   const double rest = std::max(0.0, 1.0 - right - wrong);
   const double rho = options.rho;
   const double most = std::atanh(kPerfect);
-  // The positive root of (1 + rho) W- x^2 + rho W0 x - (1 - rho) W+ = 0 for x = e^alpha, in the form without cancellation.
+  // The positive root of (1 + rho) W- x^2 + rho W0 x - (1 - rho) W+ = 0 for x = e^alpha, in the form without
+  // cancellation.
   const double root = std::sqrt(rho * rho * rest * rest + 4.0 * (1.0 - rho * rho) * right * wrong);
   const double below = rho * rest + root;
   if (!(below > 0)) return most;
@@ -152,7 +153,14 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
     result.objective.push_back(log_objective);
     result.best_round = round;
 
-    BoostRound info{round, stump.feature, threshold, fires_above ? 1 : -1, delta, alpha, z, log_objective,
+    BoostRound info{round,
+                    stump.feature,
+                    threshold,
+                    fires_above ? 1 : -1,
+                    delta,
+                    alpha,
+                    z,
+                    log_objective,
                     std::numeric_limits<double>::quiet_NaN()};
     bool stop_early = false;
     if (judge != nullptr) {

@@ -15,8 +15,8 @@ namespace {
 
 using detail::SortedTable;
 
-constexpr index_t kBlockRows = 512;          // rows of one parallel task: their column and scores stay in the cache
-constexpr double kCellsPerWorker = 65536;    // fewer (row, feature) pairs than this are not worth waking a thread
+constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
+constexpr double kCellsPerWorker = 65536;  // fewer (row, feature) pairs than this are not worth waking a thread
 
 // The step function of one feature: value[j] where j thresholds are below x.
 struct Steps {
@@ -98,9 +98,8 @@ template <class Body>
 void for_row_blocks(index_t n_rows, double cells_per_row, Team& team, Body&& body) {
   const double cells = static_cast<double>(n_rows) * cells_per_row;
   const int workers = static_cast<int>(std::min<double>(team.n_threads(), 1.0 + cells / kCellsPerWorker));
-  team.for_each((n_rows + kBlockRows - 1) / kBlockRows, workers, [&](index_t block, int) {
-    body(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows));
-  });
+  team.for_each(count_blocks(n_rows, kBlockRows), workers,
+                [&](index_t block, int) { body(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows)); });
 }
 
 // The value of the step function for each code of a binned feature.
@@ -164,7 +163,8 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
     at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
     score_of_zeros += at_zero.back();
   }
-  const double per_row = static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
+  const double per_row =
+      static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
   for_row_blocks(x.n_rows, per_row, team, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       double score = score_of_zeros;

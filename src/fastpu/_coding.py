@@ -70,9 +70,9 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
 def _read_series(y: object) -> object:
     """Unwrap a pandas or polars Series: numbers with gaps as floats, everything else as it is."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    series: Any = y
     kinds = (getattr(pandas, "Series", None), getattr(pandas, "Index", None))
     if any(kind is not None and isinstance(y, kind) for kind in kinds):
-        series: Any = y
         if isinstance(series.dtype, np.dtype):
             return series.to_numpy()
         if series.dtype.kind in "biuf" and not hasattr(series.dtype, "categories"):
@@ -80,10 +80,9 @@ def _read_series(y: object) -> object:
             return series.to_numpy(dtype=np.float64, na_value=np.nan) if gaps else series.to_numpy()
         return series.to_numpy(dtype=object)
     if (kind := getattr(polars, "Series", None)) is not None and isinstance(y, kind):
-        series = y
-        if series.dtype.is_numeric() or series.dtype == polars.Boolean:  # type: ignore[union-attr]
+        if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
             gaps = series.null_count() > 0
-            return series.cast(polars.Float64).to_numpy() if gaps else series.to_numpy()  # type: ignore[union-attr]
+            return series.cast(float).to_numpy() if gaps else series.to_numpy()
         objects = np.empty(len(series), dtype=object)
         objects[:] = series.to_list()
         return objects

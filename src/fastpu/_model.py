@@ -263,6 +263,22 @@ def load(path: object) -> Model:
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
         If the file is no model file, is truncated or changed, or was written by a newer fastpu.
+
+    Notes
+    -----
+    O(size of the file) time and memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import fastpu
+    >>> model = fastpu.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     model.save(Path(directory) / "model.npz")
+    ...     again = fastpu.load(Path(directory) / "model.npz")
+    >>> again.predict([[0.5], [2.5]])
+    array([-1,  1])
     """
     name = file_name(path)
     header, arrays = read_model_file(name)

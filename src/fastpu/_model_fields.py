@@ -78,7 +78,7 @@ def field_specs(cls: Any) -> Mapping[str, FieldSpec]:
 
 
 def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
-    options = _union(hint)
+    options = tuple(_plain(option) for option in _union(hint))
     optional = type(None) in options
     options = tuple(option for option in options if option is not type(None))
     origins = {typing.get_origin(option) for option in options}
@@ -90,7 +90,7 @@ def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
         dtypes = tuple(t for option in options for t in _scalar_types(option))
         return FieldSpec("array", optional, dtypes, ndim)
     if origins == {collections.abc.Mapping} and len(options) == 1:
-        value = typing.get_args(options[0])[1]
+        value = _plain(typing.get_args(options[0])[1])
         if typing.get_origin(value) is np.ndarray:
             return FieldSpec("arrays", optional, tuple(_scalar_types(value)), None)
         if value is object:
@@ -102,6 +102,12 @@ def _union(hint: Any) -> tuple[Any, ...]:
     # Both spellings of a union (X | Y and Optional[X]) have a pair of arguments and such an origin.
     is_union = getattr(typing.get_origin(hint), "__name__", "") in ("UnionType", "Union")
     return typing.get_args(hint) if is_union else (hint,)
+
+
+def _plain(hint: Any) -> Any:
+    """Return what a lazy type alias, such as the NDArray of recent NumPy, stands for."""
+    origin = typing.get_origin(hint)
+    return origin.__value__[typing.get_args(hint)] if hasattr(origin, "__value__") else hint
 
 
 def _scalar_types(array: Any) -> Iterator[type[np.generic]]:
@@ -151,7 +157,8 @@ def _freeze_array(name: str, value: object, spec: FieldSpec) -> NDArray[Any]:
         raise TypeError(f"{name} must be an array, got {describe(value)}")
     fits = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
     if not fits or not any(issubclass(value.dtype.type, scalar) for scalar in spec.dtypes):
-        wanted = " or ".join(scalar.__name__ for scalar in spec.dtypes)
+        names = [scalar.__name__ for scalar in spec.dtypes if scalar is not np.generic]
+        wanted = " or ".join(names) or "boolean, integer or float"
         raise TypeError(f"{name} must have dtype {wanted}, got {value.dtype}")
     if spec.ndim is not None and value.ndim != spec.ndim:
         raise ValueError(f"{name} must have {spec.ndim} dimension(s), got shape {value.shape}")

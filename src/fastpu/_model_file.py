@@ -14,6 +14,7 @@ import math
 import os
 import re
 import secrets
+import shutil
 import struct
 import zipfile
 from pathlib import Path
@@ -76,6 +77,8 @@ def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, 
                     _write_member(archive, f"{name}.npy", _npy_header(array), _raw(array))
             stream.flush()
             os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
         temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -145,8 +145,10 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} must not be a masked array; fill it first, for example with {name}.filled(numpy.nan)")
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{name} cannot be read as an array of numbers: {error}") from error
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be read as an array of numbers: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from error
     if array.dtype.kind not in "biuf":
         hint = f"; use {name}.astype(float) if they are numbers" if array.dtype.kind == "O" and array.ndim else ""
         raise TypeError(

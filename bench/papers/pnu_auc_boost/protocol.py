@@ -116,7 +116,7 @@ class Evaluation:
         self._fixed = {"n_rounds": n_rounds, "max_bins": max_bins, "exact_rows": exact_rows}
         self._pool = ProcessPoolExecutor(jobs) if jobs > 1 else None
 
-    def __enter__(self) -> Evaluation:
+    def __enter__(self) -> Evaluation:  # noqa: PYI034 (Self is newer than Python 3.10)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -163,7 +163,7 @@ def summary(results: Sequence[Result]) -> str:
     lines = [_line(means), _line(wins), _line(ranks)]
     note = (
         f"\n* {METHODS[0].title} is better, - it is worse, Wilcoxon p < {_LEVEL:g} over the splits (not corrected for "
-        f"the number of tests).\nNemenyi critical difference of the mean ranks, {len(columns)} methods on {found.n_sets} "
-        f"sets: {found.critical_difference:.2f}."
+        f"the number of tests).\nNemenyi critical difference of the mean ranks, {len(columns)} methods on "
+        f"{found.n_sets} sets: {found.critical_difference:.2f}."
     )
     return "\n".join(lines) + "\n" + note

@@ -82,7 +82,7 @@ struct FeatureOrder {
 };
 
 struct BinOptions {
-  index_t max_bins = 255;                // at most so many cuts a feature; 0 means every boundary (sparse only)
+  index_t max_bins = 255;                 // at most so many cuts a feature; 0 means every boundary (sparse only)
   const double* sample_weight = nullptr;  // one a row, or null for 1
 };
 

@@ -7,8 +7,9 @@
 // over f = sum_t alpha_t h_t, h_t(x) = [x_e > theta] (polarity +1) or 1 - [x_e > theta] (polarity -1), alpha_t > 0.
 // A round keeps group-normalised weights (a over P of e^-f, b over U of e^f, c over U of e^-f, d over N of e^f) and
 // the shares pi of the three terms of R, so it costs O(n), not O(pairs):
-//     g = (pi_PN + pi_PU) a on P,  pi_UN c - pi_PU b on U,  -(pi_PN + pi_UN) d on N,     Delta(e, theta) = sum of g over x_e > theta
-//     the stump of largest |Delta|;   alpha = atanh(Delta) - atanh(rho);   weights multiplied, renormalised, pi updated.
+//     g = (pi_PN + pi_PU) a on P,  pi_UN c - pi_PU b on U,  -(pi_PN + pi_UN) d on N,     Delta(e, theta) = sum of g
+//     over x_e > theta the stump of largest |Delta|;   alpha = atanh(Delta) - atanh(rho);   weights multiplied,
+//     renormalised, pi updated.
 //
 // Loss `ada` (PNU-AdaBoost): AdaBoost with h in {-1, +1} on P, N and U taken twice, as positives and as negatives, of
 // total weights (1-gamma)/2, gamma/2, gamma/2 (U as positive) and (1-gamma)/2 (U as negative); alpha = atanh(edge).
@@ -48,11 +49,11 @@ enum class BoostStatus : std::uint8_t {
 
 struct StumpBoostOptions {
   BoostLoss loss = BoostLoss::auc;
-  double gamma = 0.5;                // in [0, 1]: weight of the labelled pairs
-  double rho = 0.01;                 // in [0, 1): L1 penalty on alpha (loss auc)
-  index_t n_rounds = 200;            // >= 1
+  double gamma = 0.5;      // in [0, 1]: weight of the labelled pairs
+  double rho = 0.01;       // in [0, 1): L1 penalty on alpha (loss auc)
+  index_t n_rounds = 200;  // >= 1
   BoostStep step = BoostStep::jensen;
-  double stop_tol = 1e-9;            // >= 0: stop when max |Delta| <= rho + stop_tol
+  double stop_tol = 1e-9;             // >= 0: stop when max |Delta| <= rho + stop_tol
   index_t early_stopping_rounds = 0;  // 0: never; else needs an evaluation set
   Isa isa = Isa::baseline;
 };
@@ -62,8 +63,8 @@ struct BoostTrainingSet {
   const BinnedFeatures* features = nullptr;
   const FeatureOrder* order = nullptr;  // searches every boundary of the features in it; null: cuts only
   std::function<double(index_t row, index_t feature)> value;  // of the matrix behind `order`
-  const std::int8_t* labels = nullptr;    // +1, 0, -1
-  const double* sample_weight = nullptr;  // or null for 1
+  const std::int8_t* labels = nullptr;                        // +1, 0, -1
+  const double* sample_weight = nullptr;                      // or null for 1
 };
 
 using EvalFeatures =

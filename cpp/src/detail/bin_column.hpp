@@ -99,7 +99,8 @@ class ColumnBinner {
       keys_ = AlignedBuffer<Key>((pairs_wanted_ ? 1 : 2) * n_rows_, "sorting a column");
       if (pairs_wanted_) pairs_ = AlignedBuffer<Pair>(2 * n_rows_, "sorting a column");
     }
-    const index_t n_distinct = pairs_wanted_ ? distinct_from_pairs(column, checkpoint) : distinct_from_keys(column, checkpoint);
+    const index_t n_distinct =
+        pairs_wanted_ ? distinct_from_pairs(column, checkpoint) : distinct_from_keys(column, checkpoint);
     const auto boundaries = quantile_boundaries(cumulative_.data(), n_distinct, max_cuts_);
     if (order != nullptr && n_distinct - 1 > max_cuts_) fill_order(boundaries, *order);
     return thresholds<T>(boundaries, distinct_);

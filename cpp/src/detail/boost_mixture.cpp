@@ -37,10 +37,11 @@ BoostMixture::BoostMixture(BoostLoss loss, double gamma, const GroupWeights& wei
   const bool u = weights.unlabelled > 0;
   const bool n = weights.negative > 0;
   if (int{p} + int{u} + int{n} < 2) {
-    throw std::invalid_argument("y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
-                                "positive weight, got weights " +
-                                std::to_string(weights.positive) + ", " + std::to_string(weights.unlabelled) + ", " +
-                                std::to_string(weights.negative));
+    throw std::invalid_argument(
+        "y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
+        "positive weight, got weights " +
+        std::to_string(weights.positive) + ", " + std::to_string(weights.unlabelled) + ", " +
+        std::to_string(weights.negative));
   }
   if (loss_ == BoostLoss::auc) {
     if (p && u && n) {
@@ -56,8 +57,9 @@ BoostMixture::BoostMixture(BoostLoss loss, double gamma, const GroupWeights& wei
     const double plus = prior_[kLabelledPlus] + prior_[kUnlabelledPlus];
     const double minus = prior_[kLabelledMinus] + prior_[kUnlabelledMinus];
     if (!(plus > 0) || !(minus > 0)) {
-      throw std::invalid_argument("gamma = " + std::to_string(gamma) +
-                                  " leaves only one class of positive weight with these labels; choose gamma in (0, 1)");
+      throw std::invalid_argument(
+          "gamma = " + std::to_string(gamma) +
+          " leaves only one class of positive weight with these labels; choose gamma in (0, 1)");
     }
     for (double& weight : prior_) weight /= plus + minus;
   }

@@ -9,14 +9,14 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kBlockWords = 64;               // a parallel task is 64 words: 4096 rows
+constexpr index_t kBlockWords = 64;  // a parallel task is 64 words: 4096 rows
 constexpr index_t kBlockRows = 64 * kBlockWords;
-constexpr double kFixedPoint = 0x1p61;            // a group's sum in fixed point: sums stay within 63 bits
-constexpr double kNegligible = 1e-200;            // weights below it (sum 1) are 0 until the next refresh
-constexpr index_t kRefreshRounds = 128;           // rounding errors add up for so many rounds at most,
-constexpr double kRefreshShrink = 16;             // a sum loses so much of its size (4 bits),
-constexpr double kRefreshMovement = 200;          // and no weight changes by more than exp of this
-constexpr double kCodesPerWorker = 32768;         // less work than this is not worth waking a thread
+constexpr double kFixedPoint = 0x1p61;     // a group's sum in fixed point: sums stay within 63 bits
+constexpr double kNegligible = 1e-200;     // weights below it (sum 1) are 0 until the next refresh
+constexpr index_t kRefreshRounds = 128;    // rounding errors add up for so many rounds at most,
+constexpr double kRefreshShrink = 16;      // a sum loses so much of its size (4 bits),
+constexpr double kRefreshMovement = 200;   // and no weight changes by more than exp of this
+constexpr double kCodesPerWorker = 32768;  // less work than this is not worth waking a thread
 
 index_t n_words_of(index_t n_rows) { return (n_rows + 63) / 64; }
 
@@ -103,7 +103,7 @@ bool BoostState::is_stale() const {
 
 template <class Visit>
 void BoostState::for_row_blocks(Visit&& visit) {
-  const index_t n_blocks = (features_.n_rows + kBlockRows - 1) / kBlockRows;
+  const index_t n_blocks = count_blocks(features_.n_rows, kBlockRows);
   team_.for_each(n_blocks, [&](index_t block, int worker) {
     const index_t first = block * kBlockRows;
     visit(block, first, std::min(features_.n_rows, first + kBlockRows), worker);
@@ -111,7 +111,7 @@ void BoostState::for_row_blocks(Visit&& visit) {
 }
 
 void BoostState::refresh() {
-  const auto n_blocks = static_cast<std::size_t>((features_.n_rows + kBlockRows - 1) / kBlockRows);
+  const auto n_blocks = static_cast<std::size_t>(count_blocks(features_.n_rows, kBlockRows));
   const auto is_active = [&](index_t i) { return ((active_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; };
   // The largest exponent of each group, so that its largest weight becomes the row's sample weight.
   constexpr double kNone = -std::numeric_limits<double>::infinity();
@@ -231,10 +231,11 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + codes / kCodesPerWorker));
   // A worker's histogram must be worth its merging.
   if (codes < static_cast<double>(histogram_.size())) workers = 1;
-  const index_t n_blocks = (features_.n_rows + kBlockRows - 1) / kBlockRows;
+  const index_t n_blocks = count_blocks(features_.n_rows, kBlockRows);
   team_.for_each(n_blocks, workers, [&](index_t block, int worker) {
     const auto w = static_cast<std::size_t>(worker);
-    if (added_[w].empty()) added_[w] = AlignedBuffer<std::int64_t>::zeros(histogram_.size(), "the histograms of a thread");
+    if (added_[w].empty())
+      added_[w] = AlignedBuffer<std::int64_t>::zeros(histogram_.size(), "the histograms of a thread");
     worked[w] = 1;
     std::array<std::array<std::uint32_t, kBlockRows>, 2> lists;
     std::array<std::uint32_t*, 2> ends = {lists[0].data(), lists[1].data()};
@@ -270,7 +271,8 @@ PairSums BoostState::add_list(int kind, const std::uint32_t* rows, index_t n, co
   std::int64_t* bins = histogram + kind * kind_offset_;
   if (features_.is_sparse()) return add_sparse(rows, n, change, bins);
   if (features_.width == CodeWidth::one_byte) {
-    const DenseCodes<std::uint8_t> codes{features_.by_row.data(), features_.row_stride, features_.n_features, bin_stride_};
+    const DenseCodes<std::uint8_t> codes{features_.by_row.data(), features_.row_stride, features_.n_features,
+                                         bin_stride_};
     return kernels_.add_byte_rows(codes, rows_.data(), rows, n, change, bins);
   }
   const DenseCodes<std::uint16_t> codes{reinterpret_cast<const std::uint16_t*>(features_.by_row.data()),
@@ -278,7 +280,8 @@ PairSums BoostState::add_list(int kind, const std::uint32_t* rows, index_t n, co
   return kernels_.add_two_byte_rows(codes, rows_.data(), rows, n, change, bins);
 }
 
-PairSums BoostState::add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram) {
+PairSums BoostState::add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change,
+                                std::int64_t* histogram) {
   PairSums sums;
   for (index_t i = 0; i < n; ++i) {
     const std::size_t row = rows[i];

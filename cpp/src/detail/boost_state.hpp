@@ -90,7 +90,7 @@ class BoostState {
   AlignedBuffer<RowState> rows_;
   AlignedBuffer<std::int8_t> group_;  // +1, 0, -1 as the labels
   AlignedBuffer<double> histogram_;
-  std::vector<AlignedBuffer<std::int64_t>> added_;  // per worker: what the listed rows add, in fixed point
+  std::vector<AlignedBuffer<std::int64_t>> added_;   // per worker: what the listed rows add, in fixed point
   std::vector<std::array<PairSums, 2>> added_sums_;  // per worker and kind
   std::vector<std::int64_t*> pending_;               // the workers' arrays that wait for settle
   std::array<PairSums, 2> pending_sums_;

@@ -29,7 +29,9 @@ template <class T>
 class SparseColumns final : public EvalColumns {
  public:
   explicit SparseColumns(const CsrView<T>& x)
-      : n_rows_(x.n_rows), start_(static_cast<std::size_t>(x.n_cols) + 1), entries_(static_cast<std::size_t>(x.row_start[x.n_rows])) {
+      : n_rows_(x.n_rows),
+        start_(static_cast<std::size_t>(x.n_cols) + 1),
+        entries_(static_cast<std::size_t>(x.row_start[x.n_rows])) {
     for (index_t p = 0; p < x.row_start[x.n_rows]; ++p) ++start_[static_cast<std::size_t>(x.columns[p]) + 1];
     for (std::size_t e = 1; e < start_.size(); ++e) start_[e] += start_[e - 1];
     std::vector<index_t> next(start_.begin(), start_.end() - 1);

@@ -34,8 +34,7 @@ Element* radix_sort(Element* data, Element* scratch, index_t n, Checkpoint&& che
   constexpr std::size_t kPasses = (sizeof(Key) * 8 + kBits - 1) / kBits;
   constexpr index_t kSmall = 1024;
   if (n <= kSmall) {
-    std::stable_sort(data, data + n,
-                     [](const Element& a, const Element& b) { return sort_key(a) < sort_key(b); });
+    std::stable_sort(data, data + n, [](const Element& a, const Element& b) { return sort_key(a) < sort_key(b); });
     return data;
   }
   std::array<std::array<index_t, kBuckets>, kPasses> counts{};

@@ -17,8 +17,8 @@ class SortedTable {
   explicit SortedTable(const std::vector<T>& ascending) {
     while (size_ <= ascending.size()) size_ *= 2;
     // Nothing is above the padding, be it the largest integer or +inf.
-    constexpr T kPad = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                                                            : std::numeric_limits<T>::max();
+    constexpr T kPad =
+        std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
     entries_.assign(size_, kPad);
     std::copy(ascending.begin(), ascending.end(), entries_.begin());
   }

@@ -43,7 +43,8 @@ inline void add_pair(std::int64_t* bin, Pair pair) {
 template <class Code>
 PairSums add_rows(const DenseCodes<Code>& codes, RowState* state, const std::uint32_t* FASTPU_RESTRICT rows, index_t n,
                   const RowChange& change, std::int64_t* FASTPU_RESTRICT histogram) {
-  constexpr index_t kAhead = 8;  // rows fetched ahead: their addresses are known, but the processor does not see the pattern
+  constexpr index_t kAhead =
+      8;  // rows fetched ahead: their addresses are known, but the processor does not see the pattern
   const index_t feature_step = (sizeof(Code) == 1 ? kByteBinStride : codes.bin_stride) * 4;
   PairSums sums;
   for (index_t i = 0; i < n; ++i) {

@@ -7,11 +7,11 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kTie = 1e-12;         // candidates this close to the best count as equal to it
-constexpr double kBoundSlack = 1e-12;  // far above the rounding of the bounds
-constexpr double kBinsPerWorker = 4096;  // fewer bins than this are not worth waking a thread
+constexpr double kTie = 1e-12;             // candidates this close to the best count as equal to it
+constexpr double kBoundSlack = 1e-12;      // far above the rounding of the bounds
+constexpr double kBinsPerWorker = 4096;    // fewer bins than this are not worth waking a thread
 constexpr index_t kRowsPerWorker = 65536;  // the same for the rows of ordered features
-constexpr index_t kBinsPerBlock = 2048;  // bins of one parallel task, roughly
+constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
   const auto bins = static_cast<double>(features_.total_bins());
   const int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + bins / kBinsPerWorker));
   const index_t per_block = std::max<index_t>(1, kBinsPerBlock * n_features / features_.total_bins());
-  team_.for_each((n_features + per_block - 1) / per_block, workers, [&](index_t block, int worker) {
+  team_.for_each(count_blocks(n_features, per_block), workers, [&](index_t block, int worker) {
     Scan& scan = scans_[static_cast<std::size_t>(worker)];
     for (index_t e = block * per_block; e < std::min(n_features, (block + 1) * per_block); ++e) {
       state_.settle(e);

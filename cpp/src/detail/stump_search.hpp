@@ -68,7 +68,7 @@ class StumpSearch {
 struct StumpSearch::Scan {
   std::vector<double> gain;
   std::vector<double> prefix;
-  double total = 0;  // as computed, not taken to be 0
+  double total = 0;   // as computed, not taken to be 0
   double center = 0;  // score = slope * Delta + center
   double slope = 1;
   double above(index_t bin) const { return total - prefix[static_cast<std::size_t>(bin)]; }

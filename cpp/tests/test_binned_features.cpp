@@ -1,0 +1,177 @@
+// Cuts and codes against a slow reading of the rule in binned_features.hpp.
+#include "fastpu/binned_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "boosting_data.hpp"
+#include "check.hpp"
+
+namespace {
+
+using fastpu::BinnedFeatures;
+using fastpu::BinOptions;
+using fastpu::index_t;
+using fastpu::Team;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+double or_lowest(double x) { return std::isnan(x) ? -kInf : x; }
+
+// The rule, read literally.
+std::vector<double> slow_cuts(const BoostingData& data, index_t feature, index_t max_bins, bool weighted) {
+  std::map<double, double> weight_of;
+  double total = 0;
+  for (index_t i = 0; i < data.n; ++i) {
+    const double w = weighted ? data.weight[static_cast<std::size_t>(i)] : 1.0;
+    if (w <= 0) continue;
+    weight_of[or_lowest(data.dense().row(i)[feature])] += w;
+    total += w;
+  }
+  std::vector<double> values;
+  std::vector<double> below;  // weight on the low side of the boundary before each value
+  double sum = 0;
+  for (const auto& [value, w] : weight_of) {
+    values.push_back(value);
+    below.push_back(sum);
+    sum += w;
+  }
+  std::vector<std::size_t> chosen;
+  const auto n_boundaries = static_cast<index_t>(values.size()) - 1;
+  for (index_t k = 1; k <= std::min(max_bins, n_boundaries); ++k) {
+    if (n_boundaries <= max_bins) {
+      chosen.push_back(static_cast<std::size_t>(k));
+      continue;
+    }
+    std::size_t j = 1;
+    while (j + 1 < values.size() && below[j] * static_cast<double>(max_bins + 1) < static_cast<double>(k) * total) ++j;
+    if (chosen.empty() || chosen.back() != j) chosen.push_back(j);
+  }
+  std::vector<double> cuts;
+  for (const std::size_t j : chosen) {
+    const double middle = 0.5 * values[j - 1] + 0.5 * values[j];
+    cuts.push_back(middle < values[j] && middle >= values[j - 1] ? middle : values[j - 1]);
+  }
+  return cuts;
+}
+
+std::uint32_t code_of(const BinnedFeatures& b, index_t row, index_t feature) {
+  const index_t at = feature * b.column_stride + row;
+  return b.width == fastpu::CodeWidth::one_byte ? b.by_column[at]
+                                                : reinterpret_cast<const std::uint16_t*>(b.by_column.data())[at];
+}
+
+void check_against_rule(const BoostingData& data, index_t max_bins, bool weighted) {
+  Team team(2);
+  const BinOptions options{max_bins, weighted ? data.weight.data() : nullptr};
+  const BinnedFeatures b = bin_features(data.dense(), options, team);
+  for (index_t e = 0; e < data.d; ++e) {
+    const std::vector<double> expected = slow_cuts(data, e, max_bins, weighted);
+    REQUIRE(b.cuts->count(e) == static_cast<index_t>(expected.size()));
+    CHECK(std::equal(expected.begin(), expected.end(), b.cuts->of(e)));
+    for (index_t i = 0; i < data.n; ++i) {
+      const double x = data.dense().row(i)[e];
+      const auto code = static_cast<std::uint32_t>(
+          std::count_if(expected.begin(), expected.end(), [x](double theta) { return x > theta; }));
+      CHECK(code_of(b, i, e) == code);
+    }
+  }
+}
+
+}  // namespace
+
+CASE("cuts and codes follow the rule") {
+  for (const index_t max_bins : {1, 2, 7, 255, 300}) {
+    for (const bool weighted : {false, true}) check_against_rule(boosting_data(600, 5, 1), max_bins, weighted);
+  }
+  check_against_rule(boosting_data(3, 2, 2), 255, false);
+  check_against_rule(boosting_data(5000, 2, 3), 255, false);  // the radix sort
+}
+
+CASE("sparse and dense have the same cuts and codes") {
+  const BoostingData data = boosting_data(700, 6, 4);
+  const SparseCopy sparse(data);
+  Team team(3);
+  for (const index_t max_bins : {1, 20, 255}) {
+    for (const double* weight : {static_cast<const double*>(nullptr), data.weight.data()}) {
+      const BinOptions options{max_bins, weight};
+      const BinnedFeatures a = bin_features(data.dense(), options, team);
+      const BinnedFeatures b = bin_features(sparse.view(), options, team);
+      CHECK(same_cuts(a, b));
+      for (index_t e = 0; e < data.d; ++e) {
+        std::vector<std::uint32_t> codes(static_cast<std::size_t>(data.n), b.zero_code[static_cast<std::size_t>(e)]);
+        for (auto p = static_cast<std::size_t>(b.column_start[static_cast<std::size_t>(e)]);
+             p < static_cast<std::size_t>(b.column_start[static_cast<std::size_t>(e) + 1]); ++p) {
+          codes[b.column_rows[p]] = b.column_codes[p];
+        }
+        for (index_t i = 0; i < data.n; ++i) CHECK(codes[static_cast<std::size_t>(i)] == code_of(a, i, e));
+      }
+    }
+  }
+}
+
+CASE("a subset has the rows' codes") {
+  const BoostingData data = boosting_data(300, 70, 5);
+  Team team(2);
+  const BinnedFeatures all = bin_features(data.dense(), BinOptions{16, nullptr}, team);
+  const std::vector<index_t> rows = {299, 0, 0, 17, 128};
+  const BinnedFeatures part = take_rows(all, rows.data(), 5, team);
+  for (index_t i = 0; i < 5; ++i) {
+    for (index_t e = 0; e < data.d; ++e) {
+      CHECK(code_of(part, i, e) == code_of(all, rows[static_cast<std::size_t>(i)], e));
+      CHECK(part.by_row[i * part.row_stride + e] == code_of(part, i, e));
+    }
+  }
+  const index_t bad = 300;
+  CHECK_THROWS(std::invalid_argument, take_rows(all, &bad, 1, team), "row 300");
+}
+
+CASE("orders list the rows of the bins by value") {
+  const BoostingData data = boosting_data(500, 4, 6);
+  Team team(2);
+  fastpu::FeatureOrder order;
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{16, data.weight.data()}, team, &order);
+  REQUIRE(order.features.size() == 2);  // the features that are not rounded
+  for (std::size_t k = 0; k < order.features.size(); ++k) {
+    const index_t e = order.features[k];
+    const auto value = [&](index_t p) {
+      return or_lowest(data.dense().row(order.rows[k][p] & fastpu::FeatureOrder::kRow)[e]);
+    };
+    for (index_t p = 1; p < order.rows[k].size(); ++p) {
+      CHECK(value(p - 1) <= value(p));
+      CHECK(((order.rows[k][p] & fastpu::FeatureOrder::kRunStart) != 0) == (value(p - 1) < value(p)));
+    }
+    for (std::size_t bin = 0; bin + 1 < order.bin_start[k].size(); ++bin) {
+      for (index_t p = order.bin_start[k][bin]; p < static_cast<index_t>(order.bin_start[k][bin + 1]); ++p) {
+        CHECK(code_of(b, order.rows[k][p] & fastpu::FeatureOrder::kRow, e) == bin);
+      }
+    }
+  }
+}
+
+CASE("float32 codes agree with thresholds between float32 neighbours") {
+  const float low = 1.0F;
+  const float high = std::nextafter(low, 2.0F);
+  const std::vector<float> x = {
+      low, high, -0.0F, 0.0F, std::numeric_limits<float>::max(), -std::numeric_limits<float>::infinity()};
+  Team team(1);
+  const BinnedFeatures b =
+      bin_features(fastpu::DenseView<float>{x.data(), static_cast<index_t>(x.size()), 1}, BinOptions{}, team);
+  const std::vector<std::uint8_t> expected = {2, 3, 1, 1, 4, 0};
+  for (index_t i = 0; i < static_cast<index_t>(x.size()); ++i)
+    CHECK(b.by_column[i] == expected[static_cast<std::size_t>(i)]);
+}
+
+CASE("bad sizes are refused") {
+  const BoostingData data = boosting_data(10, 1, 7);
+  Team team(1);
+  CHECK_THROWS(std::invalid_argument, bin_features(data.dense(), BinOptions{0, nullptr}, team), "max_bins");
+  CHECK_THROWS(std::invalid_argument, bin_features(data.dense(), BinOptions{65536, nullptr}, team), "got 65536");
+  CHECK_THROWS(std::invalid_argument, bin_features(fastpu::DenseView<double>{data.x.data(), 0, 1}, BinOptions{}, team),
+               "shape (0, 1)");
+}

@@ -1,0 +1,322 @@
+// Stump boosting against a slow reading of stump_boost.hpp, and its promises about threads, levels and forms of input.
+#include "fastpu/stump_boost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "boosting_data.hpp"
+#include "check.hpp"
+#include "fastpu/stump_ensemble.hpp"
+
+namespace {
+
+using fastpu::BinnedFeatures;
+using fastpu::BinOptions;
+using fastpu::BoostLoss;
+using fastpu::BoostStatus;
+using fastpu::BoostTrainingSet;
+using fastpu::FeatureOrder;
+using fastpu::index_t;
+using fastpu::StumpBoostOptions;
+using fastpu::StumpBoostResult;
+using fastpu::Team;
+
+constexpr double kTie = 1e-12;
+
+BoostTrainingSet training_set(const BinnedFeatures& features, const BoostingData& data, bool weighted = false) {
+  BoostTrainingSet set;
+  set.features = &features;
+  set.labels = data.y.data();
+  set.sample_weight = weighted ? data.weight.data() : nullptr;
+  return set;
+}
+
+StumpBoostResult boost(const BoostTrainingSet& set, const StumpBoostOptions& options, Team& team) {
+  return stump_boost(set, nullptr, options, {}, team);
+}
+
+// Weights from f in every round, every cut of every feature looked at row by row.
+StumpBoostResult slow_boost(const BinnedFeatures& b, const BoostingData& data, const StumpBoostOptions& o,
+                            bool weighted) {
+  const auto n = static_cast<std::size_t>(data.n);
+  std::vector<double> f(n, 0.0);
+  const bool ada = o.loss == BoostLoss::ada;
+  const auto w = [&](std::size_t i) { return weighted ? data.weight[i] : 1.0; };
+  const auto mean = [&](int group, double sign) {
+    double sum = 0;
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (data.y[i] != group) continue;
+      sum += w(i) * std::exp(sign * f[i]);
+      total += w(i);
+    }
+    return std::pair{sum / total, total};
+  };
+  StumpBoostResult result;
+  for (index_t round = 0; round < o.n_rounds; ++round) {
+    const auto [a, n_p] = mean(1, -1);
+    const auto [bb, n_u] = mean(0, 1);
+    const double c = mean(0, -1).first;
+    const auto [d, n_n] = mean(-1, 1);
+    const double pn = o.gamma * a * d;
+    const double pu = (1 - o.gamma) / 2 * a * bb;
+    const double un = (1 - o.gamma) / 2 * c * d;
+    const double risk = ada ? (1 - o.gamma) / 2 * (a + bb) + o.gamma / 2 * (c + d) : pn + pu + un;
+    std::vector<double> g(n);
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double plus = w(i) * std::exp(-f[i]);
+      const double minus = w(i) * std::exp(f[i]);
+      if (ada) {
+        g[i] = data.y[i] > 0   ? (1 - o.gamma) / 2 * plus / n_p
+               : data.y[i] < 0 ? -o.gamma / 2 * minus / n_n
+                               : o.gamma / 2 * plus / n_u - (1 - o.gamma) / 2 * minus / n_u;
+      } else {
+        g[i] = data.y[i] > 0   ? (pn + pu) * plus / (a * n_p)
+               : data.y[i] < 0 ? -(pn + un) * minus / (d * n_n)
+                               : un * plus / (c * n_u) - pu * minus / (bb * n_u);
+      }
+      g[i] /= risk;
+      total += g[i];
+    }
+    double best = 0;
+    std::vector<std::vector<double>> score(static_cast<std::size_t>(data.d));
+    for (index_t e = 0; e < data.d; ++e) {
+      for (index_t k = 0; k < b.cuts->count(e); ++k) {
+        double above = 0;
+        for (index_t i = 0; i < data.n; ++i) {
+          if (data.dense().row(i)[e] > b.cuts->of(e)[k]) above += g[static_cast<std::size_t>(i)];
+        }
+        score[static_cast<std::size_t>(e)].push_back(ada ? 2 * above - total : above);
+        best = std::max(best, std::abs(score[static_cast<std::size_t>(e)].back()));
+      }
+    }
+    for (index_t e = 0; e < data.d && static_cast<index_t>(result.features.size()) == round; ++e) {
+      for (index_t k = 0; k < b.cuts->count(e); ++k) {
+        const double s = score[static_cast<std::size_t>(e)][static_cast<std::size_t>(k)];
+        if (std::abs(s) < best - kTie) continue;
+        const double theta = b.cuts->of(e)[k];
+        const double alpha = std::atanh(std::min(std::abs(s), 1 - 1e-6)) - (ada ? 0 : std::atanh(o.rho));
+        result.features.push_back(static_cast<std::int32_t>(e));
+        result.thresholds.push_back(theta);
+        result.polarity.push_back(s > 0 ? 1 : -1);
+        result.alphas.push_back(alpha);
+        for (index_t i = 0; i < data.n; ++i) {
+          const bool fires = (data.dense().row(i)[e] > theta) == (s > 0);
+          f[static_cast<std::size_t>(i)] += fires ? alpha : ada ? -alpha : 0;
+        }
+        break;
+      }
+    }
+  }
+  return result;
+}
+
+void check_same_stumps(const StumpBoostResult& a, const StumpBoostResult& b, double tolerance) {
+  CHECK(a.features == b.features);
+  CHECK(a.thresholds == b.thresholds);
+  CHECK(a.polarity == b.polarity);
+  REQUIRE(a.alphas.size() == b.alphas.size());
+  for (std::size_t t = 0; t < a.alphas.size(); ++t) CHECK(std::abs(a.alphas[t] - b.alphas[t]) <= tolerance);
+}
+
+bool same_bits(const StumpBoostResult& a, const StumpBoostResult& b) {
+  return a.features == b.features && a.thresholds == b.thresholds && a.polarity == b.polarity && a.alphas == b.alphas &&
+         a.deltas == b.deltas && a.z == b.z && a.objective == b.objective;
+}
+
+}  // namespace
+
+CASE("fast equals slow") {
+  for (const BoostLoss loss : {BoostLoss::auc, BoostLoss::ada}) {
+    for (const bool weighted : {false, true}) {
+      for (unsigned seed = 0; seed < 4; ++seed) {
+        const BoostingData data = boosting_data(150, 4, seed);
+        Team team(2);
+        const BinnedFeatures b =
+            bin_features(data.dense(), BinOptions{20, weighted ? data.weight.data() : nullptr}, team);
+        StumpBoostOptions options;
+        options.loss = loss;
+        options.n_rounds = 40;
+        options.gamma = 0.3;
+        const StumpBoostResult fast = boost(training_set(b, data, weighted), options, team);
+        check_same_stumps(fast, slow_boost(b, data, options, weighted), 1e-11);
+      }
+    }
+  }
+}
+
+CASE("the exact search finds what cutting at every boundary finds") {
+  for (const BoostLoss loss : {BoostLoss::auc, BoostLoss::ada}) {
+    const BoostingData data = boosting_data(3000, 4, 11);
+    Team team(2);
+    StumpBoostOptions options;
+    options.loss = loss;
+    options.n_rounds = 60;
+    const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
+    const StumpBoostResult expected = boost(training_set(all, data), options, team);
+    for (const index_t bins : {3, 50, 255}) {
+      FeatureOrder order;
+      const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
+      BoostTrainingSet set = training_set(coarse, data);
+      set.order = &order;
+      set.value = [&](index_t row, index_t feature) { return data.dense().row(row)[feature]; };
+      check_same_stumps(boost(set, options, team), expected, 1e-11);
+    }
+  }
+}
+
+CASE("every number of threads and every level gives the same bits") {
+  const BoostingData data = boosting_data(30000, 12, 21);
+  const SparseCopy sparse(data);
+  StumpBoostOptions options;
+  options.n_rounds = 25;
+  Team one(1);
+  const BinnedFeatures dense_bins = bin_features(data.dense(), BinOptions{}, one);
+  const BinnedFeatures sparse_bins = bin_features(sparse.view(), BinOptions{}, one);
+  for (const BinnedFeatures* b : {&dense_bins, &sparse_bins}) {
+    const StumpBoostResult expected = boost(training_set(*b, data), options, one);
+    CHECK(expected.features.size() == 25);
+    for (const int n_threads : {2, 3, 7}) {
+      Team team(n_threads);
+      CHECK(same_bits(boost(training_set(*b, data), options, team), expected));
+    }
+    for (int level = 0; level <= static_cast<int>(fastpu::best_isa()); ++level) {
+      options.isa = static_cast<fastpu::Isa>(level);
+      CHECK(same_bits(boost(training_set(*b, data), options, one), expected));
+    }
+    options.isa = fastpu::Isa::baseline;
+  }
+}
+
+CASE("sparse equals dense") {
+  const BoostingData data = boosting_data(800, 5, 31);
+  const SparseCopy sparse(data);
+  Team team(2);
+  StumpBoostOptions options;
+  options.n_rounds = 50;
+  const BinnedFeatures a = bin_features(data.dense(), BinOptions{40, nullptr}, team);
+  const BinnedFeatures b = bin_features(sparse.view(), BinOptions{40, nullptr}, team);
+  check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
+}
+
+CASE("the objective falls, thousands of rounds stay finite") {
+  const BoostingData data = boosting_data(300, 5, 41);
+  Team team(1);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
+  StumpBoostOptions options;
+  options.n_rounds = 5000;
+  options.rho = 0;
+  const StumpBoostResult result = boost(training_set(b, data), options, team);
+  REQUIRE(result.objective.size() == 5000);
+  for (std::size_t t = 1; t < result.objective.size(); ++t) {
+    CHECK(std::isfinite(result.objective[t]));
+    CHECK(result.objective[t] <= result.objective[t - 1] + 1e-12);
+  }
+}
+
+CASE("scores of all forms of input agree with the sum over the stumps") {
+  const BoostingData data = boosting_data(500, 5, 51);
+  const SparseCopy sparse(data);
+  Team team(2);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{30, nullptr}, team);
+  const BinnedFeatures s = bin_features(sparse.view(), BinOptions{30, nullptr}, team);
+  for (const BoostLoss loss : {BoostLoss::auc, BoostLoss::ada}) {
+    StumpBoostOptions options;
+    options.loss = loss;
+    options.n_rounds = 120;
+    const StumpBoostResult r = boost(training_set(b, data), options, team);
+    fastpu::StumpEnsembleView view{
+        r.features.data(), r.thresholds.data(), r.polarity.data(), r.alphas.data(), 120, 5, 0};
+    view.low = loss == BoostLoss::ada ? -1 : 0;
+    std::vector<double> scores[4];
+    for (auto& v : scores) v.resize(500);
+    stump_scores(view, data.dense(), scores[0].data(), team);
+    stump_scores(view, sparse.view(), scores[1].data(), team);
+    stump_scores(view, b, scores[2].data(), team);
+    stump_scores(view, s, scores[3].data(), team);
+    for (index_t i = 0; i < data.n; ++i) {
+      double sum = 0;
+      for (std::size_t t = 0; t < r.alphas.size(); ++t) {
+        const bool fires = (data.dense().row(i)[r.features[t]] > r.thresholds[t]) == (r.polarity[t] > 0);
+        sum += fires ? r.alphas[t] : view.low * r.alphas[t];
+      }
+      for (const auto& v : scores) CHECK(std::abs(v[static_cast<std::size_t>(i)] - sum) < 1e-11);
+    }
+  }
+}
+
+CASE("the evaluation set is judged by its AUC, early stopping keeps the best round") {
+  const BoostingData data = boosting_data(400, 5, 61);
+  const BoostingData other = boosting_data(200, 5, 62);
+  Team team(2);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{30, nullptr}, team);
+  const fastpu::BoostEvalSet eval{other.dense(), other.y.data()};
+  StumpBoostOptions options;
+  options.n_rounds = 500;
+  options.early_stopping_rounds = 7;
+  const StumpBoostResult r = stump_boost(training_set(b, data), &eval, options, {}, team);
+  REQUIRE(r.status == BoostStatus::early_stopping);
+  const auto best = std::max_element(r.eval_auc.begin(), r.eval_auc.end());
+  CHECK(r.best_round == best - r.eval_auc.begin() + 1);
+  CHECK(static_cast<index_t>(r.eval_auc.size()) == r.best_round + 7);
+  std::vector<double> f(200, 0.0);
+  for (std::size_t t = 0; t < r.alphas.size(); ++t) {
+    double wins = 0;
+    double pairs = 0;
+    for (index_t i = 0; i < other.n; ++i) {
+      const bool fires = (other.dense().row(i)[r.features[t]] > r.thresholds[t]) == (r.polarity[t] > 0);
+      f[static_cast<std::size_t>(i)] += fires ? r.alphas[t] : 0;
+    }
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      for (std::size_t j = 0; j < f.size(); ++j) {
+        if (other.y[i] != 1 || other.y[j] != -1) continue;
+        wins += f[i] > f[j] ? 1 : f[i] == f[j] ? 0.5 : 0;
+        pairs += 1;
+      }
+    }
+    CHECK(std::abs(r.eval_auc[t] - wins / pairs) < 1e-12);
+  }
+}
+
+CASE("callbacks see every round, stop the fit, and may throw") {
+  const BoostingData data = boosting_data(200, 3, 71);
+  Team team(2);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
+  StumpBoostOptions options;
+  index_t seen = 0;
+  const auto stop_at_five = [&](const fastpu::BoostRound& round) {
+    CHECK(round.round == ++seen);
+    return round.round == 5;
+  };
+  const StumpBoostResult r = stump_boost(training_set(b, data), nullptr, options, stop_at_five, team);
+  CHECK(r.status == BoostStatus::callback);
+  CHECK(r.alphas.size() == 5);
+  const auto fail = [](const fastpu::BoostRound&) -> bool { throw std::runtime_error("no more"); };
+  CHECK_THROWS(std::runtime_error, stump_boost(training_set(b, data), nullptr, options, fail, team), "no more");
+}
+
+CASE("bad options and labels are refused by name") {
+  BoostingData data = boosting_data(20, 2, 81);
+  Team team(1);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
+  const auto refused = [&](auto change, const char* message) {
+    StumpBoostOptions options;
+    change(options);
+    CHECK_THROWS(std::invalid_argument, boost(training_set(b, data), options, team), message);
+  };
+  refused([](auto& o) { o.gamma = 1.5; }, "gamma must be in [0");
+  refused([](auto& o) { o.gamma = std::numeric_limits<double>::quiet_NaN(); }, "gamma");
+  refused([](auto& o) { o.rho = 1; }, "rho must be in [0");
+  refused([](auto& o) { o.stop_tol = -1; }, "stop_tol");
+  refused([](auto& o) { o.n_rounds = 0; }, "n_rounds must be an integer >= 1, got 0");
+  refused([](auto& o) { o.early_stopping_rounds = 3; }, "early_stopping_rounds needs an eval_set");
+  data.y.assign(20, 1);
+  refused([](auto&) {}, "at least two of positive");
+  data.y[3] = 2;
+  refused([](auto&) {}, "got 2 in row 3");
+}
