@@ -80,7 +80,7 @@ lint-python: $(VENV)/.has-lint
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint src
 	$(BIN)/mypy
-	$(VENV_PYTHON) -m mypy.stubtest fastpu._core
+	$(VENV_PYTHON) -m mypy.stubtest --allowlist .stubtest-allowlist fastpu._core
 
 lint-cpp: $(VENV)/.has-lint
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)

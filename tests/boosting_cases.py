@@ -17,6 +17,16 @@ SUM_TOL = 1e-12
 #: Scores and log J: a few hundred such sums added up.
 SCORE_TOL = 1e-10
 
+FITS = {
+    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
+    "rankboost_auc": fastpu.fit_rankboost_auc,
+    "pnu_adaboost": fastpu.fit_pnu_adaboost,
+}
+each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+
+#: What a model learned, an entry a round.
+ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+
 GROUPS = {"PNU": (1, 0, -1), "PU": (1, 0), "UN": (0, -1), "PN": (1, -1)}
 
 COLUMN_KINDS = (
@@ -133,6 +143,22 @@ def warns_if_empty(oracle) -> AbstractContextManager:
     return nullcontext() if len(oracle.features) else pytest.warns(fastpu.DegenerateModelWarning, match="empty")
 
 
+def assert_identical(model, other) -> None:
+    """Bit for bit the same model."""
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+    assert model.threshold == other.threshold
+
+
+def bits(model, X=None) -> bytes:
+    """Everything learned, as bytes, and the scores of X."""
+    parts = [np.asarray(getattr(model, name)).tobytes() for name in ARRAYS]
+    parts.append(np.float64(model.threshold).tobytes())
+    if X is not None:
+        parts.append(np.asarray(model.decision_function(X)).tobytes())
+    return b"".join(parts)
+
+
 def assert_same_stumps(model, oracle) -> None:
     """Exactly the same (feature, threshold, polarity) in every round."""
     np.testing.assert_array_equal(model.features, oracle.features)
@@ -147,8 +173,8 @@ def assert_same_run(model, oracle) -> None:
         return
     deltas = np.asarray(oracle.deltas)
     np.testing.assert_allclose(model.deltas, deltas, rtol=0, atol=SUM_TOL)
-    # An error of Delta grows by 1 / (1 - Delta^2) in alpha = atanh(Delta) - atanh(rho), one of W- by about cosh(alpha)^2 in the
-    # line search: 5e5 at the cap.
+    # An error of Delta grows by 1 / (1 - Delta^2) in alpha = atanh(Delta) - atanh(rho), one of W- by about
+    # cosh(alpha)^2 in the line search: 5e5 at the cap.
     alphas = np.asarray(oracle.alphas)
     growth = np.maximum(1 / (1 - np.minimum(deltas, 1 - 1e-6) ** 2), np.cosh(alphas) ** 2)
     np.testing.assert_array_less(np.abs(np.asarray(model.alphas) - alphas), SUM_TOL * growth)

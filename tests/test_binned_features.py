@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import SCORE_TOL, assert_same_run, in_float32, make_problem, to_csr
+from boosting_cases import SCORE_TOL, assert_identical, assert_same_run, each_fit, in_float32, make_problem, to_csr
 from oracles import stump_boost as oracles
-
-ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
-
-FITS = {
-    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
-    "rankboost_auc": fastpu.fit_rankboost_auc,
-    "pnu_adaboost": fastpu.fit_pnu_adaboost,
-}
-
-
-def assert_identical(model, other) -> None:
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
 
 
 @pytest.mark.parametrize("weighted", [None, "whole", "real"])
@@ -36,7 +26,7 @@ def test_cuts_are_the_quantiles_of_the_oracle(max_bins, weighted):
 
 
 @pytest.mark.parametrize("max_bins", [1, 5, 255, 300])
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_a_fit_on_bins_is_the_fit_on_the_rows(fit, max_bins):
     problem = make_problem(np.random.default_rng([2, max_bins]), n=700, d=6)
     if fit is fastpu.fit_rankboost_auc:
@@ -163,6 +153,20 @@ def test_rows_of_another_binning_are_refused_as_validation():
         fastpu.fit_pnu_auc_boost(bins, y, eval_set=(other, y))
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_bins_cut_elsewhere_are_refused_at_predict(sparse):
+    """A code says nothing about a threshold that is no cut."""
+    problem = make_problem(np.random.default_rng(11), n=100, d=3, kinds=("normal",))
+    model = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=10)
+    X = to_csr(problem.X) if sparse else problem.X
+    for call in (model.decision_function, model.predict, lambda bins: list(model.staged_decision_function(bins))):
+        with pytest.raises(ValueError, match=r"X.*cuts"):
+            call(fastpu.bin_features(X, max_bins=4))
+    # Enough bins hold every threshold.
+    fine = fastpu.bin_features(X, max_bins=200)
+    np.testing.assert_allclose(model.decision_function(fine), model.decision_function(problem.X), rtol=SCORE_TOL)
+
+
 def test_max_bins_beside_binned_rows_is_refused():
     X, y = np.arange(20.0)[:, None], np.where(np.arange(20) > 9, 1, -1)
     with pytest.raises(ValueError, match="max_bins"):
@@ -174,6 +178,46 @@ def test_rows_of_another_width_are_refused_at_predict():
     model = fastpu.fit_pnu_auc_boost(fastpu.bin_features(X, max_bins=5), y)
     with pytest.raises(ValueError, match="X"):
         model.decision_function(fastpu.bin_features(np.zeros((3, 2)) + np.arange(3.0)[:, None]))
+
+
+@pytest.mark.parametrize("max_bins", [7, 300])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_codes_count_the_cuts_below(sparse, max_bins):
+    X = make_problem(np.random.default_rng(9), n=200, d=11).X
+    bins = fastpu.bin_features(to_csr(X) if sparse else X, max_bins=max_bins)
+    lowest = np.where(np.isnan(X), -np.inf, X)
+    for e in range(11):
+        cuts = oracles.quantile_cuts(X[:, e], None, max_bins)
+        np.testing.assert_array_equal(bins.column(e), (lowest[:, e, None] > cuts).sum(axis=1))
+    if not sparse:
+        codes = bins.codes()
+        assert codes.dtype == (np.uint8 if max_bins <= 255 else np.uint16)
+        np.testing.assert_array_equal(codes, np.column_stack([bins.column(e) for e in range(11)]))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_pickled_and_copied_bins_fit_alike(sparse):
+    problem = make_problem(np.random.default_rng(10), n=200, d=5)
+    bins = fastpu.bin_features(to_csr(problem.X) if sparse else problem.X, max_bins=7)[::-2]
+    y = problem.y[::-2]
+    expected = fastpu.fit_pnu_auc_boost(bins, y, n_rounds=10)
+    for other in (pickle.loads(pickle.dumps(bins)), copy.copy(bins), copy.deepcopy(bins)):
+        assert other.shape == bins.shape
+        assert other.is_sparse == bins.is_sparse == sparse
+        model = fastpu.fit_pnu_auc_boost(other, y, n_rounds=10, eval_set=(bins, np.abs(y)))
+        assert_identical(model, expected)
+
+
+def test_bins_are_frozen():
+    bins = fastpu.bin_features(np.arange(20.0).reshape(10, 2), max_bins=4)
+    with pytest.raises((AttributeError, TypeError)):
+        bins.max_bins = 9
+    with pytest.raises(ValueError, match="read-only"):
+        bins.cuts[0][0] = 1.0
+    bins.codes()[:] = 0
+    assert bins.codes().max() == 4
+    assert (len(bins), bins.shape, bins.nbytes > 0) == (10, (10, 2), True)
+    assert "n_rows=10" in repr(bins)
 
 
 def test_the_input_is_neither_kept_nor_changed():

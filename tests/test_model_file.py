@@ -402,7 +402,7 @@ def test_an_old_file_stays_whole_when_the_end_fails(path, monkeypatch, where, er
 
 
 def test_a_full_disk(tmp_path):
-    """The real thing, where the system offers a device that is always full."""
+    """The real thing: the system refuses to write on."""
     resource = pytest.importorskip("resource")
     signal = pytest.importorskip("signal")
     path = tmp_path / "model.npz"

@@ -6,23 +6,15 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import SCORE_TOL, SUM_TOL, make_problem, to_csr
+from boosting_cases import ARRAYS, SCORE_TOL, SUM_TOL, each_fit, make_problem, to_csr
 from fastpu import metrics
 from oracles import stump_boost as oracles
-
-FITS = {
-    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
-    "rankboost_auc": fastpu.fit_rankboost_auc,
-    "pnu_adaboost": fastpu.fit_pnu_adaboost,
-}
 
 #: Scores of the validation rows are summed by the core round by round, and by staged_decision_function afterwards.
 AUC_TOL = 1e-9
 
 #: A stage is a running sum over rounds; decision_function may add the same terms in another order.
 STAGE_TOL = 1e-12
-
-ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +27,7 @@ def data():
     return problem.X[:250], problem.y[:250], X_valid[labelled], y_valid[labelled]
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_validation_auc_is_that_of_the_stages(fit, data):
     X, y, X_valid, y_valid = data
     model = fit(X, y, n_rounds=40, eval_set=(X_valid, y_valid))
@@ -46,7 +38,7 @@ def test_validation_auc_is_that_of_the_stages(fit, data):
     assert abs(expected[-1] - oracles.auc(y_valid, stages[-1])) < SUM_TOL
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_a_validation_set_without_early_stopping_changes_nothing(fit, data):
     X, y, X_valid, y_valid = data
     plain = fit(X, y, n_rounds=30)
@@ -58,7 +50,7 @@ def test_a_validation_set_without_early_stopping_changes_nothing(fit, data):
 
 @pytest.mark.parametrize("max_bins", [None, 12])
 @pytest.mark.parametrize("patience", [1, 5, 20])
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_early_stopping_cuts_the_model_at_its_best_round(fit, patience, max_bins, data):
     X, y, X_valid, y_valid = data
     options = {"n_rounds": 200, "max_bins": max_bins}
@@ -80,7 +72,21 @@ def test_early_stopping_cuts_the_model_at_its_best_round(fit, patience, max_bins
     assert abs(metrics.auc(y_valid, model.decision_function(X_valid)) - curve[best]) <= AUC_TOL
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
+def test_early_stopping_keeps_the_best_rounds_however_the_fit_ends(fit, data):
+    """Rounds that ran out, or a callback, end the fit before the patience does."""
+    X, y, X_valid, y_valid = data
+    options = {"eval_set": (X_valid, y_valid), "early_stopping_rounds": 500}
+    curve = fit(X, y, n_rounds=60, eval_set=(X_valid, y_valid)).history["eval_auc"]
+    best = int(np.argmax(curve)) + 1
+    with pytest.warns(fastpu.ConvergenceWarning, match="early stopping"):
+        ran_out = fit(X, y, n_rounds=60, **options)
+    assert (ran_out.n_iter, ran_out.status, len(ran_out.history["eval_auc"])) == (best, "n_rounds", 60)
+    called = fit(X, y, n_rounds=900, callback=lambda info: info.round == 60, **options)
+    assert (called.n_iter, called.status, len(called.history["eval_auc"])) == (best, "callback", 60)
+
+
+@each_fit
 def test_every_form_of_validation_rows_is_judged_alike(fit, data):
     X, y, X_valid, y_valid = data
     X_all = np.vstack([X, X_valid])
@@ -121,7 +127,7 @@ def test_validation_auc_may_be_a_tie_of_all_rows():
     np.testing.assert_array_equal(model.history["eval_auc"], np.full(model.n_iter, 0.5))
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_the_last_stage_is_the_decision_function(fit, data):
     X, y, X_valid, _ = data
     model = fit(X, y, n_rounds=60)
@@ -132,7 +138,7 @@ def test_the_last_stage_is_the_decision_function(fit, data):
         np.testing.assert_allclose(stages[-1], final, rtol=STAGE_TOL, atol=STAGE_TOL * np.abs(final).max())
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_a_stage_is_the_model_of_fewer_rounds(fit, data):
     X, y, X_valid, _ = data
     stages = [np.array(stage) for stage in fit(X, y, n_rounds=12).staged_decision_function(X_valid)]
@@ -141,7 +147,7 @@ def test_a_stage_is_the_model_of_fewer_rounds(fit, data):
         np.testing.assert_allclose(short.decision_function(X_valid), stages[n_rounds - 1], rtol=0, atol=STAGE_TOL * 100)
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_importances_are_shares_of_the_features(fit, data):
     X, y, _, _ = data
     X = np.column_stack([X, np.zeros(len(X))])
@@ -162,7 +168,7 @@ def test_importances_of_the_empty_model_are_zero():
     np.testing.assert_array_equal(model.feature_importances, np.zeros(3))
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_one_entry_a_round(fit, data):
     X, y, X_valid, y_valid = data
     model = fit(X, y, n_rounds=7)
@@ -197,7 +203,7 @@ def test_the_threshold_maximises_balanced_accuracy(groups, weighted):
     assert abs(model.threshold - expected) <= SCORE_TOL * max(1, abs(expected))
 
 
-@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@each_fit
 def test_predict_compares_with_the_threshold(fit, data):
     X, y, X_valid, _ = data
     model = fit(X, y, n_rounds=30)

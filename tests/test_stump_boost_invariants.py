@@ -1,4 +1,4 @@
-"""The invariants of PNUAUCBoost, numbered as in section 10 of its specification, on fits through the public functions."""
+"""The invariants of PNUAUCBoost, numbered as in section 10 of its specification, on fits by the public functions."""
 
 from __future__ import annotations
 

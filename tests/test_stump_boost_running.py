@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -15,16 +14,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import make_problem, to_csr
-
-FITS = {
-    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
-    "rankboost_auc": fastpu.fit_rankboost_auc,
-    "pnu_adaboost": fastpu.fit_pnu_adaboost,
-}
-each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
-
-ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+from boosting_cases import FITS, bits, each_fit, make_problem, to_csr
 
 #: A fit is stopped within 0.2 s on a quiet machine; a busy one must not fail the test.
 INTERRUPT_SECONDS = 1.0
@@ -33,15 +23,6 @@ INTERRUPT_SECONDS = 1.0
 HANG_SECONDS = 60.0
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
-
-
-def bits(model, X=None) -> bytes:
-    """Everything learned, as bytes, and the scores of X."""
-    parts = [np.asarray(getattr(model, name)).tobytes() for name in ARRAYS]
-    parts.append(np.float64(model.threshold).tobytes())
-    if X is not None:
-        parts.append(np.asarray(model.decision_function(X)).tobytes())
-    return b"".join(parts)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +125,7 @@ def run_level(level: str | None) -> subprocess.CompletedProcess:
     environment = {k: v for k, v in os.environ.items() if k != "FASTPU_ISA"}
     if level is not None:
         environment["FASTPU_ISA"] = level
-    return subprocess.run(  # noqa: S603 - our own interpreter and script
+    return subprocess.run(
         [sys.executable, "-c", ISA_SCRIPT], env=environment, capture_output=True, timeout=HANG_SECONDS, check=False
     )
 
@@ -175,29 +156,25 @@ def test_an_unknown_instruction_set_level_is_named():
 
 
 def test_the_gil_is_released(endless):
-    """Another Python thread runs on while a fit does: its longest pause is short against the fit."""
+    """Another Python thread runs on while a fit of one thread does."""
     X, y, options = endless
-    pauses, stop = [], threading.Event()
+    ticks, stop = [], threading.Event()
 
-    def count() -> None:
-        last = time.perf_counter()
-        while not stop.is_set():
-            time.sleep(0.002)
-            now = time.perf_counter()
-            pauses.append(now - last)
-            last = now
+    def tick() -> None:
+        while not stop.wait(0.002):
+            ticks.append(time.perf_counter())
 
-    started = time.perf_counter()
-    thread = threading.Thread(target=count)
+    thread = threading.Thread(target=tick)
     thread.start()
     try:
-        fastpu.fit_pnu_auc_boost(X, y, **{**options, "n_rounds": 400}, max_bins=255, n_threads=1)
+        started = time.perf_counter()
+        fastpu.fit_pnu_auc_boost(X, y, **{**options, "n_rounds": 10_000}, max_bins=255, n_threads=1)
+        ended = time.perf_counter()
     finally:
-        took = time.perf_counter() - started
         stop.set()
         thread.join()
-    assert len(pauses) > 10
-    assert max(pauses) < max(0.5 * took, 0.2), f"paused {max(pauses):.3f} s of {took:.3f} s"
+    # Hundreds on a quiet machine; with the GIL held there could be one at either end.
+    assert sum(started < t < ended for t in ticks) >= 10
 
 
 def test_sixteen_python_threads_at_once():
@@ -331,150 +308,3 @@ def test_every_way_to_end_has_its_status():
         problem.X, problem.y, eval_set=(-problem.X[labelled], problem.y[labelled]), early_stopping_rounds=2
     )
     assert early.status == "early_stopping"
-
-
-# -- interruption ------------------------------------------------------------------------------------------------------
-
-
-def interrupted_after(call, *, delay: float = 0.3) -> float:
-    """Send SIGINT while call() runs; return the seconds until KeyboardInterrupt came out of it."""
-    sent = []
-
-    def interrupt() -> None:
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(delay, interrupt)
-    timer.start()
-    try:
-        call()
-        timer.join()
-        time.sleep(0.1)  # the handler runs here at the latest
-    except KeyboardInterrupt:
-        return time.perf_counter() - sent[0]
-    finally:
-        timer.join()
-    pytest.fail("no KeyboardInterrupt")
-
-
-@posix
-@pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.parametrize("max_bins", [None, 255])
-def test_ctrl_c_stops_a_fit_and_the_next_one_works(max_bins, n_threads, endless):
-    X, y, options = endless
-    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads))
-    delay = interrupted_after(lambda: fastpu.fit_pnu_auc_boost(X, y, max_bins=max_bins, n_threads=n_threads, **options))
-    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
-    assert bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads)) == expected
-
-
-@posix
-@pytest.mark.parametrize("sparse", [False, True])
-def test_ctrl_c_stops_the_binning(sparse):
-    """Long columns: sorting a single one takes longer than the promise."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(1_500_000, 12))
-    X = to_csr(X) if sparse else X
-    delay = interrupted_after(lambda: fastpu.bin_features(X, max_bins=255, n_threads=1), delay=0.1)
-    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
-
-
-@posix
-def test_ctrl_c_stops_a_prediction():
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(300, 5)), rng.choice([1, 0, -1], size=300)
-    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3000, rho=0.0, stop_tol=0.0)
-    many = np.tile(X, (4000, 1))
-    delay = interrupted_after(lambda: [model.decision_function(many, n_threads=1) for _ in range(100)])
-    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
-
-
-@posix
-def test_a_handler_that_swallows_the_signal_lets_the_fit_go_on(large):
-    X, y = large
-    caught = []
-    previous = signal.signal(signal.SIGINT, lambda *_: caught.append(True))
-    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        timer.start()
-        model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=300, max_bins=64, stop_tol=0.0, rho=0.0)
-        timer.join()
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    assert caught
-    assert model.n_iter == 300
-
-
-# -- fork --------------------------------------------------------------------------------------------------------------
-
-
-def in_child(work) -> int:
-    """Run work() in a forked child; its exit status is 0 if work() returned true."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            status = 0 if work() else 2
-        finally:
-            os._exit(status)
-    deadline = time.monotonic() + HANG_SECONDS
-    while time.monotonic() < deadline:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    pytest.fail("the child hung")
-
-
-@posix
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_fits_after_a_fit_of_its_parent(large):
-    X, y = large
-    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
-    assert in_child(lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected) == 0
-
-
-@posix
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_fits_during_a_fit_of_its_parent(large):
-    X, y = large
-    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
-    running, enough = threading.Event(), threading.Event()
-
-    def watch(info) -> bool:
-        running.set()
-        return enough.is_set()
-
-    fit = threading.Thread(
-        target=fastpu.fit_pnu_auc_boost,
-        args=(X, y),
-        kwargs={"n_rounds": 1_000_000, "rho": 0.0, "stop_tol": 0.0, "max_bins": 16, "n_threads": 3, "callback": watch},
-    )
-    fit.start()
-    try:
-        assert running.wait(HANG_SECONDS)
-        again = lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected  # noqa: E731
-        assert in_child(again) == 0
-    finally:
-        enough.set()
-        fit.join()
-
-
-@posix
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_child_forked_by_a_callback_fits(large):
-    """The parent's workers are awake inside the loop, and none of them exists in the child."""
-    X, y = large
-    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
-    answers = []
-
-    def fork(info) -> bool:
-        if info.round == 2:
-            work = lambda: bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3)) == expected  # noqa: E731
-            answers.append(in_child(work))
-        return False
-
-    fastpu.fit_pnu_auc_boost(X, y, n_rounds=4, max_bins=16, n_threads=3, callback=fork)
-    assert answers == [0]

@@ -66,7 +66,8 @@ def _truth(X: Any, rng: np.random.Generator) -> np.ndarray:
     for feature in range(0, N_FEATURES, _PER_BLOCK):
         score += _column(columns, feature)
     score += np.where(_column(columns, _STEP_FEATURE) > 0, 1.0, -1.0)
-    return np.where(score > np.median(score), np.int8(1), np.int8(-1))
+    truth: np.ndarray = np.where(score > np.median(score), np.int8(1), np.int8(-1))
+    return truth
 
 
 def _column(X: Any, feature: int) -> np.ndarray:

@@ -60,27 +60,23 @@ struct Training {
   BoostTrainingSet set;
 };
 
-void bin_training(const MatrixView& view, index_t max_bins, Team& team, Training& training) {
-  std::visit(
+BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, Team& team, Training& training) {
+  BinOptions options;
+  options.max_bins = max_bins;
+  options.sample_weight = training.set.sample_weight;
+  return std::visit(
       [&](const auto& x) {
-        BinOptions options;
-        options.max_bins = max_bins;
-        options.sample_weight = training.set.sample_weight;
         if constexpr (requires { x.data; }) {
           if (max_bins == 0) {
             options.max_bins = kExactBins;
-            training.binned = bin_features(x, options, team, &training.order);
             training.set.order = &training.order;
             training.set.value = [x](index_t row, index_t feature) { return static_cast<double>(x.row(row)[feature]); };
-          } else {
-            training.binned = bin_features(x, options, team);
+            return bin_features(x, options, team, &training.order);
           }
-        } else {
-          training.binned = bin_features(x, options, team);
         }
+        return bin_features(x, options, team);
       },
       view);
-  training.set.features = &*training.binned;
 }
 
 py::dict boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
@@ -132,7 +128,7 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
   StumpBoostResult result;
   {
     const py::gil_scoped_release nogil;
-    if (raw) bin_training(*raw, max_bins, team, training);
+    if (raw) training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, team, training));
     result = stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
   }
 

@@ -136,6 +136,7 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
   AlignedBuffer<T> strip(std::min(kStripColumns, x.n_cols) * x.n_rows, "a strip of columns");
   const detail::QuantileWeights weight(options.sample_weight, x.n_rows);
   std::vector<ColumnBinner<T>> binners;
+  binners.reserve(static_cast<std::size_t>(team.n_threads()));
   for (int worker = 0; worker < team.n_threads(); ++worker) {
     binners.emplace_back(x.n_rows, options.max_bins, weight, orders != nullptr);
   }
@@ -170,9 +171,13 @@ index_t BinnedFeatures::n_bytes() const {
 }
 
 void BinnedFeatures::fill_columns(Team& team) {
-  if (is_sparse()) return sparse_columns(*this);
-  return width == CodeWidth::one_byte ? rows_to_columns<std::uint8_t>(*this, team)
-                                      : rows_to_columns<std::uint16_t>(*this, team);
+  if (is_sparse()) {
+    sparse_columns(*this);
+  } else if (width == CodeWidth::one_byte) {
+    rows_to_columns<std::uint8_t>(*this, team);
+  } else {
+    rows_to_columns<std::uint16_t>(*this, team);
+  }
 }
 
 template <class T>
@@ -239,6 +244,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   for (std::size_t e = 1; e < start.size(); ++e) longest = std::max(longest, start[e] - start[e - 1]);
   const detail::QuantileWeights weight(options.sample_weight, x.n_rows);
   std::vector<detail::SparseColumnBinner<T>> binners;
+  binners.reserve(static_cast<std::size_t>(team.n_threads()));
   for (int worker = 0; worker < team.n_threads(); ++worker) {
     binners.emplace_back(x.n_rows, longest, options.max_bins, weight);
   }

@@ -166,9 +166,9 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
     if (judge != nullptr) {
       info.eval_auc = judge->add_stump(stump.feature, threshold, stump.cut, fires_above, alpha, low);
       result.eval_auc.push_back(info.eval_auc);
-      if (info.eval_auc > best_auc) best_auc = info.eval_auc;
+      best_auc = std::max(best_auc, info.eval_auc);
       if (options.early_stopping_rounds > 0) {
-        const auto first_best = std::find(result.eval_auc.begin(), result.eval_auc.end(), best_auc);
+        const auto first_best = std::ranges::find(result.eval_auc, best_auc);
         result.best_round = first_best - result.eval_auc.begin() + 1;
         stop_early = round - result.best_round >= options.early_stopping_rounds;
       }

@@ -38,7 +38,7 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
                                   " of " + std::to_string(ensemble.n_features));
     }
   }
-  std::stable_sort(stumps.begin(), stumps.end(), [&](index_t a, index_t b) {
+  std::ranges::stable_sort(stumps, [&](index_t a, index_t b) {
     return ensemble.features[a] != ensemble.features[b] ? ensemble.features[a] < ensemble.features[b]
                                                         : ensemble.thresholds[a] < ensemble.thresholds[b];
   });
@@ -138,6 +138,7 @@ template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team) {
   const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
   std::vector<SortedTable<T>> limits;
+  limits.reserve(all.size());
   for (const Steps& steps : all) limits.push_back(limits_of<T>(steps));
   for_row_blocks(x.n_rows, static_cast<double>(x.n_cols), team, [&](index_t first, index_t end) {
     std::fill(scores + first, scores + end, 0.0);
@@ -182,11 +183,16 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
 void stump_scores(const StumpEnsembleView& ensemble, const BinnedFeatures& x, double* scores, Team& team) {
   const std::vector<Steps> all = step_functions(ensemble, x.n_features);
   std::vector<std::vector<double>> values;
+  values.reserve(all.size());
   for (const Steps& steps : all) values.push_back(values_by_code(steps, x));
   std::fill(scores, scores + x.n_rows, 0.0);
-  if (!x.is_sparse()) {
-    return x.width == CodeWidth::one_byte ? dense_binned_scores<std::uint8_t>(x, all, values, scores, team)
-                                          : dense_binned_scores<std::uint16_t>(x, all, values, scores, team);
+  if (x.width == CodeWidth::one_byte) {
+    dense_binned_scores<std::uint8_t>(x, all, values, scores, team);
+    return;
+  }
+  if (x.width == CodeWidth::two_bytes) {
+    dense_binned_scores<std::uint16_t>(x, all, values, scores, team);
+    return;
   }
   for (std::size_t s = 0; s < all.size(); ++s) {
     const auto e = static_cast<std::size_t>(all[s].feature);

@@ -124,7 +124,7 @@ CASE("a subset has the rows' codes") {
   for (index_t i = 0; i < 5; ++i) {
     for (index_t e = 0; e < data.d; ++e) {
       CHECK(code_of(part, i, e) == code_of(all, rows[static_cast<std::size_t>(i)], e));
-      CHECK(part.by_row[i * part.row_stride + e] == code_of(part, i, e));
+      CHECK(part.by_row[i * part.row_stride + e] == code_of(all, rows[static_cast<std::size_t>(i)], e));
     }
   }
   const index_t bad = 300;

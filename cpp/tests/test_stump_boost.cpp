@@ -261,7 +261,7 @@ CASE("the evaluation set is judged by its AUC, early stopping keeps the best rou
   options.early_stopping_rounds = 7;
   const StumpBoostResult r = stump_boost(training_set(b, data), &eval, options, {}, team);
   REQUIRE(r.status == BoostStatus::early_stopping);
-  const auto best = std::max_element(r.eval_auc.begin(), r.eval_auc.end());
+  const auto best = std::ranges::max_element(r.eval_auc);
   CHECK(r.best_round == best - r.eval_auc.begin() + 1);
   CHECK(static_cast<index_t>(r.eval_auc.size()) == r.best_round + 7);
   std::vector<double> f(200, 0.0);

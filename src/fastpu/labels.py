@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_labels", "stack"]
 
+_FRAMES = ("pandas", "polars")
+
 
 def as_labels(
     y: object, *, positive: object = None, unlabeled: object = None, negative: object = None
@@ -144,9 +146,6 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
     roles = {"P": 1, "U": 0, "N": -1}
     y = np.repeat(np.array([roles[name] for name in parts], dtype=np.int8), sizes)
     return X, y
-
-
-_FRAMES = ("pandas", "polars")
 
 
 def _kind(part: object) -> str:

@@ -1,8 +1,8 @@
 """Decoupled O(n) oracle of PNUAUCBoost, an AdaBoost oracle of PNUAB, and the replay certificate.
 
-Sections 2 and 3 of the specification in plain NumPy. Each round recomputes the four group-normalised weights and the three
-mixture weights from the scores, in the log domain, so nothing drifts and no round depends on the last one's rounding; the
-fast code multiplies instead. Fit for a few thousand rows.
+Sections 2 and 3 of the specification in plain NumPy. Each round recomputes the four group-normalised weights and the
+three mixture weights from the scores, in the log domain, so nothing drifts and no round depends on the last one's
+rounding; the fast code multiplies instead. Fit for a few thousand rows.
 
 A stump answers h in {0, 1}: [x > theta] for polarity +1 and 1 - [x > theta] for polarity -1. NaN counts as -inf.
 """
@@ -303,7 +303,7 @@ def fit_adaboost(
     stop_tol: float = 1e-9,
     sample_weight: np.ndarray | None = None,
 ) -> Boosted:
-    """Plain AdaBoost over stumps h in {-1, +1} on the doubled rows; f = sum of alpha h, `objective` = log of its loss."""
+    """Plain AdaBoost over stumps h in {-1, +1} on the doubled rows; f = sum of alpha h, `objective` = log loss."""
     X, y = np.asarray(X), np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     here = weights > 0
@@ -346,7 +346,7 @@ def fit_adaboost(
 
 
 def auc(y_true: np.ndarray, score: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
-    """Weighted share of (positive, negative) pairs in the right order, a tie counting one half; y_true in {+1, not +1}."""
+    """Weighted share of (positive, other) pairs in the right order, a tie counting one half; positive is y_true = 1."""
     y_true, score = np.asarray(y_true), np.asarray(score, dtype=np.float64)
     w = np.ones(len(score)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     pos, neg = y_true == 1, y_true != 1
@@ -392,9 +392,9 @@ def verify_model(
 ) -> float:
     """Replay certificate (invariant 15): any choice among ties is legal, everything else is recomputed and compared.
 
-    Raises AssertionError at the first round whose stump is not within `slack` of the best one, or whose polarity, delta,
-    alpha, z or objective is not what its own stumps imply, or when the loop ended without a reason. Returns the largest
-    shortfall of a stump.
+    Raises AssertionError at the first round whose stump is not within `slack` of the best one, or whose polarity,
+    delta, alpha, z or objective is not what its own stumps imply, or when the loop ended without a reason. Returns the
+    largest shortfall of a stump.
     """
     X, y = np.asarray(X), np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -419,7 +419,7 @@ def verify_model(
         shortfall = max(shortfall, best - gain)
         h = answers(rows[:, int(e)], float(theta), int(s))
         close("delta", t, float(model.deltas[t]), gain)
-        # Alpha moves by dDelta/(1 - Delta^2), so near a perfect stump it is compared through tanh, where the error is Delta's.
+        # Alpha moves by dDelta / (1 - Delta^2), much near a perfect stump; tanh(alpha) moves as Delta does.
         close("tanh(alpha)", t, float(np.tanh(model.alphas[t])), float(np.tanh(step_size(state, h, gain, rho, step))))
         assert model.alphas[t] > 0, f"round {t}: alpha is {model.alphas[t]!r}"
         close("z", t, float(model.z[t]), state.z(h, float(model.alphas[t])))

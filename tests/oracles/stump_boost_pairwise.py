@@ -1,8 +1,8 @@
 """Naive O(n^2) oracle of PNUAUCBoost: RankBoost on the explicit list of pairs.
 
-Nothing here is clever. A weight is kept for every (better, worse) pair of rows, every candidate stump is evaluated on every
-pair, and rational arithmetic settles the quantile cuts. It shares no formula with the decoupled method, so the two agreeing
-means that the decoupling is right. Meant for problems of at most about 60 rows.
+Nothing here is clever. A weight is kept for every (better, worse) pair of rows, every candidate stump is evaluated on
+every pair, and rational arithmetic settles the quantile cuts. It shares no formula with the decoupled method, so if the
+two agree, the decoupling is right. Meant for problems of at most about 60 rows.
 
 A stump answers h in {0, 1}: [x > theta] for polarity +1 and 1 - [x > theta] for polarity -1. NaN counts as -inf.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,7 +27,7 @@ PERFECT = 1.0 - 1e-6
 
 @dataclass(frozen=True)
 class Candidate:
-    """The stumps that cut one feature between two neighbouring values: any theta in [lo, hi) is the same one in training."""
+    """The stumps that cut a feature between two neighbouring values: any theta in [lo, hi) is the same in training."""
 
     feature: int
     lo: float
@@ -76,7 +77,7 @@ def candidates(X: np.ndarray, weights: np.ndarray, max_bins: int | None) -> list
     for feature in range(X.shape[1]):
         x = np.where(np.isnan(X[:, feature]), -np.inf, X[:, feature]).astype(np.float64)
         values = sorted(set(x[weights > 0].tolist()))
-        gaps = list(zip(values[:-1], values[1:], strict=True))
+        gaps = list(pairwise(values))
         if max_bins is not None and len(gaps) > max_bins:
             below = [sum(w for w, v in zip(exact, x, strict=True) if v <= lo) for lo, _ in gaps]
             kept = set()
@@ -191,7 +192,7 @@ def log_objective_from_scores(
     sum_alpha: float,
     sample_weight: np.ndarray | None = None,
 ) -> float:
-    """log J of section 1 straight from the definition: log of the pairwise exponential risk, plus rho times sum alpha."""
+    """log J of section 1 from its definition: log of the pairwise exponential risk, plus rho times sum alpha."""
     y = np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     terms = []
@@ -206,8 +207,8 @@ def log_objective_from_scores(
 def paper_weights(y: np.ndarray, h: np.ndarray, alphas: np.ndarray, *, gamma: float) -> list[dict[str, np.ndarray]]:
     """The six weight vectors of the paper, (16)-(30) with the errata applied, before each round and after the last.
 
-    h has one row a round: the answers in {0, 1} of that round's stump on the training rows. Keys are omega_p, omega_u_minus,
-    omega_u_plus, omega_n, nu_p, nu_n. sqrt(Z) lets them drift apart, so this is for short runs only.
+    h has one row a round: the answers in {0, 1} of that round's stump on the training rows. Keys are omega_p,
+    omega_u_minus, omega_u_plus, omega_n, nu_p, nu_n. sqrt(Z) lets them drift apart: this is for short runs only.
     """
     n_p, n_u, n_n = (int(np.sum(y == label)) for label in (1, 0, -1))
     c1, c2 = np.sqrt((1 - gamma) / 2), np.sqrt(gamma)

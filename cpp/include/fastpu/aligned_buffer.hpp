@@ -2,6 +2,7 @@
 // large arrays uninitialised, and would not say how many bytes could not be had.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -70,8 +71,14 @@ class AlignedBuffer {
   index_t size() const { return size_; }
   std::size_t bytes() const { return static_cast<std::size_t>(size_) * sizeof(T); }
   bool empty() const { return size_ == 0; }
-  T& operator[](index_t i) { return data_[i]; }
-  const T& operator[](index_t i) const { return data_[i]; }
+  T& operator[](index_t i) {
+    assert(i >= 0 && i < size_);
+    return data_[i];
+  }
+  const T& operator[](index_t i) const {
+    assert(i >= 0 && i < size_);
+    return data_[i];
+  }
 
  private:
   T* data_ = nullptr;

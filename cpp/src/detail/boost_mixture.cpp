@@ -13,9 +13,9 @@ namespace {
 // The terms of loss auc; those of loss ada are the slots themselves.
 enum Term : std::size_t { kPN, kPU, kUN };
 
-// The two slots whose totals multiply to a term of loss auc.
-constexpr std::size_t kFirst[] = {kLabelledPlus, kLabelledPlus, kUnlabelledPlus};
-constexpr std::size_t kSecond[] = {kLabelledMinus, kUnlabelledMinus, kLabelledMinus};
+// The two slots whose totals multiply to a term of loss auc. (There is no fourth term: its weight is 0.)
+constexpr std::array<std::size_t, 4> kFirst = {kLabelledPlus, kLabelledPlus, kUnlabelledPlus, 0};
+constexpr std::array<std::size_t, 4> kSecond = {kLabelledMinus, kUnlabelledMinus, kLabelledMinus, 0};
 
 }  // namespace
 
@@ -79,7 +79,7 @@ void BoostMixture::recompute(const PerSlot& log_totals, const PerSlot& log_weigh
     const auto mean = [&](std::size_t slot) { return log_totals[slot] - log_weights[slot]; };
     logs[t] = std::log(prior_[t]) + (loss_ == BoostLoss::auc ? mean(kFirst[t]) + mean(kSecond[t]) : mean(t));
   }
-  const double top = *std::max_element(logs.begin(), logs.end());
+  const double top = std::ranges::max(logs);
   double sum = 0;
   for (std::size_t t = 0; t < kTerms; ++t) sum += share_[t] = std::exp(logs[t] - top);
   for (double& share : share_) share /= sum;

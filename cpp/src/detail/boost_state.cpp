@@ -249,7 +249,7 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
     for (std::size_t kind = 0; kind < 2; ++kind) {
       const index_t n = ends[kind] - lists[kind].data();
       if (n == 0) continue;
-      const PairSums sums = add_list(static_cast<int>(kind), lists[kind].data(), n, changes[kind], added_[w].data());
+      const PairSums sums = add_list(kind, lists[kind].data(), n, changes[kind], added_[w].data());
       added_sums_[w][kind].minus += sums.minus;
       added_sums_[w][kind].plus += sums.plus;
     }
@@ -266,9 +266,9 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   }
 }
 
-PairSums BoostState::add_list(int kind, const std::uint32_t* rows, index_t n, const RowChange& change,
+PairSums BoostState::add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                               std::int64_t* histogram) {
-  std::int64_t* bins = histogram + kind * kind_offset_;
+  std::int64_t* bins = histogram + static_cast<index_t>(kind) * kind_offset_;
   if (features_.is_sparse()) return add_sparse(rows, n, change, bins);
   if (features_.width == CodeWidth::one_byte) {
     const DenseCodes<std::uint8_t> codes{features_.by_row.data(), features_.row_stride, features_.n_features,
@@ -305,8 +305,8 @@ PairSums BoostState::add_sparse(const std::uint32_t* rows, index_t n, const RowC
 }
 
 // Sparse: what the rows that are not stored add to the bin of zero is what the others leave of the total.
-void BoostState::zero_bin(index_t feature, int kind, std::int64_t* added) const {
-  const auto& total = pending_sums_[static_cast<std::size_t>(kind)];
+void BoostState::zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const {
+  const PairSums& total = pending_sums_[kind];
   const index_t zero = features_.zero_code[static_cast<std::size_t>(feature)];
   PairSums stored;
   for (index_t b = 0; b < features_.n_bins(feature); ++b) {
@@ -320,8 +320,8 @@ void BoostState::zero_bin(index_t feature, int kind, std::int64_t* added) const 
 void BoostState::settle(index_t feature) {
   if (pending_.empty()) return;
   const index_t n_bins = features_.n_bins(feature);
-  for (int kind = 0; kind < 2; ++kind) {
-    const index_t first = first_pair(feature) + kind * kind_offset_;
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    const index_t first = first_pair(feature) + static_cast<index_t>(kind) * kind_offset_;
     std::int64_t* added = pending_[0] + first;
     for (std::size_t w = 1; w < pending_.size(); ++w) {
       std::int64_t* other = pending_[w] + first;
@@ -331,8 +331,8 @@ void BoostState::settle(index_t feature) {
       }
     }
     if (features_.is_sparse()) zero_bin(feature, kind, added);
-    kernels_.merge_bins(histogram_.data() + first, added, n_bins, pending_factor_[static_cast<std::size_t>(2 * kind)],
-                        pending_factor_[static_cast<std::size_t>(2 * kind + 1)]);
+    kernels_.merge_bins(histogram_.data() + first, added, n_bins, pending_factor_[2 * kind],
+                        pending_factor_[2 * kind + 1]);
   }
 }
 

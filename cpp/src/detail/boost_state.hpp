@@ -69,9 +69,10 @@ class BoostState {
     return features_.is_sparse() ? 2 * features_.first_bin(feature) : feature * 4 * bin_stride_;
   }
   void add_rows(const RowBits& listed, index_t n_listed, const std::array<RowChange, 2>& changes);
-  PairSums add_list(int kind, const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
+  PairSums add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
+                    std::int64_t* histogram);
   PairSums add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
-  void zero_bin(index_t feature, int kind, std::int64_t* added) const;
+  void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
   template <class Visit>
   void for_row_blocks(Visit&& visit);
 

@@ -17,7 +17,8 @@ class DenseColumns final : public EvalColumns {
   index_t n_rows() const override { return x_.n_rows; }
   void above(index_t feature, double threshold, index_t, std::vector<char>& above) const override {
     const T limit = floor_to<T>(threshold);
-    for (index_t i = 0; i < x_.n_rows; ++i) above[static_cast<std::size_t>(i)] = x_.row(i)[feature] > limit;
+    for (index_t i = 0; i < x_.n_rows; ++i)
+      above[static_cast<std::size_t>(i)] = static_cast<char>(x_.row(i)[feature] > limit);
   }
 
  private:
@@ -45,11 +46,11 @@ class SparseColumns final : public EvalColumns {
   index_t n_rows() const override { return n_rows_; }
   void above(index_t feature, double threshold, index_t, std::vector<char>& above) const override {
     const T limit = floor_to<T>(threshold);
-    above.assign(above.size(), T(0) > limit);
+    above.assign(above.size(), static_cast<char>(T(0) > limit));
     const auto e = static_cast<std::size_t>(feature);
     for (index_t p = start_[e]; p < start_[e + 1]; ++p) {
       const Entry& entry = entries_[static_cast<std::size_t>(p)];
-      above[entry.row] = entry.value > limit;
+      above[entry.row] = static_cast<char>(entry.value > limit);
     }
   }
 
@@ -70,10 +71,10 @@ class BinnedColumns final : public EvalColumns {
   void above(index_t feature, double, index_t cut, std::vector<char>& above) const override {
     const auto e = static_cast<std::size_t>(feature);
     if (x_.is_sparse()) {
-      above.assign(above.size(), static_cast<index_t>(x_.zero_code[e]) > cut);
+      above.assign(above.size(), static_cast<char>(static_cast<index_t>(x_.zero_code[e]) > cut));
       for (index_t p = x_.column_start[e]; p < x_.column_start[e + 1]; ++p) {
         const auto entry = static_cast<std::size_t>(p);
-        above[x_.column_rows[entry]] = static_cast<index_t>(x_.column_codes[entry]) > cut;
+        above[x_.column_rows[entry]] = static_cast<char>(static_cast<index_t>(x_.column_codes[entry]) > cut);
       }
     } else if (x_.width == CodeWidth::one_byte) {
       from_codes(x_.by_column.data() + feature * x_.column_stride, cut, above);
@@ -85,7 +86,7 @@ class BinnedColumns final : public EvalColumns {
  private:
   template <class Code>
   static void from_codes(const Code* codes, index_t cut, std::vector<char>& above) {
-    for (std::size_t i = 0; i < above.size(); ++i) above[i] = codes[i] > cut;
+    for (std::size_t i = 0; i < above.size(); ++i) above[i] = static_cast<char>(static_cast<index_t>(codes[i]) > cut);
   }
   const BinnedFeatures& x_;
 };

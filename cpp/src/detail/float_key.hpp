@@ -43,7 +43,7 @@ T floor_to(double theta) {
   if constexpr (std::is_same_v<T, double>) {
     return theta;
   } else {
-    constexpr double kMax = static_cast<double>(std::numeric_limits<T>::max());
+    constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
     constexpr T kInf = std::numeric_limits<T>::infinity();
     if (theta >= kMax) return theta == std::numeric_limits<double>::infinity() ? kInf : std::numeric_limits<T>::max();
     if (theta < -kMax) return -kInf;

@@ -17,7 +17,7 @@ inline std::vector<index_t> quantile_boundaries(const double* cumulative, index_
     for (index_t j = 1; j <= n_boundaries; ++j) chosen.push_back(j);
     return chosen;
   }
-  const double parts = static_cast<double>(max_cuts + 1);
+  const auto parts = static_cast<double>(max_cuts + 1);
   const double total = cumulative[n_distinct - 1];
   index_t j = 1;
   for (index_t k = 1; k <= max_cuts; ++k) {

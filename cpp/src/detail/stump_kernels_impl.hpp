@@ -104,7 +104,7 @@ void bytes_above(const std::uint8_t* codes, std::uint8_t cut, index_t n_words, s
   for (index_t w = 0; w < n_words; ++w) {
     std::uint64_t word = 0;
     for (int part = 0; part < 4; ++part) {
-      const __m128i c = _mm_load_si128(reinterpret_cast<const __m128i*>(codes + 64 * w + 16 * part));
+      const __m128i c = _mm_load_si128(reinterpret_cast<const __m128i*>(codes + 64 * w + index_t{16} * part));
       const auto above = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(c, next), c)));
       word |= static_cast<std::uint64_t>(above) << (16 * part);
     }
@@ -135,6 +135,8 @@ void bin_gains(const double* FASTPU_RESTRICT unlabelled, const double* FASTPU_RE
 
 }  // namespace
 
+// Each level's source includes this file once.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const StumpKernels kStumpKernels = {
     add_rows<std::uint8_t>, add_rows<std::uint16_t>, bytes_above, two_bytes_above, merge_bins, bin_gains,
 };

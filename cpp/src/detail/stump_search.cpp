@@ -52,7 +52,7 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
     }
   });
   state_.all_settled();
-  double best = *std::max_element(best_of_feature_.begin(), best_of_feature_.end());
+  double best = std::ranges::max(best_of_feature_);
   if (order_ != nullptr && !order_->features.empty()) {
     const auto n_ordered = static_cast<index_t>(order_->features.size());
     const int inside_workers = n_ordered * features_.n_rows < kRowsPerWorker ? 1 : team_.n_threads();
@@ -61,7 +61,7 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
       double& own = best_of_feature_[static_cast<std::size_t>(e)];
       own = std::max(own, best_inside(e, best, coefs, scans_[static_cast<std::size_t>(worker)]));
     });
-    best = *std::max_element(best_of_feature_.begin(), best_of_feature_.end());
+    best = std::ranges::max(best_of_feature_);
   }
   if (best < 0) return {};
   const double limit = best - kTie;
@@ -151,7 +151,7 @@ void StumpSearch::rows_above(const Boundary& boundary, RowBits& above) {
     const auto at = static_cast<std::size_t>(e);
     const auto cut = static_cast<std::uint32_t>(boundary.cut);
     const bool zero_above = features_.zero_code[at] > cut;
-    std::fill(above.begin(), above.end(), zero_above ? ~std::uint64_t{0} : std::uint64_t{0});
+    std::ranges::fill(above, zero_above ? ~std::uint64_t{0} : std::uint64_t{0});
     for (index_t p = features_.column_start[at]; p < features_.column_start[at + 1]; ++p) {
       const auto entry = static_cast<std::size_t>(p);
       if ((features_.column_codes[entry] > cut) == zero_above) continue;

@@ -46,9 +46,9 @@ class StumpSearch {
 
  private:
   struct Scan;
-  double row_gain(std::uint32_t row, const GainCoefs& coefs) const;
+  double row_gain(std::uint32_t row, const GainCoefs& k) const;
   void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
-  double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& coefs) const;
+  double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
   template <class Visit>
   void visit_inside(const Scan& scan, index_t feature, index_t bin, const GainCoefs& coefs, Visit&& visit) const;
   double best_inside(index_t feature, double best, const GainCoefs& coefs, Scan& scan) const;

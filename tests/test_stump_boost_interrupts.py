@@ -1,0 +1,194 @@
+"""Ctrl-C and fork: a fit ends in time, and neither leaves anything broken behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from boosting_cases import bits, make_problem
+
+#: A fit is stopped within 0.2 s on a quiet machine; a busy one must not fail the test.
+INTERRUPT_SECONDS = 1.0
+
+#: No wait in these tests takes longer than this unless something hangs.
+HANG_SECONDS = 60.0
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Rows enough that every loop is cut into several blocks."""
+    problem = make_problem(np.random.default_rng(1), n=30_000, d=8, kinds=("normal", "rounded", "zeros", "missing"))
+    return problem.X, problem.y
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Bins enough that the search itself is shared out."""
+    problem = make_problem(np.random.default_rng(6), n=12_000, d=36, kinds=("normal", "normal", "zeros", "missing"))
+    return problem.X, problem.y
+
+
+@pytest.fixture(scope="module")
+def endless():
+    """A fit that would run for minutes: nothing but the caller ends it."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(20_000, 10)), rng.choice([1, 0, -1], size=20_000)
+    return X, y, {"n_rounds": 1_000_000, "stop_tol": 0.0, "rho": 0.0}
+
+
+def interrupted_after(call, *, delay: float = 0.3) -> float:
+    """Send SIGINT while call() runs; return the seconds until KeyboardInterrupt came out of it."""
+    sent = []
+
+    def interrupt() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(delay, interrupt)
+    timer.start()
+    try:
+        call()
+        timer.join()
+        time.sleep(0.1)  # the handler runs here at the latest
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+    finally:
+        timer.join()
+    pytest.fail("no KeyboardInterrupt")
+
+
+@posix
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("max_bins", [None, 255])
+def test_ctrl_c_stops_a_fit_and_the_next_one_works(max_bins, n_threads, endless):
+    X, y, options = endless
+    expected = bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads))
+    delay = interrupted_after(lambda: fastpu.fit_pnu_auc_boost(X, y, max_bins=max_bins, n_threads=n_threads, **options))
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
+    assert bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=max_bins, n_threads=n_threads)) == expected
+
+
+@posix
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ctrl_c_stops_the_binning(sparse):
+    """Long columns: sorting a single one takes longer than the promise."""
+    rng = np.random.default_rng(3)
+    n, d = 1_000_000, 12
+    X = rng.normal(size=(n, d))
+    if sparse:
+        X = sp.csr_matrix((X.ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)), shape=(n, d))
+    delay = interrupted_after(lambda: [fastpu.bin_features(X, max_bins=255, n_threads=1) for _ in range(99)], delay=0.2)
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
+
+
+@posix
+def test_ctrl_c_stops_a_prediction():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 5)), rng.choice([1, 0, -1], size=300)
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3000, rho=0.0, stop_tol=0.0)
+    many = np.tile(X, (4000, 1))
+    delay = interrupted_after(lambda: [model.decision_function(many, n_threads=1) for _ in range(100)])
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
+
+
+@posix
+def test_a_handler_that_swallows_the_signal_lets_the_fit_go_on(large):
+    X, y = large
+    caught = []
+    previous = signal.signal(signal.SIGINT, lambda *_: caught.append(True))
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=300, max_bins=64, stop_tol=0.0, rho=0.0)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert caught
+    assert model.n_iter == 300
+
+
+# -- fork --------------------------------------------------------------------------------------------------------------
+
+
+def small_fit(X, y) -> bytes:
+    """A fit of several threads, as bytes."""
+    return bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=3))
+
+
+def in_child(work) -> int:
+    """Run work() in a forked child; its exit status is 0 if work() returned true."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if work() else 2
+        finally:
+            os._exit(status)
+    deadline = time.monotonic() + HANG_SECONDS
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    pytest.fail("the child hung")
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_fits_after_a_fit_of_its_parent(large):
+    X, y = large
+    expected = small_fit(X, y)
+    assert in_child(lambda: small_fit(X, y) == expected) == 0
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_fits_during_a_fit_of_its_parent(large):
+    X, y = large
+    expected = small_fit(X, y)
+    running, enough = threading.Event(), threading.Event()
+
+    def watch(info) -> bool:
+        running.set()
+        return enough.is_set()
+
+    fit = threading.Thread(
+        target=fastpu.fit_pnu_auc_boost,
+        args=(X, y),
+        kwargs={"n_rounds": 1_000_000, "rho": 0.0, "stop_tol": 0.0, "max_bins": 16, "n_threads": 3, "callback": watch},
+    )
+    fit.start()
+    try:
+        assert running.wait(HANG_SECONDS)
+        assert in_child(lambda: small_fit(X, y) == expected) == 0
+    finally:
+        enough.set()
+        fit.join()
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_forked_by_a_callback_fits(large):
+    """The parent's workers are awake inside the loop, and none of them exists in the child."""
+    X, y = large
+    expected = small_fit(X, y)
+    answers = []
+
+    def fork(info) -> bool:
+        if info.round == 2:
+            answers.append(in_child(lambda: small_fit(X, y) == expected))
+        return False
+
+    fastpu.fit_pnu_auc_boost(X, y, n_rounds=4, max_bins=16, n_threads=3, callback=fork)
+    assert answers == [0]

@@ -1,0 +1,136 @@
+"""Sizes and proportions at which blocks, codes and fixed widths end, and what happens when memory does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastpu
+from boosting_cases import SCORE_TOL, Problem, assert_same_run, make_problem, to_csr
+from oracles import stump_boost as oracles
+
+
+def check(problem: Problem, **options) -> None:
+    """Dense and CSR fits equal the oracle, scores included."""
+    options = {"n_rounds": 8, "rho": 0.0, "sample_weight": problem.weights, **options}
+    oracle = oracles.fit_decoupled(problem.X, problem.y, **{"gamma": 0.5, **options})
+    for X in (problem.X, to_csr(problem.X)):
+        model = fastpu.fit_pnu_auc_boost(X, problem.y, n_threads=3, **options)
+        assert_same_run(model, oracle)
+        np.testing.assert_allclose(model.decision_function(X), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
+
+
+#: One less, as many, one more than: a word of bits, a block of predictions, the smallest radix sort, a block of rows.
+ROWS = (63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097, 8193)
+
+
+@pytest.mark.parametrize("max_bins", [None, 40])
+@pytest.mark.parametrize("n", ROWS)
+def test_numbers_of_rows_around_a_block(n, max_bins):
+    check(make_problem(np.random.default_rng([1, n]), n=n, d=3, kinds=("normal", "zeros")), max_bins=max_bins)
+
+
+@pytest.mark.parametrize("max_bins", [None, 5, 300])
+@pytest.mark.parametrize("d", [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 130])
+def test_numbers_of_features_around_a_line(d, max_bins):
+    check(make_problem(np.random.default_rng([2, d]), n=320, d=d), max_bins=max_bins)
+
+
+@pytest.mark.parametrize("values", [2, 254, 255, 256, 257, 258, 400])
+def test_numbers_of_values_around_a_byte(values):
+    """255 cuts need 256 codes; the exact search of more values looks inside the bins."""
+    rng = np.random.default_rng([3, values])
+    X = np.concatenate([np.arange(values), rng.integers(0, values, size=900 - values)])[:, None].astype(np.float64)
+    y = rng.choice([1, 0, -1], size=900)
+    y[X[:, 0] >= values - 1] = 1  # the last boundary matters
+    y[X[:, 0] < 1] = -1
+    for max_bins in (None, 254, 255, 256, 257):
+        check(Problem(X, y, None), max_bins=max_bins)
+
+
+@pytest.mark.parametrize("counts", [(1, 3000, 1), (3000, 1, 1), (1, 1, 3000), (2, 0, 3000), (3000, 1, 0)])
+def test_groups_of_very_different_size(counts):
+    problem = make_problem(np.random.default_rng(4), n=sum(counts), d=4, kinds=("normal", "rounded"))
+    check(Problem(problem.X, np.repeat(np.array([1, 0, -1], dtype=np.int8), counts), None), max_bins=None)
+
+
+def test_weights_over_twenty_four_orders_of_magnitude():
+    """Importance weights: Delta is a sum of terms of every size, and none of the large ones may be lost."""
+    problem = make_problem(np.random.default_rng(5), n=500, d=4, kinds=("normal", "rounded"))
+    weights = 10.0 ** np.random.default_rng(6).uniform(-12, 12, size=500)
+    check(Problem(problem.X, problem.y, weights), max_bins=None)
+
+
+@pytest.mark.parametrize("step", ["jensen", "line_search"])
+def test_steps_at_the_cap_follow_one_another(step):
+    """Almost perfect stumps multiply weights by e^7 a round; the sums lose bits as fast and must be refreshed."""
+    rng = np.random.default_rng(7)
+    y = rng.choice([1, -1], size=400).astype(np.int8)
+    X = np.repeat(y[:, None].astype(np.float64), 6, axis=1)
+    for e in range(6):
+        X[7 * e : 7 * e + 3, e] *= -1  # every feature has its own few mistakes
+    # Rounding grows by cosh(alpha)^2 a round here, so the model is replayed from its own stumps.
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=40, rho=0.0, step=step)
+    assert model.deltas.max() > 0.98
+    oracles.verify_model(model, X, y, n_rounds=40, gamma=0.5, rho=0.0, step=step)
+
+
+WIDE = """
+import resource
+from pathlib import Path
+import numpy as np, scipy.sparse as sp
+import fastpu
+
+def allow(n_bytes):
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + n_bytes, resource.RLIM_INFINITY))
+
+rng = np.random.default_rng(0)
+n, d, per_row = 4000, 300_000, 10
+columns = np.sort(rng.integers(0, d // per_row, size=(n, per_row)) + np.arange(per_row) * (d // per_row), axis=1)
+X = sp.csr_matrix((rng.normal(size=n * per_row), columns.ravel(), np.arange(0, n * per_row + 1, per_row)), shape=(n, d))
+y = rng.choice([1, 0, -1], size=n)
+fastpu.fit_pnu_auc_boost(X[:9], y[:9], n_rounds=1, n_threads=1)
+allow(600 << 20)  # the dense codes alone would be 1.2 GB
+for max_bins in (None, 16):
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, rho=0.0, max_bins=max_bins, n_threads=1, eval_set=(X, y))
+    assert model.n_iter == 10
+    *_, last = model.staged_decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), last, rtol=1e-12)
+
+X, y = rng.normal(size=(400_000, 20)), rng.choice([1, 0, -1], size=400_000)
+allow(4 << 20)
+for work in (
+    lambda: fastpu.bin_features(X, max_bins=300, n_threads=1),
+    lambda: fastpu.fit_pnu_auc_boost(X, y, n_rounds=2, n_threads=1),
+    lambda: fastpu.fit_pnu_adaboost(X, y, n_rounds=2, n_threads=1),
+):
+    try:
+        work()
+    except MemoryError as error:
+        print(error)
+assert fastpu.fit_pnu_auc_boost(X[:90], y[:90], n_rounds=2, rho=0.0, n_threads=1).n_iter == 2
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory in use is read from /proc")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
+def test_sparse_input_stays_sparse_and_memory_that_is_not_there_is_named():
+    run = subprocess.run(
+        [sys.executable, "-c", WIDE],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    messages = run.stdout.splitlines()
+    assert len(messages) == 3, run.stdout
+    for message in messages:
+        assert "bytes" in message
