@@ -2,9 +2,9 @@
 
 python bench/peers/stump_boost.py [--n 200000 1000000] [--threads 1 2] [--output DIR] [--only round fit ...]
 
-Needs fastpu, lightgbm and xgboost in one environment, and nothing else at work on the machine. Every measurement runs in
-a process of its own, with as many OpenMP threads as it is allowed and one BLAS thread; contenders take turns within it.
-Prints Markdown; --output also keeps it, with every single time as JSON.
+Needs fastpu, lightgbm and xgboost in one environment, and nothing else at work on the machine. Every measurement runs
+in a process of its own, with as many OpenMP threads as it is allowed and one BLAS thread; contenders take turns within
+it. Prints Markdown; --output also keeps it, with every single time as JSON.
 
 Rows: n x 50 normal float32; positive where five features, the sign of a sixth and noise sum above 0; 15 % are labelled.
 A round is (time of 300 rounds - time of 100 rounds) / 200 on features binned before. AUC is that on 100,000 other rows.

@@ -1,4 +1,7 @@
-"""The measurements, each run in a process of its own: python stump_boost_measures.py NAME '{"option": value}' prints JSON."""
+"""The measurements, each run in a process of its own.
+
+python stump_boost_measures.py NAME '{"option": value, ...}' prints what it found as JSON.
+"""
 
 from __future__ import annotations
 

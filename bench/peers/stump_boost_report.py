@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,12 @@ def _machine() -> str:
             line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
         ]
         model = names[0] if names else model
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("fastpu", "lightgbm", "xgboost", "numpy"))
-    return f"{model}, {os.cpu_count()} CPUs; Python {platform.python_version()}, {libraries}"
+    libraries = []
+    for names in (("fastpu",), ("lightgbm",), ("xgboost", "xgboost-cpu"), ("numpy",)):
+        for name in names:
+            with suppress(PackageNotFoundError):
+                libraries.append(f"{name} {version(name)}")
+    return f"{model}, {os.cpu_count()} CPUs; Python {platform.python_version()}, {', '.join(libraries)}"
 
 
 def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -213,9 +218,9 @@ def _floor(measured: Sequence[Measured]) -> str:
         ],
         rows,
     ) + (
-        "\n\nA round reads a column of codes (a byte a row) and, on the smaller side of the last stump, each row's codes"
-        " (50 bytes) and its weights and score (32 bytes, which it also writes). What it takes beyond that is adding a"
-        " pair of weights to a histogram for each of these codes, and passing over the histograms of all features."
+        "\n\nA round reads a column of codes (a byte a row) and, on the smaller side of the last stump, each row's"
+        " codes (50 bytes) and its weights and score (32 bytes, which it also writes). Time beyond that goes to adding"
+        " a pair of weights to a histogram for each of these codes, and to passing over the histograms of all features."
     )
 
 

@@ -11,12 +11,13 @@ __all__ = ["CAPABILITIES", "Capability", "methods_with", "table"]
 class Capability:
     """What one method takes.
 
-    `groups` are the groups of rows that it learns from: P (+1), U (0), N (-1). The others say whether it
-    takes CSR without making it dense, sample weights, missing (NaN) and infinite entries, float32 without a
-    copy, and binned features.
+    `groups` are the groups of rows that it learns from, P (+1), U (0) and N (-1), and `rows` says which of
+    them it needs. The others say whether it takes CSR without making it dense, sample weights, missing (NaN)
+    and infinite entries, float32 without a copy, and binned features.
     """
 
     groups: str
+    rows: str
     csr: bool
     weights: bool
     nan: bool
@@ -28,14 +29,14 @@ class Capability:
 _BOOSTING = {"csr": True, "weights": True, "nan": True, "inf": True, "float32": True, "binned": True}
 
 CAPABILITIES = {
-    "fit_pnu_auc_boost": Capability(groups="any two or three of P, U, N", **_BOOSTING),
-    "fit_rankboost_auc": Capability(groups="P and N (U is left out)", **_BOOSTING),
-    "fit_pnu_adaboost": Capability(groups="any two or three of P, U, N", **_BOOSTING),
+    "fit_pnu_auc_boost": Capability(groups="PUN", rows="any two or three of P, U, N", **_BOOSTING),
+    "fit_rankboost_auc": Capability(groups="PN", rows="P and N (U is left out)", **_BOOSTING),
+    "fit_pnu_adaboost": Capability(groups="PUN", rows="any two or three of P, U, N", **_BOOSTING),
 }
 
 
 def methods_with(group: str) -> str:
-    """Return the names of the methods that learn from a group, as a sentence lists them."""
+    """Return the names of the methods that learn from a group (one letter), as a sentence lists them."""
     names = [name for name, capability in CAPABILITIES.items() if group in capability.groups]
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
@@ -49,5 +50,5 @@ def table() -> str:
     for name, c in CAPABILITIES.items():
         marks = (c.csr, c.weights, c.nan, c.inf, c.float32, c.binned)
         cells = " | ".join("yes" if mark else "no" for mark in marks)
-        lines.append(f"| `{name}` | {c.groups} | {cells} |")
+        lines.append(f"| `{name}` | {c.rows} | {cells} |")
     return "\n".join(lines)

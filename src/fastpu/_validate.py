@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from fastpu._capabilities import methods_with
 from fastpu._coding import default_codes, read_labels
 from fastpu._frames import frame_kind, read_frame
 from fastpu._params import (
@@ -50,7 +51,6 @@ Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
-_NEGATIVE_METHODS = "fit_pnu_auc_boost, fit_rankboost_auc and fit_pnu_adaboost"
 
 
 # -------------------------------------------------------------------------------------- matrix
@@ -324,12 +324,12 @@ def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
         raise ValueError(
             f"{name} holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass "
             f"fastpu.as_labels({name}, unlabeled=-1); if it means labelled negative, {method} "
-            f"does not take it, but {_NEGATIVE_METHODS} do"
+            f"does not take it, but {methods_with('N')} do"
         )
     if n_neg:
         raise ValueError(
             f"{name} must hold +1 (positive) and 0 (unlabelled) for {method}, which takes no "
-            f"labelled negatives, got {n_neg} of them (-1); {_NEGATIVE_METHODS} take them"
+            f"labelled negatives, got {n_neg} of them (-1); {methods_with('N')} take them"
         )
     if not n_pos:
         raise ValueError(f"{name} must have at least one positive row (+1) for {method}, got none")

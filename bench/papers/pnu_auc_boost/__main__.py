@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from methods import METHODS
 from protocol import Evaluation, describe
-from published import COLUMNS, OURS, PRINTED, DataSet, find_sets, load
+from published import COLUMNS, OURS, PRINTED, DataError, DataSet, find_sets, load
 from report import Result, compare, printed_ranks, ranks_of, row, summary, table_head
 
 if TYPE_CHECKING:
@@ -180,4 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except DataError as error:
+        sys.exit(f"pnu_auc_boost: {error}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "DATA_SETS", "OURS", "PRINTED", "DataSet", "PrintedAuc", "find_sets", "load"]
+__all__ = ["COLUMNS", "DATA_SETS", "OURS", "PRINTED", "DataError", "DataSet", "PrintedAuc", "find_sets", "load"]
 
 OURS = "Ours"
 COLUMNS = (OURS, "RBAUC", "PNUAUC", "Samult", "PNUAB", "LSAUC")
@@ -40,6 +40,10 @@ insurance 0.8810(0.0012) 0.8765(0.0015)* 0.6395(0.0072)* 0.6457(0.0065)* 0.8290(
 numerai   0.5245(0.0049) 0.5226(0.0045)* 0.5229(0.0040)  0.5229(0.0040)  0.5112(0.0044)* 0.5210(0.0049)*
 cod-rna   0.9681(0.0019) 0.9362(0.0018)* 0.9313(0.0018)* 0.9363(0.0017)* 0.9218(0.0020)* 0.9314(0.0018)*
 """
+
+
+class DataError(ValueError):
+    """A file that does not hold a data set."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +132,14 @@ def load(path: Path, positive: str | None) -> tuple[NDArray[np.float64], NDArray
     with gzip.open(path, "rt") as file:
         header, *lines = file.read().splitlines()
     if header.rsplit(",", 1)[-1] != "label":
-        raise ValueError(f"{path}: the last column must be called label, got header {header!r}")
+        raise DataError(f"{path}: the last column must be called label, got header {header!r}")
     values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
     X = np.loadtxt(values, delimiter=",", ndmin=2)
     names, counts = np.unique(labels, return_counts=True)
     if names.size != 2:
-        raise ValueError(f"{path}: there must be two labels, got {', '.join(names)}")
+        raise DataError(f"{path}: there must be two labels, got {', '.join(names)}")
     if positive is None:
         positive = str(names[np.argmin(counts)])
     elif positive not in names:
-        raise ValueError(f"{path}: no row is labelled {positive!r}, the positives' label; got {', '.join(names)}")
+        raise DataError(f"{path}: no row is labelled {positive!r}, the positives' label; got {', '.join(names)}")
     return X, np.where(np.array(labels) == positive, np.int8(1), np.int8(-1))
