@@ -106,7 +106,7 @@ def test_the_paper_command_names_what_is_missing(data, tmp_path):
     assert "no row is labelled 'positive'" in run(PAPER, "--data", tmp_path, code=1).stderr
 
 
-# ---- bench/peers ------------------------------------------------------------------------------------------------------
+# ---- bench/peers -----------------------------------------------------------------------------------------------------
 
 
 def test_the_pairwise_command_finds_the_stumps_of_fastpu(tmp_path):

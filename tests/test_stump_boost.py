@@ -103,6 +103,8 @@ def test_neighbouring_float32_values_are_told_apart():
     assert float(low) <= model.thresholds[0] < float(high)
     scores = model.decision_function(X)
     assert scores[:2].min() > scores[2:].max()
+    *_, last = model.staged_decision_function(X)
+    np.testing.assert_array_equal(last, scores)
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 2.0**-1022, 1.0, 8e307])

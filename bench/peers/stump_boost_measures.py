@@ -9,6 +9,7 @@ import json
 import sys
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +30,8 @@ def _seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _seconds_per_round(contender: Contender, prepared: Any) -> tuple[float, Any]:
-    few, _ = _seconds(lambda: contender.train(prepared, _FEW))
-    many, model = _seconds(lambda: contender.train(prepared, _MANY))
+    few, _ = _seconds(partial(contender.train, prepared, _FEW))
+    many, model = _seconds(partial(contender.train, prepared, _MANY))
     if contender.n_stumps(model) != _MANY:
         raise RuntimeError(f"{contender.name} stopped after {contender.n_stumps(model)} of {_MANY} rounds")
     return (many - few) / (_MANY - _FEW), model
@@ -94,8 +95,8 @@ def whole_fit(*, n: int, names: Sequence[str], n_threads: int, repeats: int, n_r
     quality: dict[str, float] = {}
     for repeat in range(repeats):
         for contender in contenders:
-            before, prepared = _seconds(lambda c=contender: c.prepare(rows))
-            after, model = _seconds(lambda c=contender, p=prepared: c.train(p, n_rounds))
+            before, prepared = _seconds(partial(contender.prepare, rows))
+            after, model = _seconds(partial(contender.train, prepared, n_rounds))
             times[contender.name].append(before + after)
             binning[contender.name].append(before)
             if repeat == 0:
@@ -140,7 +141,7 @@ def prediction(
         contender.scores(model, test.X[:10_000])
     for _ in range(repeats):
         for contender, model in zip(contenders, models, strict=True):
-            times[contender.name].append(_seconds(lambda c=contender, m=model: c.scores(m, test.X))[0])
+            times[contender.name].append(_seconds(partial(contender.scores, model, test.X))[0])
     return {"seconds": times}
 
 

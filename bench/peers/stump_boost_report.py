@@ -48,10 +48,9 @@ def _machine() -> str:
         ]
         model = names[0] if names else model
     libraries = []
-    for names in (("fastpu",), ("lightgbm",), ("xgboost", "xgboost-cpu"), ("numpy",)):
-        for name in names:
-            with suppress(PackageNotFoundError):
-                libraries.append(f"{name} {version(name)}")
+    for name in ("fastpu", "lightgbm", "xgboost", "xgboost-cpu", "numpy"):
+        with suppress(PackageNotFoundError):
+            libraries.append(f"{name} {version(name)}")
     return f"{model}, {os.cpu_count()} CPUs; Python {platform.python_version()}, {', '.join(libraries)}"
 
 

@@ -21,6 +21,12 @@ constexpr index_t kTwoByteCuts = 255;  // more cuts than this need codes of two 
 
 index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
+// Workers for so many values: fewer of them than kValuesPerWorker are not worth waking a thread.
+int workers_for(index_t n_values, const Team& team) {
+  constexpr index_t kValuesPerWorker = 16384;
+  return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_values / kValuesPerWorker));
+}
+
 // Rows of codes start on few cache lines: a power of two up to a line, whole lines above.
 index_t padded_row(index_t n_codes, index_t code_bytes) {
   constexpr index_t kLine = 64;
@@ -68,30 +74,32 @@ template <class Code>
 void columns_to_rows(BinnedFeatures& binned, Team& team) {
   const auto* columns = reinterpret_cast<const Code*>(binned.by_column.data());
   auto* rows = reinterpret_cast<Code*>(binned.by_row.data());
-  team.for_each(count_blocks(binned.n_rows, kRowBlock), [&](index_t block, int) {
-    const index_t first = block * kRowBlock;
-    const index_t end = std::min(binned.n_rows, first + kRowBlock);
-    std::memset(rows + first * binned.row_stride, 0,
-                static_cast<std::size_t>((end - first) * binned.row_stride) * sizeof(Code));
-    for (index_t r0 = first; r0 < end; r0 += kRowTile) {
-      const index_t r1 = std::min(end, r0 + kRowTile);
-      for (index_t e = 0; e < binned.n_features; ++e) {
-        const Code* column = columns + e * binned.column_stride;
-        for (index_t r = r0; r < r1; ++r) rows[r * binned.row_stride + e] = column[r];
-      }
-    }
-  });
+  team.for_each(count_blocks(binned.n_rows, kRowBlock), workers_for(binned.n_rows * binned.n_features, team),
+                [&](index_t block, int) {
+                  const index_t first = block * kRowBlock;
+                  const index_t end = std::min(binned.n_rows, first + kRowBlock);
+                  std::memset(rows + first * binned.row_stride, 0,
+                              static_cast<std::size_t>((end - first) * binned.row_stride) * sizeof(Code));
+                  for (index_t r0 = first; r0 < end; r0 += kRowTile) {
+                    const index_t r1 = std::min(end, r0 + kRowTile);
+                    for (index_t e = 0; e < binned.n_features; ++e) {
+                      const Code* column = columns + e * binned.column_stride;
+                      for (index_t r = r0; r < r1; ++r) rows[r * binned.row_stride + e] = column[r];
+                    }
+                  }
+                });
 }
 
 template <class Code>
 void rows_to_columns(BinnedFeatures& binned, Team& team) {
   const auto* rows = reinterpret_cast<const Code*>(binned.by_row.data());
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
-  team.for_each(count_blocks(binned.n_rows, kRowBlock), [&](index_t block, int) {
-    const index_t first = block * kRowBlock;
-    transpose_block(rows, binned.row_stride, columns, binned.column_stride, first,
-                    std::min(binned.n_rows, first + kRowBlock), binned.n_features);
-  });
+  team.for_each(count_blocks(binned.n_rows, kRowBlock), workers_for(binned.n_rows * binned.n_features, team),
+                [&](index_t block, int) {
+                  const index_t first = block * kRowBlock;
+                  transpose_block(rows, binned.row_stride, columns, binned.column_stride, first,
+                                  std::min(binned.n_rows, first + kRowBlock), binned.n_features);
+                });
   for (index_t e = 0; e < binned.n_features; ++e) {
     std::fill(columns + e * binned.column_stride + binned.n_rows, columns + (e + 1) * binned.column_stride, Code(0));
   }
@@ -143,11 +151,12 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
   for (index_t first = 0; first < x.n_cols; first += kStripColumns) {
     const index_t width = std::min(kStripColumns, x.n_cols - first);
-    team.for_each(count_blocks(x.n_rows, kRowBlock), [&](index_t block, int) {
+    const int workers = workers_for(width * x.n_rows, team);
+    team.for_each(count_blocks(x.n_rows, kRowBlock), workers, [&](index_t block, int) {
       const index_t r0 = block * kRowBlock;
       transpose_block(x.data + first, x.n_cols, strip.data(), x.n_rows, r0, std::min(x.n_rows, r0 + kRowBlock), width);
     });
-    team.for_each(width, [&](index_t c, int worker) {
+    team.for_each(width, workers, [&](index_t c, int worker) {
       const auto e = static_cast<std::size_t>(first + c);
       const T* column = strip.data() + c * x.n_rows;
       ColumnBinner<T>& binner = binners[static_cast<std::size_t>(worker)];
@@ -249,7 +258,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
     binners.emplace_back(x.n_rows, longest, options.max_bins, weight);
   }
   constexpr index_t kFeatureBlock = 64;
-  team.for_each(count_blocks(x.n_cols, kFeatureBlock), [&](index_t block, int worker) {
+  team.for_each(count_blocks(x.n_cols, kFeatureBlock), workers_for(nnz, team), [&](index_t block, int worker) {
     auto& binner = binners[static_cast<std::size_t>(worker)];
     for (index_t f = block * kFeatureBlock; f < std::min(x.n_cols, (block + 1) * kFeatureBlock); ++f) {
       const auto e = static_cast<std::size_t>(f);
@@ -308,7 +317,7 @@ BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t
   } else {
     allocate_dense(taken);
     const auto bytes = static_cast<std::size_t>(all.row_stride * static_cast<index_t>(all.width));
-    team.for_each(count_blocks(n, kRowBlock), [&](index_t block, int) {
+    team.for_each(count_blocks(n, kRowBlock), workers_for(n * all.n_features, team), [&](index_t block, int) {
       for (index_t i = block * kRowBlock; i < std::min(n, (block + 1) * kRowBlock); ++i) {
         std::memcpy(taken.by_row.data() + static_cast<std::size_t>(i) * bytes,
                     all.by_row.data() + static_cast<std::size_t>(rows[i]) * bytes, bytes);

@@ -54,9 +54,11 @@ def fit_pnu_auc_boost(
         +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
         positive and negative here. See `fastpu.as_labels`.
     n_rounds : int, default 200
-        Number of stumps. The more, the better the fit of the training data.
+        Number of stumps. Many rounds fit the unlabelled rows too closely; choose the number on validation rows,
+        for example with `early_stopping_rounds`.
     gamma : float, default 0.5
         Weight in [0, 1] of the pairs of labelled rows against the pairs with an unlabelled row. 1 ignores U.
+        Validation on real data often chose 0.9 or more where there are labelled negatives.
     rho : float, default 0.01
         L1 penalty in [0, 1) on the weights of the stumps; stumps with Delta below it are not added.
     max_bins : int, optional
@@ -109,7 +111,7 @@ def fit_pnu_auc_boost(
     -----
     A round costs one pass over the codes of the rows on the smaller side of the stump just added, and one over
     the histograms, O(n d) at most and never O(pairs); the exact search adds the rows of those bins that could
-    hold the best threshold. Memory: two bytes a value for the codes (six with ``max_bins=None``), 32 bytes a row.
+    hold the best threshold. Memory: two bytes a value for the codes (six with ``max_bins=None``), about 50 bytes a row.
     Of thresholds whose Delta differs by less than 1e-12 the first feature's lowest wins.
 
     References

@@ -78,7 +78,8 @@ def _run(evaluation: Evaluation, data_set: DataSet, path: Path, options: argpars
     choices = evaluation.run(path, data_set.positive, lambda done: _progress(data_set.name, options.splits, done))
     exact = round(0.7 * y.size) <= options.exact_rows
     seconds = time.perf_counter() - start
-    return Result(data_set.name, *X.shape, None if exact else options.max_bins, choices, seconds)
+    max_bins = None if exact else options.max_bins
+    return Result(data_set.name, X.shape[0], X.shape[1], max_bins, choices, seconds)
 
 
 def _write(results: Sequence[Result], table: str, folder: Path, options: argparse.Namespace) -> None:

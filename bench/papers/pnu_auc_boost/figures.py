@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_critical_difference", "draw_rounds"]
 
-_STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10}
+_STYLE: dict[Any, Any] = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10}
 
 
 def draw_critical_difference(panels: Sequence[tuple[str, Ranks, Mapping[str, str]]], path: Path) -> None:

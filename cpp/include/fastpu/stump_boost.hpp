@@ -17,7 +17,7 @@
 // Candidates within 1e-12 of the best are ties; the first in order of feature, then threshold, wins.
 //
 // Cost of a round: one pass over the codes of the smaller side of the last stump, plus the histograms. Memory: the
-// codes, 32 bytes a row, and one histogram per worker. The result does not depend on the number of threads.
+// codes, 33 bytes a row, and one histogram per worker. The result does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
