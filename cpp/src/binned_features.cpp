@@ -27,12 +27,13 @@ int workers_for(index_t n_values, const Team& team) {
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_values / kValuesPerWorker));
 }
 
-// Rows of codes start on few cache lines: a power of two up to a line, whole lines above.
+// Rows of codes lie on few cache lines and are read as words of 8 bytes: a power of two up to a line, whole lines
+// above.
 index_t padded_row(index_t n_codes, index_t code_bytes) {
   constexpr index_t kLine = 64;
   const index_t bytes = n_codes * code_bytes;
   if (bytes > kLine) return round_up(bytes, kLine) / code_bytes;
-  index_t padded = code_bytes;
+  index_t padded = 8;
   while (padded < bytes) padded *= 2;
   return padded / code_bytes;
 }

@@ -115,6 +115,10 @@ def _found(choice: Choice, mark: str = "") -> str:
     return f"{np.mean(choice.test):.4f}{mark} ({spread:.4f})"
 
 
+def _p(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def row(result: Result) -> str:
     """Return the row of a data set."""
     printed = PRINTED.get(result.name, {})
@@ -130,7 +134,7 @@ def row(result: Result) -> str:
     for method in _OTHERS:
         choice = result.choices[method.column]
         comparison = compare(ours.test, choice.test)
-        cells += [_printed(printed.get(method.column)), _found(choice, comparison.mark), f"{comparison.p:.3f}"]
+        cells += [_printed(printed.get(method.column)), _found(choice, comparison.mark), _p(comparison.p)]
     return _line(cells)
 
 
@@ -162,8 +166,8 @@ def summary(results: Sequence[Result]) -> str:
         ranks += [f"{printed.means[i]:.2f}" if printed else "", f"{found.means[i]:.2f}", ""]
     lines = [_line(means), _line(wins), _line(ranks)]
     note = (
-        f"\n* {METHODS[0].title} is better, - it is worse, Wilcoxon p < {_LEVEL:g} over the splits (not corrected for "
-        f"the number of tests).\nNemenyi critical difference of the mean ranks, {len(columns)} methods on "
-        f"{found.n_sets} sets: {found.critical_difference:.2f}."
+        f"\nMarks: * {METHODS[0].title} is better, - it is worse, Wilcoxon p < {_LEVEL:g} over the splits (not "
+        f"corrected for the number of tests).\nNemenyi critical difference of the mean ranks, {len(columns)} methods "
+        f"on {found.n_sets} sets: {found.critical_difference:.2f}."
     )
     return "\n".join(lines) + "\n" + note

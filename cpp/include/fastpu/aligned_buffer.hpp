@@ -4,12 +4,17 @@
 
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "fastpu/types.hpp"
 
@@ -26,12 +31,28 @@ class OutOfMemory : public std::bad_alloc {
   std::string message_;
 };
 
+namespace detail {
+
+// Asks for large pages under a large array whose rows are visited out of order: with small ones, address translation
+// costs more than the memory itself. A hint; nothing depends on its being followed.
+inline void prefer_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{1} << 21;
+  if (bytes < 2 * kHugePage) return;
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / kHugePage * kHugePage;
+  if (first < end) static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+#endif
+}
+
+}  // namespace detail
+
 template <class T>
 class AlignedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kAlignment = 64;  // a cache line
 
   AlignedBuffer() = default;
   // Uninitialised; `what_for` names the array in the error when the memory cannot be had.
@@ -44,6 +65,7 @@ class AlignedBuffer {
     data_ = static_cast<T*>(
         ::operator new(static_cast<std::size_t>(count) * sizeof(T), std::align_val_t{kAlignment}, std::nothrow));
     if (data_ == nullptr) throw OutOfMemory(what_for, count * sizeof(T));
+    detail::prefer_huge_pages(data_, bytes());
   }
   AlignedBuffer(AlignedBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

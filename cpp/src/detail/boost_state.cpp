@@ -11,6 +11,7 @@ namespace {
 
 constexpr index_t kBlockWords = 64;  // a parallel task is 64 words: 4096 rows
 constexpr index_t kBlockRows = 64 * kBlockWords;
+constexpr index_t kMostBlockWords = 4096;  // of the rows that a stump moves: 262144 rows, some milliseconds
 constexpr double kFixedPoint = 0x1p61;     // a group's sum in fixed point: sums stay within 63 bits
 constexpr double kNegligible = 1e-200;     // weights below it (sum 1) are 0 until the next refresh
 constexpr index_t kRefreshRounds = 128;    // rounding errors add up for so many rounds at most,
@@ -231,28 +232,33 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + codes / kCodesPerWorker));
   // A worker's histogram must be worth its merging.
   if (codes < static_cast<double>(histogram_.size())) workers = 1;
-  const index_t n_blocks = count_blocks(features_.n_rows, kBlockRows);
-  team_.for_each(n_blocks, workers, [&](index_t block, int worker) {
+  // Large blocks, as full lists make the best use of the caches; the sums do not depend on how rows are dealt.
+  const index_t block_words = std::clamp<index_t>(n_words() / (8 * workers), kBlockWords, kMostBlockWords);
+  team_.for_each(count_blocks(n_words(), block_words), workers, [&](index_t block, int worker) {
     const auto w = static_cast<std::size_t>(worker);
-    if (added_[w].empty())
+    if (added_[w].empty()) {
       added_[w] = AlignedBuffer<std::int64_t>::zeros(histogram_.size(), "the histograms of a thread");
-    worked[w] = 1;
-    std::array<std::array<std::uint32_t, kBlockRows>, 2> lists;
-    std::array<std::uint32_t*, 2> ends = {lists[0].data(), lists[1].data()};
-    const index_t first_word = block * kBlockWords;
-    const index_t end_word = std::min(n_words(), first_word + kBlockWords);
-    for (index_t word = first_word; word < end_word; ++word) {
-      const auto at = static_cast<std::size_t>(word);
-      ends[0] = list_bits(listed[at] & ~labelled_[at], word, ends[0]);
-      ends[1] = list_bits(listed[at] & labelled_[at], word, ends[1]);
     }
-    for (std::size_t kind = 0; kind < 2; ++kind) {
-      const index_t n = ends[kind] - lists[kind].data();
-      if (n == 0) continue;
-      const PairSums sums = add_list(kind, lists[kind].data(), n, changes[kind], added_[w].data());
+    worked[w] = 1;
+    std::array<std::array<std::uint32_t, kMostRows>, 2> lists;
+    std::array<std::uint32_t*, 2> ends = {lists[0].data(), lists[1].data()};
+    const auto add = [&](std::size_t kind) {
+      const PairSums sums =
+          add_list(kind, lists[kind].data(), ends[kind] - lists[kind].data(), changes[kind], added_[w].data());
       added_sums_[w][kind].minus += sums.minus;
       added_sums_[w][kind].plus += sums.plus;
+      ends[kind] = lists[kind].data();
+    };
+    const index_t end_word = std::min(n_words(), (block + 1) * block_words);
+    for (index_t word = block * block_words; word < end_word; ++word) {
+      const auto at = static_cast<std::size_t>(word);
+      const std::array<std::uint64_t, 2> bits = {listed[at] & ~labelled_[at], listed[at] & labelled_[at]};
+      for (std::size_t kind = 0; kind < 2; ++kind) {
+        ends[kind] = list_bits(bits[kind], word, ends[kind]);
+        if (ends[kind] - lists[kind].data() > kMostRows - 64) add(kind);
+      }
     }
+    for (std::size_t kind = 0; kind < 2; ++kind) add(kind);
   });
   pending_.clear();
   pending_sums_ = {};

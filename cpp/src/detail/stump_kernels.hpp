@@ -57,6 +57,9 @@ struct DenseCodes {
   index_t bin_stride;  // bins of one feature and kind; kByteBinStride for bytes
 };
 
+// Most rows of one call of the functions that add rows: their codes stay in the second-level cache.
+inline constexpr index_t kMostRows = 1024;
+
 struct StumpKernels {
   // Adds the listed rows to the histogram (feature-major: [feature][kind][bin][pair], `histogram` pointing at the
   // kind's first bin) and changes them. Returns the sums of what was added to one feature.

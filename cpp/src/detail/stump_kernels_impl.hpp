@@ -1,6 +1,9 @@
 // Bodies of the kernels; included by one source per instruction-set level, which defines FASTPU_LEVEL as the name of
 // the level's namespace. Everything here has internal linkage but the table, or a linker could hand the code of a
-// high level to a processor of a low one. For the same reason nothing from the standard library is called.
+// high level to a processor of a low one. For the same reason no function of the C++ library is called.
+
+#include <bit>
+#include <cstring>
 
 #include "detail/stump_kernels.hpp"
 
@@ -12,9 +15,15 @@
 #if defined(_MSC_VER)
 #define FASTPU_RESTRICT __restrict
 #define FASTPU_PREFETCH(address) static_cast<void>(address)
+#define FASTPU_UNROLL
 #else
 #define FASTPU_RESTRICT __restrict__
 #define FASTPU_PREFETCH(address) __builtin_prefetch(address)
+#if defined(__clang__)
+#define FASTPU_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define FASTPU_UNROLL _Pragma("GCC unroll 8")
+#endif
 #endif
 
 namespace fastpu::detail::FASTPU_LEVEL {
@@ -40,39 +49,94 @@ inline void add_pair(std::int64_t* bin, Pair pair) {
 }
 #endif
 
-template <class Code>
-PairSums add_rows(const DenseCodes<Code>& codes, RowState* state, const std::uint32_t* FASTPU_RESTRICT rows, index_t n,
-                  const RowChange& change, std::int64_t* FASTPU_RESTRICT histogram) {
-  constexpr index_t kAhead =
-      8;  // rows fetched ahead: their addresses are known, but the processor does not see the pattern
-  const index_t feature_step = (sizeof(Code) == 1 ? kByteBinStride : codes.bin_stride) * 4;
+// Eight codes as one word, and the k-th of them, whatever the order of bytes in memory.
+inline std::uint64_t load_word(const std::uint8_t* codes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, codes, sizeof word);
+  return word;
+}
+inline index_t code_of(std::uint64_t word, int k) {
+  const int shift = std::endian::native == std::endian::little ? 8 * k : 56 - 8 * k;
+  return static_cast<index_t>((word >> shift) & 0xffU);
+}
+
+// The weights of a row in fixed point, before the change; then the change.
+inline Pair change_row(RowState& s, const RowChange& change, PairSums& sums) {
+  const auto minus = static_cast<std::int64_t>(s.minus * change.minus_scale);
+  const auto plus = static_cast<std::int64_t>(s.plus * change.plus_scale);
+  sums.minus += minus;
+  sums.plus += plus;
+  if (change.step != 0) {
+    s.minus *= change.minus_ratio;
+    s.plus *= change.plus_ratio;
+    const double sum = s.f + change.step;  // error-free: sum + error is s.f + change.step
+    const double part = sum - s.f;
+    s.f_low += (s.f - (sum - part)) + (change.step - part);
+    s.f = sum;
+  }
+  return make_pair(minus, plus);
+}
+
+// Rows are fetched ahead: their addresses are known, but no pattern that the processor could see.
+constexpr index_t kAhead = 16;
+
+// A row's codes are read once, as words of eight; then word by word, that is eight features at a time, all rows are
+// added to the histograms. Those of eight features stay in the first-level cache while those of all features would not,
+// and moving them in and out for every row would cost more than the adding.
+PairSums add_byte_rows(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
+                       const RowChange& change, std::int64_t* histogram) {
+  constexpr index_t kFeatures = 8;  // of a word
+  constexpr index_t kWords = 8;     // of a cache line
+  constexpr index_t kFeatureStep = 4 * kByteBinStride;
+  alignas(64) Pair pairs[kMostRows];
+  alignas(64) std::uint64_t words[kWords][kMostRows];
+  PairSums sums;
+  for (index_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) FASTPU_PREFETCH(state + rows[i + kAhead]);
+    pairs[i] = change_row(state[rows[i]], change, sums);
+  }
+  for (index_t first = 0; first < codes.n_features; first += kFeatures * kWords) {
+    const index_t n_words = (codes.n_features - first + kFeatures - 1) / kFeatures;
+    const index_t used = n_words < kWords ? n_words : kWords;
+    for (index_t i = 0; i < n; ++i) {
+      if (i + kAhead < n) FASTPU_PREFETCH(codes.by_row + rows[i + kAhead] * codes.row_stride + first);
+      const std::uint8_t* line = codes.by_row + rows[i] * codes.row_stride + first;
+      for (index_t w = 0; w < used; ++w) words[w][i] = load_word(line + kFeatures * w);
+    }
+    for (index_t w = 0; w < used; ++w) {
+      const index_t left = codes.n_features - first - kFeatures * w;
+      std::int64_t* bins = histogram + (first + kFeatures * w) * kFeatureStep;
+      if (left >= kFeatures) {
+        for (index_t i = 0; i < n; ++i) {
+          const std::uint64_t word = words[w][i];
+          FASTPU_UNROLL
+          for (int k = 0; k < kFeatures; ++k) add_pair(bins + k * kFeatureStep + 2 * code_of(word, k), pairs[i]);
+        }
+      } else {
+        for (index_t i = 0; i < n; ++i) {
+          const std::uint64_t word = words[w][i];
+          for (int k = 0; k < left; ++k) add_pair(bins + k * kFeatureStep + 2 * code_of(word, k), pairs[i]);
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+PairSums add_two_byte_rows(const DenseCodes<std::uint16_t>& codes, RowState* state, const std::uint32_t* rows,
+                           index_t n, const RowChange& change, std::int64_t* histogram) {
   PairSums sums;
   for (index_t i = 0; i < n; ++i) {
     if (i + kAhead < n) {
-      const index_t ahead = rows[i + kAhead];
-      FASTPU_PREFETCH(state + ahead);
-      FASTPU_PREFETCH(codes.by_row + ahead * codes.row_stride);
+      FASTPU_PREFETCH(state + rows[i + kAhead]);
+      FASTPU_PREFETCH(codes.by_row + rows[i + kAhead] * codes.row_stride);
     }
-    const index_t row = rows[i];
-    RowState& s = state[row];
-    const auto minus = static_cast<std::int64_t>(s.minus * change.minus_scale);
-    const auto plus = static_cast<std::int64_t>(s.plus * change.plus_scale);
-    sums.minus += minus;
-    sums.plus += plus;
-    const Pair pair = make_pair(minus, plus);
-    const Code* FASTPU_RESTRICT code = codes.by_row + row * codes.row_stride;
+    const Pair pair = change_row(state[rows[i]], change, sums);
+    const std::uint16_t* code = codes.by_row + rows[i] * codes.row_stride;
     std::int64_t* bins = histogram;
     for (index_t e = 0; e < codes.n_features; ++e) {
       add_pair(bins + 2 * static_cast<index_t>(code[e]), pair);
-      bins += feature_step;
-    }
-    if (change.step != 0) {
-      s.minus *= change.minus_ratio;
-      s.plus *= change.plus_ratio;
-      const double sum = s.f + change.step;  // error-free: sum + error is s.f + change.step
-      const double part = sum - s.f;
-      s.f_low += (s.f - (sum - part)) + (change.step - part);
-      s.f = sum;
+      bins += 4 * codes.bin_stride;
     }
   }
   return sums;
@@ -138,7 +202,7 @@ void bin_gains(const double* FASTPU_RESTRICT unlabelled, const double* FASTPU_RE
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const StumpKernels kStumpKernels = {
-    add_rows<std::uint8_t>, add_rows<std::uint16_t>, bytes_above, two_bytes_above, merge_bins, bin_gains,
+    add_byte_rows, add_two_byte_rows, bytes_above, two_bytes_above, merge_bins, bin_gains,
 };
 
 }  // namespace fastpu::detail::FASTPU_LEVEL
