@@ -12,8 +12,6 @@ namespace fastpu {
 
 namespace {
 
-constexpr index_t kExactBins = 255;  // bins of the exact search: what one byte holds
-
 template <class Enum, std::size_t N>
 Enum parse(const char* name, const std::string& value, const std::pair<const char*, Enum> (&choices)[N]) {
   for (const auto& [text, choice] : choices) {
@@ -68,7 +66,7 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, Team& team
       [&](const auto& x) {
         if constexpr (requires { x.data; }) {
           if (max_bins == 0) {
-            options.max_bins = kExactBins;
+            options.max_bins = exact_search_bins(x.n_rows, x.n_cols);
             training.set.order = &training.order;
             training.set.value = [x](index_t row, index_t feature) { return static_cast<double>(x.row(row)[feature]); };
             return bin_features(x, options, team, &training.order);

@@ -87,6 +87,15 @@ double step_length(const StumpBoostOptions& options, const BoostMixture& mixture
 
 }  // namespace
 
+index_t exact_search_bins(index_t n_rows, index_t n_features) {
+  constexpr index_t kCutAll = 600;  // with so few rows, cutting everywhere beats looking into bins
+  constexpr index_t kOneByte = 255;
+  constexpr index_t kFewest = 15;
+  constexpr index_t kMostBins = 1 << 21;  // 64 MB of histograms, and as much for a thread
+  const index_t wanted = n_rows <= kCutAll ? std::max<index_t>(1, n_rows - 1) : kOneByte;
+  return std::min(wanted, std::max(kFewest, kMostBins / n_features));
+}
+
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team) {
   check(options, train, eval);
@@ -106,6 +115,7 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
   double log_objective = 0;
   double alpha_sum = 0;
   double best_auc = -1;
+  index_t best_auc_round = 0;
   mixture.recompute(state.log_totals(), state.log_weights());
   log_objective = mixture.log_risk();
 
@@ -166,10 +176,12 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
     if (judge != nullptr) {
       info.eval_auc = judge->add_stump(stump.feature, threshold, stump.cut, fires_above, alpha, low);
       result.eval_auc.push_back(info.eval_auc);
-      best_auc = std::max(best_auc, info.eval_auc);
+      if (info.eval_auc > best_auc) {
+        best_auc = info.eval_auc;
+        best_auc_round = round;
+      }
       if (options.early_stopping_rounds > 0) {
-        const auto first_best = std::ranges::find(result.eval_auc, best_auc);
-        result.best_round = first_best - result.eval_auc.begin() + 1;
+        result.best_round = best_auc_round;
         stop_early = round - result.best_round >= options.early_stopping_rounds;
       }
     }

@@ -106,6 +106,11 @@ struct StumpBoostResult {
 // Called after every round; true stops. Runs on the caller's thread.
 using BoostCallback = std::function<bool(const BoostRound&)>;
 
+// How many bins the exact search of a dense matrix works with: it cuts at so many quantiles, and looks into the bins
+// between them through their order. Any number gives the same model; this one is fast and bounds the memory of wide
+// data.
+index_t exact_search_bins(index_t n_rows, index_t n_features);
+
 // Throws std::invalid_argument for an option out of range, labels of fewer than two groups, or an evaluation set
 // without both classes.
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace fastpu::detail {
 
@@ -65,25 +66,14 @@ BoostState::BoostState(const BinnedFeatures& features, const std::int8_t* labels
       ++n_active_;
     }
   }
-  // Weights are used in units of about the largest one of their group: only ratios within a group matter, and so no
-  // scale of the weights can overflow or vanish.
-  if (weight != nullptr) {
-    std::array<double, 3> largest{};
-    for (index_t i = 0; i < features.n_rows; ++i) {
-      double& most = largest[static_cast<std::size_t>(group_[i] + 1)];
-      most = std::max(most, weight[i]);
-    }
-    for (std::size_t g = 0; g < largest.size(); ++g) weight_unit_[g] = largest[g] > 0 ? std::ilogb(largest[g]) : 0;
-  }
   index_t histogram_size = 0;
   if (features.is_sparse()) {
     kind_offset_ = 2 * features.total_bins();
     histogram_size = 2 * kind_offset_;
     codes_per_row_ = static_cast<double>(features.row_bins.size()) / static_cast<double>(features.n_rows);
   } else {
-    bin_stride_ = kByteBinStride;
-    if (features.width == CodeWidth::two_bytes) {
-      for (index_t e = 0; e < features.n_features; ++e) bin_stride_ = std::max(bin_stride_, features.n_bins(e) + 4);
+    for (index_t e = 0; e < features.n_features; ++e) {
+      bin_stride_ = std::max(bin_stride_, features.n_bins(e) + kBinPadding);
     }
     kind_offset_ = 2 * bin_stride_;
     histogram_size = features.n_features * 2 * kind_offset_;
@@ -114,22 +104,20 @@ void BoostState::for_row_blocks(Visit&& visit) {
 void BoostState::refresh() {
   const auto n_blocks = static_cast<std::size_t>(count_blocks(features_.n_rows, kBlockRows));
   const auto is_active = [&](index_t i) { return ((active_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; };
-  // The largest exponent of each group, so that its largest weight becomes the row's sample weight.
+  // A weight is exp(exponent - largest exponent of the group), with the logarithm of the sample weight in the exponent:
+  // so no scale of f or of the sample weights can overflow or vanish.
   constexpr double kNone = -std::numeric_limits<double>::infinity();
-  const auto exponents = [&](index_t i, double& minus, double& plus) {
-    minus = rows_[i].f + rows_[i].f_low;
-    plus = -minus;
-    if (group_[i] > 0) minus = kNone;
-    if (group_[i] < 0) plus = kNone;
+  const auto exponents = [&](index_t i) {
+    const double f = rows_[i].f + rows_[i].f_low;
+    const double log_weight = weight_ != nullptr ? std::log(weight_[i]) : 0.0;
+    return std::pair{group_[i] > 0 ? kNone : log_weight + f, group_[i] < 0 ? kNone : log_weight - f};
   };
   std::vector<PerSlot> peaks(n_blocks, PerSlot{kNone, kNone, kNone, kNone});
   for_row_blocks([&](index_t block, index_t first, index_t end, int) {
     PerSlot& peak = peaks[static_cast<std::size_t>(block)];
     for (index_t i = first; i < end; ++i) {
       if (!is_active(i)) continue;
-      double minus = 0;
-      double plus = 0;
-      exponents(i, minus, plus);
+      const auto [minus, plus] = exponents(i);
       const std::size_t kind = group_[i] != 0 ? kLabelledMinus : kUnlabelledMinus;
       peak[kind] = std::max(peak[kind], minus);
       peak[kind + 1] = std::max(peak[kind + 1], plus);
@@ -144,19 +132,14 @@ void BoostState::refresh() {
     PerSlot& sum = partial[static_cast<std::size_t>(block)];
     for (index_t i = first; i < end; ++i) {
       if (!is_active(i)) continue;
-      double minus = 0;
-      double plus = 0;
-      exponents(i, minus, plus);
+      const auto [minus, plus] = exponents(i);
       const std::size_t kind = group_[i] != 0 ? kLabelledMinus : kUnlabelledMinus;
-      const double w =
-          weight_ != nullptr ? std::scalbn(weight_[i], -weight_unit_[static_cast<std::size_t>(group_[i] + 1)]) : 1.0;
-      const auto scaled = [&](double exponent, double top) {
-        if (exponent == kNone) return 0.0;
-        const double e = std::exp(exponent - top);
-        return e > kNegligible ? w * e : 0.0;
+      const auto weight = [](double exponent, double top) {
+        const double w = exponent == kNone ? 0.0 : std::exp(exponent - top);
+        return w > kNegligible ? w : 0.0;
       };
-      rows_[i].minus = scaled(minus, peak[kind]);
-      rows_[i].plus = scaled(plus, peak[kind + 1]);
+      rows_[i].minus = weight(minus, peak[kind]);
+      rows_[i].plus = weight(plus, peak[kind + 1]);
       sum[kind] += rows_[i].minus;
       sum[kind + 1] += rows_[i].plus;
     }

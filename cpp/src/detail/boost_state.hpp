@@ -56,7 +56,7 @@ class BoostState {
   bool is_labelled(index_t i) const { return ((labelled_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
   // Sums of the weights as stored; 0 for an empty group.
   const PerSlot& sums() const { return sums_; }
-  // log of the sum of sample_weight * exp(+-f) over the group, the weights in units of the group's own.
+  // log of the sum of sample_weight * exp(+-f) over the group.
   const PerSlot& log_totals() const { return log_totals_; }
   // log of the sum of sample weights: log_totals at f = 0.
   const PerSlot& log_weights() const { return log_weights_; }
@@ -78,7 +78,6 @@ class BoostState {
 
   const BinnedFeatures& features_;
   const double* weight_;
-  std::array<int, 3> weight_unit_{};  // exponents of two, for N, U, P
   const StumpKernels& kernels_;
   Team& team_;
   index_t bin_stride_ = 0;   // dense: bins between the starts of two kinds

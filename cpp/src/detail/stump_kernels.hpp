@@ -45,16 +45,17 @@ struct GainCoefs {
   double labelled_plus = 0;
 };
 
-// Bytes codes: histograms of one feature lie 260 bins apart, not 256, so that equal codes of different features
-// do not meet in one set of the first-level cache.
-inline constexpr index_t kByteBinStride = 260;
+// The histograms of two features lie a few bins more apart than they have bins: 260 and not 256, say, or equal codes of
+// different features would all meet in one set of the first-level cache.
+inline constexpr index_t kBinPadding = 4;
+inline constexpr index_t kByteBinStride = 256 + kBinPadding;  // the common case, compiled as a constant
 
 template <class Code>
 struct DenseCodes {
   const Code* by_row;
   index_t row_stride;
   index_t n_features;
-  index_t bin_stride;  // bins of one feature and kind; kByteBinStride for bytes
+  index_t bin_stride;  // bins from one kind of a feature to the next
 };
 
 // Most rows of one call of the functions that add rows: their codes stay in the second-level cache.
@@ -74,6 +75,10 @@ struct StumpKernels {
   void (*merge_bins)(double* histogram, std::int64_t* added, index_t n_bins, double minus_factor, double plus_factor);
   // gain[bin] = g of the bin.
   void (*bin_gains)(const double* unlabelled, const double* labelled, index_t n_bins, const GainCoefs&, double* gain);
+  // prefix[b] = gain[0] + ... + gain[b]; returns the sum of all. Summed in blocks of four, the same at every level.
+  double (*prefix_sums)(const double* gain, index_t n, double* prefix);
+  // The largest |slope * (total - prefix[k]) + center| of first <= k < end, or -1 if there is none.
+  double (*largest_score)(const double* prefix, index_t first, index_t end, double total, double slope, double center);
 };
 
 const StumpKernels& stump_kernels(Isa isa);

@@ -83,11 +83,12 @@ constexpr index_t kAhead = 16;
 // A row's codes are read once, as words of eight; then word by word, that is eight features at a time, all rows are
 // added to the histograms. Those of eight features stay in the first-level cache while those of all features would not,
 // and moving them in and out for every row would cost more than the adding.
-PairSums add_byte_rows(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
-                       const RowChange& change, std::int64_t* histogram) {
+template <bool kCommonStride>
+PairSums add_byte_rows_of(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
+                          const RowChange& change, std::int64_t* histogram) {
   constexpr index_t kFeatures = 8;  // of a word
   constexpr index_t kWords = 8;     // of a cache line
-  constexpr index_t kFeatureStep = 4 * kByteBinStride;
+  const index_t feature_step = 4 * (kCommonStride ? kByteBinStride : codes.bin_stride);
   alignas(64) Pair pairs[kMostRows];
   alignas(64) std::uint64_t words[kWords][kMostRows];
   PairSums sums;
@@ -105,22 +106,28 @@ PairSums add_byte_rows(const DenseCodes<std::uint8_t>& codes, RowState* state, c
     }
     for (index_t w = 0; w < used; ++w) {
       const index_t left = codes.n_features - first - kFeatures * w;
-      std::int64_t* bins = histogram + (first + kFeatures * w) * kFeatureStep;
+      std::int64_t* bins = histogram + (first + kFeatures * w) * feature_step;
       if (left >= kFeatures) {
         for (index_t i = 0; i < n; ++i) {
           const std::uint64_t word = words[w][i];
           FASTPU_UNROLL
-          for (int k = 0; k < kFeatures; ++k) add_pair(bins + k * kFeatureStep + 2 * code_of(word, k), pairs[i]);
+          for (int k = 0; k < kFeatures; ++k) add_pair(bins + k * feature_step + 2 * code_of(word, k), pairs[i]);
         }
       } else {
         for (index_t i = 0; i < n; ++i) {
           const std::uint64_t word = words[w][i];
-          for (int k = 0; k < left; ++k) add_pair(bins + k * kFeatureStep + 2 * code_of(word, k), pairs[i]);
+          for (int k = 0; k < left; ++k) add_pair(bins + k * feature_step + 2 * code_of(word, k), pairs[i]);
         }
       }
     }
   }
   return sums;
+}
+
+PairSums add_byte_rows(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
+                       const RowChange& change, std::int64_t* histogram) {
+  return codes.bin_stride == kByteBinStride ? add_byte_rows_of<true>(codes, state, rows, n, change, histogram)
+                                            : add_byte_rows_of<false>(codes, state, rows, n, change, histogram);
 }
 
 PairSums add_two_byte_rows(const DenseCodes<std::uint16_t>& codes, RowState* state, const std::uint32_t* rows,
@@ -197,12 +204,56 @@ void bin_gains(const double* FASTPU_RESTRICT unlabelled, const double* FASTPU_RE
   }
 }
 
+double prefix_sums(const double* FASTPU_RESTRICT gain, index_t n, double* FASTPU_RESTRICT prefix) {
+  double sum = 0;
+  index_t b = 0;
+  for (; b + 4 <= n; b += 4) {  // one addition to the running sum per block: the others do not wait for it
+    const double two = gain[b] + gain[b + 1];
+    const double three = two + gain[b + 2];
+    const double four = three + gain[b + 3];
+    prefix[b] = sum + gain[b];
+    prefix[b + 1] = sum + two;
+    prefix[b + 2] = sum + three;
+    prefix[b + 3] = sum + four;
+    sum = prefix[b + 3];
+  }
+  for (; b < n; ++b) {
+    sum += gain[b];
+    prefix[b] = sum;
+  }
+  return sum;
+}
+
+double largest_score(const double* prefix, index_t first, index_t end, double total, double slope, double center) {
+  constexpr index_t kLanes = 8;
+  const auto score = [&](index_t k) {
+    const double value = slope * (total - prefix[k]) + center;
+    return value < 0 ? -value : value;
+  };
+  double lanes[kLanes];
+  for (double& lane : lanes) lane = -1;
+  index_t k = first;
+  for (; k + kLanes <= end; k += kLanes) {
+    for (index_t j = 0; j < kLanes; ++j) {
+      const double value = score(k + j);
+      lanes[j] = lanes[j] < value ? value : lanes[j];
+    }
+  }
+  double best = -1;
+  for (; k < end; ++k) {
+    const double value = score(k);
+    best = best < value ? value : best;
+  }
+  for (const double lane : lanes) best = best < lane ? lane : best;
+  return best;
+}
+
 }  // namespace
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const StumpKernels kStumpKernels = {
-    add_byte_rows, add_two_byte_rows, bytes_above, two_bytes_above, merge_bins, bin_gains,
+    add_byte_rows, add_two_byte_rows, bytes_above, two_bytes_above, merge_bins, bin_gains, prefix_sums, largest_score,
 };
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

@@ -23,6 +23,8 @@ StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, Score sco
       team_(team),
       order_of_(static_cast<std::size_t>(features_.n_features), -1),
       best_of_feature_(order_of_.size()),
+      first_cut_(order_of_.size(), -1),
+      end_cut_(order_of_.size(), -1),
       scans_(static_cast<std::size_t>(team.n_threads())) {
   index_t most_bins = 0;
   for (index_t e = 0; e < features_.n_features; ++e) most_bins = std::max(most_bins, features_.n_bins(e));
@@ -45,10 +47,11 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
     Scan& scan = scans_[static_cast<std::size_t>(worker)];
     for (index_t e = block * per_block; e < std::min(n_features, (block + 1) * per_block); ++e) {
       state_.settle(e);
+      const auto at = static_cast<std::size_t>(e);
+      if (first_cut_[at] < 0) find_cuts(e, coefs);
       load(e, coefs, scan);
-      double best = -1;
-      for (index_t k = 0; k + 1 < features_.n_bins(e); ++k) best = std::max(best, std::abs(scan.score(scan.above(k))));
-      best_of_feature_[static_cast<std::size_t>(e)] = best;
+      best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
+                                                            scan.total, scan.slope, scan.center);
     }
   });
   state_.all_settled();
@@ -75,13 +78,26 @@ void StumpSearch::load(index_t feature, const GainCoefs& coefs, Scan& scan) cons
   const index_t n_bins = features_.n_bins(feature);
   state_.kernels().bin_gains(state_.unlabelled_bins(feature), state_.labelled_bins(feature), n_bins, coefs,
                              scan.gain.data());
-  scan.total = 0;
-  for (std::size_t b = 0; b < static_cast<std::size_t>(n_bins); ++b) {
-    scan.total += scan.gain[b];
-    scan.prefix[b] = scan.total;
-  }
+  scan.total = state_.kernels().prefix_sums(scan.gain.data(), n_bins, scan.prefix.data());
   scan.slope = score_ == Score::delta ? 1.0 : 2.0;
   scan.center = score_ == Score::delta ? 0.0 : -scan.total;
+}
+
+// A cut without rows on one side is no candidate: its Delta is 0, but its edge is that of a constant vote.
+void StumpSearch::find_cuts(index_t feature, const GainCoefs& k) {
+  const double* u = state_.unlabelled_bins(feature);
+  const double* l = state_.labelled_bins(feature);
+  const auto is_occupied = [&](index_t b) {
+    return k.unlabelled_minus * u[2 * b] + k.unlabelled_plus * u[2 * b + 1] + k.labelled_minus * l[2 * b] +
+               k.labelled_plus * l[2 * b + 1] >
+           0;
+  };
+  index_t first = 0;
+  index_t last = features_.n_bins(feature) - 1;
+  while (first < last && !is_occupied(first)) ++first;
+  while (first < last && !is_occupied(last)) --last;
+  first_cut_[static_cast<std::size_t>(feature)] = first;
+  end_cut_[static_cast<std::size_t>(feature)] = last;
 }
 
 double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
@@ -119,7 +135,8 @@ double StumpSearch::bin_bound(const Scan& scan, index_t feature, index_t bin, co
 double StumpSearch::best_inside(index_t feature, double best, const GainCoefs& coefs, Scan& scan) const {
   load(feature, coefs, scan);
   double found = -1;
-  for (index_t b = 0; b < features_.n_bins(feature); ++b) {
+  const auto at = static_cast<std::size_t>(feature);
+  for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
     if (bin_bound(scan, feature, b, coefs) < std::max(best, found) - kTie) continue;
     visit_inside(scan, feature, b, coefs,
                  [&](index_t, double delta) { found = std::max(found, std::abs(scan.score(delta))); });
@@ -130,7 +147,8 @@ double StumpSearch::best_inside(index_t feature, double best, const GainCoefs& c
 Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
   load(feature, coefs, scan);
   Boundary found;
-  for (index_t b = 0; b < features_.n_bins(feature); ++b) {
+  const auto at = static_cast<std::size_t>(feature);
+  for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
     if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
       visit_inside(scan, feature, b, coefs, [&](index_t position, double delta) {
         const double score = scan.score(delta);
@@ -139,7 +157,7 @@ Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCo
       if (found.feature >= 0) return found;
     }
     const double score = scan.score(scan.above(b));
-    if (b + 1 < features_.n_bins(feature) && std::abs(score) >= limit) return Boundary{feature, b, -1, score};
+    if (b < end_cut_[at] && std::abs(score) >= limit) return Boundary{feature, b, -1, score};
   }
   return found;
 }

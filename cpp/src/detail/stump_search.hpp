@@ -48,6 +48,7 @@ class StumpSearch {
   struct Scan;
   double row_gain(std::uint32_t row, const GainCoefs& k) const;
   void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
+  void find_cuts(index_t feature, const GainCoefs& k);
   double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
   template <class Visit>
   void visit_inside(const Scan& scan, index_t feature, index_t bin, const GainCoefs& coefs, Visit&& visit) const;
@@ -61,7 +62,9 @@ class StumpSearch {
   Team& team_;
   std::vector<index_t> order_of_;
   std::vector<double> best_of_feature_;
-  std::vector<Scan> scans_;  // per worker
+  std::vector<index_t> first_cut_;  // per feature: the cuts with rows on both sides are first_cut_ <= k < end_cut_;
+  std::vector<index_t> end_cut_;    // found in the first search
+  std::vector<Scan> scans_;         // per worker
 };
 
 // The gains of the bins of one feature, and their sums from the lowest bin on.
