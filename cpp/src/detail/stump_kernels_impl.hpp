@@ -78,7 +78,7 @@ inline Pair change_row(RowState& s, const RowChange& change, PairSums& sums) {
 }
 
 // Rows are fetched ahead: their addresses are known, but no pattern that the processor could see.
-constexpr index_t kAhead = 16;
+constexpr index_t kAhead = 48;
 
 // A row's codes are read once, as words of eight; then word by word, that is eight features at a time, all rows are
 // added to the histograms. Those of eight features stay in the first-level cache while those of all features would not,
@@ -94,6 +94,7 @@ PairSums add_byte_rows_of(const DenseCodes<std::uint8_t>& codes, RowState* state
   PairSums sums;
   for (index_t i = 0; i < n; ++i) {
     if (i + kAhead < n) FASTPU_PREFETCH(state + rows[i + kAhead]);
+    FASTPU_PREFETCH(codes.by_row + rows[i] * codes.row_stride);  // for the next loop
     pairs[i] = change_row(state[rows[i]], change, sums);
   }
   for (index_t first = 0; first < codes.n_features; first += kFeatures * kWords) {
