@@ -63,7 +63,8 @@ test-cpp: $(VENV)/.has-build  ## C++ tests alone
 
 test-python: $(VENV)/.has-test  ## Python tests and doctests alone
 	@$(MAKE) install WERROR=ON
-	$(VENV_PYTHON) -m pytest -n $(JOBS) --doctest-modules --doctest-glob='*.md' tests README.md --pyargs fastpu $(PYTEST_ARGS)
+	$(VENV_PYTHON) -m pytest -q --doctest-modules --doctest-glob='*.md' README.md --pyargs fastpu
+	$(VENV_PYTHON) -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
 
 bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 	cd bench && $(abspath $(BIN))/asv machine --yes
@@ -142,7 +143,7 @@ wheel-check: wheel  ## the wheel in an empty environment with its run-time packa
 	build/wheel-venv/bin/pip --disable-pip-version-check -q install dist/*.whl
 	cd build && wheel-venv/bin/python ../tests/test_minimal.py
 
-# The oldest NumPy and SciPy that pyproject.toml allows (wheels of both exist up to Python 3.11), without any optional package.
+# Wheels of the oldest NumPy and SciPy that pyproject.toml allows exist for Python 3.10 and 3.11.
 test-oldest: wheel  ## Python tests with the oldest packages that are allowed
 	rm -rf build/oldest-venv
 	$(VENV_PYTHON) -m venv build/oldest-venv

@@ -106,7 +106,17 @@ def test_a_feature_that_is_constant_in_a_subset_is_no_candidate():
         (np.array([-51]), IndexError, "-51"),
         (np.array([0.5]), TypeError, "rows"),
         (np.ones(49, dtype=bool), IndexError, "50.*49"),
-        (np.array([], dtype=int), ValueError, "row"),
+        (np.array([0, 2**64 - 1], dtype=np.uint64), IndexError, "row 18446744073709551615 is out of range for 50 rows"),
+        (np.array([2**63], dtype=np.uint64), IndexError, "row 9223372036854775808 is out of range for 50 rows"),
+        (np.array([-(2**63)]), IndexError, "row -9223372036854775808 is out of range for 50 rows"),
+        (np.array([-100], dtype=np.int8), IndexError, "row -100 is out of range"),
+        ((1, 2), TypeError, r"BinnedFeatures are indexed by rows alone, as in B\[rows\], got \(1, 2\) \(tuple\)"),
+        ((slice(None), 0), TypeError, "by rows alone"),
+        (7, TypeError, r"rows must be a slice.*got 7 \(int\)"),
+        (np.array([], dtype=int), ValueError, "^rows must choose at least one of the 50 rows, got none$"),
+        ([], ValueError, "^rows must choose at least one of the 50 rows"),
+        (slice(10, 10), ValueError, "^rows must choose at least one of the 50 rows"),
+        (np.zeros(50, dtype=bool), ValueError, "^rows must choose at least one of the 50 rows"),
         ("rows", TypeError, "rows.*'rows'"),
         (np.zeros((2, 2), dtype=int), TypeError, "rows.*2, 2"),
     ],
@@ -115,6 +125,13 @@ def test_impossible_subsets_are_refused(rows, error, words):
     bins = fastpu.bin_features(np.arange(100.0).reshape(50, 2), max_bins=4)
     with pytest.raises(error, match=words):
         bins[rows]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint64, np.int64])
+def test_rows_may_be_integers_of_every_width(dtype):
+    X = np.arange(600.0).reshape(300, 2)
+    bins = fastpu.bin_features(X, max_bins=250)
+    np.testing.assert_array_equal(bins[np.array([0, 100, 7], dtype=dtype)].codes(), bins.codes()[[0, 100, 7]])
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 7])
@@ -169,7 +186,7 @@ def test_bins_cut_elsewhere_are_refused_at_predict(sparse):
 
 def test_max_bins_beside_binned_rows_is_refused():
     X, y = np.arange(20.0)[:, None], np.where(np.arange(20) > 9, 1, -1)
-    with pytest.raises(ValueError, match="max_bins"):
+    with pytest.raises(ValueError, match=r"max_bins must be None \(or 5, as in X\) where X is BinnedFeatures, got 7"):
         fastpu.fit_pnu_auc_boost(fastpu.bin_features(X, max_bins=5), y, max_bins=7)
 
 

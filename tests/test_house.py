@@ -194,8 +194,13 @@ def test_a_fit_leaves_no_thread_behind():
     out = run_python(
         FIT
         + """
+import time
 before = len(os.listdir("/proc/self/task"))
 fit(3)
+# A thread that has been joined can still be listed for a moment.
+deadline = time.monotonic() + 5
+while len(os.listdir("/proc/self/task")) != before and time.monotonic() < deadline:
+    time.sleep(0.01)
 print(len(os.listdir("/proc/self/task")) - before)
 """
     )

@@ -161,10 +161,10 @@ def test_scores_and_signs(rng):
 @pytest.mark.parametrize(
     ("X", "text"),
     [
-        (np.ones((1, 3)), "X must have 2 features (columns), as at fit, got 3"),
+        (np.ones((1, 3)), "X must have 2 features (columns) like the training data, got 3"),
         (np.ones(2), "X must be two-dimensional"),
         (np.array([[1.0, np.nan]]), "X must not hold NaN or infinite entries, got nan at row 0, column 1"),
-        (pd.DataFrame({"b": [1.0], "a": [1.0]}), "X must have the feature names seen at fit"),
+        (pd.DataFrame({"b": [1.0], "a": [1.0]}), "X must have the feature names of the training data"),
     ],
 )
 def test_scoring_bad_input(X, text):

@@ -45,8 +45,19 @@ BAD_OPTIONS = [
     ({"sample_weight": np.ones(120) * 1j}, TypeError, "sample_weight.*complex"),
     ({"eval_set": 5}, TypeError, "eval_set.*5"),
     ({"eval_set": (np.zeros((3, 4)),)}, (TypeError, ValueError), "eval_set"),
-    ({"eval_set": (np.zeros((3, 5)), [1, -1, 1])}, ValueError, "eval_set.*4.*5"),
+    (
+        {"eval_set": (np.zeros((3, 5)), [1, -1, 1])},
+        ValueError,
+        r"X of eval_set must have 4 features \(columns\) like the training data, got 5",
+    ),
     ({"eval_set": (np.zeros((3, 4)), [1, -1])}, ValueError, "eval_set.*3.*2"),
+    ({"eval_set": [(np.zeros((3, 4)), [1, -1, 1])]}, TypeError, r"one pair \(X, y\), got a list of 1 pair$"),
+    ({"eval_set": [(np.zeros((3, 4)), [1, -1, 1])] * 2}, TypeError, r"one pair \(X, y\), got a list of 2 pairs$"),
+    ({"eval_set": (([[1.0] * 4], [1]),) * 2}, TypeError, r"one pair \(X, y\), got a tuple of 2 pairs$"),
+    ({"eval_set": ([[1.0] * 4] * 2, [[1], [-1]])}, ValueError, r"y of eval_set must be one-dimensional"),
+    ({"eval_set": (np.zeros(4), [1, -1, 1, -1])}, ValueError, r"X of eval_set must.*; use X.reshape\(-1, 1\)"),
+    ({"eval_set": (np.zeros((2, 4)), np.array([[1], [-1]]))}, ValueError, r"y of eval_set must.*; use y.ravel\(\)$"),
+    ({"eval_set": (np.zeros((2, 4)), [1, 7])}, ValueError, r"y of eval_set must.*fastpu.as_labels\(y, "),
     ({"eval_set": (np.zeros((3, 4)), [1, 1, 1])}, ValueError, "eval_set"),
     ({"eval_set": (np.zeros((3, 4)) * 1j, [1, -1, 1])}, TypeError, "eval_set.*complex"),
     ({"n_estimators": 5}, TypeError, "n_estimators"),
@@ -149,6 +160,33 @@ def test_a_broken_sparse_structure_is_refused_before_it_is_read(fit):
 def test_bad_labels_are_named(fit, y, error, words):
     with pytest.raises(error, match=words):
         fit(np.arange(12.0).reshape(6, 2), y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each_fit
+def test_labels_in_a_frame_of_one_column_are_to_be_selected(fit, library):
+    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
+    y = module.DataFrame({"label": [1, 1, 0, 0, -1, -1]})
+    words = r"y must be one-dimensional, got DataFrame of shape \(6, 1\); select the column, y\['label'\]$"
+    with pytest.raises(ValueError, match=words):
+        fit(np.zeros((6, 2)), y)
+    with pytest.raises(ValueError, match="y of eval_set.*; select the column, y\\['label'\\]$"):
+        fit(np.zeros((6, 2)), y["label"], eval_set=(np.zeros((6, 2)), y))
+
+
+@each_fit
+def test_bins_in_any_other_place_than_that_of_the_matrix_are_refused(fit, data):
+    X, y = data
+    bins = fastpu.bin_features(X, max_bins=5)
+    words = "cannot be read as .*: BinnedFeatures only stand for X in a fit or a prediction"
+    with pytest.raises(TypeError, match=f"^y {words}"):
+        fit(bins, bins)
+    with pytest.raises(TypeError, match=f"^sample_weight {words}"):
+        fit(bins, y, sample_weight=bins)
+    with pytest.raises(TypeError, match=f"^y of eval_set {words}"):
+        fit(bins, y, eval_set=(bins, bins))
+    with pytest.raises(TypeError, match=f"^X {words}"):
+        fastpu.bin_features(bins)
 
 
 def test_rankboost_wants_both_labelled_groups():

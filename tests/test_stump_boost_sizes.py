@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -134,3 +135,30 @@ def test_sparse_input_stays_sparse_and_memory_that_is_not_there_is_named():
     assert len(messages) == 3, run.stdout
     for message in messages:
         assert "bytes" in message
+
+
+@pytest.mark.parametrize("labelled", [0.1, 0.4, 0.9])
+@pytest.mark.parametrize("fit", [fastpu.fit_pnu_auc_boost, fastpu.fit_pnu_adaboost])
+def test_no_copy_of_the_rows_is_made(fit, labelled):
+    """Not for the threshold either, which only the labelled rows decide."""
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(40_000, 150))
+    y = np.where(rng.random(40_000) < labelled, np.where(X[:, 0] > 0, 1, -1), 0)
+    tracemalloc.start()
+    fit(X, y, n_rounds=2, max_bins=8)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (1 << 22) + 100 * len(y)  # the rows scored at a time, and vectors
+    assert peak < X.nbytes / 5
+
+
+@pytest.mark.parametrize("weighted", [None, "real"])
+def test_the_threshold_does_not_depend_on_how_rows_are_gathered(weighted, monkeypatch):
+    problem = make_problem(np.random.default_rng(13), n=900, d=6, weighted=weighted)
+    y = np.where(np.arange(900) % 3 > 0, 0, problem.y)  # few labelled rows
+    options = {"n_rounds": 20, "sample_weight": problem.weights}
+    expected = fastpu.fit_pnu_auc_boost(to_csr(problem.X), y, **options).threshold  # scores every row
+    for n_bytes in (1, 7 * 6 * 8, 1 << 22):
+        monkeypatch.setattr("fastpu._boosting._GATHERED_BYTES", n_bytes)
+        threshold = fastpu.fit_pnu_auc_boost(problem.X, y, **options).threshold
+        np.testing.assert_allclose(threshold, expected, rtol=SCORE_TOL)

@@ -67,6 +67,29 @@ def test_params_record_the_call(fit, data):
     assert str(model.n_iter) in repr(model)
 
 
+@pytest.mark.parametrize("form", ["exact", "max_bins", "binned", "eval_set"])
+@each_fit
+def test_params_are_arguments_of_the_function(fit, form, data):
+    """Given back to it they make the same model."""
+    X, y = data
+    eval_set, options = None, {"max_bins": 9} if form == "max_bins" else {}
+    if form == "eval_set":
+        eval_set = (X[y != 0], y[y != 0])
+        options = {"early_stopping_rounds": 4, "stop_tol": 1e-10, "n_rounds": 99}
+    if fit is not fastpu.fit_rankboost_auc:
+        options["gamma"] = 0.8
+    if fit is not fastpu.fit_pnu_adaboost:
+        options |= {"rho": 0.03, "step": "line_search"}
+    rows = fastpu.bin_features(X, max_bins=6) if form == "binned" else X
+    options = {"n_rounds": 12} | options
+    model = fit(rows, y, eval_set=eval_set, **options)
+    arguments = {name: value for name, value in model.params.items() if name != "method"}
+    assert options.items() <= arguments.items()
+    again = fit(rows, y, eval_set=eval_set, **arguments)
+    assert_identical(again, model)
+    assert dict(again.params) == dict(model.params)
+
+
 @each_fit
 def test_a_normal_fit_is_silent(fit, data, capfd):
     X, y = data
@@ -81,17 +104,30 @@ def test_a_rule_that_did_not_end_the_fit_is_reported(fit, data):
     """Making all the rounds asked for is the job done, unless a stopping rule was asked for and not met."""
     X, y = data
     valid = (X[y != 0], y[y != 0])
-    with pytest.warns(fastpu.ConvergenceWarning, match="all 4 rounds.*stop_tol = 0.001"):
+    with pytest.warns(fastpu.ConvergenceWarning, match="all 4 rounds before stop_tol = 0.001 ended it") as caught:
         model = fit(X, y, n_rounds=4, stop_tol=1e-3)
     assert (model.status, model.converged) == ("n_rounds", False)
-    with pytest.warns(fastpu.ConvergenceWarning, match="all 4 rounds.*early stopping"):
-        fit(X, y, n_rounds=4, eval_set=valid, early_stopping_rounds=50)
+    (message,) = [str(warning.message) for warning in caught]
+    assert f"{model.deltas[-1]:.3g}" in message
+    assert "eval_set" not in message
+    with pytest.warns(fastpu.ConvergenceWarning, match="all 4 rounds before early stopping ended it") as caught:
+        model = fit(X, y, n_rounds=4, eval_set=valid, early_stopping_rounds=50)
+    (message,) = [str(warning.message) for warning in caught]
+    curve = model.history["eval_auc"]
+    assert f"the best AUC of eval_set so far, {curve.max():.4g}, is that of round {model.n_iter}" in message
+    assert message.endswith("and 50 rounds must pass without a better one; raise n_rounds")
+    assert "stop_tol" not in message
+    with pytest.warns(
+        fastpu.ConvergenceWarning, match=r"before early stopping or stop_tol = 0.001 ended it.*;.*; raise"
+    ):
+        fit(X, y, n_rounds=4, eval_set=valid, early_stopping_rounds=50, stop_tol=1e-3)
 
 
 @each_fit
 def test_an_empty_model_is_reported(fit):
     with pytest.warns(fastpu.DegenerateModelWarning, match=f"{fit.__name__}.*empty"):
         model = fit(np.zeros((4, 2)), [1, 1, -1, -1])
+    assert (model.n_iter, model.status, model.converged) == (0, "no_gain", True)
     np.testing.assert_array_equal(model.decision_function(np.ones((3, 2))), np.zeros(3))
     np.testing.assert_array_equal(model.predict(np.ones((3, 2))), [-1, -1, -1])
 

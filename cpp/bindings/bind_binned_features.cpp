@@ -49,15 +49,17 @@ py::tuple get_state(const BinnedFeatures& b) {
 template <class T>
 std::vector<T> vector_of(const py::handle& array, const char* name) {
   const T* data = view_1d<T>(array, name);
-  return std::vector<T>(data, data + py::len(array));
+  auto values = make_vector<T>(static_cast<index_t>(py::len(array)), name);
+  std::copy_n(data, values.size(), values.begin());
+  return values;
 }
 
-Shared set_state(const py::tuple& state) {
-  if (state.size() != 11) throw py::value_error("not the state of binned features");
+// The members as they stand in the state: nothing is known of them yet.
+Shared read_state(const py::tuple& state) {
   auto b = std::make_shared<BinnedFeatures>();
   b->n_rows = state[0].cast<index_t>();
   b->n_features = state[1].cast<index_t>();
-  b->width = static_cast<CodeWidth>(state[2].cast<int>());
+  b->width = static_cast<CodeWidth>(state[2].cast<std::uint8_t>());
   auto cuts = std::make_shared<Cuts>();
   cuts->start = vector_of<index_t>(state[3], "start");
   cuts->value = vector_of<double>(state[4], "value");
@@ -70,11 +72,23 @@ Shared set_state(const py::tuple& state) {
   b->row_start = vector_of<index_t>(state[8], "row_start");
   b->row_bins = vector_of<std::uint32_t>(state[9], "row_bins");
   b->zero_code = vector_of<std::uint32_t>(state[10], "zero_code");
-  if (!b->is_sparse()) {
-    const auto code_bytes = static_cast<index_t>(b->width);
-    b->by_column = AlignedBuffer<std::uint8_t>(b->n_features * b->column_stride * code_bytes, "the codes by column");
+  return b;
+}
+
+Shared set_state(const py::tuple& state) {
+  constexpr const char* kForeign = "not the state of binned features";
+  if (state.size() != 11) throw py::value_error(kForeign);
+  Shared b;
+  try {
+    b = read_state(state);
+  } catch (const py::cast_error&) {  // a number that is none, or too large
+    throw py::value_error(kForeign);
+  } catch (const py::type_error& error) {  // another kind of array
+    throw py::value_error(std::string(kForeign) + ": " + error.what());
   }
-  Team team(1);
+  Team team(1, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  check_binned(*b, team);
   b->fill_columns(team);
   return b;
 }

@@ -67,13 +67,19 @@ class BoostRound:
 
 @dataclass(frozen=True)
 class Method:
-    """What one method asks of the kernel."""
+    """What one method asks of the kernel: of the `options` those named in `arguments` are its own arguments."""
 
     function: str
     title: str
     loss: Literal["auc", "ada"]
     options: dict[str, Any]
+    arguments: tuple[str, ...]
     labelled_only: bool = False
+
+    @property
+    def group_without_weight(self) -> int | None:
+        """The label whose rows are not in the loss, whatever y holds."""
+        return {0: -1, 1: 1}.get(self.options["gamma"]) if self.loss == "ada" else None
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,7 @@ def boost(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     _check_groups(fit, labels, weights)
+    weights = _without_unused_rows(fit, labels, weights)
     eval_native, eval_labels = _check_eval_set(eval_set, data)
 
     rows = _Rows(data._native if isinstance(data, BinnedFeatures) else data.native, labels, weights)
@@ -161,7 +168,7 @@ def boost(
     params = {
         "method": fit.function,
         "n_rounds": rounds,
-        **(fit.options if fit.loss == "auc" else {"gamma": fit.options["gamma"]}),
+        **{name: fit.options[name] for name in fit.arguments},
         "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else cuts,
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
@@ -201,7 +208,9 @@ def _isa() -> str:
     return level
 
 
+_GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MANY = 2**62  # more rounds than can be run
+_GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
 _STUMP_ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 _HISTORY = {"delta": "deltas", "alpha": "alphas", "z": "z", "objective": "objective"}
 
@@ -210,28 +219,45 @@ def _with_own_threshold(model: StumpEnsemble, fit: Method, rows: _Rows, n_thread
     """Return the model with the threshold that its scores are cut at."""
     if fit.loss == "ada":
         return model
-    counted = np.True_ if rows.weights is None else rows.weights > 0
-    has_pos, has_neg = bool(((rows.labels > 0) & counted).any()), bool(((rows.labels < 0) & counted).any())
-    if has_pos and has_neg and isinstance(rows.native, np.ndarray) and not rows.labels.all():
-        rows = rows.labelled()  # the only rows that matter
-    scores = model._scores(rows.native, n_threads)
-    upper = rows.labels == (1 if has_pos else 0)
-    lower = rows.labels == (-1 if has_neg else 0)
-    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
-    names = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+    labels, weights = rows.labels, rows.weights
+    counted = np.True_ if weights is None else weights > 0
+    has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
+    n_labelled = int(np.count_nonzero(labels))
+    if has_pos and has_neg and isinstance(rows.native, np.ndarray) and 2 * n_labelled < labels.size:
+        chosen = np.flatnonzero(labels)  # the only rows that matter
+        scores = _scores_of_rows(model, rows.native, chosen, n_threads)
+        labels, weights = labels[chosen], None if weights is None else weights[chosen]
+    else:
+        scores = model._scores(rows.native, n_threads)
+    upper = labels == (1 if has_pos else 0)
+    lower = labels == (-1 if has_neg else 0)
+    sides = (None, None) if weights is None else (weights[upper], weights[lower])
     rule = (
-        f"best balanced accuracy between {names[1 if has_pos else 0]} and {names[-1 if has_neg else 0]} training rows"
+        f"best balanced accuracy between {_GROUP[1 if has_pos else 0]} and {_GROUP[-1 if has_neg else 0]} training rows"
     )
-    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
+    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
     return replace(model, threshold=threshold, threshold_rule=rule)
+
+
+def _scores_of_rows(
+    model: StumpEnsemble, X: NDArray[Any], rows: NDArray[np.intp], n_threads: int
+) -> NDArray[np.float64]:
+    """Return the scores of some rows of `X`, of which only a few are copied at a time."""
+    n_at_once = max(1, _GATHERED_BYTES // (X.shape[1] * X.itemsize))
+    scores: NDArray[np.float64] = np.empty(rows.size)
+    for start in range(0, rows.size, n_at_once):
+        chunk = slice(start, start + n_at_once)
+        scores[chunk] = model._scores(X[rows[chunk]], n_threads)
+    return scores
 
 
 def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | None:
     if max_bins is None:
         return None
-    if isinstance(data, BinnedFeatures):
-        raise ValueError(f"max_bins must be None where X is BinnedFeatures, got {max_bins!r}")
-    return check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    if isinstance(data, BinnedFeatures) and cuts != data.max_bins:
+        raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
+    return cuts
 
 
 def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
@@ -244,13 +270,38 @@ def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.flo
         raise ValueError(f"y must hold positive (+1) and negative (-1) rows for {fit.function}, got {counts}")
     if (n_pos > 0) + (n_unl > 0) + (n_neg > 0) < 2:
         raise ValueError(f"y must hold at least two of +1, 0 and -1 for {fit.function}, got {counts}")
+    if fit.group_without_weight is None:
+        return
+    sizes = {1: n_pos, 0: n_unl, -1: n_neg}
+    wanted = [label for label in sizes if label != fit.group_without_weight]
+    for label in wanted:
+        if not sizes[label]:
+            raise ValueError(
+                f"gamma = {fit.options['gamma']:g} compares {' with '.join(_GROUP[g] for g in wanted)} rows alone, "
+                f"and y has no {_GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
+            )
+
+
+def _without_unused_rows(
+    fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Return weights of 0 for rows that are not in the loss: their values shall give no thresholds either."""
+    if fit.group_without_weight is None:
+        return weights
+    unused = labels == fit.group_without_weight
+    if not unused.any():
+        return weights
+    return np.where(unused, 0.0, 1.0 if weights is None else weights)
 
 
 def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> tuple[Any, NDArray[np.int8] | None]:
     if eval_set is None:
         return None, None
+    if isinstance(eval_set, tuple | list) and eval_set and all(map(_is_pair_of_data, eval_set)):
+        pairs = f"{len(eval_set)} pair{'s' * (len(eval_set) > 1)}"
+        raise TypeError(f"eval_set must be one pair (X, y), got a {type(eval_set).__name__} of {pairs}")
     if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
-        raise TypeError(f"eval_set must be a pair (X, y), got {describe(eval_set)}")
+        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
     X, y = eval_set
     name = "X of eval_set"
     if isinstance(X, BinnedFeatures):
@@ -273,6 +324,15 @@ def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> tuple[An
     return (checked._native if isinstance(checked, BinnedFeatures) else checked.native), labels
 
 
+def _is_pair_of_data(value: object) -> bool:
+    """Tell a pair (X, y), such as other libraries take lists of, from a matrix and from labels."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    X = value[0]
+    is_table = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple)
+    return is_table or len(getattr(X, "shape", ())) == 2
+
+
 def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: int, tolerance: float) -> None:
     level = 4  # the caller of the fit function
     rho = fit.options["rho"]
@@ -285,12 +345,24 @@ def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: in
             DegenerateModelWarning,
             stacklevel=level,
         )
-    elif found["status"] == "n_rounds" and (patience or tolerance > STOP_TOL):
-        rules = [f"early stopping ({patience} rounds without a better AUC)"] if patience else []
-        rules += [f"stop_tol = {tolerance:g}"] if tolerance > STOP_TOL else []
+        return
+    if found["status"] != "n_rounds":
+        return
+    rules, states = [], []
+    if patience:
+        best = found["best_round"]
+        rules.append("early stopping")
+        states.append(
+            f"the best AUC of eval_set so far, {found['eval_auc'][best - 1]:.4g}, is that of round {best}, "
+            f"and {patience} rounds must pass without a better one"
+        )
+    if tolerance > STOP_TOL:
+        rules.append(f"stop_tol = {tolerance:g}")
+        states.append(f"the stump of the last round has {gain} {reached}, and none may be left above {needed}")
+    if rules:
         warnings.warn(
-            f"{fit.function} made all {model.params['n_rounds']} rounds before {' or '.join(rules)} ended it: "
-            f"in the last round the largest {gain} was {reached}, against {needed}; raise n_rounds",
+            f"{fit.function} ran all {model.params['n_rounds']} rounds before {' or '.join(rules)} ended it: "
+            f"{'; '.join(states)}; raise n_rounds",
             ConvergenceWarning,
             stacklevel=level,
         )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._text import describe, short
+from fastpu._frames import frame_kind
+from fastpu._text import describe, short, variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,11 +54,12 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
         if array.dtype.kind in "US" and not isinstance(source, np.ndarray):
             # NumPy turns [1, "unknown"] into strings; keep each label what it is.
             array = np.array(source, dtype=object)
-    except (ValueError, TypeError) as error:
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be read as a list of labels: {error}") from error
+    except ValueError as error:
         raise ValueError(f"{name} cannot be read as a list of labels: {error}") from error
     if array.ndim != 1:
-        hint = f"; use {name}.ravel()" if array.ndim == 2 and 1 in array.shape else ""
-        raise ValueError(f"{name} must be one-dimensional, got {describe(y)}{hint}")
+        raise ValueError(f"{name} must be one-dimensional, got {describe(y)}{_how_to_flatten(y, array, name)}")
     if array.size == 0:
         raise ValueError(f"{name} must not be empty")
     if array.dtype.kind == "O":
@@ -65,6 +67,15 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
     if array.dtype.kind not in "biufUS":
         raise TypeError(f"{name} must hold numbers, booleans, strings or missing entries, got dtype {array.dtype}")
     return array
+
+
+def _how_to_flatten(y: object, array: NDArray[Any], name: str) -> str:
+    if array.ndim != 2 or 1 not in array.shape:
+        return ""
+    if frame_kind(y) is None:
+        return f"; use {variable(name)}.ravel()"
+    frame: Any = y
+    return f"; select the column, {variable(name)}[{short(frame.columns[0])}]" if array.shape[1] == 1 else ""
 
 
 def _read_series(y: object) -> object:
@@ -141,7 +152,7 @@ def apply_codes(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], n
     if zeros and ("unlabeled", MISSING) in counts and "unlabeled" not in codes:
         raise ValueError(
             f"{name} holds both 0 and missing entries, and either may mean unlabelled; say which "
-            f"with as_labels({name}, unlabeled=..., negative=...)"
+            f"with as_labels({variable(name)}, unlabeled=..., negative=...)"
         )
     return result
 
@@ -203,7 +214,7 @@ def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]]
     raise ValueError(
         f"{name} must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative), or booleans, "
         f"got {listed}{more}; for another coding use "
-        f"fastpu.as_labels({name}, positive=..., unlabeled=..., negative=...)"
+        f"fastpu.as_labels({variable(name)}, positive=..., unlabeled=..., negative=...)"
     )
 
 

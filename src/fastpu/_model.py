@@ -36,7 +36,7 @@ class Model(ABC):
     Attributes
     ----------
     n_features : int
-        Number of features seen at fit.
+        Number of features of the training data.
     feature_names : tuple of str, or None
         Their names, if the training data had names.
     threshold : float
@@ -44,17 +44,17 @@ class Model(ABC):
     threshold_rule : str
         Where the threshold comes from.
     n_iter : int
-        Number of rounds or iterations run.
+        Number of rounds or iterations kept. Early stopping drops the last ones that were run; `history` has these too.
     converged : bool
-        Whether the fit met its tolerance.
+        Whether a stopping rule was met before the rounds or iterations ran out.
     status : str
         Why the fit stopped.
     objective : ndarray of float64
-        Value of the objective after each iteration.
+        Value of the objective after each iteration that was kept.
     history : mapping of str to ndarray
-        What else the loop recorded.
+        What the loop recorded, for every iteration that was run.
     params : mapping of str to object
-        The parameters of the fit.
+        The function that made the model ("method") and its arguments that influence the result.
 
     Notes
     -----

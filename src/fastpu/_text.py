@@ -6,7 +6,7 @@ import reprlib
 
 import numpy as np
 
-__all__ = ["describe", "short", "where_column"]
+__all__ = ["describe", "short", "variable", "where_column"]
 
 
 def short(value: object) -> str:
@@ -24,6 +24,11 @@ def describe(value: object) -> str:
         with_dtype = f" and dtype {dtype}" if dtype is not None else ""
         return f"{kind} of shape {shape}{with_dtype}"
     return f"{short(value)} ({kind})"
+
+
+def variable(name: str) -> str:
+    """Return what stands for an argument in code: `X` for "X of eval_set"."""
+    return name.partition(" ")[0]
 
 
 def where_column(column: int, names: tuple[str, ...] | None) -> str:

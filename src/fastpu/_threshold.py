@@ -45,11 +45,10 @@ def balanced_accuracy_threshold(
     """
     scores_p, weights_p = _weighted(score_pos, weight_pos, "score_pos")
     scores_o, weights_o = _weighted(score_other, weight_other, "score_other")
-    values, where = np.unique(np.concatenate([scores_p, scores_o]), return_inverse=True)
-    where = where.reshape(-1)
+    values = np.unique(np.concatenate([scores_p, scores_o]))
     # Weight at or below each distinct score, per group.
-    below_p = np.cumsum(np.bincount(where[: scores_p.size], weights_p, values.size))
-    below_o = np.cumsum(np.bincount(where[scores_p.size :], weights_o, values.size))
+    below_p = np.cumsum(np.bincount(np.searchsorted(values, scores_p), weights_p, values.size))
+    below_o = np.cumsum(np.bincount(np.searchsorted(values, scores_o), weights_o, values.size))
     gain = below_o / below_o[-1] - below_p / below_p[-1]  # twice the balanced accuracy, minus 1
     best = float(np.max(gain[:-1], initial=-math.inf))
     if best < -_TIE:
@@ -88,11 +87,12 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
 
 def _weighted(
     scores: NDArray[np.floating], weights: NDArray[np.floating] | None, name: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return scores and weights as float64, without the rows of weight 0."""
-    values = np.asarray(scores, dtype=np.float64)
-    mass = np.ones(values.shape) if weights is None else np.asarray(weights, dtype=np.float64)
-    values, mass = values[mass > 0], mass[mass > 0]
+    values, mass = np.asarray(scores, dtype=np.float64), None
+    if weights is not None:
+        mass = np.asarray(weights, dtype=np.float64)
+        values, mass = values[mass > 0], mass[mass > 0]
     if values.size == 0:
         raise ValueError(f"{name} must have at least one row of positive weight, got none")
     if np.isnan(values).any():

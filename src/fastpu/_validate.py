@@ -25,7 +25,7 @@ from fastpu._params import (
     check_random_state,
 )
 from fastpu._sparse import CSRArrays, Floats, is_sparse, read_sparse
-from fastpu._text import describe, short, where_column
+from fastpu._text import describe, short, variable, where_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,7 @@ def check_matrix(
     native: Floats | CSRArrays
     if is_sparse(source):
         if not sparse:
-            raise TypeError(f"{name} must be dense, got {describe(X)}; use {name}.toarray()")
+            raise TypeError(f"{name} must be dense, got {describe(X)}; use {variable(name)}.toarray()")
         _check_shape(source.shape, source, name, min_rows)
         native = read_sparse(source, name)
         values, shape = native[0], native[3]
@@ -142,7 +142,9 @@ def _read_dense(X: object, name: str, min_rows: int) -> Floats:
 def as_real_array(value: object, name: str) -> NDArray[Any]:
     """Return `value` as an ndarray of booleans, integers or floats, without a copy if it is one."""
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name} must not be a masked array; fill it first, for example with {name}.filled(numpy.nan)")
+        raise TypeError(
+            f"{name} must not be a masked array; fill it first, for example with {variable(name)}.filled(numpy.nan)"
+        )
     try:
         array = np.asarray(value)
     except TypeError as error:
@@ -150,7 +152,8 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from error
     if array.dtype.kind not in "biuf":
-        hint = f"; use {name}.astype(float) if they are numbers" if array.dtype.kind == "O" and array.ndim else ""
+        is_objects = array.dtype.kind == "O" and array.ndim > 0
+        hint = f"; use {variable(name)}.astype(float) if they are numbers" if is_objects else ""
         raise TypeError(
             f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
             + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")
@@ -172,7 +175,7 @@ def native_floats(array: NDArray[Any]) -> Floats:
 
 def _check_shape(shape: tuple[int, ...], X: object, name: str, min_rows: int) -> None:
     if len(shape) != 2:
-        hint = f"; use {name}.reshape(-1, 1) if it is one feature" if len(shape) == 1 else ""
+        hint = f"; use {variable(name)}.reshape(-1, 1) if it is one feature" if len(shape) == 1 else ""
         raise ValueError(f"{name} must be two-dimensional, got {describe(X)}{hint}")
     if shape[0] < min_rows:
         raise ValueError(f"{name} must have at least {min_rows} row(s), got shape {shape}")
@@ -182,13 +185,15 @@ def _check_shape(shape: tuple[int, ...], X: object, name: str, min_rows: int) ->
 
 def _check_features(matrix: Matrix, name: str, n_features: int | None, feature_names: tuple[str, ...] | None) -> None:
     if n_features is not None and matrix.n_features != n_features:
-        raise ValueError(f"{name} must have {n_features} features (columns), as at fit, got {matrix.n_features}")
+        raise ValueError(
+            f"{name} must have {n_features} features (columns) like the training data, got {matrix.n_features}"
+        )
     if feature_names is None or matrix.feature_names is None:
         return
     for column, (expected, found) in enumerate(zip(feature_names, matrix.feature_names, strict=False)):
         if expected != found:
             raise ValueError(
-                f"{name} must have the feature names seen at fit, in the same order: column "
+                f"{name} must have the feature names of the training data, in the same order: column "
                 f"{column} must be {short(expected)}, got {short(found)}"
             )
 
@@ -323,7 +328,7 @@ def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
     if n_neg and not n_unl:
         raise ValueError(
             f"{name} holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass "
-            f"fastpu.as_labels({name}, unlabeled=-1); if it means labelled negative, {method} "
+            f"fastpu.as_labels({variable(name)}, unlabeled=-1); if it means labelled negative, {method} "
             f"does not take it, but {methods_with('N')} do"
         )
     if n_neg:

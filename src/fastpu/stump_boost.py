@@ -63,15 +63,15 @@ def fit_pnu_auc_boost(
         L1 penalty in [0, 1) on the weights of the stumps; stumps with Delta below it are not added.
     max_bins : int, optional
         None searches every threshold. An integer up to 65535 searches at most so many quantiles of each
-        feature (see `bin_features`): faster on large data, and hardly less accurate from 32 on. Only for
-        X that is not binned yet.
+        feature (see `bin_features`): faster on large data, and hardly less accurate from 32 on. Leave it
+        out for X that is binned.
     step : {"jensen", "line_search"}, default "jensen"
         "jensen" takes alpha = atanh(Delta) - atanh(rho), the minimiser of an upper bound. "line_search"
         minimises J along the stump: fewer rounds for the same J, but it generalised worse on every data set
         tried; the shorter step is useful shrinkage.
     eval_set : (X, y), optional
-        Judged after every round by the AUC of +1 against -1 (against 0 where there is no -1). `X` may be
-        BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is.
+        One pair, judged after every round by the unweighted AUC of +1 against -1 (against 0 where there is no -1).
+        `X` may be BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is.
     early_stopping_rounds : int, optional
         Stop when the AUC of `eval_set` has not improved for so many rounds, and keep the rounds up to the best.
     stop_tol : float, default 1e-9
@@ -105,14 +105,20 @@ def fit_pnu_auc_boost(
         If `early_stopping_rounds` is given, or `stop_tol` is above its default, and the rounds run out before
         that rule ends the fit. Running all of `n_rounds` otherwise is the job done, not a failure.
     DegenerateModelWarning
-        If no stump is better than `rho`: the model is empty and scores everything 0.
+        If no stump has Delta > rho + stop_tol from the start: the model is empty (n_iter 0, status "no_gain",
+        converged) and scores every row 0.
 
     Notes
     -----
     A round costs one pass over the codes of the rows on the smaller side of the stump just added, and one over
     the histograms, O(n d) at most and never O(pairs); the exact search adds the rows of those bins that could
-    hold the best threshold. Memory: two bytes a value for the codes (six with ``max_bins=None``), about 50 bytes a row.
-    Of thresholds whose Delta differs by less than 1e-12 the first feature's lowest wins.
+    hold the best threshold. Of thresholds whose Delta differs by less than 1e-12 the first feature's lowest wins.
+
+    Memory beside `X`: the codes with two bytes a value (see `bin_features` for padding, CSR and more than 255 bins),
+    four more a value with ``max_bins=None`` in dense features of more than 256 distinct values, about 50 bytes a row,
+    and 32 bytes a bin, once and again for every thread at work (in dense `X` every feature counts with the bins of the
+    largest, 8 KiB for 256 of them). While `X` is binned, in place of the last two, 64 bytes a row (128 for float64) and
+    16 to 48 for every thread.
 
     References
     ----------
@@ -130,7 +136,7 @@ def fit_pnu_auc_boost(
     """
     options = {"gamma": _check_gamma(gamma), "rho": _check_rho(rho), "step": check_choice("step", step, _STEPS)}
     return boost(
-        Method("fit_pnu_auc_boost", "PNUAUCBoost", "auc", options),
+        Method("fit_pnu_auc_boost", "PNUAUCBoost", "auc", options, ("gamma", "rho", "step")),
         X,
         y,
         sample_weight=sample_weight,
@@ -170,6 +176,7 @@ def fit_rankboost_auc(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        Where there are unlabelled rows, the labelled ones are gathered into a copy first, unless `X` is binned.
     y : array-like of shape (n,)
         +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there.
     n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, stop_tol, sample_weight, n_threads, callback, \
@@ -193,8 +200,8 @@ progress
 
     Notes
     -----
-    Costs as in `fit_pnu_auc_boost`, with n the number of labelled rows. Few labelled rows are often separable
-    by one stump; the fit then ends after it with the status "perfect".
+    Costs as in `fit_pnu_auc_boost` with n the number of labelled rows, and the copy of these. Few labelled rows are
+    often separable by one stump; the fit then ends after it with the status "perfect".
 
     References
     ----------
@@ -209,7 +216,7 @@ progress
     """
     options = {"gamma": 1.0, "rho": _check_rho(rho), "step": check_choice("step", step, _STEPS)}
     return boost(
-        Method("fit_rankboost_auc", "RankBoost-AUC", "auc", options, labelled_only=True),
+        Method("fit_rankboost_auc", "RankBoost-AUC", "auc", options, ("rho", "step"), labelled_only=True),
         X,
         y,
         sample_weight=sample_weight,
@@ -255,7 +262,8 @@ def fit_pnu_adaboost(
         +1 positive, 0 unlabelled, -1 negative; at least two of them.
     n_rounds : int, default 200
     gamma : float, default 0.5
-        In [0, 1]: 0 is P against U alone, 1 is U against N alone. It must leave both classes some weight.
+        In [0, 1]: 0 is P against U alone, 1 is U against N alone, for which both groups must be there; rows of the
+        third one then count as absent.
     max_bins, eval_set, early_stopping_rounds, stop_tol, sample_weight, n_threads, callback, progress
         As in `fit_pnu_auc_boost`; `stop_tol` is compared with the edge of the best stump.
 
@@ -291,7 +299,7 @@ def fit_pnu_adaboost(
     """
     options: dict[str, object] = {"gamma": _check_gamma(gamma), "rho": 0.0, "step": "jensen"}
     return boost(
-        Method("fit_pnu_adaboost", "PNU-AdaBoost", "ada", options),
+        Method("fit_pnu_adaboost", "PNU-AdaBoost", "ada", options, ("gamma",)),
         X,
         y,
         sample_weight=sample_weight,

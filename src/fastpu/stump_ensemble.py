@@ -49,10 +49,16 @@ class StumpEnsemble(Model):
         "n_rounds" (all rounds were made), "no_gain" (no stump is left that improves the objective),
         "perfect" (the last stump separates the groups), "early_stopping" or "callback".
     converged : bool
-        Whether a stopping rule was met: every status but "n_rounds" and "callback".
+        Whether a stopping rule was met: every status but "n_rounds" and "callback". Also True for an empty model
+        (n_iter 0, status "no_gain"), where no stump was good enough from the start.
     history : mapping
         "delta", "alpha", "z", "objective" and, with an `eval_set`, "eval_auc": a value for every round that
         was run, also for rounds that early stopping then dropped.
+
+    Notes
+    -----
+    `decision_function`, `predict`, `with_threshold` and `staged_decision_function` also take BinnedFeatures in place
+    of `X`, if the thresholds of the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``.
     """
 
     features: NDArray[np.int32]
@@ -92,8 +98,8 @@ class StumpEnsemble(Model):
     def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round, as a new array of shape (n,) every time.
 
-        Parameters and errors are those of `decision_function`; the last array equals its result up to
-        rounding. Costs O(n) a round.
+        `X` and the errors are as in `decision_function`, but there is no `n_threads`; the last array equals its
+        result up to rounding. Costs O(n) a round.
         """
         return self._staged(_columns_above(self._check_input(X, "X")))
 
@@ -110,9 +116,9 @@ class StumpEnsemble(Model):
         if not isinstance(X, BinnedFeatures):
             return super()._check_input(X, name)
         if X.n_features != self.n_features:
-            raise ValueError(f"{name} must have {self.n_features} features, as at fit, got {X.n_features}")
+            raise ValueError(f"{name} must have {self.n_features} features like the training data, got {X.n_features}")
         if self.feature_names is not None and X.feature_names not in (None, self.feature_names):
-            raise ValueError(f"{name} must have the feature names seen at fit, in the same order")
+            raise ValueError(f"{name} must have the feature names of the training data, in the same order")
         return X
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

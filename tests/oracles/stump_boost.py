@@ -303,10 +303,13 @@ def fit_adaboost(
     stop_tol: float = 1e-9,
     sample_weight: np.ndarray | None = None,
 ) -> Boosted:
-    """Plain AdaBoost over stumps h in {-1, +1} on the doubled rows; f = sum of alpha h, `objective` = log loss."""
+    """Plain AdaBoost over stumps h in {-1, +1} on the doubled rows; f = sum of alpha h, `objective` = log loss.
+
+    Rows that no part of the loss is left for are absent: N for gamma = 0, P for gamma = 1.
+    """
     X, y = np.asarray(X), np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    here = weights > 0
+    here = (weights > 0) & ((gamma > 0) | (y != -1)) & ((gamma < 1) | (y != 1))
     search = Search(X[here], all_cuts(X[here], weights[here], max_bins))
     rows, labels, w0 = adaboost_rows(y[here], weights[here], gamma)
     kept = w0 > 0

@@ -8,13 +8,11 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include <vector>
 
 #include "fastpu/types.hpp"
 
@@ -35,17 +33,39 @@ namespace detail {
 
 // Asks for large pages under a large array whose rows are visited out of order: with small ones, address translation
 // costs more than the memory itself. A hint; nothing depends on its being followed.
-inline void prefer_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  constexpr std::uintptr_t kHugePage = std::uintptr_t{1} << 21;
-  if (bytes < 2 * kHugePage) return;
-  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
-  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / kHugePage * kHugePage;
-  if (first < end) static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
-#endif
-}
+void prefer_huge_pages(void* data, std::size_t bytes) noexcept;
 
 }  // namespace detail
+
+// Runs `allocate`, which makes or grows a container to n values of T; when it cannot, says so as AlignedBuffer does
+// rather than by a bare std::bad_alloc. For containers whose size depends on the data.
+template <class T, class Allocate>
+auto or_out_of_memory(index_t n, const char* what_for, Allocate&& allocate) {
+  const auto bytes = static_cast<unsigned long long>(n) * sizeof(T);
+  try {
+    return allocate(static_cast<std::size_t>(n));
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(what_for, bytes);
+  } catch (const std::length_error&) {
+    throw OutOfMemory(what_for, bytes);
+  }
+}
+
+// A vector of n values T().
+template <class T>
+std::vector<T> make_vector(index_t n, const char* what_for) {
+  return or_out_of_memory<T>(n, what_for, [](std::size_t size) { return std::vector<T>(size); });
+}
+
+// An empty vector with room for n values.
+template <class T>
+std::vector<T> reserve_vector(index_t n, const char* what_for) {
+  return or_out_of_memory<T>(n, what_for, [](std::size_t size) {
+    std::vector<T> values;
+    values.reserve(size);
+    return values;
+  });
+}
 
 template <class T>
 class AlignedBuffer {

@@ -66,7 +66,7 @@ struct BinnedFeatures {
   index_t total_bins() const { return static_cast<index_t>(cuts->value.size()) + n_features; }
   // Bytes of the codes and cuts.
   index_t n_bytes() const;
-  // Writes the dense column-major copy from the row-major one; sparse columns from the rows.
+  // Makes the column-major copy of the dense codes from the row-major one; the sparse columns from the rows.
   void fill_columns(Team& team);
 };
 
@@ -88,20 +88,35 @@ struct BinOptions {
 
 // Most cuts of a feature in dense form.
 inline constexpr index_t kMaxDenseCuts = 65535;
-// Rows are numbered in 31 bits.
+// Rows are numbered in 31 bits, sparse bins in 32.
 inline constexpr index_t kMaxRows = 0x7fffffff;
+inline constexpr index_t kMaxSparseBins = 0xffffffff;
 
-// T is float or double. Time O(n d (radix passes + log K)) for dense, O(nnz log nnz) for sparse; memory two codes
-// a value beside a strip of 16 columns. `order` (dense only), when given, receives the orders of the features
-// that have more than max_bins boundaries. Throws std::invalid_argument for max_bins or sizes out of range.
+// T is float or double, of t = 4 or 8 bytes. Time O(n d (radix passes + log K)) for dense, O(nnz log nnz) for sparse.
+// Peak memory beside x in bytes, with p = 2 t the bytes of a key beside its row and all scratch freed at the end:
+//   dense    n d c + max(n d c, n min(64, d t) + n W s) + n d_o o     c = 1 or 2, the bytes of a code, n d c twice
+//            being the result (rows padded to 8, 16, 32 bytes or whole lines of 64, columns to 64 codes); a strip of
+//            columns one cache line wide; W <= min(threads, d, 64 / t) workers, each with the scratch to sort a column,
+//            s = 8 + 2 t bytes a row, or 8 + t + 2 p with unequal weights or `order`; o = 4 for the d_o features that
+//            `order` lists, which stay.
+//   sparse   nnz (t + 8) + W m (8 + t + 2 p)  while the columns are cut, m entries being in the longest of them;
+//            the result is 12 bytes for each entry out of the bin of zero, 8 a row and 12 a feature; beside it, while
+//            it is made, 4 a bin and 32 a feature.
+// `order` (dense only), when given, receives the orders of the features that have more than max_bins boundaries.
+// Throws std::invalid_argument for max_bins or sizes out of range.
 template <class T>
 BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Team& team,
                             FeatureOrder* order = nullptr);
 template <class T>
 BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team& team);
 
-// The given rows, in the given order, with the same cuts. Throws std::invalid_argument for a row out of range.
+// The given rows, in the given order, with the same cuts. Throws std::invalid_argument for a row out of range, or no
+// row.
 BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t n, Team& team);
+
+// For binned features that were read from outside, before fill_columns: throws std::invalid_argument, saying what is
+// wrong, unless cuts and row-wise codes are as bin_features would have left them. No value of any member can harm it.
+void check_binned(const BinnedFeatures& binned, Team& team);
 
 // Whether both were cut at the same places.
 bool same_cuts(const BinnedFeatures& a, const BinnedFeatures& b);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "detail/float_key.hpp"
+#include "detail/pacer.hpp"
 #include "detail/quantile_cuts.hpp"
 #include "detail/radix_sort.hpp"
 #include "detail/sorted_table.hpp"
@@ -43,8 +45,7 @@ class Encoder {
 
  private:
   static std::vector<KeyOf<T>> keys_of(const std::vector<double>& cuts) {
-    std::vector<KeyOf<T>> keys;
-    keys.reserve(cuts.size());
+    auto keys = reserve_vector<KeyOf<T>>(static_cast<index_t>(cuts.size()), "a table of cuts");
     for (const double theta : cuts) keys.push_back(to_key(floor_to<T>(theta)));
     return keys;
   }
@@ -54,8 +55,7 @@ class Encoder {
 // Thresholds at the chosen boundaries between distinct values.
 template <class T>
 std::vector<double> thresholds(const std::vector<index_t>& boundaries, const KeyOf<T>* distinct) {
-  std::vector<double> cuts;
-  cuts.reserve(boundaries.size());
+  auto cuts = reserve_vector<double>(static_cast<index_t>(boundaries.size()), "the cuts of a feature");
   for (const index_t j : boundaries) {
     cuts.push_back(midpoint_threshold(static_cast<double>(from_key<T>(distinct[j - 1])),
                                       static_cast<double>(from_key<T>(distinct[j]))));
@@ -63,22 +63,53 @@ std::vector<double> thresholds(const std::vector<index_t>& boundaries, const Key
   return cuts;
 }
 
-// Row weights for the quantiles, in a unit (a power of two) in which no product with a number of cuts overflows.
+// Row weights for the quantiles, in a unit (a power of two) in which no product with a number of cuts overflows. Rows
+// of equal weight count 1 each: with another common factor, rounding would decide the ties of the rule.
 class QuantileWeights {
  public:
-  QuantileWeights(const double* weight, index_t n_rows) : weight_(weight) {
+  template <class Checkpoint>
+  QuantileWeights(const double* weight, index_t n_rows, Checkpoint checkpoint) : n_present_(n_rows) {
     if (weight == nullptr) return;
+    Pacer pacer(checkpoint);
+    double least = std::numeric_limits<double>::infinity();
     double most = 0;
-    for (index_t i = 0; i < n_rows; ++i) most = std::max(most, weight[i]);
+    n_present_ = 0;
+    pacer.run(0, n_rows, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (!(weight[i] > 0)) continue;
+        ++n_present_;
+        least = std::min(least, weight[i]);
+        most = std::max(most, weight[i]);
+      }
+    });
+    are_equal_ = least >= most;
+    if (are_equal_ && n_present_ == n_rows) return;
+    weight_ = weight;
     unit_ = most > 0 ? std::ilogb(most) : 0;
   }
+  // Whether rows differ, be it that some are absent.
   bool given() const { return weight_ != nullptr; }
   bool is_absent(index_t row) const { return weight_ != nullptr && !(weight_[row] > 0); }
-  double operator[](index_t row) const { return weight_ != nullptr ? std::scalbn(weight_[row], -unit_) : 1.0; }
+  // Of a row that is not absent.
+  double operator[](index_t row) const { return are_equal_ ? 1.0 : std::scalbn(weight_[row], -unit_); }
+  index_t n_present() const { return n_present_; }
+  template <class Checkpoint>
+  double total(index_t n_rows, Checkpoint checkpoint) const {
+    if (are_equal_) return static_cast<double>(n_present_);
+    double sum = 0;
+    Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (!is_absent(i)) sum += (*this)[i];
+      }
+    });
+    return sum;
+  }
 
  private:
-  const double* weight_;
+  const double* weight_ = nullptr;  // null where every row counts 1
+  bool are_equal_ = true;
   int unit_ = 0;
+  index_t n_present_;
 };
 
 template <class T>
@@ -93,76 +124,92 @@ class ColumnBinner {
 
   // The cuts of a column of n_rows values; with `order`, also its order if it has more boundaries than cuts.
   template <class Checkpoint>
-  std::vector<double> cuts(const T* column, Checkpoint&& checkpoint, ColumnOrder* order) {
+  std::vector<double> cuts(const T* column, Checkpoint checkpoint, ColumnOrder* order) {
+    Pacer pacer(checkpoint);
     if (cumulative_.empty()) {
       cumulative_ = AlignedBuffer<double>(n_rows_, "sorting a column");
       keys_ = AlignedBuffer<Key>((pairs_wanted_ ? 1 : 2) * n_rows_, "sorting a column");
       if (pairs_wanted_) pairs_ = AlignedBuffer<Pair>(2 * n_rows_, "sorting a column");
     }
-    const index_t n_distinct =
-        pairs_wanted_ ? distinct_from_pairs(column, checkpoint) : distinct_from_keys(column, checkpoint);
+    const index_t n_distinct = pairs_wanted_ ? distinct_from_pairs(column, pacer) : distinct_from_keys(column, pacer);
     const auto boundaries = quantile_boundaries(cumulative_.data(), n_distinct, max_cuts_);
-    if (order != nullptr && n_distinct - 1 > max_cuts_) fill_order(boundaries, *order);
+    if (order != nullptr && n_distinct - 1 > max_cuts_) fill_order(boundaries, pacer, *order);
     return thresholds<T>(boundaries, distinct_);
   }
 
-  template <class Code>
-  void encode(const T* column, const std::vector<double>& cuts, Code* codes) const {
-    Encoder<T>(cuts).codes(column, n_rows_, codes);
+  template <class Code, class Checkpoint>
+  void encode(const T* column, const std::vector<double>& cuts, Checkpoint checkpoint, Code* codes) const {
+    const Encoder<T> encoder(cuts);
+    Pacer(checkpoint).run(0, n_rows_, [&](index_t first, index_t end) {
+      encoder.codes(column + first, end - first, codes + first);
+    });
   }
 
  private:
   template <class Checkpoint>
-  index_t distinct_from_keys(const T* column, Checkpoint&& checkpoint) {
-    for (index_t i = 0; i < n_rows_; ++i) keys_[i] = to_key(column[i]);
-    Key* sorted = radix_sort(keys_.data(), keys_.data() + n_rows_, n_rows_, checkpoint);
+  index_t distinct_from_keys(const T* column, Pacer<Checkpoint>& pacer) {
+    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) keys_[i] = to_key(column[i]);
+    });
+    Key* sorted = radix_sort(keys_.data(), keys_.data() + n_rows_, n_rows_, pacer);
     index_t m = 0;
-    for (index_t i = 0; i < n_rows_; ++i) {  // in place: m never passes i
-      if (i > 0 && sorted[i] == sorted[m - 1]) {
-        cumulative_[m - 1] = static_cast<double>(i + 1);
-      } else {
-        sorted[m] = sorted[i];
-        cumulative_[m++] = static_cast<double>(i + 1);
+    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {  // in place: m never passes i
+        if (i > 0 && sorted[i] == sorted[m - 1]) {
+          cumulative_[m - 1] = static_cast<double>(i + 1);
+        } else {
+          sorted[m] = sorted[i];
+          cumulative_[m++] = static_cast<double>(i + 1);
+        }
       }
-    }
+    });
     distinct_ = sorted;
     return m;
   }
 
   template <class Checkpoint>
-  index_t distinct_from_pairs(const T* column, Checkpoint&& checkpoint) {
+  index_t distinct_from_pairs(const T* column, Pacer<Checkpoint>& pacer) {
     n_sorted_ = 0;
-    for (index_t i = 0; i < n_rows_; ++i) {
-      if (weight_.is_absent(i)) continue;
-      pairs_[n_sorted_++] = Pair{to_key(column[i]), static_cast<std::uint32_t>(i)};
-    }
-    sorted_ = radix_sort(pairs_.data(), pairs_.data() + n_rows_, n_sorted_, checkpoint);
+    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (weight_.is_absent(i)) continue;
+        pairs_[n_sorted_++] = Pair{to_key(column[i]), static_cast<std::uint32_t>(i)};
+      }
+    });
+    sorted_ = radix_sort(pairs_.data(), pairs_.data() + n_rows_, n_sorted_, pacer);
     index_t m = 0;
     double sum = 0;
-    for (index_t i = 0; i < n_sorted_; ++i) {
-      sum += weight_[sorted_[i].row];
-      if (i == 0 || sorted_[i].key != keys_[m - 1]) keys_[m++] = sorted_[i].key;
-      cumulative_[m - 1] = sum;
-    }
+    pacer.run(0, n_sorted_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        sum += weight_[sorted_[i].row];
+        if (i == 0 || sorted_[i].key != keys_[m - 1]) keys_[m++] = sorted_[i].key;
+        cumulative_[m - 1] = sum;
+      }
+    });
     distinct_ = keys_.data();
     return m;
   }
 
-  void fill_order(const std::vector<index_t>& boundaries, ColumnOrder& order) const {
-    order.rows = AlignedBuffer<std::uint32_t>(n_sorted_, "the sorted rows of the exact search");
-    order.bin_start.assign(1, 0);
+  template <class Checkpoint>
+  void fill_order(const std::vector<index_t>& boundaries, Pacer<Checkpoint>& pacer, ColumnOrder& order) const {
+    constexpr const char* kWhat = "the sorted rows of the exact search";
+    order.rows = AlignedBuffer<std::uint32_t>(n_sorted_, kWhat);
+    order.bin_start = reserve_vector<std::uint32_t>(static_cast<index_t>(boundaries.size()) + 2, kWhat);
+    order.bin_start.push_back(0);
     index_t run = -1;
     std::size_t next = 0;
-    for (index_t i = 0; i < n_sorted_; ++i) {
-      const bool starts = i == 0 || sorted_[i].key != sorted_[i - 1].key;
-      order.rows[i] = sorted_[i].row | (starts ? FeatureOrder::kRunStart : 0U);
-      if (!starts) continue;
-      ++run;
-      if (next < boundaries.size() && boundaries[next] == run) {
-        order.bin_start.push_back(static_cast<std::uint32_t>(i));
-        ++next;
+    pacer.run(0, n_sorted_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        const bool starts = i == 0 || sorted_[i].key != sorted_[i - 1].key;
+        order.rows[i] = sorted_[i].row | (starts ? FeatureOrder::kRunStart : 0U);
+        if (!starts) continue;
+        ++run;
+        if (next < boundaries.size() && boundaries[next] == run) {
+          order.bin_start.push_back(static_cast<std::uint32_t>(i));
+          ++next;
+        }
       }
-    }
+    });
     order.bin_start.push_back(static_cast<std::uint32_t>(n_sorted_));
   }
 
@@ -185,32 +232,33 @@ class SparseColumnBinner {
   using Pair = KeyRow<Key>;
 
  public:
-  // max_cuts 0 means every boundary.
-  SparseColumnBinner(index_t n_rows, index_t longest, index_t max_cuts, const QuantileWeights& weight)
-      : max_cuts_(max_cuts > 0 ? max_cuts : longest + 1), longest_(longest), weight_(weight) {
-    for (index_t i = 0; i < n_rows; ++i) {
-      if (weight_.is_absent(i)) continue;
-      ++total_rows_;
-      total_weight_ += weight_[i];
-    }
-  }
+  // max_cuts 0 means every boundary. total_weight is that of all rows; no column stores more than `longest` values.
+  // Scratch is taken at the first column, by the worker that needs it.
+  SparseColumnBinner(index_t longest, index_t max_cuts, const QuantileWeights& weight, double total_weight)
+      : max_cuts_(max_cuts > 0 ? max_cuts : longest + 1),
+        longest_(longest),
+        weight_(weight),
+        total_weight_(total_weight) {}
 
-  std::vector<double> cuts(const T* values, const std::uint32_t* rows, index_t n) {
+  template <class Checkpoint>
+  std::vector<double> cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer<Checkpoint>& pacer) {
     if (cumulative_.empty()) {
-      pairs_ = AlignedBuffer<Pair>(2 * longest_ + 1, "sorting a sparse column");
+      pairs_ = AlignedBuffer<Pair>(2 * longest_, "sorting a sparse column");
       keys_ = AlignedBuffer<Key>(longest_ + 1, "sorting a sparse column");
       cumulative_ = AlignedBuffer<double>(longest_ + 1, "sorting a sparse column");
     }
     index_t m = 0;
     double stored_weight = 0;
-    for (index_t p = 0; p < n; ++p) {
-      if (weight_.is_absent(rows[p])) continue;
-      stored_weight += weight_[rows[p]];
-      pairs_[m++] = Pair{to_key(values[p]), rows[p]};
-    }
-    const Pair* sorted = radix_sort(pairs_.data(), pairs_.data() + longest_, m, [] {});
+    pacer.run(0, n, [&](index_t first, index_t end) {
+      for (index_t p = first; p < end; ++p) {
+        if (weight_.is_absent(rows[p])) continue;
+        stored_weight += weight_[rows[p]];
+        pairs_[m++] = Pair{to_key(values[p]), rows[p]};
+      }
+    });
+    const Pair* sorted = radix_sort(pairs_.data(), pairs_.data() + longest_, m, pacer);
     const Key zero = to_key(T(0));
-    bool zero_pending = m < total_rows_;
+    bool zero_pending = m < weight_.n_present();
     const double zero_weight = total_weight_ - stored_weight;
     index_t n_distinct = 0;
     double sum = 0;
@@ -219,21 +267,25 @@ class SparseColumnBinner {
       if (n_distinct == 0 || key != keys_[n_distinct - 1]) keys_[n_distinct++] = key;
       cumulative_[n_distinct - 1] = sum;
     };
-    for (index_t i = 0; i < m; ++i) {
-      if (zero_pending && sorted[i].key >= zero) {
-        add(zero, zero_weight);
-        zero_pending = false;
+    pacer.run(0, m, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (zero_pending && sorted[i].key >= zero) {
+          add(zero, zero_weight);
+          zero_pending = false;
+        }
+        add(sorted[i].key, weight_[sorted[i].row]);
       }
-      add(sorted[i].key, weight_[sorted[i].row]);
-    }
+    });
     if (zero_pending) add(zero, zero_weight);
     return thresholds<T>(quantile_boundaries(cumulative_.data(), n_distinct, max_cuts_), keys_.data());
   }
 
   // Writes the codes of the stored values and returns the code of zero.
-  std::uint32_t encode(const T* values, index_t n, const std::vector<double>& cuts, std::uint32_t* codes) const {
+  template <class Checkpoint>
+  std::uint32_t encode(const T* values, index_t n, const std::vector<double>& cuts, Pacer<Checkpoint>& pacer,
+                       std::uint32_t* codes) const {
     const Encoder<T> encoder(cuts);
-    encoder.codes(values, n, codes);
+    pacer.run(0, n, [&](index_t first, index_t end) { encoder.codes(values + first, end - first, codes + first); });
     return encoder.code(T(0));
   }
 
@@ -241,8 +293,7 @@ class SparseColumnBinner {
   index_t max_cuts_;
   index_t longest_;
   QuantileWeights weight_;
-  index_t total_rows_ = 0;
-  double total_weight_ = 0;
+  double total_weight_;
   AlignedBuffer<Pair> pairs_;
   AlignedBuffer<Key> keys_;
   AlignedBuffer<double> cumulative_;

@@ -1,8 +1,10 @@
 // The choice of cuts from the distinct values of a feature (the rule is in binned_features.hpp).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "fastpu/aligned_buffer.hpp"
 #include "fastpu/types.hpp"
 
 namespace fastpu::detail {
@@ -10,9 +12,9 @@ namespace fastpu::detail {
 // cumulative[j] is the weight of the rows whose value is at most distinct value j, ascending. Returns the chosen
 // boundaries j (between distinct values j-1 and j), ascending: all of them if there are at most max_cuts.
 inline std::vector<index_t> quantile_boundaries(const double* cumulative, index_t n_distinct, index_t max_cuts) {
-  std::vector<index_t> chosen;
   const index_t n_boundaries = n_distinct - 1;
-  if (n_boundaries <= 0) return chosen;
+  if (n_boundaries <= 0) return {};
+  auto chosen = reserve_vector<index_t>(std::min(n_boundaries, max_cuts), "the cuts of a feature");
   if (n_boundaries <= max_cuts) {
     for (index_t j = 1; j <= n_boundaries; ++j) chosen.push_back(j);
     return chosen;

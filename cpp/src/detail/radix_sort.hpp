@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "detail/pacer.hpp"
 #include "fastpu/types.hpp"
 
 namespace fastpu::detail {
@@ -25,9 +26,9 @@ Key sort_key(const KeyRow<Key>& x) {
 }
 
 // Sorts data[0..n) with the help of scratch[0..n); returns where the sorted elements lie (one of the two).
-// `checkpoint` is called between passes and may throw.
+// A checkpoint of `pacer` may throw, which leaves the elements in no order.
 template <class Element, class Checkpoint>
-Element* radix_sort(Element* data, Element* scratch, index_t n, Checkpoint&& checkpoint) {
+Element* radix_sort(Element* data, Element* scratch, index_t n, Pacer<Checkpoint>& pacer) {
   using Key = decltype(sort_key(*data));
   constexpr std::size_t kBits = 11;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;
@@ -38,22 +39,25 @@ Element* radix_sort(Element* data, Element* scratch, index_t n, Checkpoint&& che
     return data;
   }
   std::array<std::array<index_t, kBuckets>, kPasses> counts{};
-  for (index_t i = 0; i < n; ++i) {
-    const Key key = sort_key(data[i]);
-    for (std::size_t pass = 0; pass < kPasses; ++pass) {
-      ++counts[pass][static_cast<std::size_t>(key >> (kBits * pass)) & (kBuckets - 1)];
+  pacer.run(0, n, [&counts, data](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) {
+      const Key key = sort_key(data[i]);
+      for (std::size_t pass = 0; pass < kPasses; ++pass) {
+        ++counts[pass][static_cast<std::size_t>(key >> (kBits * pass)) & (kBuckets - 1)];
+      }
     }
-  }
+  });
   for (std::size_t pass = 0; pass < kPasses; ++pass) {
     auto& count = counts[pass];
     const auto digit = [pass](const Element& x) {
       return static_cast<std::size_t>(sort_key(x) >> (kBits * pass)) & (kBuckets - 1);
     };
     if (count[digit(data[0])] == n) continue;
-    checkpoint();
     index_t position = 0;
     for (index_t& bucket : count) position += std::exchange(bucket, position);
-    for (index_t i = 0; i < n; ++i) scratch[count[digit(data[i])]++] = data[i];
+    pacer.run(0, n, [&count, digit, data, scratch](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) scratch[count[digit(data[i])]++] = data[i];
+    });
     std::swap(data, scratch);
   }
   return data;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "fastpu/aligned_buffer.hpp"
 #include "fastpu/types.hpp"
 
 namespace fastpu::detail {
@@ -19,8 +20,8 @@ class SortedTable {
     // Nothing is above the padding, be it the largest integer or +inf.
     constexpr T kPad =
         std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-    entries_.assign(size_, kPad);
-    std::copy(ascending.begin(), ascending.end(), entries_.begin());
+    entries_ = make_vector<T>(static_cast<index_t>(size_), "a table of cuts");
+    std::fill(std::copy(ascending.begin(), ascending.end(), entries_.begin()), entries_.end(), kPad);
   }
 
   // 0 for NaN.
