@@ -25,7 +25,7 @@ MAKEFLAGS += --no-print-directory
 CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python bench lint lint-cpp lint-python sanitize sanitize-address sanitize-thread \
+.PHONY: help demo test test-cpp test-python bench peers lint lint-cpp lint-python sanitize sanitize-address sanitize-thread \
         valgrind wheel wheel-check test-oldest format install clean distclean
 
 help:  ## this list
@@ -70,6 +70,10 @@ bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 	cd bench && $(abspath $(BIN))/asv machine --yes
 	cd bench && OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/asv run -E existing:$(abspath $(VENV_PYTHON)) --dry-run \
 	  --show-stderr $(BENCH_ARGS)
+
+peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libraries, in one run (some 15 minutes)
+	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
+	$(VENV_PYTHON) bench/peers/pairwise_numpy.py
 
 # ---- Style and types ----
 

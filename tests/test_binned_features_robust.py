@@ -36,6 +36,7 @@ FORMS = ("bytes", "pairs of bytes", "sparse")
 def binned(form: str) -> _core.BinnedFeatures:
     rng = np.random.default_rng(1)
     X = np.where(rng.random((400, 5)) < 0.2, 0.0, rng.normal(size=(400, 5)))
+    X[:, 1] = rng.normal(size=400)  # more than 255 cuts where they may be
     matrix = to_csr(X) if form == "sparse" else X
     return fastpu.bin_features(matrix, max_bins=300 if form == "pairs of bytes" else 16)._native
 
@@ -199,7 +200,7 @@ def test_a_number_changed_anywhere_is_refused_or_harmless(form):
 
 
 @pytest.mark.parametrize("weight", [0.7, 1e-300, 3.0, 1e300])
-@pytest.mark.parametrize("max_bins", [2, 9, 300])
+@pytest.mark.parametrize("max_bins", [9, 99, 300])
 def test_equal_weights_leave_the_cuts_alone(max_bins, weight):
     X = np.random.default_rng(4).permutation(1000.0 * np.arange(1000)).reshape(500, 2)
     X[::5] = 0.0
@@ -266,10 +267,11 @@ rows = np.arange(n)
 works = {
     "dense": lambda: _core.bin_features(X, 300, None, 1),
     "csr": lambda: _core.bin_features(csr, 255, None, 1),
-    "wide": lambda: _core.bin_features(wide, 255, None, 1),
     "every value": lambda: _core.bin_features(csr, 0, None, 1),
     "take dense": lambda: dense.take(rows, n_threads=1),
     "take sparse": lambda: sparse.take(rows, n_threads=1),
+    # Last: its millions of small arrays leave the allocator holes that it fills before it asks for more.
+    "wide": lambda: _core.bin_features(wide, 255, None, 1),
 }
 for name, work in works.items():
     for megabytes in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96):

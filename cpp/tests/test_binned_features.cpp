@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "boosting_data.hpp"
@@ -129,6 +132,7 @@ CASE("a subset has the rows' codes") {
   }
   const index_t bad = 300;
   CHECK_THROWS(std::invalid_argument, take_rows(all, &bad, 1, team), "row 300");
+  CHECK_THROWS(std::invalid_argument, take_rows(all, rows.data(), 0, team), "must keep at least one row");
 }
 
 CASE("orders list the rows of the bins by value") {
@@ -165,6 +169,95 @@ CASE("float32 codes agree with thresholds between float32 neighbours") {
   const std::vector<std::uint8_t> expected = {2, 3, 1, 1, 4, 0};
   for (index_t i = 0; i < static_cast<index_t>(x.size()); ++i)
     CHECK(b.by_column[i] == expected[static_cast<std::size_t>(i)]);
+}
+
+CASE("equal weights are no weights") {
+  BoostingData data = boosting_data(2000, 3, 8);
+  const SparseCopy sparse(data);
+  Team team(1);
+  for (const double weight : {0.7, 1e-300, 3.0}) {
+    data.weight.assign(data.weight.size(), weight);
+    for (const index_t max_bins : {9, 256}) {
+      const BinOptions with{max_bins, data.weight.data()};
+      const BinOptions without{max_bins, nullptr};
+      CHECK(same_cuts(bin_features(data.dense(), with, team), bin_features(data.dense(), without, team)));
+      CHECK(same_cuts(bin_features(sparse.view(), with, team), bin_features(sparse.view(), without, team)));
+    }
+  }
+}
+
+CASE("long loops poll, and stop where they are told to") {
+  // The entries of one column are a million, more than a loop may run through without a look.
+  const index_t n = 2'100'000;
+  const std::vector<double> x(static_cast<std::size_t>(n), 1.5);
+  const std::vector<std::int32_t> columns(static_cast<std::size_t>(n), 0);
+  std::vector<index_t> row_start(static_cast<std::size_t>(n) + 1);
+  std::iota(row_start.begin(), row_start.end(), index_t{0});
+  const std::vector<double> weight = [n] {
+    std::vector<double> w(static_cast<std::size_t>(n), 1.0);
+    w[0] = 2;
+    return w;
+  }();
+  const fastpu::CsrView<double> sparse{x.data(), columns.data(), row_start.data(), n, 1};
+  const fastpu::DenseView<double> dense{x.data(), n, 1};
+  const auto work = [&](int kind, Team& team) {
+    const BinOptions options{255, kind == 1 ? weight.data() : nullptr};
+    return kind < 2 ? bin_features(sparse, options, team) : bin_features(dense, options, team);
+  };
+  for (const int kind : {0, 1, 2}) {
+    int n_polls = 0;
+    Team counting(1, [&n_polls] { ++n_polls; });
+    const BinnedFeatures whole = work(kind, counting);
+    // A loop over the entries looks at least once a million: counting, scattering, keys, sorting, codes, ...
+    CHECK(n_polls >= (kind < 2 ? 20 : 6));
+    for (int stop_at = 0; stop_at < n_polls; stop_at += 1 + n_polls / 8) {
+      int left = stop_at;
+      Team stopped(1, [&left] {
+        if (left-- == 0) throw std::runtime_error("stopped");
+      });
+      CHECK_THROWS(std::runtime_error, work(kind, stopped), "stopped");
+      left = -1;
+      CHECK(same_cuts(work(kind, stopped), whole));
+    }
+  }
+}
+
+CASE("members that do not fit together are refused") {
+  const BoostingData data = boosting_data(100, 3, 9);
+  const SparseCopy copy(data);
+  Team team(1);
+  const auto refuses = [&](bool sparse, auto damage, const char* message) {
+    const BinOptions options{16, nullptr};
+    BinnedFeatures b = sparse ? bin_features(copy.view(), options, team) : bin_features(data.dense(), options, team);
+    check_binned(b, team);  // as it was made, it is sound
+    const auto cuts = std::make_shared<fastpu::Cuts>(*b.cuts);
+    damage(b, *cuts);
+    if (b.cuts != nullptr) b.cuts = cuts;
+    CHECK_THROWS(std::invalid_argument, (check_binned(b, team), 0), message);
+  };
+  using fastpu::Cuts;
+  for (const bool sparse : {false, true}) {
+    refuses(sparse, [](BinnedFeatures& b, Cuts&) { b.cuts = nullptr; }, "no cuts");
+    refuses(sparse, [](BinnedFeatures& b, Cuts&) { b.n_features = std::numeric_limits<index_t>::max(); }, "starts");
+    refuses(sparse, [](BinnedFeatures&, Cuts& c) { c.start.clear(); }, "starts");
+    refuses(sparse, [](BinnedFeatures&, Cuts& c) { c.value[1] = std::nan(""); }, "NaN");
+    refuses(sparse, [](BinnedFeatures&, Cuts& c) { c.value[1] = c.value[0]; }, "do not ascend");
+  }
+  refuses(false, [](BinnedFeatures& b, Cuts&) { b.n_rows = fastpu::kMaxRows; }, "strides");
+  refuses(false, [](BinnedFeatures& b, Cuts&) { b.by_row[2] = 200; }, "row 0 has a code above");
+  refuses(false, [](BinnedFeatures& b, Cuts&) { b.by_row[7] = 1; }, "row 0 has a code above");  // the padding
+  refuses(true, [](BinnedFeatures& b, Cuts&) { b.zero_code[0] = 99; }, "code of zero of feature 0");
+  refuses(true, [](BinnedFeatures& b, Cuts&) { b.row_start[1] = -1; }, "descends");
+  refuses(true, [](BinnedFeatures& b, Cuts&) { std::swap(b.row_bins[0], b.row_bins[1]); }, "do not ascend");
+}
+
+CASE("memory that is not there is named") {
+  const index_t too_many = index_t{1} << 60;  // more than any vector may hold: no allocator is asked
+  CHECK_THROWS(fastpu::OutOfMemory, fastpu::make_vector<double>(too_many, "a test"),
+               "cannot allocate 9223372036854775808 bytes for a test");
+  CHECK_THROWS(fastpu::OutOfMemory, fastpu::reserve_vector<double>(-1, "a test"), "for a test");
+  CHECK(fastpu::make_vector<int>(3, "a test") == std::vector<int>(3, 0));
+  CHECK(fastpu::reserve_vector<int>(3, "a test").empty());
 }
 
 CASE("bad sizes are refused") {
