@@ -216,7 +216,7 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   // A worker's histogram must be worth its merging.
   if (codes < static_cast<double>(histogram_.size())) workers = 1;
   // Large blocks, as full lists make the best use of the caches; the sums do not depend on how rows are dealt.
-  const index_t block_words = std::clamp<index_t>(n_words() / (8 * workers), kBlockWords, kMostBlockWords);
+  const index_t block_words = std::clamp<index_t>(n_words() / (8 * index_t{workers}), kBlockWords, kMostBlockWords);
   team_.for_each(count_blocks(n_words(), block_words), workers, [&](index_t block, int worker) {
     const auto w = static_cast<std::size_t>(worker);
     if (added_[w].empty()) {
