@@ -1,7 +1,10 @@
 #include "detail/stump_search.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
+#include <iterator>
 
 namespace fastpu::detail {
 
@@ -10,7 +13,8 @@ namespace {
 constexpr double kTie = 1e-12;             // candidates this close to the best count as equal to it
 constexpr double kBoundSlack = 1e-12;      // far above the rounding of the bounds
 constexpr double kBinsPerWorker = 4096;    // fewer bins than this are not worth waking a thread
-constexpr index_t kRowsPerWorker = 65536;  // the same for the rows of ordered features
+constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of the bins to look into
+constexpr index_t kPromisingPerBlock = 4;  // such bins of one parallel task
 constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
 
 }  // namespace
@@ -43,6 +47,7 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
   const auto bins = static_cast<double>(features_.total_bins());
   const int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + bins / kBinsPerWorker));
   const index_t per_block = std::max<index_t>(1, kBinsPerBlock * n_features / features_.total_bins());
+  for (Scan& scan : scans_) scan.start_round();
   team_.for_each(count_blocks(n_features, per_block), workers, [&](index_t block, int worker) {
     Scan& scan = scans_[static_cast<std::size_t>(worker)];
     for (index_t e = block * per_block; e < std::min(n_features, (block + 1) * per_block); ++e) {
@@ -52,20 +57,13 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
       load(e, coefs, scan);
       best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
                                                             scan.total, scan.slope, scan.center);
+      scan.best = std::max(scan.best, best_of_feature_[at]);
+      if (order_of(e) >= 0) list_promising_bins(e, coefs, scan);
     }
   });
   state_.all_settled();
-  double best = std::ranges::max(best_of_feature_);
-  if (order_ != nullptr && !order_->features.empty()) {
-    const auto n_ordered = static_cast<index_t>(order_->features.size());
-    const int inside_workers = n_ordered * features_.n_rows < kRowsPerWorker ? 1 : team_.n_threads();
-    team_.for_each(n_ordered, inside_workers, [&](index_t i, int worker) {
-      const index_t e = order_->features[static_cast<std::size_t>(i)];
-      double& own = best_of_feature_[static_cast<std::size_t>(e)];
-      own = std::max(own, best_inside(e, best, coefs, scans_[static_cast<std::size_t>(worker)]));
-    });
-    best = std::ranges::max(best_of_feature_);
-  }
+  if (order_ != nullptr) look_inside(coefs);
+  const double best = std::ranges::max(best_of_feature_);
   if (best < 0) return {};
   const double limit = best - kTie;
   for (index_t e = 0; e < n_features; ++e) {
@@ -79,7 +77,7 @@ void StumpSearch::load(index_t feature, const GainCoefs& coefs, Scan& scan) cons
   state_.kernels().bin_gains(state_.unlabelled_bins(feature), state_.labelled_bins(feature), n_bins, coefs,
                              scan.gain.data());
   scan.total = state_.kernels().prefix_sums(scan.gain.data(), n_bins, scan.prefix.data());
-  scan.slope = score_ == Score::delta ? 1.0 : 2.0;
+  scan.slope = slope_of_score();
   scan.center = score_ == Score::delta ? 0.0 : -scan.total;
 }
 
@@ -106,15 +104,16 @@ double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
                                  : k.unlabelled_plus * s.plus - k.unlabelled_minus * s.minus;
 }
 
-// Calls visit(position, Delta) for the boundaries inside a bin from the highest to the lowest.
+// Calls visit(position, Delta) for the boundaries inside a bin from the highest to the lowest; `above` is the Delta
+// above it.
 template <class Visit>
-void StumpSearch::visit_inside(const Scan& scan, index_t feature, index_t bin, const GainCoefs& coefs,
+void StumpSearch::visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs,
                                Visit&& visit) const {
   const auto i = static_cast<std::size_t>(order_of(feature));
   const auto& rows = order_->rows[i];
   const index_t first = order_->bin_start[i][static_cast<std::size_t>(bin)];
   const index_t end = order_->bin_start[i][static_cast<std::size_t>(bin) + 1];
-  double delta = scan.above(bin);
+  double delta = above;
   for (index_t p = end - 1; p > first; --p) {
     const std::uint32_t row = rows[p];
     delta += row_gain(row & FeatureOrder::kRow, coefs);
@@ -132,16 +131,50 @@ double StumpSearch::bin_bound(const Scan& scan, index_t feature, index_t bin, co
   return std::max(scan.score(up), -scan.score(down)) + kBoundSlack;
 }
 
-double StumpSearch::best_inside(index_t feature, double best, const GainCoefs& coefs, Scan& scan) const {
-  load(feature, coefs, scan);
-  double found = -1;
+// Notes the bins of a feature whose bound reaches what this worker has found so far.
+void StumpSearch::list_promising_bins(index_t feature, const GainCoefs& coefs, Scan& scan) const {
   const auto at = static_cast<std::size_t>(feature);
   for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
-    if (bin_bound(scan, feature, b, coefs) < std::max(best, found) - kTie) continue;
-    visit_inside(scan, feature, b, coefs,
-                 [&](index_t, double delta) { found = std::max(found, std::abs(scan.score(delta))); });
+    const double bound = bin_bound(scan, feature, b, coefs);
+    if (bound >= scan.best - kTie) scan.promising.push_back({feature, b, bound, scan.above(b), scan.center});
   }
-  return found;
+}
+
+// Looks into the listed bins, the most promising first, and raises best_of_feature_ to what is found. A bin is passed
+// over when its bound has fallen below the best found anywhere by then: which ones are may depend on timing, but never
+// one that holds the best candidate or a tie with it.
+void StumpSearch::look_inside(const GainCoefs& coefs) {
+  promising_.clear();
+  double best = -1;
+  for (const Scan& scan : scans_) best = std::max(best, scan.best);
+  for (const Scan& scan : scans_) {
+    std::ranges::copy_if(scan.promising, std::back_inserter(promising_),
+                         [&](const PromisingBin& bin) { return bin.bound >= best - kTie; });
+  }
+  std::ranges::sort(promising_, std::ranges::greater{}, &PromisingBin::bound);
+  found_.assign(promising_.size(), -1.0);
+  std::atomic<double> best_anywhere = best;
+  const auto n_bins = static_cast<index_t>(promising_.size());
+  const index_t rows_per_bin = features_.n_rows / (1 + features_.total_bins() / features_.n_features);
+  const int workers = n_bins * rows_per_bin < kRowsPerWorker ? 1 : team_.n_threads();
+  team_.for_each(count_blocks(n_bins, kPromisingPerBlock), workers, [&](index_t block, int) {
+    for (index_t i = block * kPromisingPerBlock; i < std::min(n_bins, (block + 1) * kPromisingPerBlock); ++i) {
+      const PromisingBin& bin = promising_[static_cast<std::size_t>(i)];
+      if (bin.bound < best_anywhere.load(std::memory_order_relaxed) - kTie) continue;
+      const double slope = slope_of_score();
+      double found = -1;
+      visit_inside(bin.feature, bin.bin, bin.above, coefs,
+                   [&](index_t, double delta) { found = std::max(found, std::abs(slope * delta + bin.center)); });
+      found_[static_cast<std::size_t>(i)] = found;
+      double seen = best_anywhere.load(std::memory_order_relaxed);
+      while (found > seen && !best_anywhere.compare_exchange_weak(seen, found, std::memory_order_relaxed)) {
+      }
+    }
+  });
+  for (std::size_t i = 0; i < promising_.size(); ++i) {
+    double& own = best_of_feature_[static_cast<std::size_t>(promising_[i].feature)];
+    own = std::max(own, found_[i]);
+  }
 }
 
 Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
@@ -150,7 +183,7 @@ Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCo
   const auto at = static_cast<std::size_t>(feature);
   for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
     if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
-      visit_inside(scan, feature, b, coefs, [&](index_t position, double delta) {
+      visit_inside(feature, b, scan.above(b), coefs, [&](index_t position, double delta) {
         const double score = scan.score(delta);
         if (std::abs(score) >= limit) found = Boundary{feature, b, position, score};
       });

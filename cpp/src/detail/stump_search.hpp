@@ -46,13 +46,23 @@ class StumpSearch {
 
  private:
   struct Scan;
+  // A bin that may hold the best boundary inside it.
+  struct PromisingBin {
+    index_t feature;
+    index_t bin;
+    double bound;   // no |score| inside exceeds it
+    double above;   // Delta above the bin
+    double center;  // as in Scan
+  };
   double row_gain(std::uint32_t row, const GainCoefs& k) const;
   void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
   void find_cuts(index_t feature, const GainCoefs& k);
   double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
   template <class Visit>
-  void visit_inside(const Scan& scan, index_t feature, index_t bin, const GainCoefs& coefs, Visit&& visit) const;
-  double best_inside(index_t feature, double best, const GainCoefs& coefs, Scan& scan) const;
+  void visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs, Visit&& visit) const;
+  void list_promising_bins(index_t feature, const GainCoefs& coefs, Scan& scan) const;
+  void look_inside(const GainCoefs& coefs);
+  double slope_of_score() const { return score_ == Score::delta ? 1.0 : 2.0; }
   Boundary first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const;
 
   BoostState& state_;
@@ -65,6 +75,8 @@ class StumpSearch {
   std::vector<index_t> first_cut_;  // per feature: the cuts with rows on both sides are first_cut_ <= k < end_cut_;
   std::vector<index_t> end_cut_;    // found in the first search
   std::vector<Scan> scans_;         // per worker
+  std::vector<PromisingBin> promising_;
+  std::vector<double> found_;  // beside them: the best |score| inside, -1 if not looked at
 };
 
 // The gains of the bins of one feature, and their sums from the lowest bin on.
@@ -74,6 +86,12 @@ struct StumpSearch::Scan {
   double total = 0;   // as computed, not taken to be 0
   double center = 0;  // score = slope * Delta + center
   double slope = 1;
+  double best = -1;  // of this worker's features in this round
+  std::vector<PromisingBin> promising;
+  void start_round() {
+    best = -1;
+    promising.clear();
+  }
   double above(index_t bin) const { return total - prefix[static_cast<std::size_t>(bin)]; }
   double score(double delta) const { return slope * delta + center; }
 };
