@@ -47,14 +47,29 @@ def balanced_accuracy_threshold(
     scores_o, weights_o = _weighted(score_other, weight_other, "score_other")
     values = np.unique(np.concatenate([scores_p, scores_o]))
     # Weight at or below each distinct score, per group.
-    below_p = np.cumsum(np.bincount(np.searchsorted(values, scores_p), weights_p, values.size))
-    below_o = np.cumsum(np.bincount(np.searchsorted(values, scores_o), weights_o, values.size))
+    below_p = _weight_up_to(values, scores_p, weights_p)
+    below_o = _weight_up_to(values, scores_o, weights_o)
     gain = below_o / below_o[-1] - below_p / below_p[-1]  # twice the balanced accuracy, minus 1
     best = float(np.max(gain[:-1], initial=-math.inf))
     if best < -_TIE:
         return float(values[-1])
     cut = int(np.argmax(gain[:-1] >= best - _TIE))
     return _between(float(values[cut]), float(values[cut + 1]))
+
+
+def _weight_up_to(
+    values: NDArray[np.float64], scores: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the weight of the scores at or below each of the ascending values.
+
+    Both sides of the search are sorted: with millions of rows a search out of order misses the cache every time, and
+    a single NumPy call of more than a fraction of a second would keep Ctrl-C waiting.
+    """
+    if weights is None:
+        return np.searchsorted(np.sort(scores), values, side="right").astype(np.float64)
+    order = np.argsort(scores)
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    return sums[np.searchsorted(scores[order], values, side="right")]
 
 
 def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
