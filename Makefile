@@ -46,7 +46,7 @@ $(VENV)/.has-%: pyproject.toml | $(VENV_PYTHON)
 
 # fastpu itself, editable: a change of Python is there at once, a change of C++ after another `make install`. Without
 # WERROR=... the build folder keeps the choice of its first time (off).
-install: $(VENV)/.has-build  ## build fastpu into $(VENV), editable
+install: $(VENV)/.has-build  ## build fastpu into the environment, editable
 	$(PIP) install --no-build-isolation -e . $(if $(WERROR),-C cmake.define.FASTPU_WERROR=$(WERROR))
 
 # ---- What the README promises ----
@@ -132,7 +132,9 @@ valgrind: $(VENV)/.has-build  ## C++ tests under valgrind (which you install)
 	$(CMAKE) --preset dev > /dev/null
 	$(CMAKE) --build build/dev
 	for test in build/dev/cpp/tests/test_*; do \
-	  valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,possible $$test || exit 1; \
+	  valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite \
+	    --errors-for-leak-kinds=definite \
+	    --suppressions=cpp/tests/valgrind.supp $$test || exit 1; \
 	done
 
 # ---- Wheels ----
