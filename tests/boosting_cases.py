@@ -27,6 +27,9 @@ each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 #: What a model learned, an entry a round.
 ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 
+#: No wait in the tests takes longer than this unless something hangs.
+HANG_SECONDS = 60.0
+
 GROUPS = {"PNU": (1, 0, -1), "PU": (1, 0), "UN": (0, -1), "PN": (1, -1)}
 
 COLUMN_KINDS = (

@@ -14,38 +14,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import FITS, bits, each_fit, make_problem, to_csr
-
-#: A fit is stopped within 0.2 s on a quiet machine; a busy one must not fail the test.
-INTERRUPT_SECONDS = 1.0
-
-#: No wait in these tests takes longer than this unless something hangs.
-HANG_SECONDS = 60.0
-
-posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
-
-
-@pytest.fixture(scope="module")
-def large():
-    """Rows enough that every loop is cut into several blocks."""
-    problem = make_problem(np.random.default_rng(1), n=30_000, d=8, kinds=("normal", "rounded", "zeros", "missing"))
-    return problem.X, problem.y
-
-
-@pytest.fixture(scope="module")
-def wide():
-    """Bins enough that the search itself is shared out."""
-    problem = make_problem(np.random.default_rng(6), n=12_000, d=36, kinds=("normal", "normal", "zeros", "missing"))
-    return problem.X, problem.y
-
-
-@pytest.fixture(scope="module")
-def endless():
-    """A fit that would run for minutes: nothing but the caller ends it."""
-    rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(20_000, 10)), rng.choice([1, 0, -1], size=20_000)
-    return X, y, {"n_rounds": 1_000_000, "stop_tol": 0.0, "rho": 0.0}
-
+from boosting_cases import FITS, HANG_SECONDS, bits, each_fit, make_problem, to_csr
 
 # -- the same bits -----------------------------------------------------------------------------------------------------
 
