@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -20,8 +21,24 @@ INTERRUPT_SECONDS = 1.0
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
 
 
+@contextlib.contextmanager
+def sigint_handler(handler):
+    """Handle SIGINT by this for a while: a job in the background starts with it ignored, libraries put in their own."""
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        # None: what was there is not Python's, and Python cannot put it back.
+        signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)
+
+
 def interrupted_after(call, *, delay: float = 0.3) -> float:
     """Send SIGINT while call() runs; return the seconds until KeyboardInterrupt came out of it."""
+    with sigint_handler(signal.default_int_handler):
+        return _interrupted_after(call, delay)
+
+
+def _interrupted_after(call, delay: float) -> float:
     sent = []
 
     def interrupt() -> None:
@@ -79,14 +96,11 @@ def test_ctrl_c_stops_a_prediction():
 def test_a_handler_that_swallows_the_signal_lets_the_fit_go_on(large):
     X, y = large
     caught = []
-    previous = signal.signal(signal.SIGINT, lambda *_: caught.append(True))
     timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-    try:
+    with sigint_handler(lambda *_: caught.append(True)):
         timer.start()
         model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=300, max_bins=64, stop_tol=0.0, rho=0.0)
         timer.join()
-    finally:
-        signal.signal(signal.SIGINT, previous)
     assert caught
     assert model.n_iter == 300
 

@@ -184,7 +184,9 @@ PerSlot BoostState::add_stump(const RowBits& above, const StumpEffect& effect) {
   PerSlot scale{};
   for (std::size_t k = 0; k < kSlots; ++k) scale[k] = sums_[k] > 0 ? kFixedPoint / sums_[k] : 0.0;
   for (std::size_t kind = 0; kind < 2; ++kind) {
-    changes[kind] = RowChange{scale[2 * kind], scale[2 * kind + 1], ratio[2 * kind], ratio[2 * kind + 1], step};
+    changes[kind] =
+        RowChange{scale[2 * kind],       scale[2 * kind + 1],      ratio[2 * kind], ratio[2 * kind + 1], step,
+                  ratio[2 * kind] - 1.0, ratio[2 * kind + 1] - 1.0};
   }
   add_rows(small_, small_above ? n_above : n_active_ - n_above, changes);
 
@@ -213,21 +215,25 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   std::vector<char> worked(added_.size(), 0);
   const double codes = static_cast<double>(n_listed) * codes_per_row_;
   int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + codes / kCodesPerWorker));
-  // A worker's histogram must be worth its merging.
-  if (codes < static_cast<double>(histogram_.size())) workers = 1;
+  // A worker's histogram must be worth its merging; few rows are added without one (whatever the number of threads).
+  const bool few = codes < static_cast<double>(histogram_.size());
+  const bool directly = few && !features_.is_sparse();
+  if (few) workers = 1;
   // Large blocks, as full lists make the best use of the caches; the sums do not depend on how rows are dealt.
   const index_t block_words = std::clamp<index_t>(n_words() / (8 * index_t{workers}), kBlockWords, kMostBlockWords);
   team_.for_each(count_blocks(n_words(), block_words), workers, [&](index_t block, int worker) {
     const auto w = static_cast<std::size_t>(worker);
-    if (added_[w].empty()) {
+    if (!directly && added_[w].empty()) {
       added_[w] = AlignedBuffer<std::int64_t>::zeros(histogram_.size(), "the histograms of a thread");
     }
-    worked[w] = 1;
+    worked[w] = directly ? 0 : 1;
     std::array<std::array<std::uint32_t, kMostRows>, 2> lists;
     std::array<std::uint32_t*, 2> ends = {lists[0].data(), lists[1].data()};
     const auto add = [&](std::size_t kind) {
-      const PairSums sums =
-          add_list(kind, lists[kind].data(), ends[kind] - lists[kind].data(), changes[kind], added_[w].data());
+      const std::uint32_t* rows = lists[kind].data();
+      const index_t n = ends[kind] - rows;
+      const PairSums sums = directly ? add_list_directly(kind, rows, n, changes[kind])
+                                     : add_list(kind, rows, n, changes[kind], added_[w].data());
       added_sums_[w][kind].minus += sums.minus;
       added_sums_[w][kind].plus += sums.plus;
       ends[kind] = lists[kind].data();
@@ -246,8 +252,7 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   pending_.clear();
   pending_sums_ = {};
   for (std::size_t w = 0; w < added_.size(); ++w) {
-    if (worked[w] == 0) continue;
-    pending_.push_back(added_[w].data());
+    if (worked[w] != 0) pending_.push_back(added_[w].data());
     for (std::size_t kind = 0; kind < 2; ++kind) {
       pending_sums_[kind].minus += added_sums_[w][kind].minus;
       pending_sums_[kind].plus += added_sums_[w][kind].plus;
@@ -255,18 +260,27 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   }
 }
 
+template <class Code>
+DenseCodes<Code> BoostState::dense_codes() const {
+  return {reinterpret_cast<const Code*>(features_.by_row.data()), features_.row_stride, features_.n_features,
+          bin_stride_};
+}
+
 PairSums BoostState::add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                               std::int64_t* histogram) {
   std::int64_t* bins = histogram + static_cast<index_t>(kind) * kind_offset_;
   if (features_.is_sparse()) return add_sparse(rows, n, change, bins);
-  if (features_.width == CodeWidth::one_byte) {
-    const DenseCodes<std::uint8_t> codes{features_.by_row.data(), features_.row_stride, features_.n_features,
-                                         bin_stride_};
-    return kernels_.add_byte_rows(codes, rows_.data(), rows, n, change, bins);
-  }
-  const DenseCodes<std::uint16_t> codes{reinterpret_cast<const std::uint16_t*>(features_.by_row.data()),
-                                        features_.row_stride, features_.n_features, bin_stride_};
-  return kernels_.add_two_byte_rows(codes, rows_.data(), rows, n, change, bins);
+  return features_.width == CodeWidth::one_byte
+             ? kernels_.add_byte_rows(dense_codes<std::uint8_t>(), rows_.data(), rows, n, change, bins)
+             : kernels_.add_two_byte_rows(dense_codes<std::uint16_t>(), rows_.data(), rows, n, change, bins);
+}
+
+PairSums BoostState::add_list_directly(std::size_t kind, const std::uint32_t* rows, index_t n,
+                                       const RowChange& change) {
+  double* bins = histogram_.data() + static_cast<index_t>(kind) * kind_offset_;
+  return features_.width == CodeWidth::one_byte
+             ? kernels_.add_byte_rows_directly(dense_codes<std::uint8_t>(), rows_.data(), rows, n, change, bins)
+             : kernels_.add_two_byte_rows_directly(dense_codes<std::uint16_t>(), rows_.data(), rows, n, change, bins);
 }
 
 PairSums BoostState::add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change,

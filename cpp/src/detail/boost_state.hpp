@@ -71,6 +71,9 @@ class BoostState {
   void add_rows(const RowBits& listed, index_t n_listed, const std::array<RowChange, 2>& changes);
   PairSums add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                     std::int64_t* histogram);
+  PairSums add_list_directly(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change);
+  template <class Code>
+  DenseCodes<Code> dense_codes() const;
   PairSums add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
   void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
   template <class Visit>

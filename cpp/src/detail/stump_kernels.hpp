@@ -34,7 +34,9 @@ struct RowChange {
   double plus_scale = 0;
   double minus_ratio = 1;
   double plus_ratio = 1;
-  double step = 0;  // 0: the row stays as it is
+  double step = 0;          // 0: the row stays as it is
+  double minus_factor = 1;  // what a weight before the change adds to the histogram of weights
+  double plus_factor = 1;
 };
 
 // g of a bin or row: unlabelled_plus * exp(-f) - unlabelled_minus * exp(f), likewise labelled.
@@ -68,6 +70,12 @@ struct StumpKernels {
                             const RowChange&, std::int64_t* histogram);
   PairSums (*add_two_byte_rows)(const DenseCodes<std::uint16_t>&, RowState*, const std::uint32_t* rows, index_t n,
                                 const RowChange&, std::int64_t* histogram);
+  // The same for few rows: straight to the histogram of weights, each weight times its factor. There the order counts,
+  // and what goes with the fixed point, passing over all bins once more, would cost more than the rows do.
+  PairSums (*add_byte_rows_directly)(const DenseCodes<std::uint8_t>&, RowState*, const std::uint32_t* rows, index_t n,
+                                     const RowChange&, double* histogram);
+  PairSums (*add_two_byte_rows_directly)(const DenseCodes<std::uint16_t>&, RowState*, const std::uint32_t* rows,
+                                         index_t n, const RowChange&, double* histogram);
   // Bit i of words[i / 64] says whether codes[i] > cut, for n_words * 64 codes.
   void (*bytes_above)(const std::uint8_t* codes, std::uint8_t cut, index_t n_words, std::uint64_t* words);
   void (*two_bytes_above)(const std::uint16_t* codes, std::uint16_t cut, index_t n_words, std::uint64_t* words);

@@ -3,6 +3,7 @@
 // high level to a processor of a low one. For the same reason no function of the C++ library is called.
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "detail/stump_kernels.hpp"
@@ -151,6 +152,26 @@ PairSums add_two_byte_rows(const DenseCodes<std::uint16_t>& codes, RowState* sta
 }
 
 template <class Code>
+PairSums add_rows_directly(const DenseCodes<Code>& codes, RowState* state, const std::uint32_t* rows, index_t n,
+                           const RowChange& change, double* FASTPU_RESTRICT histogram) {
+  PairSums sums;
+  for (index_t i = 0; i < n; ++i) {
+    const double minus = change.minus_factor * state[rows[i]].minus;
+    const double plus = change.plus_factor * state[rows[i]].plus;
+    change_row(state[rows[i]], change, sums);
+    const Code* code = codes.by_row + rows[i] * codes.row_stride;
+    double* bins = histogram;
+    for (index_t e = 0; e < codes.n_features; ++e) {
+      double* bin = bins + 2 * static_cast<index_t>(code[e]);
+      bin[0] += minus;
+      bin[1] += plus;
+      bins += 4 * codes.bin_stride;
+    }
+  }
+  return sums;
+}
+
+template <class Code>
 inline std::uint64_t word_above(const Code* codes, Code cut) {
   std::uint64_t word = 0;
   for (int i = 0; i < 64; ++i) word |= static_cast<std::uint64_t>(codes[i] > cut) << i;
@@ -227,10 +248,7 @@ double prefix_sums(const double* FASTPU_RESTRICT gain, index_t n, double* FASTPU
 
 double largest_score(const double* prefix, index_t first, index_t end, double total, double slope, double center) {
   constexpr index_t kLanes = 8;
-  const auto score = [&](index_t k) {
-    const double value = slope * (total - prefix[k]) + center;
-    return value < 0 ? -value : value;
-  };
+  const auto score = [&](index_t k) { return std::fabs(slope * (total - prefix[k]) + center); };
   double lanes[kLanes];
   for (double& lane : lanes) lane = -1;
   index_t k = first;
@@ -254,7 +272,16 @@ double largest_score(const double* prefix, index_t first, index_t end, double to
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const StumpKernels kStumpKernels = {
-    add_byte_rows, add_two_byte_rows, bytes_above, two_bytes_above, merge_bins, bin_gains, prefix_sums, largest_score,
+    add_byte_rows,
+    add_two_byte_rows,
+    add_rows_directly<std::uint8_t>,
+    add_rows_directly<std::uint16_t>,
+    bytes_above,
+    two_bytes_above,
+    merge_bins,
+    bin_gains,
+    prefix_sums,
+    largest_score,
 };
 
 }  // namespace fastpu::detail::FASTPU_LEVEL
