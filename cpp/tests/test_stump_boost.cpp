@@ -204,6 +204,45 @@ CASE("sparse equals dense") {
   check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
 }
 
+CASE("many rows, which are added in fixed point, give what sparse input gives") {
+  // 19 features: two whole words of codes and a part of one. So few bins that rows are never added directly.
+  const BoostingData data = boosting_data(6000, 19, 32);
+  const SparseCopy sparse(data);
+  Team team(2);
+  StumpBoostOptions options;
+  options.n_rounds = 40;
+  for (const index_t bins : {40, 300}) {  // codes of one byte and of two
+    const BinnedFeatures a = bin_features(data.dense(), BinOptions{bins, nullptr}, team);
+    const BinnedFeatures b = bin_features(sparse.view(), BinOptions{bins, nullptr}, team);
+    check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
+  }
+}
+
+CASE("sums that shrink by many orders of magnitude stay exact") {
+  // Nearly separable: a round multiplies the risk by about a third, so that sums kept without refresh would be rounding
+  // alone.
+  BoostingData data = boosting_data(400, 3, 33);
+  for (index_t i = 0; i < data.n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (data.y[at] == 0) data.y[at] = i % 2 == 0 ? std::int8_t{1} : std::int8_t{-1};
+    for (index_t e = 0; e < data.d; ++e) {
+      double& x = data.x[static_cast<std::size_t>(i * data.d + e)];
+      x = (std::isnan(x) ? 0.0 : x) + 3.0 * data.y[at];
+    }
+  }
+  data.y[2] = 0;  // the slow reading wants all three groups
+  Team team(1);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
+  StumpBoostOptions options;
+  options.n_rounds = 100;
+  options.gamma = 0.9;
+  options.rho = 0;
+  const StumpBoostResult fast = boost(training_set(b, data), options, team);
+  REQUIRE(fast.objective.size() == 100);
+  CHECK(fast.objective.back() < -12);
+  check_same_stumps(fast, slow_boost(b, data, options, false), 1e-9);
+}
+
 CASE("the objective falls, thousands of rounds stay finite") {
   const BoostingData data = boosting_data(300, 5, 41);
   Team team(1);
@@ -281,6 +320,20 @@ CASE("the evaluation set is judged by its AUC, early stopping keeps the best rou
     }
     CHECK(std::abs(r.eval_auc[t] - wins / pairs) < 1e-12);
   }
+}
+
+CASE("of rounds with the same AUC early stopping keeps the first") {
+  const BoostingData data = boosting_data(200, 3, 63);
+  const std::vector<double> constant(static_cast<std::size_t>(data.n * data.d), 0.0);
+  Team team(1);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
+  const fastpu::BoostEvalSet eval{fastpu::DenseView<double>{constant.data(), data.n, data.d}, data.y.data()};
+  StumpBoostOptions options;
+  options.early_stopping_rounds = 4;
+  const StumpBoostResult r = stump_boost(training_set(b, data), &eval, options, {}, team);
+  CHECK(r.status == BoostStatus::early_stopping);
+  CHECK(r.best_round == 1);
+  CHECK(r.eval_auc == std::vector<double>(5, 0.5));
 }
 
 CASE("callbacks see every round, stop the fit, and may throw") {
