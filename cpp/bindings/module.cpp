@@ -4,14 +4,18 @@
 namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
 void bind_blas(pybind11::module_& module);
+void bind_kernel(pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
+void bind_svm(pybind11::module_& module);
 }  // namespace fastpu
 
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.attr("__version__") = FASTPU_VERSION;
   fastpu::bind_binned_features(module);
   fastpu::bind_blas(module);
+  fastpu::bind_kernel(module);
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
+  fastpu::bind_svm(module);
 }

@@ -11,6 +11,7 @@ using index_t = std::int64_t;
 // A dense matrix, row-major and contiguous, owned by somebody else. T is float or double.
 template <class T>
 struct DenseView {
+  using Value = T;
   const T* data = nullptr;
   index_t n_rows = 0;
   index_t n_cols = 0;
@@ -22,6 +23,7 @@ struct DenseView {
 // is repeated; whoever makes the view has checked this and that every column is in [0, n_cols).
 template <class T>
 struct CsrView {
+  using Value = T;
   const T* values = nullptr;
   const std::int32_t* columns = nullptr;
   const index_t* row_start = nullptr;  // n_rows + 1 positions

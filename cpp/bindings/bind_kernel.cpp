@@ -1,0 +1,76 @@
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind_kernel.hpp"
+#include "fastpu/kernel.hpp"
+
+namespace fastpu {
+
+KernelParams kernel_params(const std::string& kernel, double gamma, int degree, double coef0) {
+  constexpr std::pair<const char*, KernelKind> kKinds[] = {{"linear", KernelKind::linear},
+                                                           {"poly", KernelKind::poly},
+                                                           {"rbf", KernelKind::rbf},
+                                                           {"sigmoid", KernelKind::sigmoid}};
+  for (const auto& [name, kind] : kKinds) {
+    if (kernel == name) return {kind, gamma, degree, coef0};
+  }
+  throw py::value_error("kernel has no value '" + kernel + "'");
+}
+
+namespace {
+
+py::array_t<double> scores(const py::object& support, const py::object& x, const py::object& coefs,
+                           const py::object& intercepts, const std::string& kernel, double gamma, int degree,
+                           double coef0, int n_threads, const std::string& isa) {
+  const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
+  const Isa level = isa_from_name(isa);
+  const MatrixView support_view = view_matrix(support);
+  const MatrixView x_view = view_matrix(x);
+  if (support_view.index() != x_view.index()) throw py::type_error("support and x must have one form and type");
+  KernelModels models;
+  if (!py::isinstance<Array<double>>(coefs)) throw py::type_error("coefs has the wrong type for _core");
+  const auto coef_array = py::reinterpret_borrow<Array<double>>(coefs);
+  models.n_support = std::visit([](const auto& view) { return view.n_rows; }, support_view);
+  if (coef_array.ndim() != 2 || coef_array.shape(0) != models.n_support) {
+    throw py::value_error("coefs must have a row for each row of support");
+  }
+  models.coefs = coef_array.data();
+  models.n_models = coef_array.shape(1);
+  models.intercepts = view_1d<double>(intercepts, "intercepts", models.n_models);
+  std::vector<index_t> rows(static_cast<std::size_t>(models.n_support));
+  for (std::size_t s = 0; s < rows.size(); ++s) rows[s] = static_cast<index_t>(s);
+  models.support = rows.data();
+  const auto [n_x, same_width] = std::visit(
+      [&](const auto& view) {
+        const auto& other = std::get<std::remove_cvref_t<decltype(view)>>(support_view);
+        return std::pair(view.n_rows, view.n_cols == other.n_cols);
+      },
+      x_view);
+  if (!same_width) throw py::value_error("support and x must have the same number of columns");
+  py::array_t<double> out({n_x, models.n_models});
+  double* const to = out.mutable_data();
+  Team team(n_threads, interrupt_poll());
+  {
+    const py::gil_scoped_release nogil;
+    std::visit(
+        [&](const auto& view) {
+          const auto& other = std::get<std::remove_cvref_t<decltype(view)>>(support_view);
+          kernel_scores(other, view, params, models, level, team, to);
+        },
+        x_view);
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& module) {
+  module.def("kernel_scores", &scores, py::arg("support"), py::arg("x"), py::arg("coefs"), py::arg("intercepts"),
+             py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
+             py::arg("n_threads"), py::arg("isa"));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,78 @@
+// Sequential minimal optimisation for the duals of support vector machines:
+//
+//     min_b  1/2 b'Kb + q'b    subject to  lower <= b <= upper  and  sum of b over each group = its sum at the start
+//
+// with a kernel matrix K and one group of variables (C-SVM, one-class SVM) or two (nu-SVM). In the usual notation
+// b_i = y_i alpha_i.
+//
+// Variables are taken some hundred at a time (those that violate the optimality conditions most); within such a working
+// set, whose part of K is at hand, pairs are chosen by second-order gain (Fan, Chen and Lin, 2005) and solved exactly;
+// then the gradient of all variables is brought up to date, in one pass over the kernel rows of those that changed, by
+// several threads. Variables that are likely to stay at a bound are left out (shrinking), and their gradients are
+// rebuilt when the others are optimal. The end is reached when no pair of variables of a group violates the conditions
+// by more than tol: max over b_i > lower_i of g_i <= min over b_i < upper_i of g_i + tol, g = Kb + q.
+//
+// The linear kernel needs no rows: w = X'b is kept, and gradients are Xw + q, in time of the entries of X.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fastpu/kernel_cache.hpp"
+#include "fastpu/parallel.hpp"
+#include "fastpu/types.hpp"
+
+namespace fastpu {
+
+struct SmoProblem {
+  const index_t* rows = nullptr;  // distinct rows of the kernel's data
+  index_t n = 0;
+  const double* linear = nullptr;  // q
+  const double* lower = nullptr;   // <= start <= upper
+  const double* upper = nullptr;
+  const std::uint8_t* groups = nullptr;  // 0 or 1 for each variable; null: all in one group
+};
+
+struct SmoOptions {
+  double tol = 1e-3;
+  index_t max_steps = 10'000'000;  // updates of a pair
+  index_t working_set = 0;         // variables at a time; 0: chosen by the size of the problem
+  Isa isa = best_isa();
+};
+
+// What a callback sees after each working set; true stops the fit.
+struct SmoRound {
+  index_t n_steps;
+  double objective;
+  double violation;  // before the working set was solved, among the active variables
+  index_t n_active;
+};
+using SmoCallback = std::function<bool(const SmoRound&)>;
+
+enum class SmoStatus {
+  tol,        // optimal within tol
+  max_steps,  // out of steps
+  precision,  // as optimal as rounding allows, but not within tol
+  callback
+};
+
+struct SmoResult {
+  SmoStatus status = SmoStatus::tol;
+  index_t n_steps = 0;
+  double violation = 0;          // of all variables, at the end
+  std::vector<double> gradient;  // Kb + q at the end
+  std::vector<SmoRound> rounds;
+};
+
+// `solution` holds the start and then the result. The cache's columns are set to the problem's rows.
+template <class T>
+SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
+              Team& team, double* solution);
+
+// The same for K = X X', X dense or sparse.
+template <template <class> class View, class T>
+SmoResult smo_linear(const View<T>& x, const SmoProblem& problem, const SmoOptions& options,
+                     const SmoCallback& callback, Team& team, double* solution);
+
+}  // namespace fastpu
