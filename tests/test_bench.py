@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import fastpu
+from bench_commands import BENCH, bench_module, needs_bench, read_set, run, write_set
 from fastpu.datasets import split_pnu
 from fastpu.metrics import auc
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from pathlib import Path
 
-BENCH = Path(__file__).resolve().parent.parent / "bench"
-
-pytestmark = pytest.mark.skipif(not BENCH.is_dir(), reason="needs the source tree")
-
-
-def run(script: str, *arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BENCH / script), *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert result.returncode == code, result.stderr
-    return result
-
+pytestmark = needs_bench
 
 # ---- bench/papers/pnu_auc_boost --------------------------------------------------------------------------------------
-
-
-def write_set(folder: Path, name: str, labels: tuple[str, str], *, n: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    positive = rng.random(n) < 0.4
-    X = rng.standard_normal((n, 3)) + positive[:, None] * [1.0, 0.5, 0.0]
-    rows = [
-        ",".join([*(f"{x:.7g}" for x in row), labels[0] if p else labels[1]])
-        for row, p in zip(X, positive, strict=True)
-    ]
-    with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
-        file.write("\n".join(["a,b,c,label", *rows]) + "\n")
-
-
-def read_set(path: Path, positive: str) -> tuple[np.ndarray, np.ndarray]:
-    with gzip.open(path, "rt") as file:
-        rows = [line.split(",") for line in file.read().splitlines()[1:]]
-    return np.array([row[:-1] for row in rows], dtype=float), np.array([row[-1] == positive for row in rows])
 
 
 @pytest.fixture(scope="module")
@@ -133,19 +101,13 @@ def test_the_measurements_run(name, options, monkeypatch):
     if name == "memory":
         pytest.importorskip("resource")
     monkeypatch.syspath_prepend(BENCH / "peers")
-    measures: Any = _module("stump_boost_measures")
+    measures = bench_module("stump_boost_measures")
     assert getattr(measures, name)(**options, n_threads=2)
-
-
-def _module(name: str) -> ModuleType:
-    import importlib
-
-    return importlib.import_module(name)
 
 
 def test_the_report_judges_the_goals(monkeypatch):
     monkeypatch.syspath_prepend(BENCH / "peers")
-    report: Any = _module("stump_boost_report")
+    report = bench_module("stump_boost_report")
     seconds = {"fastpu": [0.001, 0.002, 0.003], "LightGBM": [0.009, 0.01, 0.011], "XGBoost": [0.006, 0.007, 0.008]}
     quality = dict.fromkeys([*seconds, "fastpu, labelled positives only"], 0.9)
     rounds = {"seconds": seconds, "auc": quality, "small_side": 0.2}

@@ -89,7 +89,7 @@ def test_options_are_keyword_only():
 
 
 def test_import_brings_in_no_optional_package():
-    heavy = {"sklearn", "pandas", "polars", "matplotlib", "tqdm", "pyarrow"}
+    heavy = {"sklearn", "pandas", "polars", "matplotlib", "tqdm", "pyarrow", "joblib"}
     loaded = run_python("import sys, fastpu; print(*sys.modules)").split()
     assert heavy.isdisjoint(loaded)
 

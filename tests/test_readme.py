@@ -25,7 +25,7 @@ def text():
 def test_code_runs_and_prints_what_the_readme_says(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # it saves a model
     blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "text", "python", "text", "python"]
+    assert [kind for kind, _ in blocks] == ["python", "text"] * 3 + ["python"]
     names: dict[str, object] = {}
     printed = ""
     for kind, block in blocks:

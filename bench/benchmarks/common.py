@@ -27,6 +27,8 @@ if PROFILE not in ("fast", "regular", "large"):
 
 # From rows whose codes fit into the second-level cache to rows that no cache holds.
 SIZES = {"fast": (20_000,), "regular": (20_000, 200_000), "large": (100_000, 200_000, 1_000_000, 1_600_000)}[PROFILE]
+# Of methods whose time grows with the square of the rows.
+KERNEL_SIZES = {"fast": (1_000,), "regular": (2_000, 8_000), "large": (2_000, 8_000, 20_000)}[PROFILE]
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 N_THREADS = tuple(n for n in ((1, 2, 4, 8, 16) if PROFILE == "large" else (1, 2)) if n <= _CPUS)
@@ -82,3 +84,9 @@ def hide_labels(truth: np.ndarray, *, seed: int = 0) -> np.ndarray:
     """
     keep = np.random.default_rng(seed + 1).random(truth.size) < LABELLED
     return np.where(keep, truth, np.int8(0))
+
+
+def label_positives(truth: np.ndarray, *, share: float, seed: int = 0) -> np.ndarray:
+    """Return labels +1 for a share of the positives, drawn at random, and 0 for all other rows."""
+    keep = np.random.default_rng(seed + 1).random(truth.size) < share
+    return np.where(keep & (truth > 0), np.int8(1), np.int8(0))

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from running import cpus, measure
 from stump_boost_report import Measured, report
 
 if TYPE_CHECKING:
@@ -33,12 +32,8 @@ _PEERS = ["LightGBM", "XGBoost"]
 _MEASURES = Path(__file__).with_name("stump_boost_measures.py")
 
 
-def _cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    cpus = _cpus()
+    up_to = [t for t in (1, 2, 4, 8, 16, 32, 64) if t <= cpus()]
     parser = argparse.ArgumentParser(
         "stump_boost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -52,9 +47,11 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(flag, type=int, default=default, metavar="N", help=f"{text} (default: %(default)s)")
 
     sizes("--n", [200_000, 1_000_000], "rows of a round; the first also for whole fits and exact thresholds")
-    sizes("--threads", [t for t in (1, 2) if t <= cpus], "numbers of threads")
+    sizes("--threads", up_to[:2], "numbers of threads")
     sizes(
-        "--curve", [t for t in (1, 2, 4, 8, 16, 32, 64) if t <= cpus], "threads of fastpu's own curve, at the last --n"
+        "--curve",
+        up_to,
+        "threads of fastpu's own curve, at the last --n",
     )
     sizes("--scaling", [100_000, 1_600_000], "rows whose rounds are compared")
     size("--memory-n", 1_000_000, "rows of the memory measurement")
@@ -68,28 +65,14 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _measure(name: str, n_threads: int, /, **options: Any) -> dict[str, Any]:
-    """Run one of the measures in a process of its own."""
-    text = ", ".join(f"{key} {value}" for key, value in {**options, "n_threads": n_threads}.items())
-    print(f"{name}: {text}", file=sys.stderr, flush=True)
-    if name != "thread_curve":
-        options["n_threads"] = n_threads
-    pinned = {"OMP_NUM_THREADS": str(n_threads), "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    command = [sys.executable, str(_MEASURES), name, json.dumps(options)]
-    child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
-    if child.returncode != 0:
-        print(f"stump_boost: the measurement {name} failed ({text})", file=sys.stderr)
-        raise SystemExit(1)
-    result: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
-    return result
-
-
 def _measure_all(options: argparse.Namespace) -> list[Measured]:
     found: list[Measured] = []
     repeats = options.repeats
 
     def add(name: str, n_threads: int, /, **arguments: Any) -> None:
-        found.append(Measured(name, {**arguments, "n_threads": n_threads}, _measure(name, n_threads, **arguments)))
+        threads = {} if name == "thread_curve" else {"n_threads": n_threads}  # the curve has its own numbers of them
+        result = measure(_MEASURES, name, arguments | threads, omp_threads=n_threads)
+        found.append(Measured(name, {**arguments, "n_threads": n_threads}, result))
 
     for n_threads in options.threads:
         if "round" in options.only:

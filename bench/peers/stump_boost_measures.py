@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from running import peak_bytes, timed
 from stump_boosters import CONTENDERS, Contender, Fastpu
 from workload import Rows, make_rows
 
@@ -23,15 +23,9 @@ _TEST_ROWS = 100_000
 _FEW, _MANY = 100, 300  # a round is the difference of two fits: what they do once cancels out
 
 
-def _seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
-
-
 def _seconds_per_round(contender: Contender, prepared: Any) -> tuple[float, Any]:
-    few, _ = _seconds(partial(contender.train, prepared, _FEW))
-    many, model = _seconds(partial(contender.train, prepared, _MANY))
+    few, _ = timed(partial(contender.train, prepared, _FEW))
+    many, model = timed(partial(contender.train, prepared, _MANY))
     if contender.n_stumps(model) != _MANY:
         raise RuntimeError(f"{contender.name} stopped after {contender.n_stumps(model)} of {_MANY} rounds")
     return (many - few) / (_MANY - _FEW), model
@@ -95,8 +89,8 @@ def whole_fit(*, n: int, names: Sequence[str], n_threads: int, repeats: int, n_r
     quality: dict[str, float] = {}
     for repeat in range(repeats):
         for contender in contenders:
-            before, prepared = _seconds(partial(contender.prepare, rows))
-            after, model = _seconds(partial(contender.train, prepared, n_rounds))
+            before, prepared = timed(partial(contender.prepare, rows))
+            after, model = timed(partial(contender.train, prepared, n_rounds))
             times[contender.name].append(before + after)
             binning[contender.name].append(before)
             if repeat == 0:
@@ -141,7 +135,7 @@ def prediction(
         contender.scores(model, test.X[:10_000])
     for _ in range(repeats):
         for contender, model in zip(contenders, models, strict=True):
-            times[contender.name].append(_seconds(partial(contender.scores, model, test.X))[0])
+            times[contender.name].append(timed(partial(contender.scores, model, test.X))[0])
     return {"seconds": times}
 
 
@@ -149,18 +143,11 @@ def memory(*, n: int, name: str, n_threads: int, n_rounds: int) -> dict[str, Any
     """Peak memory of a fit from raw rows, the rows included, above that of the interpreter with the library."""
     contender = CONTENDERS[name](n_threads)
     contender.train(contender.prepare(make_rows(1000)), 2)
-    baseline = _peak_bytes()
+    baseline = peak_bytes()
     rows = make_rows(n)
-    with_rows = _peak_bytes()
+    with_rows = peak_bytes()
     contender.train(contender.prepare(rows), n_rounds)
-    return {"rows": with_rows - baseline, "peak": _peak_bytes() - baseline, "matrix": rows.X.nbytes}
-
-
-def _peak_bytes() -> int:
-    import resource  # noqa: PLC0415 (not on Windows)
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
+    return {"rows": with_rows - baseline, "peak": peak_bytes() - baseline, "matrix": rows.X.nbytes}
 
 
 def copy_bandwidth(*, n_threads: int, repeats: int, megabytes: int) -> dict[str, Any]:
@@ -178,7 +165,7 @@ def copy_bandwidth(*, n_threads: int, repeats: int, megabytes: int) -> dict[str,
             worker.join()
 
     copy()
-    times = [_seconds(copy)[0] for _ in range(repeats)]
+    times = [timed(copy)[0] for _ in range(repeats)]
     return {"bytes_per_second": [2 * source.nbytes / seconds for seconds in times]}
 
 

@@ -38,7 +38,7 @@ SvmKind kind_of(const std::string& problem) {
 // Calls Python for blocks of kernel values.
 KernelFunction kernel_function(py::object function) {
   // Shared, so that copies of the closure made without the GIL touch no count of Python's.
-  auto held = std::shared_ptr<py::object>(new py::object(std::move(function)), [](py::object* object) {
+  const auto held = std::shared_ptr<py::object>(new py::object(std::move(function)), [](py::object* object) {
     const py::gil_scoped_acquire gil;
     delete object;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared pointer
   });
@@ -69,7 +69,7 @@ class PyEngine {
     }
     std::visit(
         [&]<class View>(const View& x) {
-          using T = typename View::Value;
+          using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
           if (kernel == "precomputed") {
             if constexpr (std::is_same_v<View, DenseView<T>>) {
               if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
@@ -156,6 +156,11 @@ class PyEngine {
     problem.n_bags = bag_array.shape(0);
     problem.bag_size = bag_array.shape(1);
     problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags");
+    std::vector<bool> is_positive(static_cast<std::size_t>(n_rows()));
+    for (index_t k = 0; k < problem.n_pos; ++k) is_positive[static_cast<std::size_t>(problem.positives[k])] = true;
+    for (index_t k = 0; k < bag_array.size(); ++k) {
+      if (is_positive[static_cast<std::size_t>(problem.bags[k])]) throw py::value_error("bags hold a positive row");
+    }
     const auto n_scored = static_cast<index_t>(py::len(score_rows));
     const index_t* const scored = row_numbers(score_rows, "score_rows");
     py::array_t<double> decision({n_scored, problem.n_bags});
@@ -169,6 +174,7 @@ class PyEngine {
           [&](const auto& engine) {
             result = fastpu::solve_bags(*engine, problem, SvmOptions{tol, max_iter}, team);
             std::vector<double> intercepts;
+            intercepts.reserve(result.bags.size());
             for (const BagReport& bag : result.bags) intercepts.push_back(bag.intercept);
             const KernelModels models{result.support.data(), static_cast<index_t>(result.support.size()),
                                       result.coefs.data(), intercepts.data(), problem.n_bags};
@@ -184,6 +190,7 @@ class PyEngine {
     out["decision"] = decision;
     const auto column = [&](auto member) {
       std::vector<std::remove_cvref_t<decltype(result.bags[0].*member)>> values;
+      values.reserve(result.bags.size());
       for (const BagReport& bag : result.bags) values.push_back(bag.*member);
       return to_array(values);
     };
@@ -249,6 +256,7 @@ class PyEngine {
 
 }  // namespace
 
+// NOLINTNEXTLINE(misc-const-correctness): module.cpp declares all of these alike
 void bind_svm(py::module_& module) {
   py::class_<PyEngine>(module, "SvmEngine")
       .def(

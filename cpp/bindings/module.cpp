@@ -5,6 +5,7 @@ namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
 void bind_blas(pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
+void bind_large_margin(pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
@@ -15,6 +16,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_binned_features(module);
   fastpu::bind_blas(module);
   fastpu::bind_kernel(module);
+  fastpu::bind_large_margin(module);
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
   fastpu::bind_svm(module);

@@ -134,6 +134,16 @@ Bag make_bag(const BaggingProblem& problem, index_t number) {
   return bag;
 }
 
+// The positives and all rows that some bag holds, ascending.
+std::vector<index_t> rows_of_bags(const BaggingProblem& problem) {
+  std::vector<index_t> rows(problem.positives, problem.positives + problem.n_pos);
+  rows.insert(rows.end(), problem.bags, problem.bags + problem.n_bags * problem.bag_size);
+  std::ranges::sort(rows);
+  const auto repeated = std::ranges::unique(rows);
+  rows.erase(repeated.begin(), repeated.end());
+  return rows;
+}
+
 }  // namespace
 
 template <class T>
@@ -146,14 +156,21 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   smo_options.max_steps = options.max_steps;
   smo_options.isa = engine.isa();
 
-  // Rows of the positives for all columns, if that is less work than for each bag anew, and fits half of the cache.
+  // Kernel rows for all columns, computed once for all bags, if that is less work than for each bag anew and half of
+  // the cache has room: of all rows, or at least of the positives, which every bag has.
   std::unique_ptr<StoredRows<T>> stored;
   index_t bytes_left = engine.cache_bytes();
   if (!engine.linear_data()) {
-    const index_t bytes = problem.n_pos * (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
-    if (problem.n_bags * (problem.n_pos + problem.bag_size) > kernel.n_rows() && bytes <= bytes_left / 2) {
+    const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
+    const index_t most = bytes_left / 2 / bytes_of_row;
+    const std::vector<index_t> drawn = rows_of_bags(problem);
+    const auto n_drawn = static_cast<index_t>(drawn.size());
+    if (n_drawn <= most && problem.n_bags * problem.bag_size > 2 * kernel.n_rows()) {
+      stored = std::make_unique<StoredRows<T>>(kernel, drawn.data(), n_drawn, team);
+      bytes_left -= n_drawn * bytes_of_row;
+    } else if (problem.n_pos <= most && problem.n_bags * (problem.n_pos + problem.bag_size) > kernel.n_rows()) {
       stored = std::make_unique<StoredRows<T>>(kernel, problem.positives, problem.n_pos, team);
-      bytes_left -= bytes;
+      bytes_left -= problem.n_pos * bytes_of_row;
     }
   }
   const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;

@@ -187,6 +187,7 @@ void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const Ke
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type
 #define FASTPU_INSTANTIATE(T)                                                                                          \
   template std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>&, const KernelParams&, Isa, int);                 \
   template std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>&, const KernelParams&, Isa, int);                   \
@@ -199,5 +200,6 @@ void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const Ke
 FASTPU_INSTANTIATE(float)
 FASTPU_INSTANTIATE(double)
 #undef FASTPU_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace fastpu

@@ -13,6 +13,7 @@ namespace {
 
 constexpr index_t kBlock = 4 * kKernelPanel;  // columns that one worker computes at a time
 constexpr index_t kLeastParallel = 50'000;    // fewer values than this are not worth waking a thread
+constexpr index_t kBytesPerRow = 128;         // of the data, for what is kept beside kernel values by whoever solves
 constexpr index_t kUsedAtOnce = 1 << 22;      // values of memory that are used without asking
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -22,7 +23,8 @@ std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 template <class T>
 KernelCache<T>::KernelCache(const Kernel<T>& kernel, index_t max_bytes)
     : kernel_(&kernel),
-      max_values_(max_bytes / static_cast<index_t>(sizeof(T))),
+      max_values_(std::max(max_bytes / 2, max_bytes - kBytesPerRow * kernel.n_rows()) /
+                  static_cast<index_t>(sizeof(T))),
       row_slot_(make_vector<index_t>(kernel.n_rows(), "places of cached kernel rows")),
       was_here_(at(kernel.n_rows()), false),
       values_in_use_(kUsedAtOnce) {
@@ -32,6 +34,15 @@ KernelCache<T>::KernelCache(const Kernel<T>& kernel, index_t max_bytes)
 template <class T>
 bool KernelCache<T>::holds(index_t row) const {
   return row_slot_[at(row)] >= 0;
+}
+
+template <class T>
+const T* KernelCache<T>::find(index_t row) {
+  const index_t s = row_slot_[at(row)];
+  if (s < 0 || slot_length_[at(s)] < static_cast<index_t>(columns_.size())) return nullptr;
+  unlink(s);
+  link_newest(s);
+  return slot(s);
 }
 
 template <class T>
@@ -110,7 +121,8 @@ void KernelCache<T>::move_values(const std::vector<index_t>& from, index_t new_s
   std::fill(slot_length_.begin() + n_kept, slot_length_.end(), index_t{0});
   older_.assign(at(n_keep + 1), n_keep);
   newer_.assign(at(n_keep + 1), n_keep);
-  for (auto s = age.rbegin(); s != age.rend(); ++s) link_newest(new_slot[at(*s)]);
+  std::ranges::reverse(age);
+  for (const index_t s : age) link_newest(new_slot[at(s)]);
   n_linked_ = n_kept;
   use_more_slots(std::min<index_t>(2, n_keep));
   for (index_t s = 0; s < n_kept; ++s) row_slot_[at(slot_row_[at(s)])] = s;

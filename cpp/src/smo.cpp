@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "detail/cached_rows.hpp"
+#include "detail/free_step.hpp"
 #include "detail/smo_state.hpp"
 
 namespace fastpu {
@@ -50,6 +51,7 @@ class Smo {
   bool may_have_drifted() const;
   void compute_gradients();
   void solve_some();
+  void move_free();
   const std::vector<index_t>& wanted_soon(index_t besides);
   void list_wishes();
 
@@ -73,8 +75,12 @@ class Smo {
   detail::Changes changes_;
   std::vector<index_t> wishes_;  // positions, the most wanted last
   std::vector<index_t> soon_;
+  std::vector<char> is_guess_;  // rows computed before they were needed, by variable
+  index_t n_guesses_ = 8;       // the first ones are free
+  index_t n_guesses_used_ = 8;
   std::vector<std::pair<double, index_t>> candidates_;
   bool is_stuck_ = false;
+  index_t next_free_step_ = 4000;
 };
 
 template <class T>
@@ -125,6 +131,7 @@ void Smo<T>::start() {
   result_.gradient.assign(problem_.linear, problem_.linear + n);
   solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
   diagonal_.resize(at(n));
+  is_guess_.assign(at(n), 0);
   for (index_t i = 0; i < n; ++i) {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
@@ -178,7 +185,7 @@ void Smo<T>::shrink() {
     const index_t i = active_[at(p)];
     (state_.is_likely_to_stay(i, solver_->gradient()[p]) ? shrunk.variables : stay).push_back(i);
   }
-  if (5 * shrunk.variables.size() < active_.size() || stay.size() < 2) return;
+  if (3 * shrunk.variables.size() < active_.size() || stay.size() < 2) return;
   for (index_t p = 0; p < n_active; ++p) result_.gradient[at(active_[at(p)])] = solver_->gradient()[p];
   shrunk.value.assign(value_, value_ + problem_.n);
   shrunk_.push_back(std::move(shrunk));
@@ -243,15 +250,59 @@ void Smo<T>::restore() {
 
 template <class T>
 void Smo<T>::solve_some() {
+  constexpr index_t kStepsPerRound = 200;  // between two looks at what can be left out
   const auto n_active = static_cast<index_t>(active_.size());
-  const index_t most_steps = std::min(options_.max_steps - result_.n_steps, std::clamp<index_t>(n_active, 100, 1000));
+  const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsPerRound);
   const auto progress = solver_->solve(options_.tol, most_steps, [&](index_t p) {
-    return source_.holds(p) ? source_.row(p) : source_.row(p, wanted_soon(p));
+    const T* values = source_.find(p);
+    if (values == nullptr) return source_.row(p, wanted_soon(p));
+    n_guesses_used_ += std::exchange(is_guess_[at(active_[at(p)])], char{0});
+    return values;
   });
   for (index_t p = 0; p < n_active; ++p) value_[active_[at(p)]] = solver_->value(p);
   result_.n_steps += progress.n_steps;
   objective_ -= progress.decrease;
   is_stuck_ = progress.is_stuck;
+  if (!progress.is_optimal && result_.n_steps >= next_free_step_) move_free();
+}
+
+// Pairs crawl: moves all active variables that are at no bound together, as far as they are few.
+template <class T>
+void Smo<T>::move_free() {
+  std::vector<index_t> free;
+  for (index_t p = 0; p < static_cast<index_t>(active_.size()); ++p) {
+    if (solver_->may_grow(p) && solver_->may_shrink(p)) free.push_back(p);
+  }
+  const auto n_free = static_cast<index_t>(free.size());
+  // So rarely that it takes little of the time: systems of n^3 / 6 operations against passes over all active variables.
+  const double cost = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
+  const double cost_of_step = 300 + static_cast<double>(active_.size());
+  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(5 * cost / cost_of_step);
+  if (n_free < 2 || n_free > detail::kMostFree) return;
+  detail::FreeProblem problem;
+  source_.kernel_of(free, problem.kernel);
+  for (const index_t p : free) {
+    const index_t i = active_[at(p)];
+    problem.gradient.push_back(solver_->gradient()[p]);
+    problem.value.push_back(value_[i]);
+    problem.lower.push_back(problem_.lower[i]);
+    problem.upper.push_back(problem_.upper[i]);
+    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+  }
+  const double decrease = detail::minimise_free(problem);
+  if (decrease == 0) return;
+  changes_.clear();
+  for (index_t f = 0; f < n_free; ++f) {
+    const index_t i = active_[at(free[at(f)])];
+    const double difference = problem.value[at(f)] - value_[i];
+    if (difference == 0) continue;
+    changes_.add(i, difference);
+    value_[i] = problem.value[at(f)];
+    solver_->set_value(free[at(f)], value_[i]);
+  }
+  source_.update(changes_, solver_->gradient());
+  objective_ -= decrease;
+  is_stuck_ = false;
 }
 
 // Variables that violate most and have no kernel row yet, on both sides in turn.
@@ -284,10 +335,13 @@ void Smo<T>::list_wishes() {
   }
 }
 
+// Rows to compute along with one that is needed, as long as such guesses come true: a row among others takes about half
+// the time of a row alone.
 template <class T>
 const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
   constexpr std::size_t kRowsAtOnce = 8;
   soon_.clear();
+  if (2 * n_guesses_used_ < n_guesses_) return soon_;
   if (wishes_.empty()) list_wishes();
   while (!wishes_.empty() && soon_.size() + 1 < kRowsAtOnce) {
     const index_t p = wishes_.back();
@@ -296,6 +350,8 @@ const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
     const bool is_listed = std::ranges::find(soon_, p) != soon_.end();
     if (p != besides && !is_listed && !source_.holds(p)) soon_.push_back(p);
   }
+  for (const index_t p : soon_) is_guess_[at(active_[at(p)])] = 1;
+  n_guesses_ += static_cast<index_t>(soon_.size());
   return soon_;
 }
 

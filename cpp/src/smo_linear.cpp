@@ -233,6 +233,7 @@ SmoResult LinearSmo<View>::run() {
       break;
     }
   }
+  if (!is_fresh_) compute_w();
   compute_gradients(all_);
   find_windows(all_);
   result_.violation = state_.violation();
@@ -360,6 +361,7 @@ template <class View>
 void LinearSmo<View>::solve_working_set() {
   const auto n = static_cast<index_t>(working_set_.size());
   std::vector<index_t> rows;
+  rows.reserve(working_set_.size());
   for (const index_t i : working_set_) rows.push_back(problem_.rows[i]);
   const Kernel<double>& kernel = working_rows_.choose(rows);
   const auto columns = kernel.pack(rows.data(), n, team_);

@@ -99,6 +99,7 @@ std::vector<double> feasible_start(const SvmProblem& problem, const Totals& tota
     }
   }
   if (problem.kind == SvmKind::one_class) {
+    if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
     fill_up(problem, 0, problem.nu * totals.all, alpha.data());
   } else if (problem.kind == SvmKind::nu_svm) {
     const double half = 0.5 * problem.nu * totals.all;
@@ -169,6 +170,7 @@ Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std
 
 SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   const auto n = problem.n;
+  if (n < 1) throw std::invalid_argument("a support vector machine needs rows, got none");
   const Totals totals = total_costs(problem);
   SvmResult result;
   result.alpha = feasible_start(problem, totals);

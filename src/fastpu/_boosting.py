@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu import _core
+from fastpu._params import forced_isa
 from fastpu._progress import make_callback
 from fastpu._text import describe
 from fastpu._threads import resolve_n_threads
@@ -163,7 +163,7 @@ def boost(
             early_stopping_rounds=min(patience, _MANY),
             callback=None if hook is None else on_round,
             n_threads=threads,
-            isa=_isa(),
+            isa=forced_isa(_core.isa_levels()),
         )
     params = {
         "method": fit.function,
@@ -197,15 +197,6 @@ def _model(
         low=-1.0 if fit.loss == "ada" else 0.0,
         **{name: found[name][:kept] for name in _STUMP_ARRAYS},
     )
-
-
-def _isa() -> str:
-    """Return the instruction-set level that the environment variable FASTPU_ISA forces, or "" for the best."""
-    level = os.environ.get("FASTPU_ISA", "")
-    levels = _core.isa_levels()
-    if level and level not in levels:
-        raise ValueError(f"FASTPU_ISA must be one of {', '.join(levels)} on this machine, got {level!r}")
-    return level
 
 
 _GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}

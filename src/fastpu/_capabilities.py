@@ -27,11 +27,23 @@ class Capability:
 
 
 _BOOSTING = {"csr": True, "weights": True, "nan": True, "inf": True, "float32": True, "binned": True}
+_SVM = {"csr": True, "weights": True, "nan": False, "inf": False, "float32": True, "binned": False}
+_UNWEIGHTED = {**_SVM, "weights": False}
 
 CAPABILITIES = {
     "fit_pnu_auc_boost": Capability(groups="PUN", rows="any two or three of P, U, N", **_BOOSTING),
     "fit_rankboost_auc": Capability(groups="PN", rows="P and N (U is left out)", **_BOOSTING),
     "fit_pnu_adaboost": Capability(groups="PUN", rows="any two or three of P, U, N", **_BOOSTING),
+    "fit_bsvm": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_bagging_svm": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
+    "fit_smc": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
+    "fit_svmc": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
+    "fit_isvm": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_ipsi": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_bpsi": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_svm": Capability(groups="PN", rows="P and N", **_SVM),
+    "fit_nu_svm": Capability(groups="PN", rows="P and N", **_SVM),
+    "fit_one_class_svm": Capability(groups="P", rows="P alone", **_SVM),
 }
 
 

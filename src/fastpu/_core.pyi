@@ -32,10 +32,89 @@ class BinnedFeatures:
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
 
+class LargeMarginEngine:
+    def __init__(self, data: _Matrix, *, n_threads: int, isa: str) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    def solve(
+        self,
+        labels: NDArray[np.int8],
+        costs: NDArray[np.float64],
+        slopes: NDArray[np.uint8] | None,
+        *,
+        solver: str,
+        b_step: str,
+        tol: float,
+        max_iter: int,
+        rho: float,
+        eps: float,
+        start: dict[str, Any] | None,
+        callback: Callable[[int, float, float], bool] | None,
+    ) -> dict[str, Any]: ...
+
+class SvmEngine:
+    def __init__(
+        self,
+        data: _Matrix,
+        *,
+        kernel: str,
+        gamma: float,
+        degree: int,
+        coef0: float,
+        function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
+        cache_bytes: int,
+        n_threads: int,
+        isa: str,
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def solve(
+        self,
+        problem: str,
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int8] | None,
+        costs: NDArray[np.float64],
+        *,
+        nu: float,
+        start: NDArray[np.float64] | None,
+        tol: float,
+        max_iter: int,
+        callback: Callable[[int, float, float, int], bool] | None,
+    ) -> dict[str, Any]: ...
+    def scores(
+        self, support: NDArray[np.int64], coefs: NDArray[np.float64], intercept: float, rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]: ...
+    def solve_bags(
+        self,
+        positives: NDArray[np.int64],
+        bags: NDArray[np.int64],
+        *,
+        cost_pos: NDArray[np.float64],
+        cost_unl: float,
+        tol: float,
+        max_iter: int,
+        score_rows: NDArray[np.int64],
+    ) -> dict[str, Any]: ...
+
 def bin_features(
     matrix: _Matrix, max_bins: int, sample_weight: NDArray[np.float64] | None, n_threads: int
 ) -> BinnedFeatures: ...
 def isa_levels() -> list[str]: ...
+def kernel_scores(
+    support: _Matrix,
+    x: _Matrix,
+    coefs: NDArray[np.float64],
+    intercepts: NDArray[np.float64],
+    *,
+    kernel: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    n_threads: int,
+    isa: str,
+) -> NDArray[np.float64]: ...
 def stump_boost(
     features: _Matrix | BinnedFeatures,
     labels: NDArray[np.int8],

@@ -2,7 +2,8 @@
 
 A field's type is its annotation in the dataclass. These are understood, each also with ``| None``:
 ``int``, ``float``, ``bool``, ``str``, ``tuple[str, ...]``, ``NDArray[...]``, ``Mapping[str,
-NDArray[...]]`` and ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them).
+NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them) and
+``Callable[..., ...]``, a function of the user's, which no file can hold.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 import numbers
 import re
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -25,7 +26,7 @@ from fastpu._text import describe, short
 
 __all__ = ["FieldSpec", "FrozenMapping", "decode_field", "encode_field", "field_specs", "freeze"]
 
-Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars"]
+Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
 _KEY = re.compile(r"[A-Za-z0-9_]+")
 _SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "str"}
 
@@ -68,7 +69,7 @@ class FieldSpec:
 def field_specs(cls: Any) -> Mapping[str, FieldSpec]:
     """Return the specification of each field of a model class, from its annotations."""
     # Names that a module may import for its type checker only.
-    names = {"Any": Any, "Mapping": Mapping, "NDArray": NDArray, "np": np}
+    names = {"Any": Any, "Callable": Callable, "Mapping": Mapping, "NDArray": NDArray, "np": np}
     hints = typing.get_type_hints(cls, localns=names)
     dimensions: Mapping[str, int] = getattr(cls, "_ndim", {})
     return {
@@ -86,6 +87,8 @@ def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
         return FieldSpec(_SCALARS[options[0]], optional, (), None)
     if len(options) == 1 and options[0] == tuple[str, ...]:
         return FieldSpec("names", optional, (), None)
+    if origins == {collections.abc.Callable} and len(options) == 1:
+        return FieldSpec("function", optional, (), None)
     if origins == {np.ndarray}:
         dtypes = tuple(t for option in options for t in _scalar_types(option))
         return FieldSpec("array", optional, dtypes, ndim)
@@ -131,6 +134,10 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
     if spec.kind == "scalars":
         items = _mapping(name, value)
         return FrozenMapping({k: _freeze_scalar(f"{name}[{k!r}]", v) for k, v in items.items()})
+    if spec.kind == "function":
+        if not callable(value):
+            raise TypeError(f"{name} must be a function, got {describe(value)}")
+        return value
     if spec.kind == "names":
         if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
             raise TypeError(f"{name} must be a tuple of strings, got {describe(value)}")
@@ -196,6 +203,11 @@ def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArr
     """Return what the header says of a field; its arrays are added to `arrays` by name."""
     if value is None:
         return None
+    if spec.kind == "function":
+        raise TypeError(
+            f"the model cannot be saved: its {name} is {describe(value)}, and a model file holds numbers and text "
+            f"only; pickle the model, or fit it with a kernel that needs no function of yours"
+        )
     if spec.kind == "array":
         arrays[name] = value
         return "array"
@@ -222,6 +234,8 @@ def decode_field(name: str, node: object, spec: FieldSpec, arrays: dict[str, NDA
     """
     if node is None:
         return None
+    if spec.kind == "function":
+        raise ValueError(f"field {name} cannot be in a file, got {short(node)}")
     if spec.kind == "array":
         if node != "array":
             raise ValueError(f"field {name} must be an array, got {short(node)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from fastpu._text import describe, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["check_bool", "check_choice", "check_float", "check_int", "check_random_state"]
+__all__ = ["check_bool", "check_choice", "check_float", "check_int", "check_random_state", "forced_isa"]
 
 
 def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> int:
@@ -83,6 +84,14 @@ def check_random_state(value: object, *, name: str = "random_state") -> np.rando
             f"{name} must be None, an integer >= 0 or a numpy.random.Generator, got {describe(value)}{hint}"
         )
     return np.random.default_rng(check_int(name, value, low=0))
+
+
+def forced_isa(levels: Sequence[str]) -> str:
+    """Return the instruction-set level, of those there are, that FASTPU_ISA forces, or "" for the best."""
+    level = os.environ.get("FASTPU_ISA", "")
+    if level and level not in levels:
+        raise ValueError(f"FASTPU_ISA must be one of {', '.join(levels)} on this machine, got {level!r}")
+    return level
 
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool = False, open_high: bool = False) -> str:

@@ -25,7 +25,9 @@ class _Bar(Protocol):
 
 
 @contextlib.contextmanager
-def make_callback(callback: object, progress: object, *, total: int, description: str) -> Iterator[Callback | None]:
+def make_callback(
+    callback: object, progress: object, *, total: int | None, description: str
+) -> Iterator[Callback | None]:
     """Combine a user's callback and a progress bar into one function for the loop.
 
     Parameters
@@ -35,8 +37,8 @@ def make_callback(callback: object, progress: object, *, total: int, description
         bool or None: a function that happens to return something else would stop it unasked.
     progress : bool
         Whether to show a bar: tqdm's if that is installed, else a plain line on standard error.
-    total : int
-        Most rounds.
+    total : int or None
+        Most rounds; None where nobody knows.
     description : str
         What the bar calls the work.
 
@@ -75,7 +77,7 @@ def _checked(callback: Callable[[Any], object]) -> Callback:
     return call
 
 
-def _open_bar(total: int, description: str) -> _Bar:
+def _open_bar(total: int | None, description: str) -> _Bar:
     try:
         tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
@@ -87,7 +89,7 @@ def _open_bar(total: int, description: str) -> _Bar:
 class _PlainBar:
     """A counter on standard error, written over itself on a terminal."""
 
-    def __init__(self, total: int, description: str) -> None:
+    def __init__(self, total: int | None, description: str) -> None:
         self._total, self._description = total, description
         self._done = 0
         self._start = time.monotonic()
@@ -108,7 +110,8 @@ class _PlainBar:
     def _write(self, end: str) -> None:
         now = time.monotonic()
         self._next = now + self._interval
-        line = f"{self._description}: {self._done}/{self._total} [{now - self._start:.1f} s]"
+        of_total = "" if self._total is None else f"/{self._total}"
+        line = f"{self._description}: {self._done}{of_total} [{now - self._start:.1f} s]"
         # A closed or missing stream must not end a fit.
         with contextlib.suppress(OSError, ValueError, AttributeError):
             self._stream.write(("\r" if self._terminal else "") + line + end)

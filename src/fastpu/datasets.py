@@ -1,4 +1,4 @@
-"""Labelled data as positive-unlabelled or positive-negative-unlabelled data."""
+"""Labelled data as positive-unlabelled or positive-negative-unlabelled data, and simulated data of the papers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fastpu._pu_splits import PUSplit, apportion, split_case_control, split_single_set
+from fastpu._simulated import make_four_normals, make_two_normals
 from fastpu._validate import check_binary, check_bool, check_float, check_random_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PNUSplit", "hide_labels", "split_pnu"]
+__all__ = [
+    "PNUSplit",
+    "PUSplit",
+    "hide_labels",
+    "make_four_normals",
+    "make_two_normals",
+    "split_case_control",
+    "split_pnu",
+    "split_single_set",
+]
 
 
 class PNUSplit(NamedTuple):
@@ -149,7 +160,7 @@ def split_pnu(
                 f"y must have at least {len(shares)} rows of each kind, one for each set, "
                 f"got {rows.size} of label {label}"
             )
-        sizes = _apportion(rows.size * np.array(shares), rows.size)
+        sizes = apportion(rows.size * np.array(shares), rows.size)
         while sizes.min() == 0:
             sizes[np.argmax(sizes)] -= 1
             sizes[np.argmin(sizes)] += 1
@@ -166,16 +177,8 @@ def _hide(positive: NDArray[np.bool_], fraction: float, stratify: bool, rng: np.
         labels[rng.permutation(labels.size)[:n_hidden]] = 0
         return labels
     groups = [np.flatnonzero(positive), np.flatnonzero(~positive)]
-    counts = _apportion(fraction * np.array([rows.size for rows in groups]), n_hidden)
+    counts = apportion(fraction * np.array([rows.size for rows in groups]), n_hidden)
     for rows, count in zip(groups, counts, strict=True):
         keep = 1 if fraction < 1 and rows.size else 0
         labels[rng.permutation(rows)[: min(int(count), rows.size - keep)]] = 0
     return labels
-
-
-def _apportion(quotas: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Round quotas to integers that sum to `total`: largest remainders are rounded up first."""
-    sizes = np.floor(quotas).astype(np.int64)
-    order = np.argsort(-(quotas - sizes), kind="stable")
-    sizes[order[: total - int(sizes.sum())]] += 1
-    return sizes

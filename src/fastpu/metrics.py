@@ -1,18 +1,18 @@
-"""Criteria that judge scores: AUC and the pairwise 0-1 risks."""
+"""Criteria that judge scores: AUC, pairwise risks, F1, and those that need no labelled negatives."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._pu_criteria import err_star, puf_score, scale_down
 from fastpu._validate import check_binary, check_sample_weight, check_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["auc", "pn_risk", "pu_risk", "un_risk"]
+__all__ = ["auc", "err_star", "f1", "pn_risk", "pu_risk", "puf_score", "un_risk"]
 
 
 def auc(y_true: object, score: object, *, sample_weight: object = None) -> float:
@@ -61,6 +61,51 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     if weights is None:
         return _win_share(scores[positive], scores[~positive])
     return _weighted_win_share(scores[positive], scores[~positive], weights[positive], weights[~positive])
+
+
+def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float:
+    r"""Return the F1 score of the positive class: the harmonic mean of precision and recall.
+
+    .. math:: F_1 = \frac{2 TP}{2 TP + FP + FN}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} or booleans. Unlabelled rows have no place here: leave them out.
+    y_pred : array-like of shape (n,)
+        Predicted labels, in any of these codings, as from ``model.predict(X)``. For scores pass
+        ``score > threshold``.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; a weight counts as that many repetitions of the row.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where no row is positive or called positive (0/0).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not hold two kinds of labels, lengths differ, or a weight is negative.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import f1
+    >>> f1([1, 1, 1, -1, -1], [1, 1, -1, 1, -1])
+    0.6666666666666666
+    """
+    positive = check_binary(y_true, both=False)
+    called = check_binary(y_pred, name="y_pred", both=False)
+    if called.size != positive.size:
+        raise ValueError(f"y_pred must have {positive.size} entries, got {called.size}")
+    weights = check_sample_weight(sample_weight, positive.size)
+    if weights is None:
+        twice_hit = 2 * int(np.count_nonzero(positive & called))
+        total = int(np.count_nonzero(positive)) + int(np.count_nonzero(called))
+        return twice_hit / total if total else 0.0
+    mass = scale_down(weights, float(weights.max()))
+    heavy = float(mass[positive].sum()) + float(mass[called].sum())
+    return min(1.0, 2 * float(mass[positive & called].sum()) / heavy) if heavy else 0.0
 
 
 def pn_risk(score_pos: object, score_neg: object) -> float:
@@ -209,4 +254,4 @@ def _scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
             "sample_weight must have a positive entry among the positive and among the negative "
             "rows, got zeros only for one of them"
         )
-    return np.ldexp(weights, -math.frexp(largest)[1])
+    return scale_down(weights, largest)

@@ -20,7 +20,8 @@ namespace fastpu {
 template <class T>
 class KernelCache {
  public:
-  // Holds at most max_bytes of kernel values, but never less than two rows. The kernel must outlive the cache.
+  // Holds at most max_bytes of kernel values, less a little for each row of the data that solving takes beside, but
+  // never less than two rows. The kernel must outlive the cache.
   KernelCache(const Kernel<T>& kernel, index_t max_bytes);
 
   const Kernel<T>& kernel() const { return *kernel_; }
@@ -32,6 +33,8 @@ class KernelCache {
   // How many rows of the present columns fit.
   index_t capacity() const { return static_cast<index_t>(slot_row_.size()); }
   bool holds(index_t row) const;
+  // The values of one row as from get(), or null if some have to be computed.
+  const T* find(index_t row);
 
   // values[k][c] = K(rows[k], columns()[c]) for n <= capacity() distinct rows, until the next call of get or
   // set_columns. There is room for whole panels behind the last column.

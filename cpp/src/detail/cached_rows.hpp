@@ -71,11 +71,23 @@ class CachedRows {
     cache_.get(rows.data(), static_cast<index_t>(rows.size()), values_.data(), team_);
     return values_.back();
   }
-  const T* row(index_t position) {
-    const index_t row = row_at(position);
-    const T* values = nullptr;
-    cache_.get(&row, 1, &values, team_);
-    return values;
+  // The same without computing anything; null if that is necessary.
+  const T* find(index_t position) { return cache_.find(row_at(position)); }
+
+  // The kernel matrix of some active variables.
+  void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
+    kernel.reserve(positions.size() * positions.size());
+    const auto most = static_cast<std::size_t>(cache_.capacity());
+    for (std::size_t start = 0; start < positions.size(); start += most) {
+      const std::size_t n = std::min(most, positions.size() - start);
+      asked_.clear();
+      for (std::size_t k = 0; k < n; ++k) asked_.push_back(row_at(positions[start + k]));
+      values_.resize(n);
+      cache_.get(asked_.data(), static_cast<index_t>(n), values_.data(), team_);
+      for (const T* row : values_) {
+        for (const index_t position : positions) kernel.push_back(static_cast<double>(row[position]));
+      }
+    }
   }
 
   // Adds K times the changes to the gradients of the active variables (by position).

@@ -123,7 +123,7 @@ double minimise_free(FreeProblem& problem) {
   std::vector<double> direction;
   std::vector<double> moved(at(n));
   double total = 0;
-  constexpr int kMostTimes = 30;
+  constexpr int kMostTimes = 6;
   for (int time = 0; time < kMostTimes; ++time) {
     std::vector<index_t> free;
     for (index_t i = 0; i < n; ++i) {

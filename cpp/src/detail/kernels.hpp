@@ -104,9 +104,9 @@ class SparseKernel final : public Kernel<T> {
 
  private:
   // Up to eight rows side by side, feature by feature: entry (f, l) of row l at f * 8 + l, and nothing but zeros
-  // between two calls.
+  // between two calls. In T, so that more of it stays in cache; products are summed in double.
   struct Scratch {
-    AlignedBuffer<double> work;
+    AlignedBuffer<T> work;
     AlignedBuffer<double> sums;
   };
 

@@ -1,5 +1,7 @@
 #include "detail/pair_solver.hpp"
 
+#include <cmath>
+
 namespace fastpu::detail {
 
 template <class T>
@@ -44,6 +46,9 @@ void PairSolver<T>::close() {
   const index_t n = size_;
   while (size_ % kSmoLane != 0) add(0, 0.0, 0.0, 0.0, 0.0, 0.0);
   padded_size_ = std::exchange(size_, n);
+  double largest = 0;
+  for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<double>(diagonal_[i])));
+  least_curvature_ = std::max(kLeastCurvature * largest, std::numeric_limits<double>::min());
 }
 
 // pass(first, n) goes over a block. Ties go to the lowest position, whatever the blocks.
@@ -89,7 +94,8 @@ template <class T>
 SmoSecond PairSolver<T>::second(int group, const SmoFirst& from, const T* row_up) {
   const auto pass = [&](index_t first, index_t n) {
     return loops_.second(gradient_.data() + first, low_wall(group) + first, n, from.up_min,
-                         static_cast<double>(diagonal_[from.up]), row_up + first, diagonal_.data() + first);
+                         static_cast<double>(diagonal_[from.up]), least_curvature_, row_up + first,
+                         diagonal_.data() + first);
   };
   if (padded_size_ <= 2 * kPassBlock) return pass(0, padded_size_);
   const index_t n_blocks = count_blocks(padded_size_, kPassBlock);

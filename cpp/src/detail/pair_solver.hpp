@@ -35,6 +35,11 @@ class PairSolver {
 
   index_t size() const { return size_; }
   double value(index_t i) const { return value_[i]; }
+  // Within the bounds; what it does to gradients is the caller's to add.
+  void set_value(index_t i, double value) {
+    value_[i] = value;
+    set_walls(i);
+  }
   const double* gradient() const { return gradient_.data(); }
   double* gradient() { return gradient_.data(); }
   bool may_grow(index_t i) const { return value_[i] < upper_[i]; }
@@ -52,7 +57,8 @@ class PairSolver {
   // The passes are cut into blocks of so many variables; fewer are not worth another thread.
   static constexpr index_t kPassBlock = 8192;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  // Least curvature along a pair: that of equal rows is zero, of a kernel that is not positive definite below.
+  // Least curvature along a pair, of the largest diagonal: that of equal rows is zero, of a kernel that is not positive
+  // definite below.
   static constexpr double kLeastCurvature = 1e-12;
 
   double* up_wall(int group) { return up_wall_.data() + group * stride_; }
@@ -64,7 +70,7 @@ class PairSolver {
   template <class Pass>
   SmoFirst in_blocks(Pass&& pass);
   SmoFirst move(int group, double step, const T* row_up, const T* row_low);
-  SmoSecond second(int group, const SmoFirst& first, const T* row_up);
+  SmoSecond second(int group, const SmoFirst& from, const T* row_up);
 
   const SvmKernels& kernels_;
   const TypedKernels<T>& loops_;
@@ -73,6 +79,7 @@ class PairSolver {
   index_t stride_;
   index_t size_ = 0;
   index_t padded_size_ = 0;
+  double least_curvature_ = kLeastCurvature;
   std::vector<std::uint8_t> group_;
   AlignedBuffer<double> gradient_;
   AlignedBuffer<double> up_wall_;  // for each group: infinite where a variable is of another group or may not grow
@@ -108,12 +115,11 @@ PairProgress PairSolver<T>::solve(double tol, index_t max_steps, Row&& row) {
     }
     // The step: to the least value along the pair, or to the first bound.
     const double slope = gradient_[low] - gradient_[up];
-    const double curvature = std::max(
-        static_cast<double>(diagonal_[up]) + static_cast<double>(diagonal_[low]) - 2 * static_cast<double>(row_up[low]),
-        kLeastCurvature);
+    const double curvature =
+        static_cast<double>(diagonal_[up]) + static_cast<double>(diagonal_[low]) - 2 * static_cast<double>(row_up[low]);
     const double room_up = upper_[up] - value_[up];
     const double room_low = value_[low] - lower_[low];
-    const double step = std::min({slope / curvature, room_up, room_low});
+    const double step = std::min({slope / std::max(curvature, least_curvature_), room_up, room_low});
     const double old_up = std::exchange(value_[up], step >= room_up ? upper_[up] : value_[up] + step);
     const double old_low = std::exchange(value_[low], step >= room_low ? lower_[low] : value_[low] - step);
     if (value_[up] == old_up && value_[low] == old_low) {

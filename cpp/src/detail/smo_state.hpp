@@ -43,7 +43,8 @@ class SmoState {
   // Whether a variable at a bound is outside of the window of its group, so that no pair with it violates.
   bool is_likely_to_stay(index_t i, double gradient) const {
     const Window& window = windows_[group(i)];
-    return !(may_grow(i) && gradient <= window.low_max) && !(may_shrink(i) && gradient >= window.up_min);
+    const bool may_pair = (may_grow(i) && gradient <= window.low_max) || (may_shrink(i) && gradient >= window.up_min);
+    return !may_pair;
   }
 
  private:

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 
 #include "detail/kernels.hpp"
 
@@ -32,6 +35,9 @@ SparseColumns<T>::SparseColumns(const CsrView<T>& view, const index_t* rows, ind
     const auto at = static_cast<std::size_t>(c);
     rows_[at] = rows == nullptr ? c : rows[c];
     squared_norms_[at] = detail::squared_norm(view, rows_[at]);
+    if (!std::isfinite(squared_norms_[at])) {
+      throw std::invalid_argument("row " + std::to_string(rows_[at]) + " is too large to be squared: scale X");
+    }
   }
 }
 
@@ -60,18 +66,17 @@ void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T
   const CsrView<T>& other = chosen.view();
   Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
   if (scratch.work.empty()) {
-    scratch.work = AlignedBuffer<double>::zeros(view_.n_cols * kRowsAtOnce, "rows of a sparse kernel side by side");
+    scratch.work = AlignedBuffer<T>::zeros(view_.n_cols * kRowsAtOnce, "rows of a sparse kernel side by side");
   }
   if (scratch.sums.size() < (last - first) * kRowsAtOnce) {
     scratch.sums = AlignedBuffer<double>((last - first) * kRowsAtOnce, "products of a sparse kernel");
   }
-  double* work = scratch.work.data();
+  T* work = scratch.work.data();
   double* sums = scratch.sums.data();
   const auto scatter = [&](index_t k, index_t n_now, bool is_start) {
     for (index_t r = 0; r < n_now; ++r) {
       for (index_t e = view_.row_start[rows[k + r]]; e < view_.row_start[rows[k + r] + 1]; ++e) {
-        work[static_cast<index_t>(view_.columns[e]) * kRowsAtOnce + r] =
-            is_start ? static_cast<double>(view_.values[e]) : 0.0;
+        work[static_cast<index_t>(view_.columns[e]) * kRowsAtOnce + r] = is_start ? view_.values[e] : T{};
       }
     }
   };

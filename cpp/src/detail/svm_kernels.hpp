@@ -44,10 +44,9 @@ struct TypedKernels {
                    const T* row_up, const T* row_low);
   // The best partner of a variable with gradient `from` and kernel row `row`, by second-order gain.
   SmoSecond (*second)(const double* gradient, const double* low_wall, index_t n, double from, double diagonal_up,
-                      const T* row, const T* diagonal);
+                      double least_curvature, const T* row, const T* diagonal);
   // sums[k * 8 + l] over the entries of sparse rows: see sparse_kernel.cpp
-  void (*sparse_pairs)(const double* work, const T* values, const std::int32_t* columns, index_t n_entries,
-                       double* sums);
+  void (*sparse_pairs)(const T* work, const T* values, const std::int32_t* columns, index_t n_entries, double* sums);
 };
 
 struct SvmKernels {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <numbers>
 #include <type_traits>
 
 #include "detail/svm_kernels.hpp"
@@ -97,8 +98,9 @@ struct ExpConstants;
 template <>
 struct ExpConstants<double> {
   using Bits = std::int64_t;
-  static constexpr double kInverse = 1.4426950408889634;  // 1 / log 2
-  static constexpr double kHigh = 0x1.62e42fee00000p-1;   // log 2 in two parts; k times the first is exact
+  static constexpr double kInverse = std::numbers::log2e;
+  // log 2 in two parts; k times the first is exact
+  static constexpr double kHigh = 0x1.62e42fee00000p-1;  // NOLINT(modernize-use-std-numbers): a part of it
   static constexpr double kLow = 0x1.a39ef35793c76p-33;
   static constexpr double kRound = 0x1.8p52;  // adding it leaves a whole number in the low bits
   static constexpr double kLeast = -708.0;
@@ -112,8 +114,8 @@ struct ExpConstants<double> {
 template <>
 struct ExpConstants<float> {
   using Bits = std::int32_t;
-  static constexpr float kInverse = 1.44269504F;
-  static constexpr float kHigh = 0x1.62e400p-1F;
+  static constexpr float kInverse = std::numbers::log2e_v<float>;
+  static constexpr float kHigh = 0x1.62e400p-1F;  // NOLINT(modernize-use-std-numbers): a part of it
   static constexpr float kLow = 0x1.7f7d1cp-20F;
   static constexpr float kRound = 0x1.8p23F;
   static constexpr float kLeast = -87.0F;
@@ -158,7 +160,8 @@ inline Vec<T> exp_of_vector(Vec<T> x) {
 template <class T>
 void exp_of(T* values, index_t n, double gamma) {
   using V = Vec<T>;
-  const V factor = splat<V>(static_cast<T>(-gamma));
+  constexpr double kMost = sizeof(T) == sizeof(float) ? 3e38 : 1e308;  // 0 times infinity is no number
+  const V factor = splat<V>(static_cast<T>(-(gamma < kMost ? gamma : kMost)));
   for (index_t i = 0; i < n; i += 2 * kLanes<T>) {  // two at a time, for each waits on its own polynomial
     const V a = exp_of_vector<T>(factor * load<V>(values + i));
     const V b = exp_of_vector<T>(factor * load<V>(values + i + kLanes<T>));
@@ -251,11 +254,11 @@ inline Doubles lane_numbers() {
 // Goes over the gradient, as `next` gives it vector by vector, for the extremes of both sides.
 template <class Next>
 inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wall, Next&& next) {
-  constexpr int kAtOnce = 2;
+  constexpr index_t kAtOnce = 2;
   Doubles least[kAtOnce];
   Doubles at[kAtOnce];
   Doubles most[kAtOnce];
-  for (int v = 0; v < kAtOnce; ++v) {
+  for (index_t v = 0; v < kAtOnce; ++v) {
     least[v] = splat<Doubles>(kInfinity);
     at[v] = splat<Doubles>(-1.0);
     most[v] = splat<Doubles>(-kInfinity);
@@ -264,7 +267,7 @@ inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wal
   const Doubles stride = splat<Doubles>(static_cast<double>(kDoubles));
   for (index_t t = 0; t < n; t += kAtOnce * kDoubles) {
     FASTPU_UNROLL
-    for (int v = 0; v < kAtOnce; ++v) {
+    for (index_t v = 0; v < kAtOnce; ++v) {
       const index_t here = t + v * kDoubles;
       const Doubles g = next(here);
       const Doubles up = g + load<Doubles>(up_wall + here);
@@ -275,7 +278,7 @@ inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wal
     }
   }
   SmoFirst out{kInfinity, -kInfinity, -1};
-  for (int v = 0; v < kAtOnce; ++v) {
+  for (index_t v = 0; v < kAtOnce; ++v) {
     const Least here = least_lane(least[v], at[v]);
     if (here.at >= 0 && (here.value < out.up_min || (here.value == out.up_min && here.at < out.up))) {
       out.up_min = here.value;
@@ -305,29 +308,29 @@ SmoFirst move(double* FASTPU_RESTRICT gradient, const double* FASTPU_RESTRICT up
 // Gains are computed in T: which partner is taken is a matter of speed, not of the result.
 template <class T>
 SmoSecond second(const double* gradient, const double* low_wall, index_t n, double from, double diagonal_up,
-                 const T* row, const T* diagonal) {
+                 double least_curvature, const T* row, const T* diagonal) {
   using V = Narrow<T>;
-  using W = Vec<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, kDoubles>;
-  constexpr T kLeastCurvature = static_cast<T>(1e-12);
-  constexpr int kAtOnce = 2;
+  using Position = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using W = Vec<Position, kDoubles>;
+  constexpr index_t kAtOnce = 2;
   V best[kAtOnce];
   W at[kAtOnce];
   W position{};
   W stride{};
   for (int l = 0; l < kDoubles; ++l) {
-    position[l] = static_cast<std::remove_cvref_t<decltype(position[0])>>(l);
+    position[l] = static_cast<Position>(l);
     stride[l] = kDoubles;
   }
-  for (int v = 0; v < kAtOnce; ++v) {
+  for (index_t v = 0; v < kAtOnce; ++v) {
     best[v] = V{};
-    at[v] = W{} - 1;
+    at[v] = splat<W>(Position{-1});
   }
   const Doubles least = splat<Doubles>(from);
   const V curvature_up = splat<V>(static_cast<T>(diagonal_up));
   const V two = splat<V>(T{2});
   for (index_t t = 0; t < n; t += kAtOnce * kDoubles) {
     FASTPU_UNROLL
-    for (int v = 0; v < kAtOnce; ++v) {
+    for (index_t v = 0; v < kAtOnce; ++v) {
       const index_t here = t + v * kDoubles;
       const Doubles excess =
           more_of((load<Doubles>(gradient + here) + load<Doubles>(low_wall + here)) - least, Doubles{});
@@ -337,8 +340,8 @@ SmoSecond second(const double* gradient, const double* low_wall, index_t n, doub
       } else {
         slope = convert<V>(excess);
       }
-      const V curvature =
-          more_of(curvature_up + load<V>(diagonal + here) - two * load<V>(row + here), splat<V>(kLeastCurvature));
+      const V curvature = more_of(curvature_up + load<V>(diagonal + here) - two * load<V>(row + here),
+                                  splat<V>(static_cast<T>(least_curvature)));
       const V gain = slope * slope / curvature;
       at[v] = where_less(best[v], gain, position, at[v]);
       best[v] = more_of(gain, best[v]);
@@ -346,7 +349,7 @@ SmoSecond second(const double* gradient, const double* low_wall, index_t n, doub
     }
   }
   SmoSecond out{0.0, -1};
-  for (int v = 0; v < kAtOnce; ++v) {
+  for (index_t v = 0; v < kAtOnce; ++v) {
     for (int l = 0; l < kDoubles; ++l) {
       const auto gain = static_cast<double>(best[v][l]);
       const auto where = static_cast<index_t>(at[v][l]);
@@ -357,18 +360,22 @@ SmoSecond second(const double* gradient, const double* low_wall, index_t n, doub
 }
 
 template <class T>
-void sparse_pairs(const double* work, const T* values, const std::int32_t* columns, index_t n_entries, double* sums) {
-  double lanes[8] = {};
+void sparse_pairs(const T* work, const T* values, const std::int32_t* columns, index_t n_entries, double* sums) {
+  constexpr index_t kRows = 8;
+  constexpr index_t kVectors = kRows / kDoubles;
+  Doubles lanes[static_cast<unsigned>(kVectors)];
+  for (index_t v = 0; v < kVectors; ++v) lanes[v] = Doubles{};
   for (index_t e = 0; e < n_entries; ++e) {
-    const double* at = work + static_cast<index_t>(columns[e]) * 8;
-    const auto value = static_cast<double>(values[e]);
-    for (int l = 0; l < 8; ++l) lanes[l] += value * at[l];
+    const T* at = work + static_cast<index_t>(columns[e]) * kRows;
+    const Doubles value = splat<Doubles>(static_cast<double>(values[e]));
+    FASTPU_UNROLL
+    for (index_t v = 0; v < kVectors; ++v) lanes[v] = lanes[v] + value * load_doubles(at + v * kDoubles);
   }
-  for (int l = 0; l < 8; ++l) sums[l] = lanes[l];
+  for (index_t v = 0; v < kVectors; ++v) store(sums + v * kDoubles, lanes[v]);
 }
 
 template <class T>
-constexpr TypedKernels<T> typed_kernels() {
+constexpr TypedKernels<T> typed_kernels() noexcept {
   return {
       kPanelVectors * kLanes<T>, pairs<T>, exp_of<T>, power_of<T>, add_rows<T>, move<T>, second<T>, sparse_pairs<T>};
 }

@@ -27,7 +27,7 @@ struct VecOf {
   typedef T Type __attribute__((vector_size(N * static_cast<int>(sizeof(T)))));  // NOLINT(modernize-use-using): gcc
 };
 template <class T, int N = kLanes<T>>
-using Vec = typename VecOf<T, N>::Type;
+using Vec = typename VecOf<T, N>::Type;  // NOLINT(readability-redundant-typename): clang before 16 wants it
 
 template <class To, class From>
 inline To convert(From v) {

@@ -1,0 +1,106 @@
+"""fastpu and scikit-learn, which solves SVMs by LIBSVM in one thread, behind one interface."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from svm_problems import Problem, Solution
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Fastpu", "Machine", "ScikitLearn", "machine"]
+
+
+class Machine(ABC):
+    """A library, with a number of threads and the precision of the rows that it is given."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def prepare(self, problem: Problem) -> Problem:
+        """Return the problem with rows as this one is given them."""
+        return problem
+
+    @abstractmethod
+    def fit(self, problem: Problem) -> Any:
+        """Return the fitted model."""
+
+    @abstractmethod
+    def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
+        """Return the scores of rows."""
+
+    @abstractmethod
+    def coefficients(self, model: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the support vectors' row numbers, and their alpha."""
+
+    def solution(self, problem: Problem, model: Any) -> Solution:
+        """Return what was found."""
+        alpha = np.zeros(problem.y.size)
+        support, values = self.coefficients(model)
+        alpha[support] = values
+        return Solution(alpha)
+
+
+class Fastpu(Machine):
+    """fastpu with so many threads, on float64 or float32."""
+
+    def __init__(self, name: str, n_threads: int, dtype: str) -> None:
+        super().__init__(name)
+        self.n_threads = n_threads
+        self.dtype = dtype
+
+    def prepare(self, problem: Problem) -> Problem:
+        X, test = (rows.astype(self.dtype, copy=False) for rows in (problem.X, problem.test))
+        return replace(problem, X=X, test=test)
+
+    def fit(self, problem: Problem) -> Any:
+        import fastpu  # noqa: PLC0415 (not where another library's memory is measured)
+
+        shared = {**problem.kernel, "tol": problem.tol, "cache_mb": problem.cache_mb, "n_threads": self.n_threads}
+        if problem.kind == "c_svm":
+            return fastpu.fit_svm(problem.X, problem.y, C=problem.parameter, **shared)
+        if problem.kind == "nu_svm":
+            return fastpu.fit_nu_svm(problem.X, problem.y, nu=problem.parameter, **shared)
+        return fastpu.fit_one_class_svm(problem.X, nu=problem.parameter, **shared)
+
+    def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = model.decision_function(X, n_threads=self.n_threads)
+        return found
+
+    def coefficients(self, model: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        return model.support, model.alpha
+
+
+class ScikitLearn(Machine):
+    """SVC, NuSVC and OneClassSVM."""
+
+    def fit(self, problem: Problem) -> Any:
+        from sklearn import svm  # noqa: PLC0415
+
+        shared = {**problem.kernel, "tol": problem.tol, "cache_size": problem.cache_mb}
+        if problem.kind == "c_svm":
+            return svm.SVC(C=problem.parameter, **shared).fit(problem.X, problem.y)
+        if problem.kind == "nu_svm":
+            return svm.NuSVC(nu=problem.parameter, **shared).fit(problem.X, problem.y)
+        return svm.OneClassSVM(nu=problem.parameter, **shared).fit(problem.X)
+
+    def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = model.decision_function(X)
+        return found
+
+    def coefficients(self, model: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        from svm_mapping import coefficients  # noqa: PLC0415 (imports scikit-learn)
+
+        return model.support_, np.abs(coefficients(model))
+
+
+def machine(name: str) -> Machine:
+    """Return the library of a name: "scikit-learn", or "fastpu float64 2", the number of threads at the end."""
+    if name == "scikit-learn":
+        return ScikitLearn(name)
+    _, dtype, n_threads = name.split()
+    return Fastpu(name, int(n_threads), dtype)

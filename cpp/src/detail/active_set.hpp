@@ -1,0 +1,26 @@
+// Solutions of the problem of margin_task.hpp from a guess of which rows are at a bound: the equations of the rows in
+// between are solved exactly, rows that turn out to be wrong change their kind, and so on.
+#pragma once
+
+#include "detail/margin_data.hpp"
+#include "detail/margin_task.hpp"
+#include "detail/row_pass.hpp"
+
+namespace fastpu::detail {
+
+struct ActiveSetOptions {
+  double tol = 1e-9;  // of the gap, relative to the objective
+  int max_rounds = 8;
+};
+
+struct ActiveSetResult {
+  bool is_solved = false;
+  int n_rounds = 0;
+};
+
+// The guess is v, feasible, and its w (with any intercept); both are lost unless is_solved, when v is the solution and
+// `found` its certificate. Gives up early where the guess is not good enough.
+ActiveSetResult active_set(const MarginData& data, const MarginTask& task, RowPass& pass,
+                           const ActiveSetOptions& options, double* v, double* w, const double* f, Certificate& found);
+
+}  // namespace fastpu::detail

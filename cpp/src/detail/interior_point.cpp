@@ -1,0 +1,282 @@
+#include "detail/interior_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fastpu::detail {
+
+// The optimality conditions, with alpha = t v, room = cost - alpha and lack = t (y - f), are
+//
+//     high - low = lack,   w = sum v_i x_i,   sum v_i = 0,   alpha low = 0,   room high = 0,   all four >= 0.
+//
+// A step solves them linearised, with mu in place of the last two zeros. Elimination leaves for the rows
+// d_alpha = theta (q - t d_f), 1 / theta = low / alpha + high / room, and with rows x^ = (x, 1)
+//
+//     (diag(1, .., 1, 0) + sum theta x^ x^') d_w^ = sum theta t q x^ + (sum v x^ - (w, 0)).
+
+namespace {
+
+constexpr int kValues = 4;  // that groups of rows leave at most
+
+}  // namespace
+
+InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size)
+    : pass_(pass),
+      task_(task),
+      n_(task.n()),
+      p_(pass.n_features()),
+      unit_(std::sqrt(size)),
+      normal_(p_ + 1, pass.isa(), "the normal equations"),
+      best_mu_(std::numeric_limits<double>::infinity()) {
+  for (AlignedBuffer<double>* of_rows :
+       {&alpha_, &room_, &low_, &high_, &f_, &per_alpha_, &per_room_, &weight_, &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_}) {
+    *of_rows = AlignedBuffer<double>(n_, "the interior point");
+  }
+  for (AlignedBuffer<double>* of_features :
+       {&w_, &dual_w_, &right_, &second_, &centring_, &d_w_, &d_dual_w_, &best_w_}) {
+    *of_features = AlignedBuffer<double>::zeros(pass.width(), "the interior point");
+  }
+  partial_ = AlignedBuffer<double>::zeros(pass.n_groups() * kValues, "the interior point");
+  pass.keep_packed();
+  start();
+  save();
+}
+
+void InteriorPoint::save() {
+  best_gap_ = gap_;
+  best_objective_ = objective_;
+  std::copy_n(alpha_.data(), n_, best_alpha_.data());
+  std::copy_n(w_.data(), pass_.width(), best_w_.data());
+}
+
+// Every alpha in the middle of its box, but for a factor that makes both sides weigh the same, w = 0, b0 = 0, and
+// multipliers that make all products equal: 2 where costs are.
+void InteriorPoint::start() {
+  const double unit_of_cost = unit_ * unit_;
+  const double pos = task_.cost_of_side(1);
+  const double neg = task_.cost_of_side(-1);
+  const double share_pos = 0.5 * std::min(1.0, neg / pos);
+  const double share_neg = 0.5 * std::min(1.0, pos / neg);
+  const double mean = (share_pos * pos + share_neg * neg) * unit_of_cost / static_cast<double>(n_);
+  const double product = 2 * mean;
+  double* const sums[] = {dual_w_.data()};
+  pass_.run(nullptr, 1, sums, [&](const RowBlock& block) {
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      const double side = task_.side()[i];
+      const double cost = task_.cost()[i] * unit_of_cost;
+      alpha_[i] = (side > 0 ? share_pos : share_neg) * cost;
+      room_[i] = cost - alpha_[i];
+      low_[i] = product / alpha_[i];
+      high_[i] = product / room_[i];
+      f_[i] = 0;
+      block.weights[0][k] = side * alpha_[i] / unit_;
+    }
+  });
+  look();
+}
+
+double InteriorPoint::sum_over_groups(int which) const {
+  double sum = 0;
+  for (index_t g = 0; g < pass_.n_groups(); ++g) sum += partial_[g * kValues + which];
+  return sum;
+}
+
+// Where the point is: mu, and the gap of its w and v as if sum v_i = 0 and w held.
+void InteriorPoint::look() {
+  pass_.rows([&](index_t first, index_t end, index_t group) {
+    double products = 0;
+    double loss = 0;
+    double slack = 0;
+    double total = 0;
+    for (index_t i = first; i < end; ++i) {
+      const double lack = task_.side()[i] * (task_.label()[i] - f_[i]);
+      const double above = std::max(lack, 0.0);
+      products += alpha_[i] * low_[i] + room_[i] * high_[i];
+      loss += (alpha_[i] + room_[i]) * above;
+      slack += room_[i] * above + alpha_[i] * (above - lack);
+      total += alpha_[i];
+    }
+    double* to = partial_.data() + group * kValues;
+    to[0] = products;
+    to[1] = loss;
+    to[2] = slack;
+    to[3] = total;
+  });
+  total_alpha_ = sum_over_groups(3);
+  mu_ = sum_over_groups(0) / (2 * static_cast<double>(n_));
+  double squared_norm = 0;
+  double infeasible = 0;
+  for (index_t f = 0; f < p_; ++f) {
+    squared_norm += w_[f] * w_[f];
+    infeasible += (dual_w_[f] - w_[f]) * (dual_w_[f] - w_[f]);
+  }
+  const double unit_of_cost = unit_ * unit_;
+  objective_ = (0.5 * squared_norm + sum_over_groups(1)) / unit_of_cost + task_.constant();
+  gap_ = (sum_over_groups(2) + 0.5 * infeasible + std::abs(w_[p_] * dual_w_[p_])) / unit_of_cost;
+}
+
+// f and dual_w_ anew: they are brought up to date from step to step, and keep the rounding of all steps.
+void InteriorPoint::refresh() {
+  for (index_t f = 0; f <= p_; ++f) d_w_[f] = w_[f] / unit_;
+  double* const sums[] = {dual_w_.data()};
+  pass_.run(d_w_.data(), 1, sums, [&](const RowBlock& block) {
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      f_[i] = block.products[k];
+      block.weights[0][k] = task_.side()[i] * alpha_[i] / unit_;
+    }
+  });
+}
+
+void InteriorPoint::step() {
+  factor();
+  const double length = correct(predict());
+  ++n_steps_;
+  if (!std::isfinite(travelled_)) {  // rounding has led to where numbers end
+    n_idle_ = kPatience;
+    return;
+  }
+  advance(length);
+  constexpr double kFar = 4;
+  constexpr double kNear = 1e-4;
+  if (travelled_ > kFar * total_alpha_ || best_gap_ <= kNear * best_objective_) {
+    refresh();
+    travelled_ = 0;
+  }
+  look();
+  // While mu is worth speaking of, its going down is progress.
+  const double unit_of_cost = unit_ * unit_;
+  const bool has_mu = mu_ * static_cast<double>(n_) > 1e-16 * objective_ * unit_of_cost;
+  const bool is_progress = gap_ < 0.9 * best_gap_ || (has_mu && mu_ < 0.9 * best_mu_);
+  if (gap_ < best_gap_) save();
+  best_mu_ = std::min(best_mu_, mu_);
+  n_idle_ = is_progress ? 0 : n_idle_ + 1;
+}
+
+// theta, the normal matrix and the part of the right-hand side that predictor and corrector share: there q is what the
+// row lacks.
+void InteriorPoint::factor() {
+  double* const sums[] = {right_.data()};
+  pass_.gram(normal_.matrix(), 1, sums, [&](const RowBlock& block) {
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      per_alpha_[i] = 1 / alpha_[i];
+      per_room_[i] = 1 / room_[i];
+      const double theta = 1 / (low_[i] * per_alpha_[i] + high_[i] * per_room_[i]);
+      const double root = std::sqrt(theta);
+      weight_[i] = theta;
+      block.scale[k] = root / unit_;
+      block.weights[0][k] = root * (task_.label()[i] - f_[i]);
+    }
+  });
+  for (index_t f = 0; f < p_; ++f) normal_.matrix()[f * normal_.stride() + f] += 1;
+  normal_.factor();
+  for (index_t f = 0; f <= p_; ++f) right_[f] += dual_w_[f] - (f < p_ ? w_[f] : 0.0);
+}
+
+// The step to mu = 0. Finds the mu to aim at instead, by how far that step may go, and whether its terms of second
+// order mean anything.
+InteriorPoint::Aim InteriorPoint::predict() {
+  std::copy_n(right_.data(), p_ + 1, d_w_.data());
+  normal_.solve(d_w_.data());
+  for (index_t f = 0; f <= p_; ++f) d_w_[f] /= unit_;
+  double* const sums[] = {second_.data(), centring_.data()};
+  for (index_t g = 0; g < pass_.n_groups(); ++g) std::fill_n(partial_.data() + g * kValues, kValues, 0.0);
+  pass_.run(d_w_.data(), 2, sums, [&](const RowBlock& block) {
+    double* to = partial_.data() + block.group * kValues;
+    double fastest = to[0];
+    double curvature = to[1];
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      const double side = task_.side()[i];
+      const double d_alpha = weight_[i] * side * (task_.label()[i] - f_[i] - block.products[k]);
+      const double down = d_alpha * per_alpha_[i];
+      const double up = d_alpha * per_room_[i];
+      // d_low = -low (1 + down), d_high = -high (1 - up)
+      fastest = std::max({fastest, -down, up, 1 + down, 1 - up});
+      d_low_[i] = -d_alpha * low_[i] * (1 + down);
+      d_high_[i] = d_alpha * high_[i] * (1 - up);
+      curvature += d_low_[i] + d_high_[i];
+      const double weight = weight_[i] * side / unit_;
+      block.weights[0][k] = weight * (d_high_[i] * per_room_[i] - d_low_[i] * per_alpha_[i]);
+      block.weights[1][k] = weight * (per_alpha_[i] - per_room_[i]);
+    }
+    to[0] = fastest;
+    to[1] = curvature;
+  });
+  double fastest = 1;
+  for (index_t g = 0; g < pass_.n_groups(); ++g) fastest = std::max(fastest, partial_[g * kValues]);
+  const double length = 1 / fastest;
+  const double reached = mu_ * (1 - length) + length * length * sum_over_groups(1) / (2 * static_cast<double>(n_));
+  const double share = std::max(reached, 0.0) / mu_;
+  constexpr double kLong = 0.1;
+  return {mu_ * share * share * share, length > kLong ? 1.0 : 0.0};
+}
+
+// The step that aims at a mu and allows for the terms of second order. Returns how far it may go.
+double InteriorPoint::correct(const Aim& aim) {
+  for (index_t f = 0; f <= p_; ++f) d_w_[f] = right_[f] + aim.second_order * second_[f] + aim.mu * centring_[f];
+  normal_.solve(d_w_.data());
+  for (index_t f = 0; f <= p_; ++f) d_w_[f] /= unit_;
+  double* const sums[] = {d_dual_w_.data()};
+  for (index_t g = 0; g < pass_.n_groups(); ++g) std::fill_n(partial_.data() + g * kValues, kValues, 0.0);
+  pass_.run(d_w_.data(), 1, sums, [&](const RowBlock& block) {
+    double* to = partial_.data() + block.group * kValues;
+    double fastest = to[0];
+    double travelled = to[1];
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      const double side = task_.side()[i];
+      const double to_low = (aim.mu - aim.second_order * d_low_[i]) * per_alpha_[i];
+      const double to_high = (aim.mu - aim.second_order * d_high_[i]) * per_room_[i];
+      const double q = side * (task_.label()[i] - f_[i]) - to_high + to_low;
+      const double d_alpha = weight_[i] * (q - side * block.products[k]);
+      const double d_low = to_low - low_[i] * (1 + d_alpha * per_alpha_[i]);
+      const double d_high = to_high - high_[i] * (1 - d_alpha * per_room_[i]);
+      fastest = std::max({fastest, -d_alpha * per_alpha_[i], d_alpha * per_room_[i], -d_low / low_[i], -d_high / high_[i]});
+      travelled += std::abs(d_alpha) + 0 * (d_low + d_high);  // not a number if one of them is none
+      d_alpha_[i] = d_alpha;
+      d_low_[i] = d_low;
+      d_high_[i] = d_high;
+      d_f_[i] = block.products[k];
+      block.weights[0][k] = side * d_alpha / unit_;
+    }
+    to[0] = fastest;
+    to[1] = travelled;
+  });
+  double fastest = 0;
+  for (index_t g = 0; g < pass_.n_groups(); ++g) fastest = std::max(fastest, partial_[g * kValues]);
+  constexpr double kShort = 0.999;  // of the boundary
+  const double length = std::min(1.0, kShort / std::max(fastest, kShort));
+  travelled_ += length * sum_over_groups(1);
+  return length;
+}
+
+void InteriorPoint::advance(double length) {
+  pass_.rows([&](index_t first, index_t end, index_t) {
+    for (index_t i = first; i < end; ++i) {
+      alpha_[i] += length * d_alpha_[i];
+      room_[i] -= length * d_alpha_[i];
+      low_[i] += length * d_low_[i];
+      high_[i] += length * d_high_[i];
+      f_[i] += length * d_f_[i];
+    }
+  });
+  for (index_t f = 0; f <= p_; ++f) {
+    w_[f] += length * unit_ * d_w_[f];
+    dual_w_[f] += length * d_dual_w_[f];
+  }
+}
+
+void InteriorPoint::copy_v(double* v) const {
+  const double unit_of_cost = unit_ * unit_;
+  for (index_t i = 0; i < n_; ++i) v[i] = task_.side()[i] * best_alpha_[i] / unit_of_cost;
+}
+
+void InteriorPoint::copy_w(double* w) const {
+  for (index_t f = 0; f < pass_.width(); ++f) w[f] = best_w_[f] / unit_;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,378 @@
+#include "fastpu/large_margin.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "detail/active_set.hpp"
+#include "detail/coordinate_descent.hpp"
+#include "detail/interior_point.hpp"
+#include "detail/margin_data.hpp"
+#include "detail/margin_task.hpp"
+#include "fastpu/iadmm.hpp"
+#include "fastpu/smo.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::Certificate;
+using detail::MarginData;
+using detail::MarginTask;
+using detail::RowPass;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void check(const MarginOptions& options) {
+  const auto refuse = [](const char* name, const char* wanted, double value) {
+    throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + detail::to_text(value));
+  };
+  if (!(options.tol > 0 && options.tol < 1)) refuse("tol", "between 0 and 1", options.tol);
+  if (!(options.rho >= 0 && std::isfinite(options.rho))) refuse("rho", "0 or above, and finite", options.rho);
+  if (!(options.eps >= 0 && std::isfinite(options.eps))) refuse("eps", "0 or above, and finite", options.eps);
+  if (options.max_iter < 0) refuse("max_iter", "0 or above", static_cast<double>(options.max_iter));
+}
+
+// One problem on its way through the methods.
+class Solve {
+ public:
+  Solve(const MarginData& data, const MarginProblem& problem, const MarginOptions& options,
+        const MarginCallback& callback, Team& team)
+      : data_(data),
+        options_(options),
+        callback_(callback),
+        team_(team),
+        task_(problem, data.n_rows(), data.size()),
+        pass_(data.x(), task_.rows(), task_.n(), data.centre(), data.isa(), team),
+        v_(AlignedBuffer<double>::zeros(task_.n(), "dual variables")) {}
+
+  MarginResult run(const MarginStart* start);
+
+ private:
+  bool is_solved_at_bounds();
+  bool is_solved_near(int max_rounds);
+  void take_start(const MarginStart& start);
+  void run_iadmm(const MarginStart* start);
+  void run_interior_point();
+  bool is_solved_by_descent(index_t most_rounds);
+  void run_smo();
+  // Keeps a solution if it is better than what there is; true if that is within tol.
+  bool keep(const AlignedBuffer<double>& v, Certificate certificate);
+  bool is_stopped(index_t n_iter, double objective, double gap);
+  MarginResult finish();
+
+  const MarginData& data_;
+  const MarginOptions& options_;
+  const MarginCallback& callback_;
+  Team& team_;
+  MarginTask task_;
+  RowPass pass_;
+  AlignedBuffer<double> v_;  // the best so far, with its certificate
+  std::optional<Certificate> found_;
+  MarginResult result_;
+};
+
+bool Solve::keep(const AlignedBuffer<double>& v, Certificate certificate) {
+  if (!found_ || certificate.gap < found_->gap) {
+    if (v.data() != v_.data()) std::copy_n(v.data(), task_.n(), v_.data());
+    found_ = std::move(certificate);
+  }
+  return found_->holds(options_.tol);
+}
+
+bool Solve::is_stopped(index_t n_iter, double objective, double gap) {
+  if (!callback_ || !callback_({n_iter, objective, gap})) return false;
+  result_.status = MarginStatus::callback;
+  return true;
+}
+
+// Where all rows are on one side v can only be 0. Where both sides cost the same every v at its bound is feasible, and
+// best when costs are small.
+bool Solve::is_solved_at_bounds() {
+  const double pos = task_.cost_of_side(1);
+  const double neg = task_.cost_of_side(-1);
+  constexpr double kEqualSums = 1e-10;
+  const bool is_one_sided = pos == 0 || neg == 0;
+  if (!is_one_sided && std::abs(pos - neg) > kEqualSums * pos) return false;
+  if (!is_one_sided) {
+    for (index_t i = 0; i < task_.n(); ++i) v_[i] = task_.side()[i] * task_.cost()[i];
+    make_feasible(task_, v_.data());
+  }
+  result_.method = MarginMethod::bounds;
+  return keep(v_, certify(pass_, task_, v_.data())) || is_one_sided;
+}
+
+void Solve::take_start(const MarginStart& start) {
+  for (index_t i = 0; i < data_.n_rows(); ++i) {
+    if (std::isfinite(start.beta[i])) continue;
+    throw std::invalid_argument("beta of start of row " + std::to_string(i) + " must be finite, got " +
+                                detail::to_text(start.beta[i]));
+  }
+  AlignedBuffer<double> v(task_.n(), "dual variables");
+  for (index_t i = 0; i < task_.n(); ++i) v[i] = task_.label()[i] * start.beta[task_.row(i)];
+  make_feasible(task_, v.data());
+  keep(v, certify(pass_, task_, v.data()));
+}
+
+// Tries the rows that the best solution so far has at bounds.
+bool Solve::is_solved_near(int max_rounds) {
+  AlignedBuffer<double> v(task_.n(), "dual variables");
+  AlignedBuffer<double> w(pass_.width(), "coefficients");
+  std::copy_n(v_.data(), task_.n(), v.data());
+  detail::ActiveSetOptions options;
+  options.tol = options_.tol;
+  options.max_rounds = max_rounds;
+  Certificate certificate;
+  const auto found = active_set(data_, task_, pass_, options, v.data(), w.data(), found_->f.data(), certificate);
+  result_.n_iter += found.n_rounds;
+  if (!found.is_solved) return false;
+  result_.method = MarginMethod::active_set;
+  return keep(v, std::move(certificate));
+}
+
+void Solve::run_interior_point() {
+  result_.method = MarginMethod::interior_point;
+  constexpr index_t kUsualSteps = 200;
+  const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualSteps;
+  detail::InteriorPoint point(pass_, task_, data_.size());
+  AlignedBuffer<double> v(task_.n(), "dual variables");
+  AlignedBuffer<double> w(pass_.width(), "coefficients");
+  const auto look = [&] {
+    point.copy_v(v.data());
+    make_feasible(task_, v.data());
+    point.copy_w(w.data());
+    return keep(v, certify(pass_, task_, v.data(), w.data()));
+  };
+  // Rows that are at a bound of the solution show before the point is there; from then on the active set is faster, and
+  // exact.
+  constexpr double kNear = 1e-6;
+  constexpr int kRounds = 2;
+  double near = options_.tol < kNear ? kNear : 0.0;
+  double tol = options_.tol;
+  bool is_solved = false;
+  for (;;) {
+    result_.n_iter = point.n_steps();
+    if (near > 0 && point.gap() <= near * point.objective()) {
+      near = 0;
+      look();
+      if (is_solved_near(kRounds)) return;
+    }
+    if (point.gap() <= tol * point.objective()) {
+      is_solved = look();
+      tol *= 0.1;
+    }
+    if (is_solved || point.is_stuck() || point.n_steps() >= most) break;
+    if (is_stopped(point.n_steps(), point.objective(), point.gap())) {
+      look();
+      return;
+    }
+    point.step();
+  }
+  if (!is_solved) is_solved = look();
+  // With luck it becomes exact.
+  if ((is_solved || point.is_stuck()) && options_.tol < kNear && is_solved_near(kRounds)) return;
+  if (!is_solved) result_.status = point.is_stuck() ? MarginStatus::precision : MarginStatus::max_iter;
+}
+
+// Goes over the rows at most so often, and gives up as soon as it is plain that this will not do.
+bool Solve::is_solved_by_descent(index_t most_rounds) {
+  result_.method = MarginMethod::coordinate_descent;
+  const index_t n = task_.n();
+  detail::CoordinateDescent descent(data_, task_, v_.data(), team_);
+  AlignedBuffer<double> v(n, "dual variables");
+  const auto look = [&] {
+    std::copy_n(descent.v(), n, v.data());
+    make_feasible(task_, v.data());
+    return keep(v, certify(pass_, task_, v.data()));
+  };
+  double tol = options_.tol;
+  constexpr index_t kStretch = 20;
+  double gap_before = kInfinity;
+  for (index_t round = 1;; ++round) {
+    ++result_.n_iter;
+    const bool was_all = descent.is_all();
+    descent.round();
+    const double objective = descent.dual() + descent.gap();
+    if (is_stopped(result_.n_iter, objective, descent.gap())) return look() || true;
+    if (descent.gap() <= tol * objective) {
+      if (!was_all) {
+        descent.use_all();
+        continue;
+      }
+      if (look()) return true;
+      tol *= 0.5;
+    }
+    if (round >= most_rounds) return look();
+    if (round % kStretch == 0) {
+      // The gap goes down by about the same factor in every stretch.
+      const double stretches = std::log(tol * objective / descent.gap()) / std::log(descent.gap() / gap_before);
+      if (gap_before < kInfinity &&
+          !(stretches >= 0 && stretches * kStretch <= static_cast<double>(most_rounds - round))) {
+        return look();
+      }
+      gap_before = descent.gap();
+    }
+  }
+}
+
+void Solve::run_smo() {
+  result_.method = MarginMethod::smo;
+  const index_t n = task_.n();
+  auto rows = make_vector<index_t>(n, "rows");
+  AlignedBuffer<double> linear(n, "dual variables");
+  AlignedBuffer<double> lower(n, "bounds of dual variables");
+  AlignedBuffer<double> upper(n, "bounds of dual variables");
+  for (index_t i = 0; i < n; ++i) {
+    rows[static_cast<std::size_t>(i)] = task_.row(i);
+    linear[i] = -task_.label()[i];
+    lower[i] = task_.side()[i] > 0 ? 0.0 : -task_.cost()[i];
+    upper[i] = task_.side()[i] > 0 ? task_.cost()[i] : 0.0;
+  }
+  const SmoProblem dual{rows.data(), n, linear.data(), lower.data(), upper.data(), nullptr};
+  const index_t most = options_.max_iter > 0 ? options_.max_iter : std::max<index_t>(10'000'000, 100 * n);
+  AlignedBuffer<double> v(n, "dual variables");
+  std::copy_n(v_.data(), n, v.data());
+
+  SmoOptions smo_options;
+  smo_options.isa = data_.isa();
+  smo_options.tol = std::clamp(options_.tol, 1e-6, 1e-2);
+  for (;;) {
+    smo_options.max_steps = most - result_.n_iter;
+    bool is_stopped_now = false;
+    const SmoCallback on_round = [&](const SmoRound& round) {
+      is_stopped_now = is_stopped(result_.n_iter + round.n_steps, task_.constant() - round.objective,
+                                  found_ ? found_->gap : kInfinity);
+      return is_stopped_now;
+    };
+    const SmoResult smo = std::visit(
+        [&](const auto& view) {
+          return smo_linear(view, dual, smo_options, callback_ ? on_round : SmoCallback{}, team_, v.data());
+        },
+        data_.x());
+    result_.n_iter += smo.n_steps;
+    make_feasible(task_, v.data());
+    if (keep(v, certify(pass_, task_, v.data()))) {
+      result_.status = MarginStatus::gap;
+      return;
+    }
+    if (is_stopped_now) return;
+    if (smo.status == SmoStatus::precision || result_.n_iter >= most) {
+      result_.status = smo.status == SmoStatus::precision ? MarginStatus::precision : MarginStatus::max_iter;
+      return;
+    }
+    // The gap goes down about as fast as the violation.
+    const double ratio = 0.5 * options_.tol * found_->objective / found_->gap;
+    smo_options.tol = smo.violation > 0 ? std::min(smo.violation, smo_options.tol) * std::clamp(ratio, 0.01, 0.5)
+                                        : 0.1 * smo_options.tol;
+  }
+}
+
+void Solve::run_iadmm(const MarginStart* start) {
+  result_.method = MarginMethod::iadmm;
+  IadmmOptions options;
+  options.tol = options_.tol;
+  options.eps = options_.eps;
+  options.b_step = options_.b_step;
+  options.rho = options_.rho;
+  options.max_iter = options_.max_iter;
+  Certificate certificate;
+  AlignedBuffer<double> w0;
+  if (start != nullptr) {
+    w0 = AlignedBuffer<double>(pass_.width(), "coefficients");
+    std::copy_n(found_->w.data(), pass_.width(), w0.data());
+  }
+  AlignedBuffer<double> v(task_.n(), "dual variables");
+  std::copy_n(v_.data(), task_.n(), v.data());
+  const IadmmResult found =
+      iadmm(data_, task_, pass_, options, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
+  found_.reset();  // what IADMM found, whatever the start was
+  keep(v, std::move(certificate));
+  result_.status = found.status;
+  result_.n_iter = found.n_iter;
+}
+
+MarginResult Solve::finish() {
+  const index_t n_rows = data_.n_rows();
+  const index_t p = data_.n_features();
+  const Certificate& found = *found_;
+  double shift = 0;
+  for (index_t f = 0; f < p; ++f) shift += data_.centre()[f] * found.w[f];
+  result_.coef.assign(found.w.data(), found.w.data() + p);
+  result_.intercept = found.w[p] - shift;
+  result_.intercept_low = found.intercept_low - shift;
+  result_.intercept_high = found.intercept_high - shift;
+  result_.objective = found.objective;
+  result_.gap = found.gap;
+  result_.beta = make_vector<double>(n_rows, "beta");
+  result_.decision = make_vector<double>(n_rows, "scores");
+  for (index_t i = 0; i < task_.n(); ++i) {
+    const auto row = static_cast<std::size_t>(task_.row(i));
+    result_.beta[row] = task_.label()[i] * v_[i];
+    result_.decision[row] = found.f[i];
+  }
+  if (task_.n() < n_rows) {
+    RowPass all(data_.x(), nullptr, n_rows, data_.centre(), data_.isa(), team_);
+    all.run(found.w.data(), 0, nullptr, [&](const detail::RowBlock& block) {
+      std::copy_n(block.products, block.n, result_.decision.data() + block.first);
+    });
+  }
+  return std::move(result_);
+}
+
+MarginResult Solve::run(const MarginStart* start) {
+  if (options_.solver == MarginSolver::iadmm) {
+    if (start != nullptr) take_start(*start);
+    run_iadmm(start);
+    return finish();
+  }
+  if (is_solved_at_bounds()) return finish();
+  if (start != nullptr) {
+    take_start(*start);
+    constexpr int kRounds = 8;
+    if (found_->holds(options_.tol) || (pass_.has_gram() && is_solved_near(kRounds))) return finish();
+  }
+  // Descent costs n p for each round, the interior point some 7 n p^2.
+  constexpr index_t kMostOfDense = 30;
+  constexpr index_t kMostOfSparse = 1000;
+  constexpr index_t kFewFeatures = 200;
+  const bool is_wide = detail::is_sparse(data_.x()) || !pass_.has_gram();
+  if (is_wide || data_.n_features() > kFewFeatures) {
+    const index_t most = is_wide ? kMostOfSparse : kMostOfDense;
+    if (is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most)) return finish();
+  }
+  if (pass_.has_gram()) {
+    run_interior_point();
+  } else {
+    run_smo();
+    constexpr int kRounds = 4;
+    if (result_.status == MarginStatus::precision && is_solved_near(kRounds)) result_.status = MarginStatus::gap;
+  }
+  return finish();
+}
+
+}  // namespace
+
+LargeMarginEngine::LargeMarginEngine(const MarginRows& x, Isa isa, Team& team)
+    : data_(std::make_unique<MarginData>(x, isa, team)) {}
+
+LargeMarginEngine::~LargeMarginEngine() = default;
+
+index_t LargeMarginEngine::n_rows() const { return data_->n_rows(); }
+index_t LargeMarginEngine::n_features() const { return data_->n_features(); }
+
+MarginResult LargeMarginEngine::solve(const MarginProblem& problem, const MarginOptions& options,
+                                      const MarginStart* start, const MarginCallback& callback, Team& team) const {
+  check(options);
+  if (options.b_step == BStep::exact && n_features() > detail::kMostGramFeatures) {
+    throw std::invalid_argument("the exact b step must have at most " + std::to_string(detail::kMostGramFeatures) +
+                                " features, got " + std::to_string(n_features()));
+  }
+  return Solve(*data_, problem, options, callback, team).run(start);
+}
+
+}  // namespace fastpu

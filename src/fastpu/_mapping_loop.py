@@ -1,0 +1,237 @@
+"""The loop of mapping convergence, the same for SMC and SVMC and for every choice of its two stages."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CONVERGENCE", "MAPPING", "REPAIR", "Boundary", "Groups", "MappingRound", "Outcome", "Rows", "converge"]
+
+Rows: TypeAlias = NDArray[np.int64]  # numbers of rows of X
+Scores: TypeAlias = NDArray[np.float64]
+
+MAPPING, CONVERGENCE, REPAIR = 0, 1, 2
+_KINDS = ("mapping", "convergence", "repair")
+# What solvers add to the log, and what stands for it where a stage has none.
+_SOLVER = {"n_steps": 0, **dict.fromkeys(("objective", "gap", "violation", "margin", "nu"), math.nan)}
+_FALLBACK_SHARE = 0.05  # of U, where the mapping rejects none of it or all
+
+
+@dataclass(frozen=True)
+class MappingRound:
+    """One iteration of mapping convergence, as a callback sees it.
+
+    Attributes
+    ----------
+    iteration, max_iter : int
+        The number of this iteration, from 1, and the most there may be.
+    kind : str
+        "convergence", or "repair" once forgotten negatives were put back.
+    n_neg, n_new, n_left : int
+        Rows of U in the training set N, rejected by this boundary for the first time, and never rejected.
+    n_back : int
+        Forgotten negatives that go back into N after this iteration.
+    n_support_pos, n_support_neg : int
+        Support vectors among P and among N.
+    pos_reject : float
+        Share of the labelled positives (the held-out ones, if there are any) that this boundary rejects.
+    fit_time, score_time : float
+        Seconds.
+    """
+
+    iteration: int
+    max_iter: int
+    kind: str
+    n_neg: int
+    n_new: int
+    n_left: int
+    n_back: int
+    n_support_pos: int
+    n_support_neg: int
+    pos_reject: float
+    fit_time: float
+    score_time: float
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """What a stage returns: a score function h, negative where it rejects, and what the log says of its fit.
+
+    `score` takes numbers of rows; `positive_scores` are those of P where they are known already. `support` holds the
+    rows of N that carry h, in the order of N; None stands for all of them. `solver` are numbers for the log, and
+    `made` is what the model keeps of h.
+    """
+
+    score: Callable[[Rows], Scores]
+    support: Rows | None
+    n_support_pos: int
+    n_support_neg: int
+    made: Any
+    positive_scores: Scores | None = None
+    solver: Mapping[str, float] = field(default_factory=dict)
+
+
+Stage: TypeAlias = Callable[[Rows, Rows], Boundary]  # of P and U, or of P and N
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The rows by what they are for: training positives, held-out ones (perhaps none) and unlabelled ones."""
+
+    positive: Rows
+    held_out: Rows
+    unlabeled: Rows
+
+
+@dataclass
+class Outcome:
+    """What the loop found. Boundary 0 is that of the mapping; `kept` is the number of the one to return."""
+
+    boundaries: list[Boundary] = field(default_factory=list)
+    log: dict[str, list[float]] = field(default_factory=dict)
+    kept: int = 0
+    status: str = ""
+    rejected_by: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    used_fallback: bool = False
+
+    def add(self, boundary: Boundary, **entries: float) -> None:
+        """Append a boundary and its line of the log."""
+        self.boundaries.append(boundary)
+        line = {
+            **entries,
+            "n_support_pos": boundary.n_support_pos,
+            "n_support_neg": boundary.n_support_neg,
+            **{name: boundary.solver.get(name, default) for name, default in _SOLVER.items()},
+        }
+        for name, value in line.items():
+            self.log.setdefault(name, []).append(value)
+
+
+def converge(
+    groups: Groups,
+    psi1: Stage,
+    psi2: Stage,
+    *,
+    reset: bool,
+    repair: bool,
+    max_iter: int,
+    max_pos_reject: float | None,
+    on_iteration: Callable[[MappingRound], bool] | None,
+) -> Outcome:
+    """Map strong negatives of U, then separate them from P and reject more of U until nothing is left to reject.
+
+    With `reset`, only the negative support vectors stay in N (SVMC); with `repair`, rejected rows that N has
+    forgotten and that the last boundary calls positive go back into it, and nothing is forgotten any more.
+    """
+    found = Outcome()
+    positive, unlabeled = groups.positive, groups.unlabeled
+    found.rejected_by = np.full(unlabeled.size, -1, dtype=np.int64)
+    new = _map(found, psi1, groups)
+
+    negative: Rows = np.empty(0, dtype=np.int64)
+    kind = CONVERGENCE
+    for iteration in range(1, max_iter + 1):
+        negative = np.concatenate([negative, new])
+        n_trained = negative.size
+        start = time.perf_counter()
+        h = psi2(positive, negative)
+        fitted = time.perf_counter()
+
+        pos_reject = _pos_reject(h, groups)
+        has_gone_too_far = max_pos_reject is not None and pos_reject > max_pos_reject
+        new, back = negative[:0], negative[:0]
+        if not has_gone_too_far:
+            new = _reject(found, h, unlabeled, iteration)
+            if reset and kind == CONVERGENCE and h.support is not None:
+                negative = h.support
+            if repair and not new.size:
+                back = _forgotten(found, h, unlabeled, negative)
+        scored = time.perf_counter()
+
+        sizes: dict[str, Any] = {"n_neg": n_trained, "n_new": new.size, "n_left": _n_left(found), "n_back": back.size}
+        times: dict[str, Any] = {"fit_time": fitted - start, "score_time": scored - fitted}
+        found.add(h, kind=kind, **sizes, pos_reject=pos_reject, **times)
+        found.kept = iteration - has_gone_too_far
+        asked_to_stop = on_iteration is not None and on_iteration(
+            MappingRound(
+                iteration=iteration,
+                max_iter=max_iter,
+                kind=_KINDS[kind],
+                **sizes,
+                n_support_pos=h.n_support_pos,
+                n_support_neg=h.n_support_neg,
+                pos_reject=pos_reject,
+                **times,
+            )
+        )
+        if back.size:
+            kind, new = REPAIR, back
+        if has_gone_too_far or not new.size or asked_to_stop:
+            found.status = "max_pos_reject" if has_gone_too_far else "converged" if not new.size else "callback"
+            return found
+    found.status = "max_iter"
+    return found
+
+
+def _map(found: Outcome, psi1: Stage, groups: Groups) -> Rows:
+    """Return the strong negatives of U: those that the first boundary rejects, or, failing that, the lowest few."""
+    unlabeled = groups.unlabeled
+    start = time.perf_counter()
+    h = psi1(groups.positive, unlabeled)
+    fitted = time.perf_counter()
+    scores = h.score(unlabeled)
+    rejects = scores < 0
+    if rejects.all() or not rejects.any():
+        found.used_fallback = True
+        rejects = np.zeros(unlabeled.size, dtype=np.bool_)
+        rejects[np.argsort(scores, kind="stable")[: math.ceil(_FALLBACK_SHARE * unlabeled.size)]] = True
+    found.rejected_by[rejects] = 0
+    pos_reject = _pos_reject(h, groups)
+    scored = time.perf_counter()
+    found.add(
+        h,
+        kind=MAPPING,
+        n_neg=0,
+        n_new=int(np.count_nonzero(rejects)),
+        n_left=_n_left(found),
+        n_back=0,
+        pos_reject=pos_reject,
+        fit_time=fitted - start,
+        score_time=scored - fitted,
+    )
+    return unlabeled[rejects]
+
+
+def _reject(found: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> Rows:
+    """Return those of the rows never rejected so far that h rejects, and mark them."""
+    left = np.flatnonzero(found.rejected_by < 0)
+    if not left.size:
+        return unlabeled[:0]
+    places = left[h.score(unlabeled[left]) < 0]
+    found.rejected_by[places] = iteration
+    return unlabeled[places]
+
+
+def _forgotten(found: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
+    """Return the rejected rows outside N that h calls positive."""
+    outside = np.setdiff1d(unlabeled[found.rejected_by >= 0], negative)
+    return outside[h.score(outside) >= 0] if outside.size else outside
+
+
+def _pos_reject(h: Boundary, groups: Groups) -> float:
+    """Return the share of the held-out positives (of those trained on, if none are held out) that h rejects."""
+    if groups.held_out.size:
+        scores = h.score(groups.held_out)
+    else:
+        scores = h.score(groups.positive) if h.positive_scores is None else h.positive_scores
+    return float(np.mean(scores < 0))
+
+
+def _n_left(found: Outcome) -> int:
+    return int(np.count_nonzero(found.rejected_by < 0))

@@ -1,0 +1,323 @@
+"""What the support vector machines share: the solver and its kernel cache, the model, the warnings."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from fastpu import _core
+from fastpu._kernels import (
+    FunctionKernel,
+    Kernel,
+    check_kernel_matrix,
+    linear_coef,
+    resolve_gamma,
+    take_rows,
+)
+from fastpu._params import forced_isa
+from fastpu._progress import make_callback
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu.binned_features import BinnedFeatures
+from fastpu.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu._svm_arguments import Options
+    from fastpu._validate import Matrix
+
+__all__ = [
+    "Solved",
+    "SvmRound",
+    "Task",
+    "Training",
+    "check_training_rows",
+    "fit_machine",
+    "open_training",
+    "warn_if_degenerate",
+    "warn_if_no_margin",
+    "warn_if_unfinished",
+]
+
+_MACHINE = TypeVar("_MACHINE", bound=KernelMachine)
+
+_SUPPORT = 1e-8  # of its box: a smaller alpha is rounding, not a support vector
+
+
+@dataclass(frozen=True)
+class SvmRound:
+    """One working set of the solver, some hundred rows whose dual variables it optimised, as a callback sees it.
+
+    Attributes
+    ----------
+    n_steps, max_iter : int
+        Updates of a pair of dual variables so far, and the most there may be.
+    objective : float
+        Value of the dual problem, which is minimised, after it.
+    violation : float
+        Largest violation of the optimality (KKT) conditions before it, among the active rows.
+    n_active : int
+        Rows whose dual variables are not shrunk, that is not held at a bound for the time being.
+    """
+
+    n_steps: int
+    max_iter: int
+    objective: float
+    violation: float
+    n_active: int
+
+
+def check_training_rows(X: object, options: Options, function: str) -> Matrix:
+    """Check the training rows for the kernel; `function` is the public function that was called."""
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
+        )
+    return check_kernel_matrix(X, options.kernel)
+
+
+# --------------------------------------------------------------------------------------------------- solver
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one method asks of the solver; `arguments` are those of its own that the model is to remember."""
+
+    function: str
+    title: str
+    problem: Literal["c_svm", "nu_svm", "one_class"]
+    arguments: Mapping[str, object]
+    nu: float = 0.0
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the solver found for some of the rows, in the order of `rows`.
+
+    The dual variable of row i is at most `boxes[i]`; those of nu-SVM, boxes too, are divided by `margin`.
+    """
+
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int8] | None
+    boxes: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    intercept: float
+    decision: NDArray[np.float64]
+    objective: float
+    gap: float
+    violation: float
+    margin: float
+    n_steps: int
+    status: str
+    history: dict[str, NDArray[Any]]
+
+    @property
+    def is_support(self) -> NDArray[np.bool_]:
+        return self.alpha > _SUPPORT * self.boxes
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training rows with their kernel (its gamma a number) and a solver, whose cache outlives each solve."""
+
+    matrix: Matrix
+    kernel: Kernel
+    options: Options
+    engine: _core.SvmEngine
+
+    def solve(
+        self,
+        task: Task,
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int8] | None,
+        cost: NDArray[np.float64],
+        *,
+        start: NDArray[np.float64] | None = None,
+        hook: Callable[[SvmRound], bool] | None = None,
+    ) -> Solved:
+        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`."""
+        limit = self.options.steps(rows.size)
+
+        def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
+            return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
+
+        found = self.engine.solve(
+            task.problem,
+            rows,
+            labels,
+            cost,
+            nu=task.nu,
+            start=start,
+            tol=self.options.tol,
+            max_iter=limit,
+            callback=None if hook is None else on_round,
+        )
+        numbers = (found["alpha"], found["decision"], [found["intercept"], found["objective"]])
+        if not all(np.isfinite(values).all() for values in numbers):
+            raise ValueError(
+                f"X must have entries so small that kernel values do not overflow {self.matrix.dtype}; "
+                f"scale X, or pass float64 or another kernel"
+            )
+        names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
+        boxes = cost / found["margin"] if task.problem == "nu_svm" and found["margin"] > 0 else cost
+        last = {"n_active": rows.size, **{name: found[name] for name in ("objective", "violation", "n_steps")}}
+        history = {name: np.append(values, last[name]) for name, values in found["history"].items()}
+        return Solved(rows, labels, boxes, history=history, **{name: found[name] for name in names})
+
+    def vectors(self, support: NDArray[np.int64], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
+        """Return the fields of a `KernelMachine` that depend on the rows and the kernel."""
+        kernel = self.kernel
+        fields: dict[str, Any] = {
+            "n_features": self.matrix.n_features,
+            "feature_names": self.matrix.feature_names,
+            "support": support,
+            "dual_coef": dual_coef,
+            "alpha": np.abs(dual_coef),
+            "kernel": kernel.name,
+            "gamma": kernel.gamma,
+            "degree": kernel.degree,
+            "coef0": kernel.coef0,
+            "function": kernel.function,
+        }
+        if kernel.name == "linear":
+            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef)
+        elif kernel.name != "precomputed":
+            taken = take_rows(self.matrix.native, support)
+            names = ("support_data", "support_indices", "support_indptr")
+            fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
+        for value in fields.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # all of them ours alone: the model needs no second copy
+        return fields
+
+    def machine(self, solved: Solved, params: dict[str, object], cls: type[_MACHINE], **fields: Any) -> _MACHINE:
+        """Return the model of a solution, of class `cls`, with more `fields` or other values for those it has."""
+        kept = np.flatnonzero(solved.is_support)
+        kept = kept[np.argsort(solved.rows[kept])]
+        signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
+        known: dict[str, Any] = {
+            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs),
+            "threshold": 0.0,
+            "n_iter": solved.n_steps,
+            "converged": solved.status == "tol",
+            "status": solved.status,
+            "objective": solved.history["objective"],
+            "history": solved.history,
+            "params": params,
+            "intercept": solved.intercept,
+            "gap": solved.gap,
+            "violation": solved.violation,
+            "margin": solved.margin,
+        }
+        return cls(**{**known, **fields})
+
+
+def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> Training:
+    """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
+    kernel = resolve_gamma(options.kernel, matrix, weights)
+    is_function = kernel.name == "callable"
+    engine = _core.SvmEngine(
+        # Of the first argument only the number of rows is looked at where there is a function.
+        np.zeros((matrix.n_rows, 1)) if is_function else matrix.native,
+        kernel="function" if is_function else kernel.name,
+        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        function=FunctionKernel(kernel.function, matrix.native) if kernel.function is not None else None,
+        cache_bytes=options.cache_bytes,
+        n_threads=options.n_threads,
+        isa=forced_isa(_core.isa_levels()),
+    )
+    return Training(matrix, kernel, options, engine)
+
+
+def fit_machine(
+    task: Task,
+    matrix: Matrix,
+    labels: NDArray[np.int8] | None,
+    cost: NDArray[np.float64],
+    options: Options,
+    *,
+    weights: NDArray[np.float64] | None,
+    callback: object,
+    progress: object,
+) -> KernelMachine:
+    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of what went wrong.
+
+    `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
+    cost is not 0.
+    """
+    rows = np.flatnonzero(cost > 0).astype(np.int64)
+    if rows.size < cost.size:
+        counted = np.ones(cost.size) if weights is None else weights
+        weights = np.where(cost > 0, counted, 0.0)
+    with make_callback(callback, progress, total=None, description=task.title) as hook:
+        training = open_training(matrix, options, weights)
+        chosen = None if labels is None else labels[rows]
+        solved = training.solve(task, rows, chosen, cost[rows], hook=hook)
+    params = {"method": task.function, **task.arguments, **options.params()}
+    model = training.machine(solved, params, KernelMachine)
+    warn_if_unfinished(task.function, solved, options, matrix, stacklevel=4)
+    if solved.status in {"tol", "precision"}:
+        warn_if_no_margin(task, solved, options.tol, stacklevel=4)
+        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class", stacklevel=4)
+    return model
+
+
+# ------------------------------------------------------------------------------------------------- warnings
+
+
+def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: Matrix, *, stacklevel: int) -> None:
+    """Warn if the solver gave up: how far it came, how far it is from the optimum, and what would help."""
+    if solved.status not in ("max_iter", "precision"):
+        return
+    state = (
+        f"the largest KKT violation is {solved.violation:.3g}, above tol = {options.tol:g}, and the duality gap "
+        f"{solved.gap:.3g} at the objective {solved.objective:.6g}"
+    )
+    if solved.status == "max_iter":
+        advice = "raise max_iter, scale the features of X, or accept a larger tol"
+        text = f"{function} ran all max_iter = {solved.n_steps} pair updates: {state}; {advice}"
+    else:
+        more = " or pass float64 rows" if matrix.dtype == np.float32 else ""
+        text = (
+            f"{function} ended after {solved.n_steps} pair updates at the precision of {matrix.dtype} kernel values: "
+            f"{state}; accept a larger tol{more}"
+        )
+    warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def warn_if_no_margin(task: Task, solved: Solved, tol: float, *, stacklevel: int) -> None:
+    """Warn if rho of a nu-SVM or one-class SVM is 0 within tol: what is left of the scores is rounding."""
+    if task.problem == "c_svm" or solved.margin > tol:
+        return
+    reason = {
+        "nu_svm": "so few errors as nu allows cannot be had with this kernel; raise nu",
+        "one_class": "the rows lie all around the origin of the kernel's space; change nu or the kernel",
+    }[task.problem]
+    warnings.warn(
+        f"{task.function} found no margin: rho is {solved.margin:.3g}, not above tol = {tol:g}, and the scores mean "
+        f"nothing; {reason}, or lower tol if kernel values are as small as that",
+        DegenerateModelWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def warn_if_degenerate(function: str, decision: NDArray[np.float64], *, one_class: bool, stacklevel: int) -> None:
+    """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
+    n_positive = int(np.count_nonzero(decision > 0))
+    if n_positive and (one_class or n_positive < decision.size):
+        return
+    verdict = "positive" if n_positive else "negative"
+    advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
+    warnings.warn(
+        f"{function} made a model that calls all {decision.size} training rows {verdict}: their scores are between "
+        f"{decision.min():.3g} and {decision.max():.3g}; {advice}, or rank by the scores (with_threshold)",
+        DegenerateModelWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,55 @@
+"""`select` with the iterative methods, which share work over C and can collapse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu._sharing import shared_parameters
+from selection_cases import pu_data, without_seconds
+
+pytestmark = pytest.mark.skipif(not hasattr(fastpu, "fit_isvm"), reason="needs fit_isvm")
+
+COSTS = (10.0 ** np.linspace(-3, 2, 6)).tolist()
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, truth = pu_data(200, 15, seed=3)
+    return X, y, truth
+
+
+@pytest.mark.parametrize("name", ["fit_isvm", "fit_ipsi"])
+def test_all_costs_are_fitted_at_once_and_chosen_from_as_one_by_one(name, data):
+    X, y, truth = data
+    fit = getattr(fastpu, name)
+    assert shared_parameters(fit) == ("C",)
+
+    def alone(X, y, *, C):
+        return fit(X, y, C=C)
+
+    options = {"scoring": "err_star", "prior": float(np.mean(truth[y == 0] == 1)), "random_state": 0}
+    together, single = (fastpu.select(f, X, y, {"C": COSTS}, **options) for f in (fit, alone))
+    assert dict(together.best_params) == dict(single.best_params)
+    first, second = without_seconds(together.table), without_seconds(single.table)
+    for column in ("status", "score"):
+        assert first[column] == second[column]
+    np.testing.assert_array_equal(together.model.coef, single.model.coef)
+
+
+def test_a_collapsed_fit_is_inadmissible(data):
+    """For small C the psi loss has its minimum at w = 0, which calls all rows the same."""
+    X, y, _ = data
+    found = fastpu.select(fastpu.fit_ipsi, X, y, {"C": COSTS}, init="psi", random_state=0)
+    assert found.table["status"][0] == "degenerate"
+    assert found.table["score"][0] == -np.inf
+    assert np.any(found.model.coef != 0)
+
+
+def test_err_star_finds_a_cost_that_is_good_on_the_true_labels(data):
+    X, y, truth = data
+    found = fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, scoring="err_star", prior=0.46, refine="greedy",
+                          random_state=0)  # fmt: skip
+    assert np.mean(found.model.predict(X) != truth) < 0.22
+    assert found.best_score <= found.table["score"].min() + 1e-12

@@ -1,0 +1,484 @@
+"""What the SVMs promise: codings, layouts, frames, weights, threads, callbacks, and how a fit says that it ended."""
+
+from __future__ import annotations
+
+import concurrent.futures
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _core
+from fastpu._svm import Solved
+from machine_cases import (
+    FIT_TOL,
+    FITS,
+    KERNELS,
+    TIGHT,
+    bits,
+    each_fit,
+    each_form,
+    each_kernel,
+    each_single_fit,
+    two_groups,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return two_groups()
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A fit that takes many working sets."""
+    X, y = two_groups(600, 5, seed=4, apart=0.3)
+    return X, y, {"C": 300.0, "gamma": 2.0}
+
+
+# -- labels and rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda y: y.tolist(),
+        lambda y: y.astype(np.float64),
+        lambda y: y.astype(np.int8),
+        lambda y: fastpu.as_labels(np.maximum(y, 0), negative=0),
+        lambda y: fastpu.as_labels(np.where(y == 1, "spam", "ham"), positive="spam", negative="ham"),
+    ],
+    ids=["list", "float64", "int8", "zeros", "words"],
+)
+@pytest.mark.parametrize("fit", [fastpu.fit_svm, fastpu.fit_nu_svm])
+def test_codings_of_supervised_labels(fit, code, data):
+    X, y = data
+    assert bits(fit(X, code(y))) == bits(fit(X, y))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        np.asfortranarray,
+        lambda X: X.tolist(),
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        lambda X: X.astype(np.longdouble),
+        lambda X: X.astype(">f8"),
+    ],
+    ids=["fortran", "list", "strided", "longdouble", "big_endian"],
+)
+@each_fit
+def test_layouts_are_converted(fit, layout, data):
+    X, y = data
+    model = fit(layout(X), y)
+    assert bits(model, X) == bits(fit(X, y), X)
+    np.testing.assert_array_equal(model.decision_function(layout(X)), model.decision_function(X))
+
+
+@pytest.mark.parametrize("kind", ["csc", "coo", "lil", "bsr", "unsorted", "duplicates"])
+@each_fit
+def test_sparse_formats_are_converted(fit, kind, data):
+    X, y = data
+    rows = sp.csr_matrix(X)
+    if kind == "unsorted":
+        rows.indices, rows.data = rows.indices.copy(), rows.data.copy()
+        for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+            rows.indices[start:end] = rows.indices[start:end][::-1]
+            rows.data[start:end] = rows.data[start:end][::-1]
+        rows.has_sorted_indices = False
+    elif kind == "duplicates":
+        both = sp.coo_matrix(X)
+        rows = sp.coo_matrix(
+            (np.tile(both.data / 2, 2), (np.tile(both.row, 2), np.tile(both.col, 2))), shape=both.shape
+        )
+    else:
+        rows = rows.asformat(kind)
+    model = fit(rows, y, gamma=0.4)  # stored zeros change the rounding of "scale"
+    expected = fit(sp.csr_array(X), y, gamma=0.4)
+    assert bits(model, X) == bits(expected, X)
+    np.testing.assert_array_equal(model.decision_function(rows), expected.decision_function(sp.csr_array(X)))
+
+
+@each_kernel
+@each_fit
+def test_sparse_and_dense_and_single_precision_agree(fit, kernel, data):
+    X, y = data
+    expected = fit(X, y, tol=1e-8, **kernel).decision_function(X)
+    scale = max(1.0, np.abs(expected).max())
+    for rows, atol in ((sp.csr_array(X), 1e-5), (X.astype(np.float32), 3e-3), (sp.csr_array(X, dtype="f4"), 3e-3)):
+        found = fit(rows, y, tol=1e-5 if rows.dtype == np.float32 else 1e-8, **kernel).decision_function(rows)
+        np.testing.assert_allclose(found, expected, atol=atol * scale)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each_fit
+def test_frames_keep_their_names(fit, library, data):
+    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
+    X, y = data
+    names = ["age", "dose", "mass", "size"]
+    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
+    model = fit.with_labels(table, module.Series(fit.coded(y)))
+    assert bits(model, X) == bits(fit(X, y), X)
+    assert model.feature_names == tuple(names)
+    np.testing.assert_array_equal(model.decision_function(table), model.decision_function(X))
+    with pytest.raises(ValueError, match="dose"):
+        model.predict(table[["age", "mass", "dose", "size"]])
+    with pytest.raises(ValueError, match="X must have 4 features"):
+        model.predict(table[["age", "dose", "mass"]])
+
+
+@each_form
+@each_fit
+def test_input_is_read_only_and_stays_as_it_was(fit, form, data, unchanged):
+    X, y = data
+    rows, labels, weights = form(X.copy()), fit.coded(y), np.linspace(0.5, 2, len(y))
+    options = {} if fit is FITS["bagging_svm"] else {"sample_weight": weights}
+    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels, weights):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    for kernel in [*KERNELS.values(), {"kernel": lambda A, B: A @ B.T}]:
+        with unchanged(rows, labels, weights):
+            model = fit.with_labels(rows, labels, **options, **kernel)
+            model.decision_function(rows)
+            model.with_threshold(prior=0.3, X_unl=rows)
+
+
+def test_a_precomputed_kernel_stays_as_it_was(data, unchanged):
+    X, y = data
+    K = X @ X.T
+    K.flags.writeable = False
+    with unchanged(K):
+        fastpu.fit_svm(K, y, kernel="precomputed").predict(K)
+
+
+# -- gamma -------------------------------------------------------------------------------------------------------------
+
+
+@each_form
+def test_gamma_is_what_it_says(form, data):
+    X, y = data
+    rows = form(X)
+    d = X.shape[1]
+    assert fastpu.fit_svm(rows, y, gamma=0.7).gamma == 0.7
+    assert fastpu.fit_svm(rows, y, gamma="auto").gamma == 1 / d
+    np.testing.assert_allclose(fastpu.fit_svm(rows, y).gamma, 1 / (d * X.var()), rtol=1e-12)
+    np.testing.assert_allclose(fastpu.fit_svm(form(X + 1000.0), y).gamma, 1 / (d * X.var()), rtol=1e-9)
+    weights = np.arange(len(y)) % 3
+    repeated = np.repeat(X, weights, axis=0)
+    model = fastpu.fit_svm(rows, y, sample_weight=weights)
+    np.testing.assert_allclose(model.gamma, 1 / (d * repeated.var()), rtol=1e-12)
+    model = fastpu.fit_svm(rows, y, sample_cost=np.where(weights == 0, 0.0, 3.0))
+    np.testing.assert_allclose(model.gamma, 1 / (d * X[weights > 0].var()), rtol=1e-12)
+
+
+def test_gamma_of_constant_rows_is_one():
+    with pytest.warns(fastpu.DegenerateModelWarning):
+        assert fastpu.fit_svm(np.ones((4, 3)), [1, 1, -1, -1]).gamma == 1.0
+    with pytest.warns(fastpu.DegenerateModelWarning):
+        assert fastpu.fit_svm(sp.csr_array((4, 3)), [1, 1, -1, -1]).gamma == 1.0
+
+
+# -- weights and costs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@each_single_fit
+def test_whole_weights_are_repeated_rows(fit, kernel, data):
+    """The width of the kernel included."""
+    X, y = data
+    times = np.random.default_rng(0).integers(0, 4, size=len(y))
+    weighted = fit(X, y, kernel=kernel, sample_weight=times, tol=TIGHT)
+    repeated = fit(np.repeat(X, times, axis=0), np.repeat(y, times), kernel=kernel, tol=TIGHT)
+    scale = np.abs(repeated.decision_function(X)).max()
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=FIT_TOL * max(1, scale)
+    )
+    np.testing.assert_allclose(weighted.objective[-1], repeated.objective[-1], rtol=1e-7)
+    np.testing.assert_allclose(weighted.margin, repeated.margin, rtol=1e-5, atol=1e-9)
+
+
+@each_single_fit
+def test_rows_of_weight_zero_are_absent(fit, data):
+    X, y = data
+    kept = np.random.default_rng(1).random(len(y)) < 0.6
+    far = np.where(kept[:, None], X, 1e9)
+    model = fit(far, y, sample_weight=kept.astype(float))
+    alone = fit(X[kept], y[kept])
+    np.testing.assert_array_equal(model.support, np.flatnonzero(kept)[alone.support])
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
+
+
+def test_rows_of_cost_zero_are_left_out(data):
+    X, y = data
+    cost = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
+    kept = cost > 0
+    model = fastpu.fit_svm(X, y, C=0.5, sample_cost=cost)
+    alone = fastpu.fit_svm(X[kept], y[kept])
+    np.testing.assert_array_equal(model.support, np.flatnonzero(kept)[alone.support])
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
+
+
+def test_costs_multiply(data):
+    X, y = data
+    cost, weights = np.linspace(0.5, 2, len(y)), np.tile([0.5, 1.0, 2.0], len(y) // 3)
+    together = fastpu.fit_svm(X, y, gamma=0.3, sample_cost=4 * cost * weights)
+    assert bits(fastpu.fit_svm(X, y, gamma=0.3, C=4, sample_cost=cost, sample_weight=weights)) == bits(together)
+    assert (together.alpha <= (4 * cost * weights)[together.support] * (1 + 1e-12)).all()
+
+
+def test_weights_have_no_scale_in_nu_svm(data):
+    X, y = data
+    model = fastpu.fit_nu_svm(X, y, nu=0.6, tol=TIGHT)
+    heavy = fastpu.fit_nu_svm(X, y, nu=0.6, sample_weight=np.full(len(y), 8.0), tol=TIGHT)
+    np.testing.assert_allclose(heavy.decision_function(X), model.decision_function(X), atol=FIT_TOL)
+    one = fastpu.fit_one_class_svm(X, nu=0.2, tol=TIGHT)
+    heavy = fastpu.fit_one_class_svm(X, nu=0.2, sample_weight=np.full(len(y), 8.0), tol=TIGHT)
+    np.testing.assert_allclose(heavy.decision_function(X), 8 * one.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("nu", [0.7, 0.85, 0.95])
+def test_nu_bounds_the_shares(nu):
+    """At most nu of the rows lie within the margin, at least nu are support vectors; 0.01 for those right on it."""
+    X, y = two_groups(400, 3, seed=7)
+    model = fastpu.fit_nu_svm(X, y, nu=nu, tol=1e-6)
+    assert model.margin > 0.1
+    assert np.mean(y * model.decision_function(X) < 1 - 1e-3) <= nu + 0.01
+    assert model.support.size / len(y) >= nu - 0.01
+    one = fastpu.fit_one_class_svm(X, nu=nu, gamma=0.2, tol=1e-6)
+    assert np.mean(one.decision_function(X) < -1e-3) <= nu + 0.01
+    assert one.support.size / len(y) >= nu - 0.01
+    np.testing.assert_allclose(one.alpha.sum(), nu * len(y))
+    assert one.margin == -one.intercept
+
+
+def test_the_largest_nu_that_is_feasible_is_taken(data):
+    X, y = data
+    kept = slice(0, 45)
+    model = fastpu.fit_nu_svm(X[kept], y[kept], nu=44 / 45, kernel="linear")
+    assert np.count_nonzero(y[model.support] == -1) == np.count_nonzero(y[kept] == -1) == 22
+    weights = np.random.default_rng(0).random(len(y))
+    bound = 2 * min(weights[y == 1].sum(), weights[y == -1].sum()) / weights.sum()
+    assert fastpu.fit_nu_svm(X, y, nu=bound * (1 + 1e-15), sample_weight=weights).converged
+
+
+def test_alpha_that_is_rounding_makes_no_support_vector():
+    alpha = np.array([0.0, 0.5e-8, 2e-8, 1.0, 50e-8])
+    solved = Solved(
+        rows=np.arange(5), labels=None, boxes=np.array([1.0, 1, 1, 1, 100]), alpha=alpha, intercept=0.0,
+        decision=alpha, objective=0.0, gap=0.0, violation=0.0, margin=1.0, n_steps=1, status="tol", history={},
+    )  # fmt: skip
+    np.testing.assert_array_equal(solved.is_support, [False, False, True, True, False])
+
+
+# -- small problems ----------------------------------------------------------------------------------------------------
+
+
+def test_two_rows_have_the_known_solution():
+    model = fastpu.fit_svm([[1.0], [-1.0]], [1, -1], C=5, kernel="linear", tol=1e-12)
+    np.testing.assert_allclose([model.coef[0], model.intercept, *model.alpha], [1.0, 0.0, 0.5, 0.5], atol=1e-12)
+    np.testing.assert_allclose(model.objective[-1], -0.5)
+    np.testing.assert_allclose(model.gap, 0, atol=1e-12)
+
+
+def test_a_model_of_one_support_vector():
+    """One row, or one that is there many times, is all that a one-class SVM has."""
+    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all 1 training rows negative"):
+        model = fastpu.fit_one_class_svm([[1.0, 2.0]], nu=0.5, gamma=1.0)
+    np.testing.assert_array_equal(model.support, [0])
+    np.testing.assert_allclose(model.alpha, [0.5])
+    np.testing.assert_allclose(model.decision_function([[1.0, 2.0], [1.0, 3.0]]), [0.0, 0.5 * np.exp(-1) - 0.5])
+    sparse = fastpu.fit_svm(sp.csr_array([[0.0, 1.0], [0.0, -1.0]]), [1, -1], gamma=1.0)
+    np.testing.assert_allclose(sparse.decision_function([[0.0, 0.0]]), 0.0, atol=1e-12)
+
+
+def test_equal_rows_of_both_classes_are_called_alike():
+    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all 6 training rows"):
+        model = fastpu.fit_svm(np.ones((6, 2)), [1, 1, 1, 1, -1, -1])
+    assert np.isfinite(model.decision_function(np.ones((1, 2)))).all()
+
+
+# -- threads, interruption, endings ------------------------------------------------------------------------------------
+
+
+@each_form
+@each_kernel
+@each_fit
+def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, kernel, form):
+    X, y = two_groups(250, 6, seed=3)
+    rows = form(X)
+    found = {bits(fit(rows, y, n_threads=n, **kernel), rows, n) for n in (1, 2, 7)}
+    assert len(found) == 1
+
+
+@each_fit
+def test_models_of_the_callers_kernels_are_bitwise_the_same_for_every_number_of_threads(fit, data):
+    X, y = data
+    for rows, kernel in ((X @ X.T, "precomputed"), (X, lambda A, B: np.tanh(0.1 * (A @ B.T)))):
+        assert len({bits(fit(rows, y, n_threads=n, kernel=kernel), rows, n) for n in (1, 2, 7)}) == 1
+
+
+@pytest.mark.parametrize("cache_mb", [1e-9, 0.02, 0.06, 0.1, 0.2, 1, 1e6])
+@each_fit
+def test_the_size_of_the_cache_changes_no_bit(fit, cache_mb):
+    X, y = two_groups(250, 6, seed=3)
+    assert bits(fit(X, y, cache_mb=cache_mb)) == bits(fit(X, y))
+
+
+def test_instruction_sets_can_be_forced(monkeypatch, data):
+    X, y = data
+    expected = {name: bits(fit(X, y), X) for name, fit in FITS.items()}
+    for level in _core.isa_levels():
+        monkeypatch.setenv("FASTPU_ISA", level)
+        assert {name: bits(fit(X, y), X) for name, fit in FITS.items()} == expected
+    monkeypatch.setenv("FASTPU_ISA", "sse9")
+    for call in (lambda: fastpu.fit_svm(X, y), lambda: fastpu.fit_bsvm(X, y == 1, C_pos=1.0, C_unl=1.0)):
+        with pytest.raises(ValueError, match="FASTPU_ISA must be one of .* got 'sse9'"):
+            call()
+
+
+def test_several_python_threads_at_once(data):
+    X, y = data
+
+    def work(i: int) -> bytes:
+        fit = list(FITS.values())[i % len(FITS)]
+        kernel = [{}, {"kernel": lambda A, B: A @ B.T}][i % 2]
+        return bits(fit(X, y, n_threads=1 + i % 3, **kernel), X)
+
+    expected = [work(i) for i in range(10)]
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        assert list(pool.map(work, range(10))) == expected
+
+
+@each_single_fit
+def test_the_callback_hears_of_every_working_set(fit, data):
+    X, y = data
+    heard = []
+    model = fit(X, y, callback=heard.append)
+    assert heard
+    for name in ("n_steps", "objective", "violation", "n_active"):
+        np.testing.assert_array_equal([getattr(info, name) for info in heard], model.history[name][:-1], err_msg=name)
+    assert {info.max_iter for info in heard} == {10_000_000}
+    assert all(isinstance(info, fastpu.SvmRound) for info in heard)
+    assert (model.history["n_steps"][-1], model.history["n_active"][-1]) == (model.n_iter, len(y))
+    assert model.history["violation"][-1] == model.violation
+    assert bits(model, X) == bits(fit(X, y), X)
+
+
+def test_a_true_callback_ends_the_fit_without_a_warning(noisy):
+    X, y, options = noisy
+    full = fastpu.fit_svm(X, y, **options)
+    heard = []
+
+    def stop_at_third(info):
+        heard.append(info)
+        return len(heard) == 3
+
+    model = fastpu.fit_svm(X, y, callback=stop_at_third, **options)
+    assert (model.status, model.converged) == ("callback", False)
+    assert model.n_iter == heard[-1].n_steps < full.n_iter
+    assert model.violation > 1e-3
+    assert model.gap > full.gap
+    np.testing.assert_array_equal(model.objective[:3], full.objective[:3])
+
+
+def test_errors_in_a_callback_or_a_kernel_come_through(noisy):
+    X, y, options = noisy
+
+    def fail(*args):
+        raise KeyError("mine")
+
+    for broken in ({"callback": fail}, {"kernel": fail}):
+        with pytest.raises(KeyError, match="mine"):
+            fastpu.fit_svm(X, y, **{**options, **broken})
+    model = fastpu.fit_svm(X, y, kernel=lambda A, B: A @ B.T)
+    object.__setattr__(model, "function", fail)
+    with pytest.raises(KeyError, match="mine"):
+        model.predict(X)
+    with pytest.raises(TypeError, match="callback must return True to stop, False or None, got 7"):
+        fastpu.fit_svm(X, y, callback=lambda info: 7, **options)
+
+
+def test_a_callback_or_a_kernel_may_fit_another_model(data):
+    X, y = data
+    inner = []
+
+    def fit_inside(*args):
+        inner.append(bits(fastpu.fit_svm(X[:20], y[:20], n_threads=2)))
+
+    def kernel(A, B):
+        fit_inside()
+        return A @ B.T
+
+    fastpu.fit_svm(X, y, n_threads=2, callback=fit_inside)
+    fastpu.fit_svm(X, y, n_threads=2, kernel=kernel)
+    assert len(inner) > 1
+    assert len(set(inner)) == 1
+
+
+@each_single_fit
+def test_progress_is_shown_on_stderr_and_changes_nothing(fit, data, capfd):
+    X, y = data
+    assert bits(fit(X, y, progress=True)) == bits(fit(X, y))
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "SVM" in err
+
+
+@each_single_fit
+def test_a_fit_that_runs_out_of_steps_says_how_far_it_came(fit, data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+        model = fit(X, y, max_iter=3)
+    message = str(caught[0].message)
+    for words in (
+        f"{fit.function.__name__} ran all max_iter = 3 pair updates: the largest KKT violation is ",
+        f"{model.violation:.3g}, above tol = 0.001, and the duality gap {model.gap:.3g}",
+        "raise max_iter, scale the features of X, or accept a larger tol",
+    ):
+        assert words in message
+    assert (model.status, model.converged, model.n_iter, model.params["max_iter"]) == ("max_iter", False, 3, 3)
+
+
+def test_warnings_point_to_the_caller(data):
+    X, y = data
+    for fit in (
+        lambda **options: fastpu.fit_svm(X, y, **options),
+        lambda **options: fastpu.fit_nu_svm(X, y, **options),
+        lambda **options: fastpu.fit_one_class_svm(X, **options),
+        lambda **options: fastpu.fit_bsvm(X, y == 1, C_pos=1.0, C_unl=1.0, **options),
+        lambda **options: fastpu.fit_bagging_svm(X, y == 1, random_state=0, **options),
+    ):
+        with pytest.warns(fastpu.ConvergenceWarning) as caught:
+            fit(max_iter=2)
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_tol_below_what_rounding_allows_is_recognised(dtype, noisy):
+    X, y, options = noisy
+    X = (X + 1 / 3).astype(dtype)
+    with pytest.warns(
+        fastpu.ConvergenceWarning, match=f"at the precision of {np.dtype(dtype)} kernel values"
+    ) as caught:
+        model = fastpu.fit_svm(X, y, tol=1e-300, **options)
+    assert (model.status, model.converged) == ("precision", False)
+    assert 0 < model.violation < 1e-2
+    assert ("pass float64 rows" in str(caught[0].message)) == (dtype == np.float32)
+
+
+def test_models_of_one_sign_give_a_warning(data):
+    X, y = data
+    for sign, verdict in ((1, "positive"), (-1, "negative")):
+        with pytest.warns(fastpu.DegenerateModelWarning, match=f"fit_svm made a model that calls all 60 .* {verdict}"):
+            model = fastpu.fit_svm(X, y, sample_cost=np.where(y == sign, 1.0, 1e-3))
+        assert (model.predict(X) == sign).all()
+    with pytest.warns(fastpu.DegenerateModelWarning, match="fit_nu_svm found no margin: rho is .* raise nu"):
+        fastpu.fit_nu_svm(X, y, nu=0.05, kernel="linear")
+    with pytest.warns(
+        fastpu.DegenerateModelWarning, match="fit_one_class_svm found no margin: .* all around the origin"
+    ):
+        fastpu.fit_one_class_svm(np.vstack([X, -X]), nu=0.05, kernel="linear")
+    # A one-class SVM whose region holds every row has done its work.
+    model = fastpu.fit_one_class_svm(X, nu=1e-3, gamma=0.2, tol=1e-9)
+    assert (model.decision_function(X) > -1e-6).all()
