@@ -3,7 +3,7 @@
 #
 #   make test PYTHON=python3.12     with another Python (a fresh VENV=.venv-312 keeps the old environment)
 #   make bench BENCH_ARGS=          with asv's full repetitions instead of one quick run
-#   make peers DATA=DIR             with letter.csv.gz and webkb7.jsonl.gz from a folder, some minutes longer
+#   make peers DATA=DIR             with letter, spambase and webkb7 from a folder, some minutes longer
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -75,6 +75,7 @@ bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libraries, in one run; DATA=DIR adds real data
 	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
 	$(VENV_PYTHON) bench/peers/svm.py --output build/peers $(if $(DATA),--data $(DATA))
+	$(VENV_PYTHON) bench/peers/isvm.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/pairwise_numpy.py
 
 # ---- Style and types ----

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from margin_cases import PROBLEMS, Rows, case, certify, kept, make_engine, problem_of, solve
+from margin_engine_cases import PROBLEMS, Rows, case, certify, kept, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 
 #: Relative objective at residuals below 1e-8: section 8, invariant 1.

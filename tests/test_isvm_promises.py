@@ -6,6 +6,8 @@ import concurrent.futures
 import copy
 import dataclasses
 import pickle
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -16,6 +18,9 @@ from fastpu import _core
 from fastpu._sharing import shared_parameters
 from isvm_cases import COSTS, FIT_TOL, FITS, bits, each_fit, each_iteration, pu_rows, stepped
 from machine_cases import FORMS, each_form
+
+#: A fit that goes on after "increase", and to the last digit.
+FREE = {"check_increase": False, "tol": 0.0}
 
 quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
 
@@ -143,15 +148,14 @@ def test_weights_have_no_scale(fit, data):
 @each_form
 @each_fit
 def test_many_costs_give_the_models_of_each(fit, form, data):
+    """To the last bit."""
     X, y = data
     rows = form(X)
-    models = fit(rows, y, C=COSTS)
-    assert [model.params["C"] for model in models] == COSTS.tolist()
-    for C, model in zip(COSTS, models, strict=True):
-        alone = fit(rows, y, C=C)
-        assert model.status == alone.status
-        np.testing.assert_allclose(model.coef, alone.coef, atol=1e-9 * (1 + np.abs(alone.coef).max()))
-        np.testing.assert_allclose(model.objective, alone.objective, rtol=1e-9)
+    alone = [bits(fit(rows, y, C=C)) for C in COSTS]
+    for n_threads in (1, 2, 7):  # fits in threads of their own, where there are some
+        models = fit(rows, y, C=COSTS, n_threads=n_threads)
+        assert [model.params["C"] for model in models] == COSTS.tolist()
+        assert [bits(model) for model in models] == alone
 
 
 @each_fit
@@ -274,6 +278,50 @@ def test_several_python_threads_at_once(data):
     expected = [work(i) for i in range(9)]
     with concurrent.futures.ThreadPoolExecutor(5) as pool:
         assert list(pool.map(work, range(9))) == expected
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+@pytest.mark.parametrize("n_costs", [1, 5000])
+def test_ctrl_c_ends_a_fit(n_costs):
+    """Of one cost in the solver, and of many that are fitted at once."""
+    rng = np.random.default_rng(3)
+    n, d = (60_000, 200) if n_costs == 1 else (2_000, 20)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] + rng.normal(size=n) > 1
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            fastpu.fit_isvm(X, y, C=np.geomspace(1, 100, n_costs), n_threads=2, **FREE)
+        assert time.perf_counter() - start < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_an_error_in_one_of_many_fits_comes_through(data):
+    X, y = data
+    with pytest.raises(ValueError, match="C must be at most 1e.100, .* got 1e.101"):
+        fastpu.fit_isvm(X, y, C=[1.0, 1e101, 2.0], n_threads=2)
+
+
+def test_text_in_csr_is_never_made_dense():
+    """A matrix that would take a terabyte."""
+    rng = np.random.default_rng(5)
+    n, d, each = 200, 1_000_000, 30
+    columns = np.sort(rng.choice(2000, size=(n, each)), axis=1) * 499
+    y = (np.arange(n) < 40).astype(int)
+    columns[:80, 0] = 7
+    X = sp.csr_array((np.ones(n * each), (np.repeat(np.arange(n), each), columns.ravel())), shape=(n, d))
+    for fit in FITS.values():
+        model = fit(X, y, C=30.0)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert (model.predict(X[:40]) == 1).mean() > 0.5
 
 
 # -- callbacks and progress --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastpu import _core
-from margin_cases import CASES, PROBLEMS, Rows, case, certify, kept, make_engine, problem_of, solve
+from margin_engine_cases import CASES, PROBLEMS, Rows, case, certify, kept, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 
 #: The oracle's own certificate is about 1e-11; scores differ by its root where many rows are at the margin.

@@ -11,7 +11,7 @@ import pytest
 
 from fastpu import _core
 from helpers import refused
-from margin_cases import case, certify, make_engine, problem_of, solve
+from margin_engine_cases import case, certify, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 from svm_cases import labels_of
 

@@ -136,7 +136,7 @@ class PyMarginEngine {
 
 }  // namespace
 
-void bind_large_margin(py::module_& module) {
+void bind_large_margin(const py::module_& module) {
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
       .def(py::init<py::object, int, const std::string&>(), py::arg("data"), py::kw_only(), py::arg("n_threads"),
            py::arg("isa"))

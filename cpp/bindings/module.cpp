@@ -5,7 +5,7 @@ namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
 void bind_blas(pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
-void bind_large_margin(pybind11::module_& module);
+void bind_large_margin(const pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);

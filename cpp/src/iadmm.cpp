@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
-#include <optional>
+#include <memory>
+#include <vector>
 
 #include "detail/cholesky.hpp"
 #include "detail/margin_data.hpp"
@@ -18,9 +20,11 @@ using detail::RowBlock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double norm(const AlignedBuffer<double>& x, index_t n) {
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+double norm(const std::vector<double>& x, index_t n) {
   double sum = 0;
-  for (index_t f = 0; f < n; ++f) sum += x[f] * x[f];
+  for (index_t f = 0; f < n; ++f) sum += x[at(f)] * x[at(f)];
   return std::sqrt(sum);
 }
 
@@ -41,7 +45,7 @@ class Iadmm {
   double largest_eigenvalue();
   void scaled_gram();
   detail::Certificate certificate();
-  void divide_by_deviation(AlignedBuffer<double>& x) const;
+  void divide_by_deviation(std::vector<double>& x) const;
 
   const detail::MarginData& data_;
   const detail::MarginTask& task_;
@@ -53,22 +57,22 @@ class Iadmm {
   bool is_exact_;
   double rho_;
   double zeta_ = 0;
-  AlignedBuffer<double> deviation_;  // d, and 1 for the intercept
+  std::vector<double> deviation_;  // d, and 1 for the intercept
   AlignedBuffer<double> lambda_;
   AlignedBuffer<double> slopes_;  // c s, if the loss is wanted
-  AlignedBuffer<double> b_;  // of scaled columns
-  AlignedBuffer<double> old_b_;
-  AlignedBuffer<double> unscaled_b_;
-  AlignedBuffer<double> at_lambda_;  // A'lambda, and so on
-  AlignedBuffer<double> old_at_lambda_;
-  AlignedBuffer<double> at_z_;
-  AlignedBuffer<double> old_at_z_;
-  AlignedBuffer<double> at_ab_;
-  AlignedBuffer<double> old_at_ab_;
-  AlignedBuffer<double> at_one_;
-  AlignedBuffer<double> at_cs_;
+  std::vector<double> b_;         // of scaled columns
+  std::vector<double> old_b_;
+  std::vector<double> unscaled_b_;
+  std::vector<double> at_lambda_;  // A'lambda, and so on
+  std::vector<double> old_at_lambda_;
+  std::vector<double> at_z_;
+  std::vector<double> old_at_z_;
+  std::vector<double> at_ab_;
+  std::vector<double> old_at_ab_;
+  std::vector<double> at_one_;
+  std::vector<double> at_cs_;
   AlignedBuffer<double> gram_;
-  std::optional<detail::Cholesky> factor_;
+  std::unique_ptr<detail::Cholesky> factor_;
   std::vector<detail::AdmmSums> group_sums_;
   detail::AdmmSums sums_;
   double primal_ = 0;  // |r| and |s|, each over what eps is multiplied with
@@ -89,22 +93,22 @@ Iadmm::Iadmm(const detail::MarginData& data, const detail::MarginTask& task, det
       p_(pass.n_features()),
       is_exact_(options.b_step == BStep::exact || (options.b_step == BStep::automatic && pass.has_gram())),
       rho_(options.rho),
-      deviation_(pass.width(), "ADMM"),
+      deviation_(make_vector<double>(pass.width(), "ADMM")),
       lambda_(n_, "multipliers of ADMM"),
       group_sums_(make_vector<detail::AdmmSums>(pass.n_groups(), "ADMM")) {
-  for (AlignedBuffer<double>* vector : {&b_, &old_b_, &unscaled_b_, &at_lambda_, &old_at_lambda_, &at_z_, &old_at_z_,
-                                        &at_ab_, &old_at_ab_, &at_one_, &at_cs_}) {
-    *vector = AlignedBuffer<double>::zeros(pass.width(), "ADMM");
+  for (std::vector<double>* vector : {&b_, &old_b_, &unscaled_b_, &at_lambda_, &old_at_lambda_, &at_z_, &old_at_z_,
+                                      &at_ab_, &old_at_ab_, &at_one_, &at_cs_}) {
+    *vector = make_vector<double>(pass.width(), "ADMM");
   }
-  std::fill_n(deviation_.data(), pass.width(), 1.0);
+  std::fill(deviation_.begin(), deviation_.end(), 1.0);
   std::copy_n(data.deviation(), p_, deviation_.data());
   if (rho_ == 0) {
     rho_ = (task.cost_of_side(1) + task.cost_of_side(-1)) / static_cast<double>(n_);
   }
 }
 
-void Iadmm::divide_by_deviation(AlignedBuffer<double>& x) const {
-  for (index_t f = 0; f < p_; ++f) x[f] /= deviation_[f];
+void Iadmm::divide_by_deviation(std::vector<double>& x) const {
+  for (index_t f = 0; f < pass_.width(); ++f) x[at(f)] /= deviation_[at(f)];
 }
 
 // A'A of scaled columns.
@@ -116,11 +120,11 @@ void Iadmm::scaled_gram() {
   } else {
     pass_.gram(gram_.data(), 0, nullptr, [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
   }
-  for (index_t f = 0; f <= p_; ++f) {
-    for (index_t g = f; g <= p_; ++g) gram_[f * width + g] /= deviation_[f] * deviation_[g];
-  }
-  for (index_t f = 0; f <= p_; ++f) {
-    for (index_t g = 0; g < f; ++g) gram_[f * width + g] = gram_[g * width + f];
+  double* const gram = gram_.data();
+  const double* const deviation = deviation_.data();
+  for (index_t f = 0; f < width; ++f) {
+    for (index_t g = f; g < width; ++g) gram[f * width + g] /= deviation[f] * deviation[g];
+    for (index_t g = 0; g < f; ++g) gram[f * width + g] = gram[g * width + f];
   }
 }
 
@@ -129,19 +133,18 @@ void Iadmm::scaled_gram() {
 double Iadmm::largest_eigenvalue() {
   constexpr int kMostRounds = 200;
   constexpr double kAccuracy = 1e-4;
-  AlignedBuffer<double> x(pass_.width(), "ADMM");
-  AlignedBuffer<double> unscaled(pass_.width(), "ADMM");
-  auto next = AlignedBuffer<double>::zeros(pass_.width(), "ADMM");
+  auto x = make_vector<double>(pass_.width(), "ADMM");
+  auto unscaled = make_vector<double>(pass_.width(), "ADMM");
+  auto next = make_vector<double>(pass_.width(), "ADMM");
   for (index_t f = 0; f < pass_.width(); ++f) {
-    x[f] = f > p_ ? 0.0 : 1 + 0.5 * std::sin(static_cast<double>(3 * f + 1));
+    x[at(f)] = f > p_ ? 0.0 : 1 + 0.5 * std::sin(static_cast<double>(3 * f + 1));
   }
-  unscaled.clear();
   double value = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     const double length = norm(x, p_ + 1);
-    for (index_t f = 0; f <= p_; ++f) x[f] /= length;
+    for (index_t f = 0; f <= p_; ++f) x[at(f)] /= length;
     if (gram_.empty()) {
-      for (index_t f = 0; f < pass_.width(); ++f) unscaled[f] = x[f] / deviation_[f];
+      for (index_t f = 0; f < pass_.width(); ++f) unscaled[at(f)] = x[at(f)] / deviation_[at(f)];
       double* const sums[] = {next.data()};
       pass_.run(unscaled.data(), 1, sums,
                 [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
@@ -149,8 +152,8 @@ double Iadmm::largest_eigenvalue() {
     } else {
       for (index_t f = 0; f <= p_; ++f) {
         double sum = 0;
-        for (index_t g = 0; g <= p_; ++g) sum += gram_[f * pass_.width() + g] * x[g];
-        next[f] = sum;
+        for (index_t g = 0; g <= p_; ++g) sum += gram_[f * pass_.width() + g] * x[at(g)];
+        next[at(f)] = sum;
       }
     }
     const double found = norm(next, p_ + 1);
@@ -163,11 +166,11 @@ double Iadmm::largest_eigenvalue() {
 }
 
 void Iadmm::factor() {
-  if (!factor_) factor_.emplace(p_ + 1, pass_.isa(), "the factor of ADMM");
+  if (!factor_) factor_ = std::make_unique<detail::Cholesky>(p_ + 1, pass_.isa(), "the factor of ADMM");
   double* to = factor_->matrix();
   for (index_t f = 0; f <= p_; ++f) {
     for (index_t g = f; g <= p_; ++g) to[f * factor_->stride() + g] = rho_ * gram_[f * pass_.width() + g];
-    if (f < p_) to[f * factor_->stride() + f] += 1 / (deviation_[f] * deviation_[f]);
+    if (f < p_) to[f * factor_->stride() + f] += 1 / (deviation_[at(f)] * deviation_[at(f)]);
   }
   factor_->factor();
 }
@@ -186,9 +189,9 @@ void Iadmm::start(const double* w0) {
       block.weights[2][k] = label * lambda_[i];
     }
   });
-  for (AlignedBuffer<double>* sum : {&at_one_, &at_cs_, &at_lambda_}) divide_by_deviation(*sum);
+  for (std::vector<double>* sum : {&at_one_, &at_cs_, &at_lambda_}) divide_by_deviation(*sum);
   if (w0 != nullptr) {
-    for (index_t f = 0; f <= p_; ++f) b_[f] = w0[f] * deviation_[f];
+    for (index_t f = 0; f <= p_; ++f) b_[at(f)] = w0[f] * deviation_[at(f)];
   }
   if (is_exact_ || pass_.has_gram()) scaled_gram();
   if (is_exact_) {
@@ -197,7 +200,7 @@ void Iadmm::start(const double* w0) {
     zeta_ = rho_ * largest_eigenvalue();
   }
   if (w0 == nullptr) {  // b, z and lambda are zero, and the first to move is b
-    for (index_t f = 0; f <= p_; ++f) old_at_lambda_[f] = rho_ * at_one_[f];
+    for (index_t f = 0; f <= p_; ++f) old_at_lambda_[at(f)] = rho_ * at_one_[at(f)];
     update_b();
   }
 }
@@ -207,7 +210,7 @@ void Iadmm::update_rows() {
   std::swap(at_lambda_, old_at_lambda_);
   std::swap(at_z_, old_at_z_);
   std::swap(at_ab_, old_at_ab_);
-  for (index_t f = 0; f < pass_.width(); ++f) unscaled_b_[f] = b_[f] / deviation_[f];
+  for (index_t f = 0; f < pass_.width(); ++f) unscaled_b_[at(f)] = b_[at(f)] / deviation_[at(f)];
   std::fill(group_sums_.begin(), group_sums_.end(), detail::AdmmSums{});
   double* const sums[] = {at_lambda_.data(), at_z_.data()};
   const detail::RowKernels& kernels = detail::row_kernels(pass_.isa());
@@ -220,7 +223,7 @@ void Iadmm::update_rows() {
                                 lambda_.data() + block.first,
                                 block.weights[0],
                                 block.weights[1]};
-    kernels.admm(rows, rho_, group_sums_[static_cast<std::size_t>(block.group)]);
+    kernels.admm(rows, rho_, group_sums_[at(block.group)]);
   });
   divide_by_deviation(at_lambda_);
   divide_by_deviation(at_z_);
@@ -233,30 +236,31 @@ void Iadmm::update_rows() {
   }
   // lambda has grown by rho (A b - 1 + z).
   for (index_t f = 0; f <= p_; ++f) {
-    at_ab_[f] = (at_lambda_[f] - old_at_lambda_[f]) / rho_ + at_one_[f] - at_z_[f];
+    at_ab_[at(f)] = (at_lambda_[at(f)] - old_at_lambda_[at(f)]) / rho_ + at_one_[at(f)] - at_z_[at(f)];
   }
 }
 
 void Iadmm::update_b() {
   std::copy_n(b_.data(), p_ + 1, old_b_.data());
   if (is_exact_) {
-    for (index_t f = 0; f <= p_; ++f) b_[f] = rho_ * (at_one_[f] - at_z_[f]) - at_lambda_[f] - at_cs_[f];
+    for (index_t f = 0; f <= p_; ++f)
+      b_[at(f)] = rho_ * (at_one_[at(f)] - at_z_[at(f)]) - at_lambda_[at(f)] - at_cs_[at(f)];
     factor_->solve(b_.data());
     return;
   }
   for (index_t f = 0; f <= p_; ++f) {
     // rho v, for A b - 1 + z is what lambda has grown by, over rho
-    const double gradient = 2 * at_lambda_[f] - old_at_lambda_[f] + at_cs_[f];
-    const double shrinkage = f < p_ ? 1 / (deviation_[f] * deviation_[f]) : 0.0;
-    b_[f] = (zeta_ * b_[f] - gradient) / (zeta_ + shrinkage);
+    const double gradient = 2 * at_lambda_[at(f)] - old_at_lambda_[at(f)] + at_cs_[at(f)];
+    const double shrinkage = f < p_ ? 1 / (deviation_[at(f)] * deviation_[at(f)]) : 0.0;
+    b_[at(f)] = (zeta_ * b_[at(f)] - gradient) / (zeta_ + shrinkage);
   }
 }
 
 void Iadmm::find_residuals() {
   double squared = 0;
   for (index_t f = 0; f <= p_; ++f) {
-    double residual = rho_ * (at_z_[f] - old_at_z_[f]);
-    if (!is_exact_) residual -= zeta_ * (b_[f] - old_b_[f]) - rho_ * (at_ab_[f] - old_at_ab_[f]);
+    double residual = rho_ * (at_z_[at(f)] - old_at_z_[at(f)]);
+    if (!is_exact_) residual -= zeta_ * (b_[at(f)] - old_b_[at(f)]) - rho_ * (at_ab_[at(f)] - old_at_ab_[at(f)]);
     squared += residual * residual;
   }
   const double root = std::sqrt(static_cast<double>(n_));
@@ -270,7 +274,7 @@ void Iadmm::balance(index_t n_iter) {
   const double root = std::sqrt(static_cast<double>(n_));
   const double primal = std::sqrt(sums_.primal) / std::max({std::sqrt(sums_.margins), std::sqrt(sums_.z), root});
   double squared = 0;
-  for (index_t f = 0; f <= p_; ++f) squared += (at_z_[f] - old_at_z_[f]) * (at_z_[f] - old_at_z_[f]);
+  for (index_t f = 0; f <= p_; ++f) squared += (at_z_[at(f)] - old_at_z_[at(f)]) * (at_z_[at(f)] - old_at_z_[at(f)]);
   const double multipliers = norm(at_lambda_, p_ + 1);
   const double dual = multipliers > 0 ? rho_ * std::sqrt(squared) / multipliers : 0.0;
   if (primal > 0 && dual > 0) {
@@ -342,7 +346,7 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, detail:
     }
     if (callback) {
       double squared = 0;
-      for (index_t f = 0; f < p_; ++f) squared += unscaled_b_[f] * unscaled_b_[f];
+      for (index_t f = 0; f < p_; ++f) squared += unscaled_b_[at(f)] * unscaled_b_[at(f)];
       if (callback({result.n_iter, 0.5 * squared + sums_.loss, gap})) {
         found = certificate();
         result.status = MarginStatus::callback;

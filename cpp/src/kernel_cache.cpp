@@ -13,7 +13,7 @@ namespace {
 
 constexpr index_t kBlock = 4 * kKernelPanel;  // columns that one worker computes at a time
 constexpr index_t kLeastParallel = 50'000;    // fewer values than this are not worth waking a thread
-constexpr index_t kBytesPerRow = 128;         // of the data, for what is kept beside kernel values by whoever solves
+constexpr index_t kBytesPerRow = 256;         // of the data, for what is kept beside kernel values by whoever solves
 constexpr index_t kUsedAtOnce = 1 << 22;      // values of memory that are used without asking
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }

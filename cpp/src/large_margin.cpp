@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,9 +31,11 @@ void check(const MarginOptions& options) {
   const auto refuse = [](const char* name, const char* wanted, double value) {
     throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + detail::to_text(value));
   };
-  if (!(options.tol > 0 && options.tol < 1)) refuse("tol", "between 0 and 1", options.tol);
-  if (!(options.rho >= 0 && std::isfinite(options.rho))) refuse("rho", "0 or above, and finite", options.rho);
-  if (!(options.eps >= 0 && std::isfinite(options.eps))) refuse("eps", "0 or above, and finite", options.eps);
+  const bool has_tol = options.tol > 0 && options.tol < 1;
+  if (!has_tol) refuse("tol", "between 0 and 1", options.tol);
+  const auto is_size = [](double value) { return value >= 0 && std::isfinite(value); };
+  if (!is_size(options.rho)) refuse("rho", "0 or above, and finite", options.rho);
+  if (!is_size(options.eps)) refuse("eps", "0 or above, and finite", options.eps);
   if (options.max_iter < 0) refuse("max_iter", "0 or above", static_cast<double>(options.max_iter));
 }
 
@@ -73,16 +74,16 @@ class Solve {
   MarginTask task_;
   RowPass pass_;
   AlignedBuffer<double> v_;  // the best so far, with its certificate
-  std::optional<Certificate> found_;
+  Certificate found_;
   MarginResult result_;
 };
 
 bool Solve::keep(const AlignedBuffer<double>& v, Certificate certificate) {
-  if (!found_ || certificate.gap < found_->gap) {
+  if (certificate.gap < found_.gap) {
     if (v.data() != v_.data()) std::copy_n(v.data(), task_.n(), v_.data());
     found_ = std::move(certificate);
   }
-  return found_->holds(options_.tol);
+  return found_.holds(options_.tol);
 }
 
 bool Solve::is_stopped(index_t n_iter, double objective, double gap) {
@@ -122,13 +123,12 @@ void Solve::take_start(const MarginStart& start) {
 // Tries the rows that the best solution so far has at bounds.
 bool Solve::is_solved_near(int max_rounds) {
   AlignedBuffer<double> v(task_.n(), "dual variables");
-  AlignedBuffer<double> w(pass_.width(), "coefficients");
   std::copy_n(v_.data(), task_.n(), v.data());
   detail::ActiveSetOptions options;
   options.tol = options_.tol;
   options.max_rounds = max_rounds;
   Certificate certificate;
-  const auto found = active_set(data_, task_, pass_, options, v.data(), w.data(), found_->f.data(), certificate);
+  const auto found = active_set(data_, task_, pass_, options, v.data(), found_.f.data(), certificate);
   result_.n_iter += found.n_rounds;
   if (!found.is_solved) return false;
   result_.method = MarginMethod::active_set;
@@ -198,7 +198,10 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     const bool was_all = descent.is_all();
     descent.round();
     const double objective = descent.dual() + descent.gap();
-    if (is_stopped(result_.n_iter, objective, descent.gap())) return look() || true;
+    if (is_stopped(result_.n_iter, objective, descent.gap())) {
+      look();
+      return true;
+    }
     if (descent.gap() <= tol * objective) {
       if (!was_all) {
         descent.use_all();
@@ -211,10 +214,8 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     if (round % kStretch == 0) {
       // The gap goes down by about the same factor in every stretch.
       const double stretches = std::log(tol * objective / descent.gap()) / std::log(descent.gap() / gap_before);
-      if (gap_before < kInfinity &&
-          !(stretches >= 0 && stretches * kStretch <= static_cast<double>(most_rounds - round))) {
-        return look();
-      }
+      const bool is_soon = stretches >= 0 && stretches * kStretch <= static_cast<double>(most_rounds - round);
+      if (gap_before < kInfinity && !is_soon) return look();
       gap_before = descent.gap();
     }
   }
@@ -245,8 +246,7 @@ void Solve::run_smo() {
     smo_options.max_steps = most - result_.n_iter;
     bool is_stopped_now = false;
     const SmoCallback on_round = [&](const SmoRound& round) {
-      is_stopped_now = is_stopped(result_.n_iter + round.n_steps, task_.constant() - round.objective,
-                                  found_ ? found_->gap : kInfinity);
+      is_stopped_now = is_stopped(result_.n_iter + round.n_steps, task_.constant() - round.objective, found_.gap);
       return is_stopped_now;
     };
     const SmoResult smo = std::visit(
@@ -266,7 +266,7 @@ void Solve::run_smo() {
       return;
     }
     // The gap goes down about as fast as the violation.
-    const double ratio = 0.5 * options_.tol * found_->objective / found_->gap;
+    const double ratio = 0.5 * options_.tol * found_.objective / found_.gap;
     smo_options.tol = smo.violation > 0 ? std::min(smo.violation, smo_options.tol) * std::clamp(ratio, 0.01, 0.5)
                                         : 0.1 * smo_options.tol;
   }
@@ -284,13 +284,13 @@ void Solve::run_iadmm(const MarginStart* start) {
   AlignedBuffer<double> w0;
   if (start != nullptr) {
     w0 = AlignedBuffer<double>(pass_.width(), "coefficients");
-    std::copy_n(found_->w.data(), pass_.width(), w0.data());
+    std::copy_n(found_.w.data(), pass_.width(), w0.data());
   }
   AlignedBuffer<double> v(task_.n(), "dual variables");
   std::copy_n(v_.data(), task_.n(), v.data());
   const IadmmResult found =
       iadmm(data_, task_, pass_, options, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
-  found_.reset();  // what IADMM found, whatever the start was
+  found_ = {};  // what IADMM found, whatever the start was
   keep(v, std::move(certificate));
   result_.status = found.status;
   result_.n_iter = found.n_iter;
@@ -299,7 +299,11 @@ void Solve::run_iadmm(const MarginStart* start) {
 MarginResult Solve::finish() {
   const index_t n_rows = data_.n_rows();
   const index_t p = data_.n_features();
-  const Certificate& found = *found_;
+  if (found_.w.empty()) {  // nothing that is a number was found
+    v_.clear();
+    keep(v_, certify(pass_, task_, v_.data()));
+  }
+  const Certificate& found = found_;
   double shift = 0;
   for (index_t f = 0; f < p; ++f) shift += data_.centre()[f] * found.w[f];
   result_.coef.assign(found.w.data(), found.w.data() + p);
@@ -334,7 +338,8 @@ MarginResult Solve::run(const MarginStart* start) {
   if (start != nullptr) {
     take_start(*start);
     constexpr int kRounds = 8;
-    if (found_->holds(options_.tol) || (pass_.has_gram() && is_solved_near(kRounds))) return finish();
+    result_.method = MarginMethod::active_set;
+    if (found_.holds(options_.tol) || (pass_.has_gram() && is_solved_near(kRounds))) return finish();
   }
   // Descent costs n p for each round, the interior point some 7 n p^2.
   constexpr index_t kMostOfDense = 30;

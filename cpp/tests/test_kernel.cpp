@@ -338,8 +338,9 @@ CASE("distances at the ends of the range give 0 and 1, never NaN") {
                               largest / 4};
     std::vector<std::int32_t> columns(x.size(), 0);
     std::vector<index_t> row_start = all_rows(static_cast<index_t>(x.size()) + 1);
-    const auto n = static_cast<index_t>(x.size());
     for (const bool is_sparse : {false, true}) {
+      // Sparse rows have to be squared, in double: the last three are refused if they are doubles.
+      const auto n = static_cast<index_t>(x.size()) - (is_sparse && sizeof(T) == sizeof(double) ? 3 : 0);
       for (const double gamma : {1e-3, 1.0, 1e3}) {
         const KernelParams params{KernelKind::rbf, gamma, 3, 0};
         const auto kernel = is_sparse
@@ -349,8 +350,6 @@ CASE("distances at the ends of the range give 0 and 1, never NaN") {
         const std::vector<T> k = without_padding(values_of(*kernel, all_rows(n), all_rows(n), team), n);
         for (index_t i = 0; i < n; ++i) {
           for (index_t j = 0; j < n; ++j) {
-            if (is_sparse && std::isinf(static_cast<double>(x[at(i)]) * static_cast<double>(x[at(j)])))
-              continue;  // inf - inf
             CHECK(k[at(i * n + j)] == ((i < 3 && j < 3) || i == j ? T{1} : T{0}));
           }
         }

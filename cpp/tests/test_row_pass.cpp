@@ -183,8 +183,8 @@ CASE("directions that rounding has left nothing of are left out") {
 }
 
 CASE("the best intercepts are those that trying all finds") {
-  std::mt19937 random(5);
-  for (int round = 0; round < 300; ++round) {
+  for (unsigned round = 0; round < 300; ++round) {
+    std::mt19937 random(round);
     const index_t n = 1 + round % 70;
     std::vector<Breakpoint> points;
     double total = 0;
@@ -222,8 +222,8 @@ CASE("the best intercepts are those that trying all finds") {
 }
 
 CASE("sums of costs that are not exact still give the interval") {
-  std::vector<Breakpoint> points;
-  for (int i = 0; i < 30'000; ++i) points.push_back({static_cast<double>(i), 0.1});
+  std::vector<Breakpoint> points(30'000, {0, 0.1});
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].position = static_cast<double>(i);
   double target = 0;
   for (int i = 0; i < 10'000; ++i) target += 0.1;
   const auto found = fastpu::detail::best_intercepts(points, target);

@@ -41,6 +41,8 @@ __all__ = [
 
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Run]"
+Flaws: TypeAlias = tuple[str, str, str]
+Fitted: TypeAlias = tuple[LinearMachine, Flaws]
 
 MOST_COST = 1e100  # of a row: larger ones overflow
 
@@ -197,11 +199,12 @@ class Solver:
 # ------------------------------------------------------------------------------------------------- the model
 
 
-def make_model(rows: MarginRows, run: Run, params: Mapping[str, object]) -> LinearMachine:
+def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
     """Return the model that a loop ended with."""
     found = run.last.found
+    coef = found["coef"] if run.status != "collapsed" else np.zeros_like(found["coef"])  # which may hold rounding
     history = run.history()
-    arrays = [found["coef"], *history.values(), objective := np.array(run.objective)]
+    arrays = [coef, *history.values(), objective := np.array(run.objective)]
     labels = None if run.labels is None else rows.given(run.labels)
     for array in (*arrays, labels):
         if array is not None:
@@ -215,8 +218,8 @@ def make_model(rows: MarginRows, run: Run, params: Mapping[str, object]) -> Line
         status=run.status,
         objective=objective,
         history=history,
-        params=params,
-        coef=found["coef"],
+        params={"method": task.function, "C": run.C, **task.arguments, **task.options.params()},
+        coef=coef,
         intercept=found["intercept"],
         intercept_low=found["intercept_low"],
         intercept_high=found["intercept_high"],
@@ -249,49 +252,53 @@ def fit_each_cost(
     costs, is_one = check_costs(C)
     with make_callback(callback, progress, total=None, description=task.title) as hook:
         rows = open_rows(X, y, sample_weight, task, 1 if hook is not None else len(costs))
-        runs = _at_once(loop, rows, costs) if rows.n_workers > 1 else _one_by_one(loop, rows, costs, hook)
-    params = {**task.arguments, **task.options.params()}
-    models = [make_model(rows, run, {"method": task.function, "C": run.C, **params}) for run in runs]
-    _warn_of(runs, task, rows.matrix.dtype)
+
+        def fit(cost: float) -> Fitted:
+            run = loop(rows, cost, hook)  # not kept: it holds numbers for every row
+            return make_model(rows, run, task), _flaws(run, rows)
+
+        fitted = _at_once(fit, costs, rows.n_workers) if rows.n_workers > 1 else _one_by_one(fit, costs)
+    models = [model for model, _ in fitted]
+    _warn_of([flaws for _, flaws in fitted], costs, task.function)
     return models[0] if is_one else models
 
 
-def _one_by_one(loop: Loop, rows: MarginRows, costs: Sequence[float], hook: Hook) -> list[Run]:
-    runs: list[Run] = []
+def _one_by_one(fit: Callable[[float], Fitted], costs: Sequence[float]) -> list[Fitted]:
+    fitted = []
     for cost in costs:
-        runs.append(loop(rows, cost, hook))
-        if runs[-1].status == "callback":
+        fitted.append(fit(cost))
+        if fitted[-1][0].status == "callback":
             break
-    return runs
+    return fitted
 
 
-def _at_once(loop: Loop, rows: MarginRows, costs: Sequence[float]) -> list[Run]:
-    pool = ThreadPoolExecutor(rows.n_workers)
+def _at_once(fit: Callable[[float], Fitted], costs: Sequence[float], n_workers: int) -> list[Fitted]:
+    pool = ThreadPoolExecutor(n_workers)
     try:
-        return list(pool.map(lambda cost: loop(rows, cost, None), costs))
+        return list(pool.map(fit, costs))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 # ------------------------------------------------------------------------------------------------- warnings
 
+_CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning)
 
-def _warn_of(runs: Sequence[Run], task: Task, dtype: np.dtype[Any]) -> None:
+
+def _flaws(run: Run, rows: MarginRows) -> Flaws:
+    """Return what is wrong with the loop, with sub-problems and with the model, each "" if nothing is."""
+    options = rows.options
+    return _unfinished(run, options), _unsolved(run, options, rows.matrix.dtype), _degenerate(run)
+
+
+def _warn_of(flaws: Sequence[Flaws], costs: Sequence[float], function: str) -> None:
     """Warn the caller of the fit function of what went wrong, once for all values of C."""
-    flaws = {
-        ConvergenceWarning: (
-            [_unfinished(run, task.options) for run in runs],
-            [_unsolved(run, task.options, dtype) for run in runs],
-        ),
-        DegenerateModelWarning: ([_degenerate(run) for run in runs],),
-    }
-    for category, kinds in flaws.items():
-        for texts in kinds:
-            flawed = [i for i, text in enumerate(texts) if text]
-            if flawed:
-                where = "" if len(runs) == 1 else f"{len(flawed)} of {len(runs)} values of C, the first "
-                text = f"{task.function}: for {where}C = {runs[flawed[0]].C:g}, {texts[flawed[0]]}"
-                warnings.warn(text, category, stacklevel=4)
+    for category, texts in zip(_CATEGORIES, zip(*flaws, strict=True), strict=True):
+        flawed = [i for i, text in enumerate(texts) if text]
+        if flawed:
+            where = "" if len(texts) == 1 else f"{len(flawed)} of {len(texts)} values of C, the first "
+            text = f"{function}: for {where}C = {costs[flawed[0]]:g}, {texts[flawed[0]]}"
+            warnings.warn(text, category, stacklevel=4)
 
 
 def _unfinished(run: Run, options: MarginOptions) -> str:

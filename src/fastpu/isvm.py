@@ -70,7 +70,8 @@ def fit_isvm(
     and L(z) = max(0, 1 - z). f_0 minimises S with all unlabelled rows negative, y_k gives them the signs of f_k (-1
     where it is 0), and f_(k+1) minimises S(., y_k), for k = 0, 1, ... until
 
-    - no unlabelled row is called negative by f_(k+1) (status "no_negative"): S would be 0/0;
+    - f_(k+1) calls no unlabelled row negative (status "no_negative"): S would be 0/0. No optimum does, so that this is
+      a matter of sub-problems that were not solved;
     - the new labels would raise S, S(f_(k+1), y_(k+1)) > S(f_(k+1), y_k) ("increase"), as they may, for they change n_+
       and n_-;
     - y_(k+1) = y_k ("labels"), a fixed point;
@@ -86,7 +87,8 @@ def fit_isvm(
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     C : float or sequence of floats, default 1.0
         > 0; the larger, the fewer errors on the training rows. A sequence fits each of them and gives a list of the
-        models that the single values give, with what depends on `X` alone computed once.
+        models that the single values give, bit by bit, with what depends on `X` alone computed once; short fits are
+        done at once, one in each thread, if there is no callback.
     tol : float, default 1e-3
         >= 0, the relative change of S that ends the iteration; 0 goes on to the end, which is finite.
     solver_tol : float, default 1e-9
@@ -94,13 +96,13 @@ def fit_isvm(
     max_outer : int, default 100
         Most steps after f_0. Two or three are usual.
     check_increase : bool, default True
-        Whether "increase" ends the iteration, as in the paper; S(f_k, y_k) then never increases. Without it the end is
-        mostly a fixed point that is at least as good, but labels can go round in a cycle, which is recognised (status
-        "max_iter").
+        Whether "increase" ends the iteration, as in the paper; S(f_k, y_k) then never increases. Without it models of
+        the paper's examples are slightly better on new rows, but labels can go round in a cycle, which is recognised
+        (status "max_iter").
     solver : {"auto", "exact", "iadmm"}, default "auto"
-        "exact" is an active-set and interior-point method, or, for more than 1000 features and for CSR, sequential
-        minimal optimisation; "iadmm" the paper's alternating direction method, with errors of its print corrected;
-        "auto" is "exact".
+        "exact" is an interior-point and active-set method, or, for more than 1000 features and for CSR, coordinate
+        descent and sequential minimal optimisation; "iadmm" the paper's alternating direction method, with the errors
+        of its print corrected; "auto" is "exact".
     max_iter : int, optional
         Most iterations in a sub-problem; by default what each solver allows itself.
     sample_weight : array-like of shape (n,), optional
@@ -231,8 +233,8 @@ def fit_ipsi(
     -----
     For small `C` the minimum of S with the psi loss is at w = 0, where S = C and all rows are called the same: for sure
     if C < 1 / (2 D^2), D being the largest distance between rows of opposite label. A classifier with w = 0 ends the
-    iteration (status "collapsed"), and should not be chosen. Started from "psi" that is so for about half of the
-    paper's grid, from "hinge" and "isvm" more seldom.
+    iteration (status "collapsed", also where no unlabelled row is called negative), and should not be chosen. In the
+    paper's first example that is so for about half of its values of `C` from "psi", and for two fifths from the others.
 
     A step takes some three sub-problems, each as in `fit_isvm`.
 

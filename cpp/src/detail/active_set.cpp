@@ -17,14 +17,14 @@ enum class Kind : std::uint8_t { at_zero, at_cost, between };
 
 class ActiveSet {
  public:
-  ActiveSet(const MarginData& data, const MarginTask& task, RowPass& pass, double* v, double* w)
+  ActiveSet(const MarginData& data, const MarginTask& task, RowPass& pass, double* v)
       : data_(data),
         task_(task),
         pass_(pass),
         n_(task.n()),
         p_(pass.n_features()),
         v_(v),
-        w_(w),
+        w_(pass.width(), "coefficients"),
         f_(n_, "scores"),
         kinds_(make_vector<Kind>(n_, "kinds of rows")) {}
 
@@ -42,22 +42,22 @@ class ActiveSet {
   index_t n_;
   index_t p_;
   double* v_;
-  double* w_;
+  AlignedBuffer<double> w_;  // and the intercept
   AlignedBuffer<double> f_;
   std::vector<Kind> kinds_;
   std::vector<index_t> between_;
   AlignedBuffer<double> rows_;  // those in between, centred
 };
 
-// A row is where a step along its own v would bring it.
 void ActiveSet::guess(const double* f) {
   for (index_t i = 0; i < n_; ++i) {
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     const double there = side * v_[i] + side * (task_.label()[i] - f[i]) / data_.size();
-    kinds_[static_cast<std::size_t>(i)] = there <= 1e-12 * cost         ? Kind::at_zero
-                                          : there >= (1 - 1e-12) * cost ? Kind::at_cost
-                                                                        : Kind::between;
+    constexpr double kRounding = 1e-12;
+    kinds_[static_cast<std::size_t>(i)] = there <= kRounding * cost         ? Kind::at_zero
+                                          : there >= (1 - kRounding) * cost ? Kind::at_cost
+                                                                            : Kind::between;
   }
 }
 
@@ -78,14 +78,15 @@ bool ActiveSet::move_to_bounds() {
   return k <= std::min(kMostBetween, 2 * (p_ + 1) + 32) && k * p_ <= kMostValues;
 }
 
-// Moves the rows in between to where y = f holds for all of them, as little as possible where there is a choice.
+// Moves the rows in between to where y = f holds for all of them, as little as possible where there is a choice. False
+// if that leads nowhere.
 bool ActiveSet::solve_between() {
   const auto k = static_cast<index_t>(between_.size());
-  double* const sums[] = {w_};
+  double* const sums[] = {w_.data()};
   pass_.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v_ + block.first, block.n, block.weights[0]); });
   const double missing = -w_[p_];  // from a sum of v of zero
   w_[p_] = 0;
-  if (k == 0) return false;
+  if (k == 0) return true;
 
   auto numbers = make_vector<index_t>(k, "rows between bounds");
   for (index_t j = 0; j < k; ++j)
@@ -148,7 +149,7 @@ bool ActiveSet::solve_between() {
 
 // Every row goes where a step along its own v would bring it. Returns how many change.
 index_t ActiveSet::change_kinds() {
-  pass_.run(w_, 0, nullptr,
+  pass_.run(w_.data(), 0, nullptr,
             [&](const RowBlock& block) { std::copy_n(block.products, block.n, f_.data() + block.first); });
   if (between_.empty()) {
     auto points = make_vector<Breakpoint>(n_, "margins");
@@ -187,11 +188,11 @@ ActiveSetResult ActiveSet::run(const ActiveSetOptions& options, const double* f,
   while (result.n_rounds < options.max_rounds) {
     ++result.n_rounds;
     if (!move_to_bounds()) return result;
-    if (!solve_between() && !between_.empty()) return result;
+    if (!solve_between()) return result;
     const index_t n_changed = change_kinds();
     if (n_changed == 0) {
       make_feasible(task_, v_);
-      found = certify(pass_, task_, v_, w_);
+      found = certify(pass_, task_, v_, w_.data());
       result.is_solved = found.holds(options.tol);
       return result;
     }
@@ -208,8 +209,8 @@ ActiveSetResult ActiveSet::run(const ActiveSetOptions& options, const double* f,
 }  // namespace
 
 ActiveSetResult active_set(const MarginData& data, const MarginTask& task, RowPass& pass,
-                           const ActiveSetOptions& options, double* v, double* w, const double* f, Certificate& found) {
-  return ActiveSet(data, task, pass, v, w).run(options, f, found);
+                           const ActiveSetOptions& options, double* v, const double* f, Certificate& found) {
+  return ActiveSet(data, task, pass, v).run(options, f, found);
 }
 
 }  // namespace fastpu::detail

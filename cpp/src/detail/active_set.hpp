@@ -18,9 +18,10 @@ struct ActiveSetResult {
   int n_rounds = 0;
 };
 
-// The guess is v, feasible, and its w (with any intercept); both are lost unless is_solved, when v is the solution and
-// `found` its certificate. Gives up early where the guess is not good enough.
+// The guess is v, feasible, with scores f of the rows: a row is at a bound if a step along its own v would bring it
+// there. v is lost unless is_solved, when it is the solution and `found` its certificate. Gives up early where the
+// guess is not good enough. Takes O(n p) for each round, and O(k^2 (k + p)) for k rows in between.
 ActiveSetResult active_set(const MarginData& data, const MarginTask& task, RowPass& pass,
-                           const ActiveSetOptions& options, double* v, double* w, const double* f, Certificate& found);
+                           const ActiveSetOptions& options, double* v, const double* f, Certificate& found);
 
 }  // namespace fastpu::detail

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "detail/row_kernels.hpp"
 
@@ -34,7 +33,8 @@ index_t Cholesky::factor() {
     const double scale = scale_[static_cast<std::size_t>(i)];
     for (index_t j = i; j < n_; ++j) a[i * stride_ + j] *= scale * scale_[static_cast<std::size_t>(j)];
   }
-  const double least = 4 * static_cast<double>(n_) * std::numeric_limits<double>::epsilon();
+  // Less than rounding may leave of a pivot that is 1 to begin with; more would throw away what counts.
+  const double least = 1e-18 * static_cast<double>(n_);
   index_t n_left_out = 0;
   constexpr index_t kPivots = 8;
   const RowKernels& kernels = row_kernels(isa_);
@@ -47,7 +47,7 @@ index_t Cholesky::factor() {
         const double factor = from[k];
         for (index_t j = k; j < n_; ++j) row[j] -= factor * from[j];
       }
-      if (!(row[k] > 1e-3 * least)) {
+      if (!(row[k] > least)) {
         std::fill(row + k, row + n_, 0.0);
         inverse_[static_cast<std::size_t>(k)] = 1 / kHuge;
         ++n_left_out;

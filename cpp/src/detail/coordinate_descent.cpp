@@ -73,26 +73,6 @@ void add(const DenseView<T>& x, index_t row, double factor, double* w) {
   for (index_t f = 0; f < x.n_cols; ++f) w[f] += factor * static_cast<double>(values[f]);
 }
 
-// Where the next row is must not be waited for.
-template <class T>
-void prefetch(const CsrView<T>& x, index_t row) {
-#if defined(__GNUC__)
-  const index_t first = x.row_start[row];
-  const index_t end = x.row_start[row + 1];
-  constexpr index_t kLine = 64;
-  for (index_t e = first; e < end; e += kLine / static_cast<index_t>(sizeof(T))) __builtin_prefetch(x.values + e);
-  for (index_t e = first; e < end; e += kLine / static_cast<index_t>(sizeof(std::int32_t))) {
-    __builtin_prefetch(x.columns + e);
-  }
-#else
-  static_cast<void>(x);
-  static_cast<void>(row);
-#endif
-}
-
-template <class T>
-void prefetch(const DenseView<T>& /*x*/, index_t /*row*/) {}  // long rows are streams that processors see
-
 }  // namespace
 
 CoordinateDescent::CoordinateDescent(const MarginData& data, const MarginTask& task, const double* v, Team& team)
@@ -162,7 +142,15 @@ void CoordinateDescent::go_over(const View& x) {
     if (k % 1024 == 0) team_.poll();
     const index_t i = order_[static_cast<std::size_t>(k)];
     const index_t row = task_.row(i);
-    if (k + 1 < n_active_) prefetch(x, task_.row(order_[static_cast<std::size_t>(k + 1)]));
+#if defined(__GNUC__)
+    if constexpr (std::is_same_v<View, CsrView<typename View::Value>>) {  // the next row is not to be waited for
+      constexpr index_t kLine = 64;
+      const index_t next = task_.row(order_[static_cast<std::size_t>(std::min(k + 1, n_active_ - 1))]);
+      const index_t end = x.row_start[next + 1];
+      for (index_t e = x.row_start[next]; e < end; e += kLine / 8) __builtin_prefetch(x.values + e);
+      for (index_t e = x.row_start[next]; e < end; e += kLine / 4) __builtin_prefetch(x.columns + e);
+    }
+#endif
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     // f of the centred row, without b0 and with what stands for it

@@ -29,8 +29,8 @@ InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size)
       unit_(std::sqrt(size)),
       normal_(p_ + 1, pass.isa(), "the normal equations"),
       best_mu_(std::numeric_limits<double>::infinity()) {
-  for (AlignedBuffer<double>* of_rows :
-       {&alpha_, &room_, &low_, &high_, &f_, &per_alpha_, &per_room_, &weight_, &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_}) {
+  for (AlignedBuffer<double>* of_rows : {&alpha_, &room_, &low_, &high_, &f_, &per_alpha_, &per_room_, &weight_,
+                                         &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_}) {
     *of_rows = AlignedBuffer<double>(n_, "the interior point");
   }
   for (AlignedBuffer<double>* of_features :
@@ -235,7 +235,8 @@ double InteriorPoint::correct(const Aim& aim) {
       const double d_alpha = weight_[i] * (q - side * block.products[k]);
       const double d_low = to_low - low_[i] * (1 + d_alpha * per_alpha_[i]);
       const double d_high = to_high - high_[i] * (1 - d_alpha * per_room_[i]);
-      fastest = std::max({fastest, -d_alpha * per_alpha_[i], d_alpha * per_room_[i], -d_low / low_[i], -d_high / high_[i]});
+      fastest =
+          std::max({fastest, -d_alpha * per_alpha_[i], d_alpha * per_room_[i], -d_low / low_[i], -d_high / high_[i]});
       travelled += std::abs(d_alpha) + 0 * (d_low + d_high);  // not a number if one of them is none
       d_alpha_[i] = d_alpha;
       d_low_[i] = d_low;

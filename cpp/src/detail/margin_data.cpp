@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -60,7 +61,7 @@ MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(i
   const double share = 1 / static_cast<double>(n);
   for (int round = 0; round < (is_sparse(x_) ? 1 : 2); ++round) {
     pass.run(nullptr, 1, all_sums, [&](const RowBlock& block) { std::fill_n(block.weights[0], block.n, share); });
-    for (index_t f = 0; f < p; ++f) centre_[f] += sums[f];
+    std::transform(sums.data(), sums.data() + p, centre_.data(), centre_.data(), std::plus<>{});
   }
 
   const index_t n_groups = pass.n_groups();
@@ -82,7 +83,7 @@ MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(i
 }
 
 const double* MarginData::gram(Team& team) const {
-  const std::lock_guard lock(gram_lock_);
+  const std::scoped_lock lock(gram_lock_);
   if (gram_.empty()) {
     RowPass pass(x_, nullptr, n_rows(), centre(), isa_, team);
     AlignedBuffer<double> gram(pass.width() * pass.width(), "the Gram matrix");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -22,9 +21,9 @@ namespace {
 
 std::string to_text(double value) {
   constexpr std::size_t kMostCharacters = 32;
-  char text[kMostCharacters];
-  const auto end = std::to_chars(std::begin(text), std::end(text), value).ptr;
-  return {std::begin(text), end};
+  std::string text(kMostCharacters, ' ');
+  text.erase(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr - text.data()));
+  return text;
 }
 
 MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
@@ -36,7 +35,8 @@ MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
     if (problem.slopes != nullptr && problem.slopes[i] > 1) {
       refuse("slope", i, std::to_string(problem.slopes[i]), "0 or 1");
     }
-    if (!(problem.costs[i] >= 0 && problem.costs[i] <= 1e100)) {
+    const bool is_cost = problem.costs[i] >= 0 && problem.costs[i] <= 1e100;
+    if (!is_cost) {
       refuse("cost", i, to_text(problem.costs[i]), "between 0 and 1e100");
     }
     if (problem.costs[i] > 0) ++n_costs;

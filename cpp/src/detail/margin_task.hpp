@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,7 @@ struct Certificate {
   double intercept_low = 0;
   double intercept_high = 0;
   double objective = 0;
-  double gap = 0;
+  double gap = std::numeric_limits<double>::infinity();
   bool holds(double tol) const { return gap <= tol * objective; }
 };
 

@@ -27,8 +27,8 @@ struct PackedRows {
   index_t n_panels = 0;
 };
 
-// What iadmm.hpp does with each row of a block, given its product x_i'b: lambda is brought up to date, weights are y lambda
-// and y z.
+// What iadmm.hpp does with each row of a block, given its product x_i'b: lambda is brought up to date, weights are y
+// lambda and y z.
 struct AdmmRows {
   index_t n;
   const double* products;

@@ -49,6 +49,15 @@ inline Doubles with_one(Doubles x, Doubles lanes, double n_last) {
   return where_less(lanes, last, x, end);
 }
 
+template <bool kIsScaled>
+inline Doubles scaled(Doubles x, Doubles factor) {
+  if constexpr (kIsScaled) {
+    return x * factor;
+  } else {
+    return x;
+  }
+}
+
 template <class T, bool kIsScaled>
 void pack_rows(const T* const* rows, index_t n, index_t n_features, const T* last, const double* centre,
                const double* scale, double* out, index_t stride) {
@@ -66,22 +75,20 @@ void pack_rows(const T* const* rows, index_t n, index_t n_features, const T* las
     for (index_t panel = 0; panel < n_whole; ++panel, to += stride) {
       FASTPU_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        Doubles x = load_doubles(row + at(panel, v)) - load<Doubles>(centre + at(panel, v));
-        if constexpr (kIsScaled) x = x * factor;
-        store(to + at(0, v), x);
+        const Doubles x = load_doubles(row + at(panel, v)) - load<Doubles>(centre + at(panel, v));
+        store(to + at(0, v), scaled<kIsScaled>(x, factor));
       }
     }
     const T* rest = row + n_whole * kPanelWidth;
-    if (row == last) {
+    if (rest + kPanelWidth > last + n_features) {  // a whole panel would end behind the data
       for (index_t l = 0; l < n_last; ++l) copied[l] = rest[l];
       rest = copied;
     }
     FASTPU_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Doubles centred = load_doubles(rest + at(0, v)) - load<Doubles>(centre + at(n_whole, v));
-      Doubles x = with_one(centred, lanes[v], static_cast<double>(n_last));
-      if constexpr (kIsScaled) x = x * factor;
-      store(to + at(0, v), x);
+      const Doubles x = with_one(centred, lanes[v], static_cast<double>(n_last));
+      store(to + at(0, v), scaled<kIsScaled>(x, factor));
     }
   }
   for (index_t i = n; i % kRowLane != 0; ++i) {
@@ -117,12 +124,7 @@ void rescale(const PackedRows& x, const double* scale, double* FASTPU_RESTRICT o
 void products(const PackedRows& x, const double* FASTPU_RESTRICT w, double* FASTPU_RESTRICT out) {
   constexpr int kRows = kDoubles;  // at once: eight sums in registers
   for (index_t i = 0; i < x.n_rows; i += kRows) {
-    Doubles sums[static_cast<unsigned>(kRows)][static_cast<unsigned>(kVectors)];
-    FASTPU_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      FASTPU_UNROLL
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = Doubles{};
-    }
+    Doubles sums[static_cast<unsigned>(kRows)][static_cast<unsigned>(kVectors)] = {};
     for (index_t panel = 0; panel < x.n_panels; ++panel) {
       const double* from = x.data + panel * x.stride + i * kPanelWidth;
       Doubles factor[static_cast<unsigned>(kVectors)];
@@ -196,37 +198,52 @@ void sums(const PackedRows& x, const double* const* weights, int n_sums, double*
   if (n_sums == 3) sums_of<3>(x, weights, out);
 }
 
-// Eight sums in registers: some columns of the left panel against all of the right one.
-void gram(const PackedRows& x, double* FASTPU_RESTRICT out, index_t gram_stride) {
+// Some columns of a panel against one or two others: as many sums as fit in registers.
+template <int kColumns, int kRights>
+inline void gram_tile(const PackedRows& x, const double* a, const double* b, double* out, index_t gram_stride) {
+  constexpr int kSums = kRights * kVectors;
+  Doubles total[static_cast<unsigned>(kColumns)][static_cast<unsigned>(kSums)];
+  const auto each_sum = [&](auto&& visit) {
+    FASTPU_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      FASTPU_UNROLL
+      for (int r = 0; r < kRights; ++r) {
+        FASTPU_UNROLL
+        for (int v = 0; v < kVectors; ++v) visit(total[c][r * kVectors + v], out + c * gram_stride + at(r, v));
+      }
+    }
+  };
+  each_sum([](Doubles& sum, const double* from) { sum = load<Doubles>(from); });
+  for (index_t i = 0; i < x.n_rows; ++i) {
+    Doubles value[static_cast<unsigned>(kSums)];
+    FASTPU_UNROLL
+    for (int r = 0; r < kRights; ++r) {
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) value[r * kVectors + v] = load<Doubles>(b + r * x.stride + at(i, v));
+    }
+    FASTPU_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      const Doubles factor = splat<Doubles>(a[i * kPanelWidth + c]);
+      FASTPU_UNROLL
+      for (int s = 0; s < kSums; ++s) total[c][s] = total[c][s] + factor * value[s];
+    }
+  }
+  each_sum([](const Doubles& sum, double* to) { store(to, sum); });
+}
+
+void gram(const PackedRows& x, double* out, index_t gram_stride) {
   constexpr int kColumns = 8 / kVectors;
+  constexpr int kRights = kVectors == 1 ? 2 : 1;  // at once
   for (index_t left = 0; left < x.n_panels; ++left) {
-    for (index_t right = left; right < x.n_panels; ++right) {
-      for (int first = 0; first < kPanelWidth; first += kColumns) {
-        const double* a = x.data + left * x.stride + first;
-        const double* b = x.data + right * x.stride;
-        double* to = out + (left * kPanelWidth + first) * gram_stride + right * kPanelWidth;
-        Doubles total[static_cast<unsigned>(kColumns)][static_cast<unsigned>(kVectors)];
-        FASTPU_UNROLL
-        for (int c = 0; c < kColumns; ++c) {
-          FASTPU_UNROLL
-          for (int v = 0; v < kVectors; ++v) total[c][v] = load<Doubles>(to + c * gram_stride + at(0, v));
-        }
-        for (index_t i = 0; i < x.n_rows; ++i, a += kPanelWidth, b += kPanelWidth) {
-          Doubles value[static_cast<unsigned>(kVectors)];
-          FASTPU_UNROLL
-          for (int v = 0; v < kVectors; ++v) value[v] = load<Doubles>(b + at(0, v));
-          FASTPU_UNROLL
-          for (int c = 0; c < kColumns; ++c) {
-            const Doubles factor = splat<Doubles>(a[c]);
-            FASTPU_UNROLL
-            for (int v = 0; v < kVectors; ++v) total[c][v] = total[c][v] + factor * value[v];
-          }
-        }
-        FASTPU_UNROLL
-        for (int c = 0; c < kColumns; ++c) {
-          FASTPU_UNROLL
-          for (int v = 0; v < kVectors; ++v) store(to + c * gram_stride + at(0, v), total[c][v]);
-        }
+    for (index_t first = 0; first < kPanelWidth; first += kColumns) {
+      const double* a = x.data + left * x.stride + first;
+      double* to = out + (left * kPanelWidth + first) * gram_stride;
+      index_t right = left;
+      for (; right + kRights <= x.n_panels; right += kRights) {
+        gram_tile<kColumns, kRights>(x, a, x.data + right * x.stride, to + right * kPanelWidth, gram_stride);
+      }
+      for (; right < x.n_panels; ++right) {
+        gram_tile<kColumns, 1>(x, a, x.data + right * x.stride, to + right * kPanelWidth, gram_stride);
       }
     }
   }
@@ -273,7 +290,7 @@ void admm(const AdmmRows& rows, double rho, AdmmSums& sums) {
     FASTPU_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const auto step = admm_step<Doubles>(
-          rows, k + v * kDoubles, one, rhos, per_rhos, [](const double* from) { return load<Doubles>(from); },
+          rows, k + at(0, v), one, rhos, per_rhos, [](const double* from) { return load<Doubles>(from); },
           [](double* to, Doubles value) { store(to, value); });
       lanes[0][v] = lanes[0][v] + step.primal;
       lanes[1][v] = lanes[1][v] + step.margins;

@@ -83,9 +83,10 @@ RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double
   constexpr double kDense = 0.2;  // share of entries above which sparse rows are faster as dense ones
   is_packed_ = !is_sparse(x) || (has_gram() && entries >= kDense * all);
   work_ = is_packed_ ? all : entries;
-  // What groups leave behind should take little memory beside their rows.
-  const double of_group =
-      static_cast<double>(width_) * (has_gram() && width_ > 512 ? static_cast<double>(width_) / 4 : 4);
+  // What groups leave behind should take little time and memory beside their rows.
+  constexpr double kOfSums = 4 * kMostSums;
+  const bool has_large_gram = has_gram() && width_ > 512;
+  const double of_group = static_cast<double>(width_) * (has_large_gram ? static_cast<double>(width_) / 4 : kOfSums);
   const double per_group = std::max(of_group, 50'000.0);
   const auto most_groups = static_cast<index_t>(std::min(static_cast<double>(kMostGroups), entries / per_group + 1));
   group_rows_ = std::max(kBlockRows, round_up((n + most_groups - 1) / most_groups, kBlockRows));
@@ -127,6 +128,17 @@ void RowPass::pack_into(const RowBlock& block, const double* scale, double* out)
           for (index_t i = 0; i < block.n; ++i) rows[i] = view.row(row_of(block.first + i));
           const T* last = view.row(view.n_rows - 1);
           pack_kernel<T>(kernels_)(rows, block.n, n_features_, last, centre_, scale, out, stride);
+#if defined(__GNUC__)
+          // The next block comes from memory while this one is worked on. (In a function of its own gcc leaves this
+          // out.)
+          constexpr index_t kLine = 64 / static_cast<index_t>(sizeof(T));
+          constexpr index_t kMostValues = 1024 * kLine;  // more than that is a stream that processors see
+          const index_t next = block.first + block_rows_;
+          if (rows_ == nullptr && next < n_) {
+            const index_t n_values = std::min(std::min(block_rows_, n_ - next) * n_features_, kMostValues);
+            for (index_t k = 0; k < n_values; k += kLine) __builtin_prefetch(view.row(next) + k);
+          }
+#endif
         } else {
           for (index_t i = 0; i < round_up(block.n, kRowLane); ++i) {
             double* row = out + i * kPanelWidth;
@@ -143,27 +155,6 @@ void RowPass::pack_into(const RowBlock& block, const double* scale, double* out)
 
 PackedRows RowPass::packed_at(const RowBlock& block, const double* data) const {
   return {data, round_up(block.n, kRowLane), panel_stride(block_rows_), width_ / kPanelWidth};
-}
-
-// The next block of dense rows comes from memory while this one is worked on.
-void RowPass::prefetch(index_t first, index_t end) const {
-#if defined(__GNUC__)
-  if (rows_ != nullptr || !kept_.empty() || !is_packed_) return;
-  std::visit(
-      [&]<class View>(const View& view) {
-        if constexpr (kIsDense<View>) {
-          constexpr index_t kLine = 64 / static_cast<index_t>(sizeof(typename View::Value));
-          constexpr index_t kMostLines = 1024;  // of long rows the processor sees by itself that they are read in order
-          const auto* from = view.row(first);
-          const index_t n_values = std::min((std::min(first + block_rows_, end) - first) * n_features_, kMostLines * kLine);
-          for (index_t k = 0; k < n_values; k += kLine) __builtin_prefetch(from + k);
-        }
-      },
-      x_);
-#else
-  static_cast<void>(first);
-  static_cast<void>(end);
-#endif
 }
 
 PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {

@@ -65,7 +65,6 @@ class RowPass {
         const RowBlock block = block_at(row, end, group, scratch);
         const PackedRows packed = is_packed_ && (w != nullptr || n_sums > 0) ? pack(block, scratch) : PackedRows{};
         if (w != nullptr) multiply(block, packed, w, shift, scratch);
-        prefetch(row + block_rows_, end);
         body(block);
         if (n_sums > 0) accumulate(block, packed, n_sums);
       }
@@ -126,7 +125,6 @@ class RowPass {
   double* room_for_block(Scratch& scratch) const;
   void pack_into(const RowBlock& block, const double* scale, double* out) const;
   PackedRows packed_at(const RowBlock& block, const double* data) const;
-  void prefetch(index_t first, index_t end) const;
   PackedRows pack(const RowBlock& block, Scratch& scratch) const;
   PackedRows pack_scaled(const RowBlock& block, Scratch& scratch) const;
   void multiply(const RowBlock& block, const PackedRows& packed, const double* w, double shift, Scratch& scratch) const;

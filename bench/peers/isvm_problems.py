@@ -1,0 +1,121 @@
+"""The problems that large-margin engines are timed on, and how far a solution is from the optimum."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import _core
+from fastpu._params import forced_isa
+from fastpu._validate import check_matrix
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "papers" / "svmc"))
+
+import sets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Labels", "clusters", "engine", "liblinear_optimum", "load_set", "pages", "primal", "quiet", "solve",
+           "sparse_rows"]  # fmt: skip
+
+Labels = Any  # ndarray of int8, +1 and -1
+_WORDS_PER_ROW = 100
+
+
+def clusters(n: int, d: int, *, seed: int = 0) -> tuple[NDArray[np.float64], Labels]:
+    """Return n rows of d features, ten of them informative, in three clusters a class, and labels +1 and -1."""
+    from sklearn.datasets import make_classification  # noqa: PLC0415 (only where it is wanted)
+
+    X, y = make_classification(
+        n, d, n_informative=10, n_redundant=0, n_clusters_per_class=3, class_sep=1.2, flip_y=0.02, random_state=seed
+    )
+    return X, np.where(y > 0, np.int8(1), np.int8(-1))
+
+
+def sparse_rows(n: int, n_words: int, *, seed: int = 0) -> tuple[sp.csr_array, Labels]:
+    """Return rows of 100 words each, of length about 1, drawn in place, and the noisy signs of a linear function."""
+    rng = np.random.default_rng(seed)
+    step = n_words // _WORDS_PER_ROW
+    indices = rng.integers(0, step, (n, _WORDS_PER_ROW), dtype=np.int32)
+    indices += np.arange(0, step * _WORDS_PER_ROW, step, dtype=np.int32)
+    data = rng.random(indices.size)
+    data *= np.sqrt(3 / _WORDS_PER_ROW)
+    starts = np.arange(0, data.size + 1, _WORDS_PER_ROW, dtype=np.int32)
+    X = sp.csr_array((data, indices.ravel(), starts), shape=(n, n_words))
+    scores = X @ rng.standard_normal(n_words)
+    scores += 0.3 * rng.standard_normal(n)
+    return X, np.where(scores > 0, np.int8(1), np.int8(-1))
+
+
+def pages(data: str) -> tuple[sp.csr_array, Labels]:
+    """Return pages of the web as TF-IDF, and which are those of students."""
+    student = next(found for found in sets.DATA_SETS if found.name == "student")
+    X, y = sets.load(Path(data), student)
+    return X, np.asarray(y, dtype=np.int8)
+
+
+def load_set(data: str, n_rows: int | None, *, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Return standardised rows of SPAM, all or a random part, and the label 1 on a fourth of the spam, 0 elsewhere."""
+    X, names = sets.read_table(Path(data) / "spambase.csv.gz")
+    rng = np.random.default_rng(seed)
+    if n_rows is not None:
+        rows = rng.permutation(len(X))[:n_rows]
+        X, names = X[rows], names[rows]
+    deviation = X.std(axis=0)
+    X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1))
+    spam = rng.permutation(np.flatnonzero(names == "spam"))
+    y = np.zeros(len(X), dtype=np.int8)
+    y[spam[: spam.size // 4]] = 1
+    return X, y
+
+
+# ---- Engine and optima -----------------------------------------------------------------------------------------------
+
+
+def engine(X: Any, n_threads: int) -> _core.LargeMarginEngine:
+    """Return fastpu's engine on the rows."""
+    return _core.LargeMarginEngine(check_matrix(X).native, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+
+
+def solve(
+    made: _core.LargeMarginEngine, y: Labels, C: float, tol: float, *, solver: str = "exact", max_iter: int = 0,
+    eps: float = 0.0,
+) -> dict[str, Any]:  # fmt: skip
+    """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, or by so many iterations."""
+    return made.solve(y, np.full(y.size, float(C)), None, solver=solver, b_step="auto", tol=tol, max_iter=max_iter,
+                      rho=0.0, eps=eps, start=None, callback=None)  # fmt: skip
+
+
+def liblinear_optimum(X: Any, y: Labels, C: float, tol: float) -> float:
+    """Return the optimum of liblinear's own objective, which penalises the intercept, less the gap it is known to.
+
+    With a feature 1 that is penalised, and each row a second time with its signs turned, at half the cost, the
+    intercept that is not penalised is 0 by symmetry, and the objective is liblinear's.
+    """
+    ones = np.ones((y.size, 1))
+    doubled: Any
+    if sp.issparse(X):
+        wide = sp.hstack([X, sp.csr_array(ones)], format="csr")
+        doubled = sp.csr_array(sp.vstack([wide, -wide], format="csr"))
+    else:
+        wide = np.hstack([X, ones])
+        doubled = np.vstack([wide, -wide])
+    found = solve(engine(doubled, 1), np.concatenate([y, -y]), C / 2, tol)
+    return float(found["objective"] - found["gap"])
+
+
+def primal(X: Any, y: Labels, C: float, w: NDArray[np.float64], b: float) -> float:
+    """Return liblinear's objective."""
+    losses = np.maximum(1 - y * (X @ w + b), 0)
+    return 0.5 * float(w @ w + b * b) + C * float(losses.sum())
+
+
+def quiet() -> None:
+    """Say nothing of fits that end at their cap: the report does."""
+    warnings.filterwarnings("ignore", category=UserWarning)
