@@ -364,7 +364,7 @@ void sparse_pairs(const T* work, const T* values, const std::int32_t* columns, i
   constexpr index_t kRows = 8;
   constexpr index_t kVectors = kRows / kDoubles;
   Doubles lanes[static_cast<unsigned>(kVectors)];
-  for (index_t v = 0; v < kVectors; ++v) lanes[v] = Doubles{};
+  for (Doubles& lane : lanes) lane = Doubles{};
   for (index_t e = 0; e < n_entries; ++e) {
     const T* at = work + static_cast<index_t>(columns[e]) * kRows;
     const Doubles value = splat<Doubles>(static_cast<double>(values[e]));
