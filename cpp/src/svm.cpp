@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "detail/optimal_intercept.hpp"
 #include "fastpu/aligned_buffer.hpp"
 
 namespace fastpu {
@@ -15,27 +16,6 @@ namespace fastpu {
 namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-struct Breakpoint {
-  double position;
-  double cost;
-};
-
-// The midpoint of the minimisers of sum_i cost_i max(0, b - position_i) - target b. Its slope, the cost left of b less
-// the target, is zero between two breakpoints or changes its sign at one.
-double middle_of_minimisers(std::vector<Breakpoint>& points, double target) {
-  std::ranges::sort(points, {}, &Breakpoint::position);
-  double sum = 0;
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    sum += points[k].cost;
-    const double next_cost = k + 1 < points.size() ? points[k + 1].cost : points[k].cost;
-    const double rounding = 1e-6 * std::min(points[k].cost, next_cost);  // sums of costs are not exact
-    if (sum < target - rounding) continue;
-    if (sum > target + rounding || k + 1 == points.size()) return points[k].position;
-    return 0.5 * (points[k].position + points[k + 1].position);
-  }
-  return points.back().position;
-}
 
 // Takes what a sum is too large off the largest alphas.
 void take_surplus(std::vector<std::pair<double, index_t>>& alphas, double surplus, double* alpha) {
@@ -131,14 +111,14 @@ struct Primal {
 
 Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std::vector<double>& h) {
   Primal primal;
-  std::vector<Breakpoint> points;
+  std::vector<detail::Breakpoint> points;
   points.reserve(h.size());
   const auto middle = [&](int side, double target, auto&& position) {
     points.clear();
     for (index_t i = 0; i < problem.n; ++i) {
       if (side == 0 || problem.labels[i] == side) points.push_back({position(i), problem.costs[i]});
     }
-    return middle_of_minimisers(points, target);
+    return detail::best_intercepts(points, target).middle;
   };
   switch (problem.kind) {
     case SvmKind::c_svm:
