@@ -1,13 +1,10 @@
 #include "fastpu/smo.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <cmath>
 #include <cstddef>
-#include <limits>
-#include <stdexcept>
-#include <string>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "detail/cached_rows.hpp"
 #include "detail/free_step.hpp"

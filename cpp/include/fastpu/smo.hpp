@@ -5,14 +5,16 @@
 // with a kernel matrix K and one group of variables (C-SVM, one-class SVM) or two (nu-SVM). In the usual notation
 // b_i = y_i alpha_i.
 //
-// Variables are taken some hundred at a time (those that violate the optimality conditions most); within such a working
-// set, whose part of K is at hand, pairs are chosen by second-order gain (Fan, Chen and Lin, 2005) and solved exactly;
-// then the gradient of all variables is brought up to date, in one pass over the kernel rows of those that changed, by
-// several threads. Variables that are likely to stay at a bound are left out (shrinking), and their gradients are
-// rebuilt when the others are optimal. The end is reached when no pair of variables of a group violates the conditions
-// by more than tol: max over b_i > lower_i of g_i <= min over b_i < upper_i of g_i + tol, g = Kb + q.
+// Pairs are chosen by second-order gain (Fan, Chen and Lin, 2005) and solved exactly, and the gradient of all active
+// variables follows, in two passes a step over cached kernel rows. Variables that are likely to stay at a bound are
+// left out (shrinking), and their gradients are rebuilt when the others are optimal. Where pairs crawl and few
+// variables are at no bound, these are moved together by a Newton step. The end is reached when no pair of variables of
+// a group violates the conditions by more than tol: max over b_i > lower_i of g_i <= min over b_i < upper_i of g_i +
+// tol, g = Kb + q.
 //
-// The linear kernel needs no rows: w = X'b is kept, and gradients are Xw + q, in time of the entries of X.
+// The linear kernel needs no rows: w = X'b is kept, and gradients are Xw + q, in time of the entries of X. Variables
+// are taken some hundred at a time, those at no bound and those that violate most; the kernel matrix of such a working
+// set is all that is formed.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +39,15 @@ struct SmoProblem {
 struct SmoOptions {
   double tol = 1e-3;
   index_t max_steps = 10'000'000;  // updates of a pair
-  index_t working_set = 0;         // variables at a time; 0: chosen by the size of the problem
+  index_t working_set = 0;         // of smo_linear: variables at a time; 0: chosen by the number of features
   Isa isa = best_isa();
 };
 
-// What a callback sees after each working set; true stops the fit.
+// What a callback sees after each working set, or some hundred steps; true stops the fit.
 struct SmoRound {
   index_t n_steps;
   double objective;
-  double violation;  // before the working set was solved, among the active variables
+  double violation;  // before these steps, among the active variables
   index_t n_active;
 };
 using SmoCallback = std::function<bool(const SmoRound&)>;

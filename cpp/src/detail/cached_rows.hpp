@@ -1,5 +1,5 @@
-// Where sequential minimal optimisation gets kernel values and gradients from: cached kernel rows, or w for the linear
-// kernel. Variables are numbered as in the problem; the active ones have positions as well.
+// Where sequential minimal optimisation gets kernel values and gradients from: cached kernel rows. Variables are
+// numbered as in the problem; the active ones have positions as well, which are the columns of the cache.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,6 @@ struct Changes {
 template <class T>
 class CachedRows {
  public:
-  using Value = T;
-
   CachedRows(KernelCache<T>& cache, const SmoProblem& problem, Isa isa, Team& team)
       : cache_(cache),
         problem_(problem),
