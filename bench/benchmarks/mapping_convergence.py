@@ -50,7 +50,7 @@ class MappingConvergence:
         """Return how many supervised SVMs were trained."""
         return float(self.fit(n_threads).n_iter)
 
-    track_fits.unit = "fits"  # type: ignore[attr-defined]
+    track_fits.unit = "fits"  # type: ignore[attr-defined] (asv reads it)
 
     def track_f1(self, n: int, n_threads: int, method: str) -> float:
         """Return the F1 score of the unlabelled rows that were never rejected."""
@@ -58,4 +58,4 @@ class MappingConvergence:
         found = self.fit(n_threads).unlabeled_set > 0
         return float(2 * np.count_nonzero(truth & found) / (np.count_nonzero(truth) + np.count_nonzero(found)))
 
-    track_f1.unit = "F1"  # type: ignore[attr-defined]
+    track_f1.unit = "F1"  # type: ignore[attr-defined] (asv reads it)

@@ -100,4 +100,4 @@ class SVMQuality(_Problem):
         """Return the updates of a pair of dual variables."""
         return float(self.model.n_iter)
 
-    track_steps.unit = "updates"  # type: ignore[attr-defined]
+    track_steps.unit = "updates"  # type: ignore[attr-defined] (asv reads it)

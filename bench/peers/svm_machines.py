@@ -79,7 +79,7 @@ class ScikitLearn(Machine):
     """SVC, NuSVC and OneClassSVM."""
 
     def fit(self, problem: Problem) -> Any:
-        from sklearn import svm  # noqa: PLC0415
+        from sklearn import svm  # noqa: PLC0415 (only where it is measured)
 
         shared = {**problem.kernel, "tol": problem.tol, "cache_size": problem.cache_mb}
         if problem.kind == "c_svm":

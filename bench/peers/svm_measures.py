@@ -79,10 +79,10 @@ def _mapping_works(
     X: Any, y: NDArray[np.int8], truth: NDArray[np.int8], shared: Mapping[str, Any], threads: Sequence[int]
 ) -> dict[str, Callable[[], Any]]:
     """Return what is timed: SVMC with and without its repair, SMC, and one SVM that is told the negatives."""
-    from sklearn.svm import SVC  # noqa: PLC0415
-    from svm_mapping import map_and_converge  # noqa: PLC0415
+    from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
+    from svm_mapping import map_and_converge  # noqa: PLC0415 (only where it is measured)
 
-    import fastpu  # noqa: PLC0415
+    import fastpu  # noqa: PLC0415 (only where it is measured)
 
     told = (y > 0) | (truth < 0)
     works: dict[str, Callable[[], Any]] = {}
@@ -102,7 +102,7 @@ def _mapping_works(
 
 def _half_hidden(rows: str, data: str, n_rows: int | None, seed: int) -> tuple[Any, NDArray[np.int8], NDArray[np.int8]]:
     """Return rows, labels of half of the positives, and all labels."""
-    from svm_mapping import split_half  # noqa: PLC0415
+    from svm_mapping import split_half  # noqa: PLC0415 (only where it is measured)
 
     X, truth = tuned_set(rows, data, n_rows)
     return X, split_half(truth, seed), truth
@@ -138,9 +138,9 @@ def agreement(
 
     Without repair, both with the same tolerance of the solver; and with scikit-learn's own at the first and last one.
     """
-    from svm_mapping import map_and_converge  # noqa: PLC0415
+    from svm_mapping import map_and_converge  # noqa: PLC0415 (only where it is measured)
 
-    import fastpu  # noqa: PLC0415
+    import fastpu  # noqa: PLC0415 (only where it is measured)
 
     own = {**shared, "n_threads": n_threads}
     loop = {key: value for key, value in shared.items() if key != "cache_mb"} | {"cache_size": shared["cache_mb"]}
@@ -162,10 +162,10 @@ def bagging(
     *, n: int, n_pos: int, n_bags: int, bag_size: int, threads: Sequence[int], repeats: int, n_test: int, **shared: Any
 ) -> dict[str, Any]:
     """Seconds of a bagging SVM, out-of-bag scores included, and its AUC on other rows."""
-    from pulearn import BaggingPuClassifier  # noqa: PLC0415
-    from sklearn.svm import SVC  # noqa: PLC0415
+    from pulearn import BaggingPuClassifier  # noqa: PLC0415 (only where it is measured)
+    from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
 
-    import fastpu  # noqa: PLC0415
+    import fastpu  # noqa: PLC0415 (only where it is measured)
 
     X, truth = classification(n + n_test)
     X, test, truth, test_truth = X[:n], X[n:], truth[:n], truth[n:]
@@ -215,7 +215,7 @@ def memory(*, n: int, name: str, form: str, cache_mb: float) -> dict[str, Any]:
 
 def _plain_problem(n: int, form: str, cache_mb: float) -> Problem:
     """Return rows that are drawn in place, so that they cost no more than what they are."""
-    import scipy.sparse as sp  # noqa: PLC0415
+    import scipy.sparse as sp  # noqa: PLC0415 (only where it is measured)
 
     rng = np.random.default_rng(0)
     X: Any

@@ -85,7 +85,7 @@ class Remembered:
                 self._known[key] = self._fit(X, y, **params), caught
         model, caught = self._known[key]
         for warning in caught:
-            warnings.warn(warning.message, stacklevel=2)  # type: ignore[arg-type]
+            warnings.warn(warning.message, stacklevel=2)  # type: ignore[arg-type] (a Warning)
         return model
 
 

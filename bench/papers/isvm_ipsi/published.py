@@ -75,7 +75,7 @@ def _parse() -> tuple[dict[tuple[int, int, str, str], Printed], dict[tuple[int, 
                 if row.endswith("%"):
                     improvements[table, case, column, row[:-1]] = float(cell) / 100
                 else:
-                    mean, se = re.fullmatch(r"([\d.]+)\(([\d.]+)\)", cell).groups()  # type: ignore[union-attr]
+                    mean, se = re.fullmatch(r"([\d.]+)\(([\d.]+)\)", cell).groups()  # type: ignore[union-attr] (our own text)
                     printed[table, case, column, row] = Printed(float(mean), float(se))
     return printed, improvements
 

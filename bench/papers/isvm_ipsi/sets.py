@@ -99,7 +99,7 @@ def sample(
     """
     if data_set.make is not None:
         return data_set.make(n, random_state=rng)
-    X, labels = _read(folder / data_set.file, logs and data_set.is_skewed)  # type: ignore[operator]
+    X, labels = _read(folder / data_set.file, logs and data_set.is_skewed)  # type: ignore[operator] (has a file)
     names = np.unique(labels)
     if names.size != 2 or data_set.negative not in names:
         raise DataError(f"{data_set.file}: rows must be {data_set.negative!r} or one other, got {', '.join(names)}")
