@@ -118,7 +118,8 @@ void Iadmm::scaled_gram() {
   if (task_.rows() == nullptr) {
     std::copy_n(data_.gram(pass_.team()), width * width, gram_.data());
   } else {
-    pass_.gram(gram_.data(), 0, nullptr, [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
+    pass_.gram(nullptr, gram_.data(), 0, nullptr,
+               [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
   }
   double* const gram = gram_.data();
   const double* const deviation = deviation_.data();

@@ -153,7 +153,6 @@ void Solve::run_interior_point() {
   constexpr double kNear = 1e-6;
   constexpr int kRounds = 2;
   double near = options_.tol < kNear ? kNear : 0.0;
-  double tol = options_.tol;
   bool is_solved = false;
   for (;;) {
     result_.n_iter = point.n_steps();
@@ -162,10 +161,9 @@ void Solve::run_interior_point() {
       look();
       if (is_solved_near(kRounds)) return;
     }
-    if (point.gap() <= tol * point.objective()) {
-      is_solved = look();
-      tol *= 0.1;
-    }
+    // A solution with its rows at bounds is better than the point that it comes from.
+    constexpr double kBetter = 50;
+    if (point.gap() <= kBetter * options_.tol * point.objective()) is_solved = look();
     if (is_solved || point.is_stuck() || point.n_steps() >= most) break;
     if (is_stopped(point.n_steps(), point.objective(), point.gap())) {
       look();
@@ -191,7 +189,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     return keep(v, certify(pass_, task_, v.data()));
   };
   double tol = options_.tol;
-  constexpr index_t kStretch = 20;
+  const index_t stretch = std::clamp<index_t>(most_rounds / 6, 1, 20);
   double gap_before = kInfinity;
   for (index_t round = 1;; ++round) {
     ++result_.n_iter;
@@ -211,10 +209,11 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
       tol *= 0.5;
     }
     if (round >= most_rounds) return look();
-    if (round % kStretch == 0) {
+    if (round % stretch == 0) {
       // The gap goes down by about the same factor in every stretch.
       const double stretches = std::log(tol * objective / descent.gap()) / std::log(descent.gap() / gap_before);
-      const bool is_soon = stretches >= 0 && stretches * kStretch <= static_cast<double>(most_rounds - round);
+      const bool is_soon =
+          stretches >= 0 && stretches * static_cast<double>(stretch) <= static_cast<double>(most_rounds - round);
       if (gap_before < kInfinity && !is_soon) return look();
       gap_before = descent.gap();
     }

@@ -300,4 +300,6 @@ CASE("bad problems and options are named") {
   refused(options, "some cost must be above 0");
   classes.dense[4] = 1e200;
   CHECK_THROWS(std::invalid_argument, solve(classes.dense_view(), classes.problem(), {}), "its column 1 is more than");
+  const Classes<double> none(0, 3, 1);
+  CHECK_THROWS(std::invalid_argument, solve(none.dense_view(), none.problem(), {}), "X must have at least 1 row");
 }

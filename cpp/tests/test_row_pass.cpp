@@ -98,10 +98,10 @@ CASE("products, sums and Gram matrices are those of a loop") {
             std::vector<double> gram(at(width * width));
             std::vector<double> c(at(width));
             double* const gram_sums[] = {c.data()};
-            pass.gram(gram.data(), 1, gram_sums, [&](const RowBlock& block) {
+            pass.gram(w.data(), gram.data(), 1, gram_sums, [&](const RowBlock& block) {
               for (index_t k = 0; k < block.n; ++k) {
                 block.scale[k] = 1 + static_cast<double>((block.first + k) % 3);
-                block.weights[0][k] = 2;
+                block.weights[0][k] = 2 * block.products[k];
               }
             });
             std::vector<double> expected(at(4 * (p + 1)));
@@ -115,7 +115,7 @@ CASE("products, sums and Gram matrices are those of a loop") {
                 const double value = x.value(row(i), f);
                 expected[at(f)] += product * value;
                 expected[at(p + 1 + f)] += static_cast<double>(i) * value;
-                expected[at(2 * (p + 1) + f)] += 2 * scale * value;
+                expected[at(2 * (p + 1) + f)] += 2 * product * value;
                 for (index_t g = f; g <= p; ++g) {
                   expected_gram[at(f * (p + 1) + g)] += scale * scale * value * x.value(row(i), g);
                 }

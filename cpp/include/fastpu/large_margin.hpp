@@ -102,7 +102,7 @@ using MarginRows = std::variant<DenseView<float>, DenseView<double>, CsrView<flo
 
 class LargeMarginEngine {
  public:
-  // What x shows must outlive the engine. Throws std::invalid_argument if squares of X overflow.
+  // What x shows must outlive the engine. Throws std::invalid_argument if X has no row, or its squares overflow.
   LargeMarginEngine(const MarginRows& x, Isa isa, Team& team);
   ~LargeMarginEngine();
   LargeMarginEngine(LargeMarginEngine&&) = delete;

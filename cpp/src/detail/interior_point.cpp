@@ -27,10 +27,11 @@ InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size)
       n_(task.n()),
       p_(pass.n_features()),
       unit_(std::sqrt(size)),
+      kernels_(point_kernels(pass.isa())),
       normal_(p_ + 1, pass.isa(), "the normal equations"),
       best_mu_(std::numeric_limits<double>::infinity()) {
-  for (AlignedBuffer<double>* of_rows : {&alpha_, &room_, &low_, &high_, &f_, &per_alpha_, &per_room_, &weight_,
-                                         &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_}) {
+  for (AlignedBuffer<double>* of_rows : {&alpha_, &room_, &low_, &high_, &f_, &per_alpha_, &per_room_, &theta_,
+                                         &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_, &best_lack_}) {
     *of_rows = AlignedBuffer<double>(n_, "the interior point");
   }
   for (AlignedBuffer<double>* of_features :
@@ -47,6 +48,7 @@ void InteriorPoint::save() {
   best_gap_ = gap_;
   best_objective_ = objective_;
   std::copy_n(alpha_.data(), n_, best_alpha_.data());
+  for (index_t i = 0; i < n_; ++i) best_lack_[i] = task_.side()[i] * (task_.label()[i] - f_[i]);
   std::copy_n(w_.data(), pass_.width(), best_w_.data());
 }
 
@@ -72,9 +74,28 @@ void InteriorPoint::start() {
       high_[i] = product / room_[i];
       f_[i] = 0;
       block.weights[0][k] = side * alpha_[i] / unit_;
+      d_alpha_[i] = d_low_[i] = d_high_[i] = d_f_[i] = 0;
     }
   });
-  look();
+  advance(0);
+}
+
+PointRows InteriorPoint::rows(index_t first, index_t n) {
+  return {n,
+          task_.side() + first,
+          task_.label() + first,
+          alpha_.data() + first,
+          room_.data() + first,
+          low_.data() + first,
+          high_.data() + first,
+          f_.data() + first,
+          per_alpha_.data() + first,
+          per_room_.data() + first,
+          theta_.data() + first,
+          d_alpha_.data() + first,
+          d_low_.data() + first,
+          d_high_.data() + first,
+          d_f_.data() + first};
 }
 
 double InteriorPoint::sum_over_groups(int which) const {
@@ -83,69 +104,15 @@ double InteriorPoint::sum_over_groups(int which) const {
   return sum;
 }
 
-// Where the point is: mu, and the gap of its w and v as if sum v_i = 0 and w held.
-void InteriorPoint::look() {
-  pass_.rows([&](index_t first, index_t end, index_t group) {
-    double products = 0;
-    double loss = 0;
-    double slack = 0;
-    double total = 0;
-    for (index_t i = first; i < end; ++i) {
-      const double lack = task_.side()[i] * (task_.label()[i] - f_[i]);
-      const double above = std::max(lack, 0.0);
-      products += alpha_[i] * low_[i] + room_[i] * high_[i];
-      loss += (alpha_[i] + room_[i]) * above;
-      slack += room_[i] * above + alpha_[i] * (above - lack);
-      total += alpha_[i];
-    }
-    double* to = partial_.data() + group * kValues;
-    to[0] = products;
-    to[1] = loss;
-    to[2] = slack;
-    to[3] = total;
-  });
-  total_alpha_ = sum_over_groups(3);
-  mu_ = sum_over_groups(0) / (2 * static_cast<double>(n_));
-  double squared_norm = 0;
-  double infeasible = 0;
-  for (index_t f = 0; f < p_; ++f) {
-    squared_norm += w_[f] * w_[f];
-    infeasible += (dual_w_[f] - w_[f]) * (dual_w_[f] - w_[f]);
-  }
-  const double unit_of_cost = unit_ * unit_;
-  objective_ = (0.5 * squared_norm + sum_over_groups(1)) / unit_of_cost + task_.constant();
-  gap_ = (sum_over_groups(2) + 0.5 * infeasible + std::abs(w_[p_] * dual_w_[p_])) / unit_of_cost;
-}
-
-// f and dual_w_ anew: they are brought up to date from step to step, and keep the rounding of all steps.
-void InteriorPoint::refresh() {
-  for (index_t f = 0; f <= p_; ++f) d_w_[f] = w_[f] / unit_;
-  double* const sums[] = {dual_w_.data()};
-  pass_.run(d_w_.data(), 1, sums, [&](const RowBlock& block) {
-    for (index_t k = 0; k < block.n; ++k) {
-      const index_t i = block.first + k;
-      f_[i] = block.products[k];
-      block.weights[0][k] = task_.side()[i] * alpha_[i] / unit_;
-    }
-  });
-}
-
 void InteriorPoint::step() {
   factor();
   const double length = correct(predict());
   ++n_steps_;
-  if (!std::isfinite(travelled_)) {  // rounding has led to where numbers end
+  if (!std::isfinite(length)) {  // rounding has led to where numbers end
     n_idle_ = kPatience;
     return;
   }
   advance(length);
-  constexpr double kFar = 4;
-  constexpr double kNear = 1e-4;
-  if (travelled_ > kFar * total_alpha_ || best_gap_ <= kNear * best_objective_) {
-    refresh();
-    travelled_ = 0;
-  }
-  look();
   // While mu is worth speaking of, its going down is progress.
   const double unit_of_cost = unit_ * unit_;
   const bool has_mu = mu_ * static_cast<double>(n_) > 1e-16 * objective_ * unit_of_cost;
@@ -156,20 +123,13 @@ void InteriorPoint::step() {
 }
 
 // theta, the normal matrix and the part of the right-hand side that predictor and corrector share: there q is what the
-// row lacks.
+// row lacks. f and dual_w_ are computed anew: brought up to date from step to step they would keep the rounding of all.
 void InteriorPoint::factor() {
-  double* const sums[] = {right_.data()};
-  pass_.gram(normal_.matrix(), 1, sums, [&](const RowBlock& block) {
-    for (index_t k = 0; k < block.n; ++k) {
-      const index_t i = block.first + k;
-      per_alpha_[i] = 1 / alpha_[i];
-      per_room_[i] = 1 / room_[i];
-      const double theta = 1 / (low_[i] * per_alpha_[i] + high_[i] * per_room_[i]);
-      const double root = std::sqrt(theta);
-      weight_[i] = theta;
-      block.scale[k] = root / unit_;
-      block.weights[0][k] = root * (task_.label()[i] - f_[i]);
-    }
+  for (index_t f = 0; f <= p_; ++f) d_w_[f] = w_[f] / unit_;
+  double* const sums[] = {right_.data(), dual_w_.data()};
+  pass_.gram(d_w_.data(), normal_.matrix(), 2, sums, [&](const RowBlock& block) {
+    kernels_.factor(rows(block.first, block.n), block.products, unit_, block.weights);
+    for (index_t k = 0; k < block.n; ++k) block.scale[k] = std::sqrt(theta_[block.first + k]) / unit_;
   });
   for (index_t f = 0; f < p_; ++f) normal_.matrix()[f * normal_.stride() + f] += 1;
   normal_.factor();
@@ -183,28 +143,10 @@ InteriorPoint::Aim InteriorPoint::predict() {
   normal_.solve(d_w_.data());
   for (index_t f = 0; f <= p_; ++f) d_w_[f] /= unit_;
   double* const sums[] = {second_.data(), centring_.data()};
-  for (index_t g = 0; g < pass_.n_groups(); ++g) std::fill_n(partial_.data() + g * kValues, kValues, 0.0);
+  std::fill_n(partial_.data(), partial_.size(), 0.0);
   pass_.run(d_w_.data(), 2, sums, [&](const RowBlock& block) {
     double* to = partial_.data() + block.group * kValues;
-    double fastest = to[0];
-    double curvature = to[1];
-    for (index_t k = 0; k < block.n; ++k) {
-      const index_t i = block.first + k;
-      const double side = task_.side()[i];
-      const double d_alpha = weight_[i] * side * (task_.label()[i] - f_[i] - block.products[k]);
-      const double down = d_alpha * per_alpha_[i];
-      const double up = d_alpha * per_room_[i];
-      // d_low = -low (1 + down), d_high = -high (1 - up)
-      fastest = std::max({fastest, -down, up, 1 + down, 1 - up});
-      d_low_[i] = -d_alpha * low_[i] * (1 + down);
-      d_high_[i] = d_alpha * high_[i] * (1 - up);
-      curvature += d_low_[i] + d_high_[i];
-      const double weight = weight_[i] * side / unit_;
-      block.weights[0][k] = weight * (d_high_[i] * per_room_[i] - d_low_[i] * per_alpha_[i]);
-      block.weights[1][k] = weight * (per_alpha_[i] - per_room_[i]);
-    }
-    to[0] = fastest;
-    to[1] = curvature;
+    kernels_.predict(rows(block.first, block.n), block.products, unit_, block.weights, to[0], to[1]);
   });
   double fastest = 1;
   for (index_t g = 0; g < pass_.n_groups(); ++g) fastest = std::max(fastest, partial_[g * kValues]);
@@ -215,65 +157,54 @@ InteriorPoint::Aim InteriorPoint::predict() {
   return {mu_ * share * share * share, length > kLong ? 1.0 : 0.0};
 }
 
-// The step that aims at a mu and allows for the terms of second order. Returns how far it may go.
+// The step that aims at a mu and allows for the terms of second order. Returns how far it may go; what is no number if
+// the step is none.
 double InteriorPoint::correct(const Aim& aim) {
   for (index_t f = 0; f <= p_; ++f) d_w_[f] = right_[f] + aim.second_order * second_[f] + aim.mu * centring_[f];
   normal_.solve(d_w_.data());
   for (index_t f = 0; f <= p_; ++f) d_w_[f] /= unit_;
   double* const sums[] = {d_dual_w_.data()};
-  for (index_t g = 0; g < pass_.n_groups(); ++g) std::fill_n(partial_.data() + g * kValues, kValues, 0.0);
+  std::fill_n(partial_.data(), partial_.size(), 0.0);
   pass_.run(d_w_.data(), 1, sums, [&](const RowBlock& block) {
     double* to = partial_.data() + block.group * kValues;
-    double fastest = to[0];
-    double travelled = to[1];
-    for (index_t k = 0; k < block.n; ++k) {
-      const index_t i = block.first + k;
-      const double side = task_.side()[i];
-      const double to_low = (aim.mu - aim.second_order * d_low_[i]) * per_alpha_[i];
-      const double to_high = (aim.mu - aim.second_order * d_high_[i]) * per_room_[i];
-      const double q = side * (task_.label()[i] - f_[i]) - to_high + to_low;
-      const double d_alpha = weight_[i] * (q - side * block.products[k]);
-      const double d_low = to_low - low_[i] * (1 + d_alpha * per_alpha_[i]);
-      const double d_high = to_high - high_[i] * (1 - d_alpha * per_room_[i]);
-      fastest =
-          std::max({fastest, -d_alpha * per_alpha_[i], d_alpha * per_room_[i], -d_low / low_[i], -d_high / high_[i]});
-      travelled += std::abs(d_alpha) + 0 * (d_low + d_high);  // not a number if one of them is none
-      d_alpha_[i] = d_alpha;
-      d_low_[i] = d_low;
-      d_high_[i] = d_high;
-      d_f_[i] = block.products[k];
-      block.weights[0][k] = side * d_alpha / unit_;
-    }
-    to[0] = fastest;
-    to[1] = travelled;
+    kernels_.correct(rows(block.first, block.n), block.products, aim.mu, aim.second_order, unit_, block.weights[0],
+                     to[0], to[1]);
   });
   double fastest = 0;
   for (index_t g = 0; g < pass_.n_groups(); ++g) fastest = std::max(fastest, partial_[g * kValues]);
   constexpr double kShort = 0.999;  // of the boundary
-  const double length = std::min(1.0, kShort / std::max(fastest, kShort));
-  travelled_ += length * sum_over_groups(1);
-  return length;
+  return std::min(1.0, kShort / std::max(fastest, kShort)) + sum_over_groups(1);
 }
 
+// Goes there, and finds where that is: mu, and the gap of its w and v as if sum v_i = 0 and w held.
 void InteriorPoint::advance(double length) {
-  pass_.rows([&](index_t first, index_t end, index_t) {
-    for (index_t i = first; i < end; ++i) {
-      alpha_[i] += length * d_alpha_[i];
-      room_[i] -= length * d_alpha_[i];
-      low_[i] += length * d_low_[i];
-      high_[i] += length * d_high_[i];
-      f_[i] += length * d_f_[i];
-    }
+  std::fill_n(partial_.data(), partial_.size(), 0.0);
+  pass_.rows([&](index_t first, index_t end, index_t group) {
+    kernels_.advance(rows(first, end - first), length, partial_.data() + group * kValues);
   });
+  mu_ = sum_over_groups(0) / (2 * static_cast<double>(n_));
+  double squared_norm = 0;
+  double infeasible = 0;
   for (index_t f = 0; f <= p_; ++f) {
     w_[f] += length * unit_ * d_w_[f];
     dual_w_[f] += length * d_dual_w_[f];
+    if (f == p_) break;
+    squared_norm += w_[f] * w_[f];
+    infeasible += (dual_w_[f] - w_[f]) * (dual_w_[f] - w_[f]);
   }
+  const double unit_of_cost = unit_ * unit_;
+  objective_ = (0.5 * squared_norm + sum_over_groups(1)) / unit_of_cost + task_.constant();
+  gap_ = (sum_over_groups(2) + 0.5 * infeasible + std::abs(w_[p_] * dual_w_[p_])) / unit_of_cost;
 }
 
 void InteriorPoint::copy_v(double* v) const {
   const double unit_of_cost = unit_ * unit_;
-  for (index_t i = 0; i < n_; ++i) v[i] = task_.side()[i] * best_alpha_[i] / unit_of_cost;
+  for (index_t i = 0; i < n_; ++i) {
+    const double cost = task_.cost()[i] * unit_of_cost;
+    const double there = best_alpha_[i] + best_lack_[i];
+    const double alpha = there <= 0 ? 0.0 : there >= cost ? cost : best_alpha_[i];
+    v[i] = task_.side()[i] * alpha / unit_of_cost;
+  }
 }
 
 void InteriorPoint::copy_w(double* w) const {

@@ -3,6 +3,7 @@
 
 #include "detail/cholesky.hpp"
 #include "detail/margin_task.hpp"
+#include "detail/point_kernels.hpp"
 #include "detail/row_pass.hpp"
 #include "fastpu/aligned_buffer.hpp"
 
@@ -21,7 +22,8 @@ class InteriorPoint {
   bool is_stuck() const { return n_idle_ >= kPatience; }
 
   void step();
-  // The v of that point, inside of its box but perhaps not of sum zero.
+  // The v of that point, but perhaps not of sum zero. Rows that a step along their own v would bring to a bound are
+  // there: they are what most of a point's gap comes from.
   void copy_v(double* v) const;
   // Its w and b0, as long as the width of the pass.
   void copy_w(double* w) const;
@@ -36,12 +38,11 @@ class InteriorPoint {
 
   void start();
   void save();
-  void look();
   void factor();
   Aim predict();
   double correct(const Aim& aim);
   void advance(double length);
-  void refresh();
+  PointRows rows(index_t first, index_t n);
   double sum_over_groups(int which) const;
 
   RowPass& pass_;
@@ -49,6 +50,7 @@ class InteriorPoint {
   index_t n_;
   index_t p_;
   double unit_;  // rows are measured in this, so that they have a length of about 1; costs in its inverse square
+  const PointKernels& kernels_;
 
   // A row's alpha = t v in [0, cost] with what is left of it, and the multipliers of the two bounds. That of the upper
   // bound less that of the lower one is t (y - f), what the row lacks of its margin.
@@ -59,7 +61,7 @@ class InteriorPoint {
   AlignedBuffer<double> f_;
   AlignedBuffer<double> per_alpha_;  // 1 / alpha
   AlignedBuffer<double> per_room_;
-  AlignedBuffer<double> weight_;  // theta: how alpha answers to a change of what the row lacks
+  AlignedBuffer<double> theta_;  // how alpha answers to a change of what the row lacks
   AlignedBuffer<double> d_alpha_;
   AlignedBuffer<double> d_low_;  // between predictor and corrector: the products of second order
   AlignedBuffer<double> d_high_;
@@ -78,6 +80,7 @@ class InteriorPoint {
   index_t n_steps_ = 0;
   int n_idle_ = 0;
   AlignedBuffer<double> best_alpha_;
+  AlignedBuffer<double> best_lack_;
   AlignedBuffer<double> best_w_;
   double best_gap_ = 0;
   double best_objective_ = 0;
@@ -85,8 +88,6 @@ class InteriorPoint {
   double objective_ = 0;
   double gap_ = 0;
   double mu_ = 0;
-  double total_alpha_ = 0;
-  double travelled_ = 0;  // by all alpha, since f and dual_w_ were computed anew
 };
 
 }  // namespace fastpu::detail

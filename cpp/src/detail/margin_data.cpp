@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -18,25 +18,28 @@ constexpr double kMostSquares = 1e200;
 template <class View>
 constexpr bool kIsDense = std::is_same_v<View, DenseView<typename View::Value>>;
 
-// squares[f] += (x_if - centre_f)^2 over some rows.
+// sums[f] += x_if - origin_f and squares[f] += its square, over some rows.
 template <class T>
-void add_squares(const DenseView<T>& x, index_t first, index_t end, const double* centre, double* squares) {
+void add_moments(const DenseView<T>& x, index_t first, index_t end, const double* origin, double* sums,
+                 double* squares) {
   for (index_t i = first; i < end; ++i) {
     const T* row = x.row(i);
     for (index_t f = 0; f < x.n_cols; ++f) {
-      const double value = static_cast<double>(row[f]) - centre[f];
+      const double value = static_cast<double>(row[f]) - origin[f];
+      sums[f] += value;
       squares[f] += value * value;
     }
   }
 }
 
-// Of sparse rows zeros count when the sum is complete: what they would have given is taken off here.
+// The origin of sparse rows is 0.
 template <class T>
-void add_squares(const CsrView<T>& x, index_t first, index_t end, const double* centre, double* squares) {
+void add_moments(const CsrView<T>& x, index_t first, index_t end, const double* /*origin*/, double* sums,
+                 double* squares) {
   for (index_t e = x.row_start[first]; e < x.row_start[end]; ++e) {
-    const index_t f = x.columns[e];
-    const double value = static_cast<double>(x.values[e]);
-    squares[f] += value * (value - 2 * centre[f]);
+    const auto value = static_cast<double>(x.values[e]);
+    sums[x.columns[e]] += value;
+    squares[x.columns[e]] += value * value;
   }
 }
 
@@ -50,36 +53,41 @@ std::string too_large(index_t column) {
 MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(isa) {
   const index_t n = n_rows();
   const index_t p = n_features();
+  if (n == 0) throw std::invalid_argument("X must have at least 1 row, got 0");
   centre_ = AlignedBuffer<double>::zeros(p + kPanelWidth, "the means of columns");
   deviation_ = AlignedBuffer<double>::zeros(p + kPanelWidth, "the standard deviations of columns");
 
+  // Dense rows are taken from the first of them, so that little cancels and columns of equal values are found exactly.
+  auto origin = make_vector<double>(p, "the means of columns");
+  std::visit(
+      [&]<class View>(const View& view) {
+        if constexpr (kIsDense<View>) std::copy_n(view.row(0), p, origin.begin());
+      },
+      x_);
   RowPass pass(x_, nullptr, n, centre_.data(), isa, team);
-  AlignedBuffer<double> sums(pass.width(), "the means of columns");
-  double* const all_sums[] = {sums.data()};
-  // Divided row by row, or large values would overflow in the sum; dense ones a second time for what the
-  // first has rounded off.
-  const double share = 1 / static_cast<double>(n);
-  for (int round = 0; round < (is_sparse(x_) ? 1 : 2); ++round) {
-    pass.run(nullptr, 1, all_sums, [&](const RowBlock& block) { std::fill_n(block.weights[0], block.n, share); });
-    std::transform(sums.data(), sums.data() + p, centre_.data(), centre_.data(), std::plus<>{});
-  }
-
   const index_t n_groups = pass.n_groups();
-  auto squares = AlignedBuffer<double>::zeros(n_groups * p, "the standard deviations of columns");
+  auto moments = AlignedBuffer<double>::zeros(2 * n_groups * p, "the standard deviations of columns");
   pass.rows([&](index_t first, index_t end, index_t group) {
-    std::visit([&](const auto& view) { add_squares(view, first, end, centre_.data(), squares.data() + group * p); },
-               x_);
+    double* sums = moments.data() + 2 * group * p;
+    std::visit([&](const auto& view) { add_moments(view, first, end, origin.data(), sums, sums + p); }, x_);
   });
+  const auto count = static_cast<double>(n);
   double total = 0;
   for (index_t f = 0; f < p; ++f) {
-    double sum = is_sparse(x_) ? static_cast<double>(n) * centre_[f] * centre_[f] : 0.0;
-    for (index_t group = 0; group < n_groups; ++group) sum += squares[group * p + f];
-    if (!(sum <= kMostSquares)) throw std::invalid_argument(too_large(f));
-    deviation_[f] = sum > 0 ? std::sqrt(sum / static_cast<double>(n)) : 1.0;
-    total += std::max(sum, 0.0);
+    double sum = 0;
+    double squares = 0;
+    for (index_t group = 0; group < n_groups; ++group) {
+      sum += moments[2 * group * p + f];
+      squares += moments[(2 * group + 1) * p + f];
+    }
+    if (!(squares <= kMostSquares)) throw std::invalid_argument(too_large(f));
+    centre_[f] = origin[static_cast<std::size_t>(f)] + sum / count;
+    const double about_centre = std::max(squares - sum * (sum / count), 0.0);
+    deviation_[f] = about_centre > 0 ? std::sqrt(about_centre / count) : 1.0;
+    total += about_centre;
   }
   if (!(total <= kMostSquares)) throw std::invalid_argument(too_large(0));
-  size_ = total > 0 ? total / static_cast<double>(n) : 1.0;
+  size_ = total > 0 ? total / count : 1.0;
 }
 
 const double* MarginData::gram(Team& team) const {
@@ -87,7 +95,7 @@ const double* MarginData::gram(Team& team) const {
   if (gram_.empty()) {
     RowPass pass(x_, nullptr, n_rows(), centre(), isa_, team);
     AlignedBuffer<double> gram(pass.width() * pass.width(), "the Gram matrix");
-    pass.gram(gram.data(), 0, nullptr, [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
+    pass.gram(nullptr, gram.data(), 0, nullptr, [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
     gram_ = std::move(gram);
   }
   return gram_.data();

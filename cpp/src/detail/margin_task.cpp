@@ -73,36 +73,36 @@ void make_feasible(const MarginTask& task, double* v) {
   const index_t n = task.n();
   const double* side = task.side();
   const double* cost = task.cost();
+  const auto room_of = [&](index_t i) { return std::min(side[i] * v[i], cost[i] - side[i] * v[i]); };
   double pos = 0;
   double neg = 0;
+  double room = 0;
   for (index_t i = 0; i < n; ++i) {
     v[i] = side[i] * std::clamp(side[i] * v[i], 0.0, cost[i]);
     (side[i] > 0 ? pos : neg) += side[i] * v[i];
+    room += room_of(i);
   }
-  // A share of the larger side is taken off; for what rounding leaves, any row that has room will do.
-  const double larger = std::max(pos, neg);
-  const double factor = larger > 0 ? std::min(pos, neg) / larger : 0;
-  const double scaled_side = pos > neg ? 1 : -1;
-  double sum = 0;
-  for (index_t i = 0; i < n; ++i) {
-    if (factor < 1 && side[i] == scaled_side) v[i] *= factor;
-    sum += v[i];
+  double sum = pos - neg;
+  if (room > 2 * std::abs(sum)) {
+    for (index_t i = 0; i < n; ++i) v[i] -= sum * (room_of(i) / room);
+  } else {
+    const double factor = std::max(pos, neg) > 0 ? std::min(pos, neg) / std::max(pos, neg) : 1.0;
+    const double larger_side = pos > neg ? 1 : -1;
+    for (index_t i = 0; i < n; ++i) v[i] *= side[i] == larger_side ? factor : 1.0;
   }
-  for (int round = 0; round < 4 && sum != 0; ++round) {
+  // What rounding leaves goes to the row that has most room.
+  for (int round = 0; round < 4; ++round) {
+    sum = 0;
     index_t best = -1;
     double most_room = 0;
-    for (index_t i = 0; i < n; ++i) {  // room to move against the sum
-      const double inside = side[i] * v[i];
-      const double room = std::min(inside, cost[i] - inside);
-      if (room > most_room) {
-        most_room = room;
-        best = i;
-      }
+    for (index_t i = 0; i < n; ++i) {
+      sum += v[i];
+      if (room_of(i) <= most_room) continue;
+      most_room = room_of(i);
+      best = i;
     }
-    if (best < 0) return;
+    if (sum == 0 || best < 0) return;
     v[best] -= std::clamp(sum, -most_room, most_room);
-    sum = 0;
-    for (index_t i = 0; i < n; ++i) sum += v[i];
   }
 }
 

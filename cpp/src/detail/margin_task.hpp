@@ -50,7 +50,8 @@ class MarginTask {
   double constant_ = 0;
 };
 
-// v into its box and to a sum of zero: what one side has too much is taken off it in proportion.
+// v into its box and to a sum of zero: rows inside of their box make up for what is too much, each by what room it has
+// to both ends; if that is too little, all of the side that has too much get less in proportion.
 void make_feasible(const MarginTask& task, double* v);
 
 // What is known of a solution; vectors of coefficients are as long as the width of the pass, the intercept that of

@@ -1,7 +1,7 @@
 // The hot loops of methods that stream the rows of X: products with a vector, weighted sums of rows and their weighted
 // Gram matrix. Compiled once per instruction-set level; every sum has one order, so all levels give the same bits.
 //
-// Those of a pass work on blocks of rows that have been packed: centred, scaled and widened to double, with a column of
+// Those of a pass work on blocks of rows that have been packed: centred and widened to double, with a column of
 // ones after the last, in panels of eight columns: element (i, f) at (f / 8) * panel_stride(n) + i * 8 + f % 8.
 #pragma once
 
@@ -48,12 +48,12 @@ struct AdmmSums {
 };
 
 struct RowKernels {
-  // panels of rows[i] - centre, times scale[i] unless that is null; n_features values and a one in each row. Of rows
-  // other than `last`, up to seven values more are looked at.
-  void (*pack_f32)(const float* const* rows, index_t n, index_t n_features, const float* last, const double* centre,
-                   const double* scale, double* out, index_t stride);
-  void (*pack_f64)(const double* const* rows, index_t n, index_t n_features, const double* last, const double* centre,
-                   const double* scale, double* out, index_t stride);
+  // panels of rows[i] - centre: n_features values and a one in each row. Values beyond a row are looked at, but none
+  // from `end` on.
+  void (*pack_f32)(const float* const* rows, index_t n, index_t n_features, const float* end, const double* centre,
+                   double* out, index_t stride);
+  void (*pack_f64)(const double* const* rows, index_t n, index_t n_features, const double* end, const double* centre,
+                   double* out, index_t stride);
   // out = the same rows, times scale[i]
   void (*rescale)(const PackedRows& x, const double* scale, double* out);
   // products[i] = x_i'w

@@ -49,18 +49,9 @@ inline Doubles with_one(Doubles x, Doubles lanes, double n_last) {
   return where_less(lanes, last, x, end);
 }
 
-template <bool kIsScaled>
-inline Doubles scaled(Doubles x, Doubles factor) {
-  if constexpr (kIsScaled) {
-    return x * factor;
-  } else {
-    return x;
-  }
-}
-
-template <class T, bool kIsScaled>
-void pack_rows(const T* const* rows, index_t n, index_t n_features, const T* last, const double* centre,
-               const double* scale, double* out, index_t stride) {
+template <class T>
+void pack(const T* const* rows, index_t n, index_t n_features, const T* end, const double* centre, double* out,
+          index_t stride) {
   const index_t n_whole = n_features / kPanelWidth;
   const index_t n_last = n_features % kPanelWidth;
   Doubles lanes[static_cast<unsigned>(kVectors)];
@@ -70,41 +61,28 @@ void pack_rows(const T* const* rows, index_t n, index_t n_features, const T* las
   T copied[kPanelWidth] = {};
   for (index_t i = 0; i < n; ++i) {
     const T* row = rows[i];
-    const Doubles factor = splat<Doubles>(kIsScaled ? scale[i] : 1.0);
     double* to = out + i * kPanelWidth;
     for (index_t panel = 0; panel < n_whole; ++panel, to += stride) {
       FASTPU_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const Doubles x = load_doubles(row + at(panel, v)) - load<Doubles>(centre + at(panel, v));
-        store(to + at(0, v), scaled<kIsScaled>(x, factor));
+        store(to + at(0, v), load_doubles(row + at(panel, v)) - load<Doubles>(centre + at(panel, v)));
       }
     }
     const T* rest = row + n_whole * kPanelWidth;
-    if (rest + kPanelWidth > last + n_features) {  // a whole panel would end behind the data
+    if (end - rest < kPanelWidth) {
       for (index_t l = 0; l < n_last; ++l) copied[l] = rest[l];
       rest = copied;
     }
     FASTPU_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const Doubles centred = load_doubles(rest + at(0, v)) - load<Doubles>(centre + at(n_whole, v));
-      const Doubles x = with_one(centred, lanes[v], static_cast<double>(n_last));
-      store(to + at(0, v), scaled<kIsScaled>(x, factor));
+      store(to + at(0, v), with_one(centred, lanes[v], static_cast<double>(n_last)));
     }
   }
   for (index_t i = n; i % kRowLane != 0; ++i) {
     for (index_t panel = 0; panel <= n_whole; ++panel) {
       for (int v = 0; v < kVectors; ++v) store(out + panel * stride + at(i, v), Doubles{});
     }
-  }
-}
-
-template <class T>
-void pack(const T* const* rows, index_t n, index_t n_features, const T* last, const double* centre, const double* scale,
-          double* out, index_t stride) {
-  if (scale == nullptr) {
-    pack_rows<T, false>(rows, n, n_features, last, centre, scale, out, stride);
-  } else {
-    pack_rows<T, true>(rows, n, n_features, last, centre, scale, out, stride);
   }
 }
 

@@ -4,6 +4,20 @@
 #include <cstddef>
 #include <type_traits>
 
+// Asks for n values from `from` on, but for more than 64 KiB, which is a stream that processors see. A macro, for in a
+// function of its own gcc leaves it out.
+#if defined(__GNUC__)
+#define FASTPU_PREFETCH(from, n)                                                                   \
+  do {                                                                                             \
+    const auto* const fastpu_at = (from);                                                          \
+    constexpr fastpu::index_t kFastpuLine = 64 / static_cast<fastpu::index_t>(sizeof *fastpu_at);  \
+    const fastpu::index_t fastpu_n = std::min<fastpu::index_t>((n), 1024 * kFastpuLine);           \
+    for (fastpu::index_t k = 0; k < fastpu_n; k += kFastpuLine) __builtin_prefetch(fastpu_at + k); \
+  } while (false)
+#else
+#define FASTPU_PREFETCH(from, n) static_cast<void>(0)
+#endif
+
 namespace fastpu::detail {
 
 namespace {
@@ -30,15 +44,14 @@ auto pack_kernel(const RowKernels& kernels) {
 index_t panel_offset(index_t column, index_t stride) { return column / kPanelWidth * stride + column % kPanelWidth; }
 
 template <class T>
-void pack_sparse_row(const CsrView<T>& x, index_t row, const double* centre, double factor, double* out,
-                     index_t stride) {
-  for (index_t f = 0; f < x.n_cols; ++f) out[panel_offset(f, stride)] = -centre[f] * factor;
+void pack_sparse_row(const CsrView<T>& x, index_t row, const double* centre, double* out, index_t stride) {
+  for (index_t f = 0; f < x.n_cols; ++f) out[panel_offset(f, stride)] = -centre[f];
   for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
     const index_t f = x.columns[e];
-    out[panel_offset(f, stride)] = (static_cast<double>(x.values[e]) - centre[f]) * factor;
+    out[panel_offset(f, stride)] = static_cast<double>(x.values[e]) - centre[f];
   }
   for (index_t f = x.n_cols; f < round_up(x.n_cols + 1, kPanelWidth); ++f) {
-    out[panel_offset(f, stride)] = f == x.n_cols ? factor : 0.0;
+    out[panel_offset(f, stride)] = f == x.n_cols ? 1.0 : 0.0;
   }
 }
 
@@ -83,12 +96,12 @@ RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double
   constexpr double kDense = 0.2;  // share of entries above which sparse rows are faster as dense ones
   is_packed_ = !is_sparse(x) || (has_gram() && entries >= kDense * all);
   work_ = is_packed_ ? all : entries;
-  // What groups leave behind should take little time and memory beside their rows.
-  constexpr double kOfSums = 4 * kMostSums;
-  const bool has_large_gram = has_gram() && width_ > 512;
-  const double of_group = static_cast<double>(width_) * (has_large_gram ? static_cast<double>(width_) / 4 : kOfSums);
-  const double per_group = std::max(of_group, 50'000.0);
-  const auto most_groups = static_cast<index_t>(std::min(static_cast<double>(kMostGroups), entries / per_group + 1));
+  // What groups leave behind, sums and a Gram matrix, should take little time and memory beside their rows.
+  constexpr index_t kLeastRows = 1024;
+  constexpr double kLeastEntries = 50'000;
+  const double of_group = std::max(4.0 * kMostSums * static_cast<double>(width_), kLeastEntries);
+  const index_t wanted = has_gram() ? n / kLeastRows + 1 : static_cast<index_t>(entries / of_group) + 1;
+  const index_t most_groups = std::min(kMostGroups, wanted);
   group_rows_ = std::max(kBlockRows, round_up((n + most_groups - 1) / most_groups, kBlockRows));
   n_groups_ = count_blocks(n, group_rows_);
 }
@@ -113,37 +126,31 @@ double RowPass::shift_of(const double* w) const {
   return shift;
 }
 
-double* RowPass::room_for_block(Scratch& scratch) const {
-  if (scratch.packed.empty()) scratch.packed = AlignedBuffer<double>(block_size(), "a block of rows");
-  return scratch.packed.data();
+double* RowPass::room_for_block(AlignedBuffer<double>& buffer) const {
+  if (buffer.empty()) buffer = AlignedBuffer<double>(block_size(), "a block of rows");
+  return buffer.data();
 }
 
-void RowPass::pack_into(const RowBlock& block, const double* scale, double* out) const {
+void RowPass::pack_into(const RowBlock& block, double* out) const {
   const index_t stride = panel_stride(block_rows_);
   std::visit(
       [&]<class View>(const View& view) {
         if constexpr (kIsDense<View>) {
-          using T = View::Value;
+          using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
           const T* rows[kBlockRows];
           for (index_t i = 0; i < block.n; ++i) rows[i] = view.row(row_of(block.first + i));
-          const T* last = view.row(view.n_rows - 1);
-          pack_kernel<T>(kernels_)(rows, block.n, n_features_, last, centre_, scale, out, stride);
-#if defined(__GNUC__)
-          // The next block comes from memory while this one is worked on. (In a function of its own gcc leaves this
-          // out.)
-          constexpr index_t kLine = 64 / static_cast<index_t>(sizeof(T));
-          constexpr index_t kMostValues = 1024 * kLine;  // more than that is a stream that processors see
+          const T* end = view.row(view.n_rows);
+          pack_kernel<T>(kernels_)(rows, block.n, n_features_, end, centre_, out, stride);
+          // The next block comes from memory while this one is worked on.
           const index_t next = block.first + block_rows_;
           if (rows_ == nullptr && next < n_) {
-            const index_t n_values = std::min(std::min(block_rows_, n_ - next) * n_features_, kMostValues);
-            for (index_t k = 0; k < n_values; k += kLine) __builtin_prefetch(view.row(next) + k);
+            FASTPU_PREFETCH(view.row(next), std::min(block_rows_, n_ - next) * n_features_);
           }
-#endif
         } else {
           for (index_t i = 0; i < round_up(block.n, kRowLane); ++i) {
             double* row = out + i * kPanelWidth;
             if (i < block.n) {
-              pack_sparse_row(view, row_of(block.first + i), centre_, scale == nullptr ? 1.0 : scale[i], row, stride);
+              pack_sparse_row(view, row_of(block.first + i), centre_, row, stride);
             } else {
               for (index_t f = 0; f < width_; ++f) row[panel_offset(f, stride)] = 0;
             }
@@ -158,20 +165,13 @@ PackedRows RowPass::packed_at(const RowBlock& block, const double* data) const {
 }
 
 PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
-  if (!kept_.empty()) return packed_at(block, kept_.data() + block.first / block_rows_ * block_size());
-  double* out = room_for_block(scratch);
-  pack_into(block, nullptr, out);
-  return packed_at(block, out);
-}
-
-PackedRows RowPass::pack_scaled(const RowBlock& block, Scratch& scratch) const {
-  double* out = room_for_block(scratch);
-  if (kept_.empty()) {
-    pack_into(block, block.scale, out);
-  } else {
-    std::fill(block.scale + block.n, block.scale + round_up(block.n, kRowLane), 0.0);
-    kernels_.rescale(pack(block, scratch), block.scale, out);
+  if (!kept_.empty()) {
+    const double* data = kept_.data() + block.first / block_rows_ * block_size();
+    if (block.first + block_rows_ < n_) FASTPU_PREFETCH(data + block_size(), block_size());
+    return packed_at(block, data);
   }
+  double* out = room_for_block(scratch.packed);
+  pack_into(block, out);
   return packed_at(block, out);
 }
 
@@ -182,7 +182,7 @@ void RowPass::keep_packed() {
   AlignedBuffer<double> kept(n_blocks * block_size(), "rows in double");
   for_groups([&](index_t first, index_t end, index_t group, Scratch& scratch) {
     for (index_t row = first; row < end; row += block_rows_) {
-      pack_into(block_at(row, end, group, scratch), nullptr, kept.data() + row / block_rows_ * block_size());
+      pack_into(block_at(row, end, group, scratch), kept.data() + row / block_rows_ * block_size());
     }
   });
   kept_ = std::move(kept);
@@ -275,8 +275,11 @@ void RowPass::start_gram() {
   group_grams_.clear();
 }
 
-void RowPass::accumulate_gram(const RowBlock& block, const PackedRows& packed) {
-  kernels_.gram(packed, group_grams_.data() + block.group * width_ * width_, width_);
+void RowPass::accumulate_gram(const RowBlock& block, const PackedRows& packed, Scratch& scratch) {
+  double* out = room_for_block(scratch.scaled);
+  std::fill(block.scale + block.n, block.scale + packed.n_rows, 0.0);
+  kernels_.rescale(packed, block.scale, out);
+  kernels_.gram(packed_at(block, out), group_grams_.data() + block.group * width_ * width_, width_);
 }
 
 void RowPass::add_gram(double* gram) const {

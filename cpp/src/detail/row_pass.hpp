@@ -73,19 +73,20 @@ class RowPass {
     add_groups(n_sums, sums);
   }
 
-  // gram = sum_i scale_i^2 (x_i, 1) (x_i, 1)', its upper triangle in tiles of eight by eight, stored with width()
-  // columns; sums[s] = sum_i weights[s][i] scale_i (x_i, 1). Needs has_gram(). body(block) fills scale and weights.
+  // The same, and gram = sum_i scale_i^2 (x_i - centre, 1) (x_i - centre, 1)', its upper triangle in tiles of eight by
+  // eight, stored with width() columns. Needs has_gram(). body(block) fills scale, too.
   template <class Body>
-  void gram(double* gram, int n_sums, double* const* sums, Body&& body) {
+  void gram(const double* w, double* gram, int n_sums, double* const* sums, Body&& body) {
     start_gram();
     start_sums(n_sums);
     for_groups([&](index_t first, index_t end, index_t group, Scratch& scratch) {
       for (index_t row = first; row < end; row += block_rows_) {
         const RowBlock block = block_at(row, end, group, scratch);
+        const PackedRows packed = pack(block, scratch);
+        if (w != nullptr) multiply(block, packed, w, 0, scratch);
         body(block);
-        const PackedRows packed = pack_scaled(block, scratch);
-        accumulate_gram(block, packed);
         if (n_sums > 0) accumulate(block, packed, n_sums);
+        accumulate_gram(block, packed, scratch);
       }
     });
     add_gram(gram);
@@ -104,6 +105,7 @@ class RowPass {
  private:
   struct Scratch {
     AlignedBuffer<double> packed;
+    AlignedBuffer<double> scaled;
     AlignedBuffer<double> values;  // products, scale and weights of a block
   };
 
@@ -122,18 +124,17 @@ class RowPass {
   index_t row_of(index_t i) const { return rows_ == nullptr ? i : rows_[i]; }
   double shift_of(const double* w) const;
   index_t block_size() const { return width_ / kPanelWidth * panel_stride(block_rows_); }
-  double* room_for_block(Scratch& scratch) const;
-  void pack_into(const RowBlock& block, const double* scale, double* out) const;
+  double* room_for_block(AlignedBuffer<double>& buffer) const;
+  void pack_into(const RowBlock& block, double* out) const;
   PackedRows packed_at(const RowBlock& block, const double* data) const;
   PackedRows pack(const RowBlock& block, Scratch& scratch) const;
-  PackedRows pack_scaled(const RowBlock& block, Scratch& scratch) const;
   void multiply(const RowBlock& block, const PackedRows& packed, const double* w, double shift, Scratch& scratch) const;
   void start_sums(int n_sums);
   void accumulate(const RowBlock& block, const PackedRows& packed, int n_sums);
   void close_sums(index_t group, int n_sums);
   void add_groups(int n_sums, double* const* sums) const;
   void start_gram();
-  void accumulate_gram(const RowBlock& block, const PackedRows& packed);
+  void accumulate_gram(const RowBlock& block, const PackedRows& packed, Scratch& scratch);
   void add_gram(double* gram) const;
   double* group_sum(index_t group, int s) { return group_sums_.data() + (group * kMostSums + s) * width_; }
   const double* group_sum(index_t group, int s) const { return group_sums_.data() + (group * kMostSums + s) * width_; }
