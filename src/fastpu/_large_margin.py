@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fastpu._margin_loops import Run
 
 __all__ = [
-    "MOST_COST",
     "Hook",
     "MarginRows",
     "Solved",
@@ -43,8 +42,6 @@ Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Run]"
 Flaws: TypeAlias = tuple[str, str, str]
 Fitted: TypeAlias = tuple[LinearMachine, Flaws]
-
-MOST_COST = 1e100  # of a row: larger ones overflow
 
 _SHORT_FIT = 5 * 10**7  # n d^2 of a fit that takes a second or less
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
