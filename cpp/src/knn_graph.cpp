@@ -87,7 +87,7 @@ void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, in
 template <class T>
 void knn_search(const CsrView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared) {
   check_neighbors(options.n_neighbors, x.n_rows);
-  if (x.n_rows == 0) return;
+  if (options.n_neighbors == 0) return;
   detail::NearestRows nearest(options.n_neighbors, indices, squared);
   detail::search_sparse(x, team, nearest);
 }
