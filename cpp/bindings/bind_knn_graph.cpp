@@ -56,7 +56,7 @@ py::tuple to_tuple(KnnMatrix&& matrix) {
                         give_away(std::move(matrix.row_start)));
 }
 
-py::tuple edges(const py::object& indices, const py::object& squared, bool is_union) {
+py::tuple edges(const py::object& indices, const py::object& squared, bool is_union, int n_threads) {
   if (!py::isinstance<Array<index_t>>(indices)) throw py::type_error("indices has the wrong type for _core");
   if (!py::isinstance<Array<double>>(squared)) throw py::type_error("squared has the wrong type for _core");
   const auto rows = py::reinterpret_borrow<Array<index_t>>(indices);
@@ -67,14 +67,16 @@ py::tuple edges(const py::object& indices, const py::object& squared, bool is_un
   }
   const KnnView view{rows.data(), lengths.data(), rows.shape(0), rows.shape(1)};
   KnnMatrix found;
+  Team team(n_threads, interrupt_poll());
   {
     const py::gil_scoped_release nogil;
-    found = knn_edges(view, is_union);
+    found = knn_edges(view, is_union, team);
   }
   return to_tuple(std::move(found));
 }
 
-py::tuple similarity(const py::object& values, const py::object& columns, const py::object& row_start, double sigma) {
+py::tuple similarity(const py::object& values, const py::object& columns, const py::object& row_start, double sigma,
+                     int n_threads) {
   const auto n_entries = static_cast<index_t>(py::len(values));
   const auto n_rows = static_cast<index_t>(py::len(row_start)) - 1;
   const double* const lengths = view_1d<double>(values, "values", n_entries);
@@ -87,9 +89,10 @@ py::tuple similarity(const py::object& values, const py::object& columns, const 
     if (starts[i] > starts[i + 1]) throw py::value_error("row_start must not decrease");
   }
   KnnSimilarity found;
+  Team team(n_threads, interrupt_poll());
   {
     const py::gil_scoped_release nogil;
-    found = knn_similarity({lengths, numbers, starts, n_rows}, sigma);
+    found = knn_similarity({lengths, numbers, starts, n_rows}, sigma, team);
   }
   return py::make_tuple(to_tuple(std::move(found.weights)), to_tuple(std::move(found.laplacian)));
 }
@@ -99,9 +102,9 @@ py::tuple similarity(const py::object& values, const py::object& columns, const 
 void bind_knn_graph(py::module_& module) {
   module.def("knn_search", &search, py::arg("x"), py::arg("n_neighbors"), py::kw_only(), py::arg("n_threads"),
              py::arg("isa"), py::arg("method") = "");
-  module.def("knn_edges", &edges, py::arg("indices"), py::arg("squared"), py::arg("is_union"));
+  module.def("knn_edges", &edges, py::arg("indices"), py::arg("squared"), py::arg("is_union"), py::arg("n_threads"));
   module.def("knn_similarity", &similarity, py::arg("values"), py::arg("columns"), py::arg("row_start"),
-             py::arg("sigma"));
+             py::arg("sigma"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ void check_ranges(const DenseView<T>& x, Team& team) {
     }
   });
   double sum = 0;
+  double widest = 0;
+  std::size_t widest_column = 0;
   for (std::size_t f = 0; f < d; ++f) {
     T least = extremes[0][f];
     T most = extremes[0][d + f];
@@ -60,10 +63,16 @@ void check_ranges(const DenseView<T>& x, Team& team) {
     }
     const double range = static_cast<double>(most) - static_cast<double>(least);
     sum += range * range;
+    if (range > widest) {
+      widest = range;
+      widest_column = f;
+    }
   }
   if (!std::isfinite(4 * sum)) {
-    throw std::invalid_argument(
-        "squared distances of X exceed float64: the squared ranges of its columns have no finite sum; scale X");
+    std::ostringstream message;
+    message << "X must have squared distances within the range of float64, got column " << widest_column
+            << " with values that differ by " << widest << "; scale X";
+    throw std::invalid_argument(message.str());
   }
 }
 

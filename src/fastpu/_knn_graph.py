@@ -66,13 +66,15 @@ class KNNGraph:
         """Number of neighbours of each row."""
         return int(self.indices.shape[1])
 
-    def edges(self, mode: Mode = "mutual") -> Any:
+    def edges(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> Any:
         """Return the squared lengths of the edges as a symmetric CSR array, kept for the next call.
 
         Parameters
         ----------
         mode : {"mutual", "union"}, default "mutual"
             Whether an edge joins rows that are neighbours of each other, or rows of which one is the other's.
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
 
         Returns
         -------
@@ -81,31 +83,36 @@ class KNNGraph:
         """
         mode_name = check_choice("mode", mode, _MODES)
         if (kept := self._edges.get(mode_name)) is None:
-            found = _core.knn_edges(self.indices, self.squared_distances, mode_name == "union")
+            is_union = mode_name == "union"
+            found = _core.knn_edges(self.indices, self.squared_distances, is_union, resolve_n_threads(n_threads))
             for array in found:
                 array.flags.writeable = False
             kept = self._edges[mode_name] = (found, _csr(found, self.n_rows))
         return kept[1]
 
-    def similarity(self, sigma: float | str = 1.0, mode: Mode = "mutual") -> tuple[Any, Any]:
+    def similarity(
+        self, sigma: float | str = 1.0, mode: Mode = "mutual", *, n_threads: int | None = None
+    ) -> tuple[Any, Any]:
         """Return W and R as `knn_similarity` does, in O(n K) without another search.
 
         Parameters
         ----------
         sigma : float > 0 or "median", default 1.0
         mode : {"mutual", "union"}, default "mutual"
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
 
         Returns
         -------
         W, R : csr_array of float64 of shape (n, n)
         """
         width = _check_sigma(sigma)
-        lengths = self.edges(mode)
+        lengths = self.edges(mode, n_threads=n_threads)
         if width is None:
             middle = float(np.median(lengths.data)) if lengths.nnz else 0.0
             width = middle if middle > 0 else 1.0
         squared, columns, row_start = self._edges[mode][0]
-        weights, laplacian = _core.knn_similarity(squared, columns, row_start, width)
+        weights, laplacian = _core.knn_similarity(squared, columns, row_start, width, resolve_n_threads(n_threads))
         return _csr(weights, self.n_rows), _csr(laplacian, self.n_rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -268,4 +275,4 @@ def knn_similarity(
     """
     _check_sigma(sigma)
     check_choice("mode", mode, _MODES)
-    return knn_graph(X, n_neighbors=n_neighbors, n_threads=n_threads).similarity(sigma, mode)
+    return knn_graph(X, n_neighbors=n_neighbors, n_threads=n_threads).similarity(sigma, mode, n_threads=n_threads)

@@ -59,7 +59,7 @@ struct KnnMatrix {
 // The squared lengths of the edges: of those between neighbours of each other ("mutual") or, with is_union, also of
 // those from a row to its neighbour alone. Time and memory O(n K). Throws std::invalid_argument if an index is out of
 // range.
-KnnMatrix knn_edges(const KnnView& neighbors, bool is_union);
+KnnMatrix knn_edges(const KnnView& neighbors, bool is_union, Team& team);
 
 // Edges as knn_edges gives them, owned by somebody else.
 struct KnnEdges {
@@ -75,6 +75,6 @@ struct KnnSimilarity {
   KnnMatrix weights;
   KnnMatrix laplacian;
 };
-KnnSimilarity knn_similarity(const KnnEdges& edges, double sigma);
+KnnSimilarity knn_similarity(const KnnEdges& edges, double sigma, Team& team);
 
 }  // namespace fastpu

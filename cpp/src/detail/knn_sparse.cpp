@@ -4,10 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "detail/pacer.hpp"
 #include "fastpu/aligned_buffer.hpp"
 
 namespace fastpu::detail {
@@ -17,28 +18,26 @@ namespace {
 constexpr index_t kRowsPerBlock = 16;
 constexpr index_t kChunk = 64;  // numbers compared before any of them is looked at
 
-// The columns that hold anything, renumbered, each with its rows in ascending order and their values.
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+// The columns that hold anything, renumbered in ascending order where there are few of them, each with its rows in
+// ascending order and their values.
 template <class T>
 struct Columns {
   std::vector<index_t> start;
   std::vector<std::int32_t> rows;
   std::vector<T> values;
-  std::vector<std::int32_t> column_of;  // the new number of each entry's column
+  std::vector<std::int32_t> column_of;  // the number of each entry's column
 
-  explicit Columns(const CsrView<T>& x) {
+  Columns(const CsrView<T>& x, Team& team) {
     const index_t n_entries = x.row_start[x.n_rows];
-    std::vector<std::int32_t> names(x.columns, x.columns + n_entries);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    start = make_vector<index_t>(static_cast<index_t>(names.size()) + 1, "the columns of sparse rows");
-    column_of = make_vector<std::int32_t>(n_entries, "the columns of sparse rows");
+    Pacer pacer([&team] { team.poll(); });
+    number(x, n_entries, pacer);
     rows = make_vector<std::int32_t>(n_entries, "the transposed rows");
     values = make_vector<T>(n_entries, "the transposed rows");
-    for (index_t e = 0; e < n_entries; ++e) {
-      const auto place = std::lower_bound(names.begin(), names.end(), x.columns[e]) - names.begin();
-      column_of[at(e)] = static_cast<std::int32_t>(place);
-      ++start[at(place) + 1];
-    }
+    pacer.run(0, n_entries, [&](index_t first, index_t end) {
+      for (index_t e = first; e < end; ++e) ++start[at(column_of[at(e)]) + 1];
+    });
     for (std::size_t c = 1; c < start.size(); ++c) start[c] += start[c - 1];
     std::vector<index_t> next(start.begin(), start.end() - 1);
     for (index_t i = 0; i < x.n_rows; ++i) {
@@ -47,26 +46,54 @@ struct Columns {
         rows[at(to)] = static_cast<std::int32_t>(i);
         values[at(to)] = x.values[e];
       }
+      pacer.add(x.row_start[i + 1] - x.row_start[i]);
     }
   }
 
-  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+ private:
+  template <class Checkpoint>
+  void number(const CsrView<T>& x, index_t n_entries, Pacer<Checkpoint>& pacer) {
+    constexpr index_t kFew = index_t{1} << 20;  // columns that need no thought
+    column_of = make_vector<std::int32_t>(n_entries, "the columns of sparse rows");
+    if (x.n_cols <= std::max(kFew, 2 * n_entries)) {
+      std::copy_n(x.columns, n_entries, column_of.begin());
+      start = make_vector<index_t>(x.n_cols + 1, "the columns of sparse rows");
+      return;
+    }
+    std::vector<std::int32_t> names;
+    pacer.run(0, n_entries, [&](index_t first, index_t end) {
+      names.insert(names.end(), x.columns + first, x.columns + end);
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+    });
+    pacer.run(0, n_entries, [&](index_t first, index_t end) {
+      for (index_t e = first; e < end; ++e) {
+        const auto place = std::lower_bound(names.begin(), names.end(), x.columns[e]);
+        column_of[at(e)] = static_cast<std::int32_t>(place - names.begin());
+      }
+    });
+    start = make_vector<index_t>(static_cast<index_t>(names.size()) + 1, "the columns of sparse rows");
+  }
 };
 
 template <class T>
 class SparseSearch {
  public:
   SparseSearch(const CsrView<T>& x, Team& team, NearestRows& nearest)
-      : x_(x), team_(team), nearest_(nearest), columns_(x), halves_(x.n_rows, "the squared lengths of rows") {
+      : x_(x), team_(team), nearest_(nearest), columns_(x, team), halves_(x.n_rows, "the squared lengths of rows") {
     for (index_t i = 0; i < x.n_rows; ++i) {
       double sum = 0;
+      double largest = 0;
       for (index_t e = x.row_start[i]; e < x.row_start[i + 1]; ++e) {
         const auto value = static_cast<double>(x.values[e]);
         sum += value * value;
+        largest = std::max(largest, std::abs(value));
       }
       if (!std::isfinite(8 * sum)) {
-        throw std::invalid_argument("squared distances of X exceed float64: row " + std::to_string(i) +
-                                    " is too large; scale X");
+        std::ostringstream message;
+        message << "X must have squared distances within the range of float64, got row " << i
+                << " with values up to " << largest << "; scale X";
+        throw std::invalid_argument(message.str());
       }
       halves_[i] = 0.5 * sum;
     }
@@ -102,7 +129,7 @@ class SparseSearch {
     std::fill_n(near, n, 0.0);
     for (index_t e = x_.row_start[i]; e < x_.row_start[i + 1]; ++e) {
       const auto value = static_cast<double>(x_.values[e]);
-      const auto column = static_cast<std::size_t>(columns_.column_of[static_cast<std::size_t>(e)]);
+      const auto column = at(columns_.column_of[at(e)]);
       const std::int32_t* rows = columns_.rows.data();
       const T* values = columns_.values.data();
       for (index_t k = columns_.start[column]; k < columns_.start[column + 1]; ++k)
