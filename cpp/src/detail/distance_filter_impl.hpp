@@ -122,7 +122,8 @@ index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT found) {
       FASTPU_UNROLL
       for (index_t v = 0; v < kVectors; ++v) {
         for (std::uint32_t bits = sign_bits(sums[k][v]); bits != 0; bits &= bits - 1) {
-          found[n_found++] = static_cast<std::uint32_t>(k * n_columns + first + v * kFloats + lowest_bit(bits));
+          found[n_found++] = (static_cast<std::uint32_t>(k) << kFoundRowShift) +
+                             static_cast<std::uint32_t>(first + v * kFloats + lowest_bit(bits));
         }
       }
     }

@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "detail/distance_kernels.hpp"
+#include "detail/row_key.hpp"
 #include "fastpu/aligned_buffer.hpp"
 
 namespace fastpu::detail {
 
 namespace {
-
-// A point as the build sorts it: by the coordinate in hand, then by index.
-struct Key {
-  double value;
-  index_t row;
-  bool operator<(const Key& other) const { return value < other.value || (value == other.value && row < other.row); }
-};
 
 // The node over leaves [first, end). Nodes are numbered in the order of a walk that goes left first: a node over m
 // leaves is followed by 2 m - 2 nodes below it.
@@ -198,7 +192,7 @@ class Tree {
   index_t d_;
   index_t leaf_points_;
   index_t n_leaves_;
-  AlignedBuffer<Key> keys_;       // rows in the order of the leaves
+  AlignedBuffer<RowKey> keys_;    // rows in the order of the leaves
   AlignedBuffer<double> points_;  // panels of points in that order
   AlignedBuffer<double> boxes_;   // of each node the least and the most of each feature
   AlignedBuffer<index_t> lowest_;
