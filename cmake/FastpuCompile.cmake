@@ -47,8 +47,11 @@ check_cxx_source_compiles(
 
 # fastpu_add_isa_sources(target): the files of FASTPU_AVX2_SOURCES and FASTPU_AVX512_SOURCES, each with its level's flags.
 # They hold no inline function of a shared header that another file also instantiates: the linker might keep the copy
-# that needs AVX for everybody.
+# that needs AVX for everybody. Those of FASTPU_FUSED_SOURCES may fuse multiply-adds.
 function(fastpu_add_isa_sources target)
+  if(NOT MSVC)
+    set_property(SOURCE ${FASTPU_FUSED_SOURCES} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
+  endif()
   if(NOT FASTPU_IS_X86_64 OR NOT FASTPU_AVX2_SOURCES)
     return()
   endif()
@@ -59,8 +62,8 @@ function(fastpu_add_isa_sources target)
     set(avx2 -mavx2 -mfma -mbmi -mbmi2 -mpopcnt -mlzcnt)
     set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
   endif()
-  set_source_files_properties(${FASTPU_AVX2_SOURCES} PROPERTIES COMPILE_OPTIONS "${avx2}")
-  set_source_files_properties(${FASTPU_AVX512_SOURCES} PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_property(SOURCE ${FASTPU_AVX2_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${avx2})
+  set_property(SOURCE ${FASTPU_AVX512_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${avx512})
   target_sources(${target} PRIVATE ${FASTPU_AVX2_SOURCES} ${FASTPU_AVX512_SOURCES})
   target_compile_definitions(${target} PUBLIC FASTPU_X86_LEVELS=1)
 endfunction()

@@ -67,6 +67,7 @@ EVERYWHERE = {"numpy", "scipy", "fastpu"}
 # What the methods of one family share may call kernels, unlike what all methods share.
 FAMILIES = {
     "_boosting.py",
+    "_knn_graph.py",
     "_large_margin.py",
     "_least_squares.py",
     "_mapping.py",

@@ -5,6 +5,7 @@ namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
 void bind_blas(pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
+void bind_knn_graph(pybind11::module_& module);
 void bind_large_margin(const pybind11::module_& module);
 void bind_pual(const pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
@@ -18,6 +19,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_binned_features(module);
   fastpu::bind_blas(module);
   fastpu::bind_kernel(module);
+  fastpu::bind_knn_graph(module);
   fastpu::bind_large_margin(module);
   fastpu::bind_pual(module);
   fastpu::bind_stump_boost(module);

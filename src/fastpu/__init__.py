@@ -7,6 +7,7 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 from importlib.metadata import version as _version
 
 from fastpu import datasets, metrics
+from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
 from fastpu._pual_arguments import PualRound
@@ -40,6 +41,7 @@ __all__ = [
     "BoostRound",
     "ConvergenceWarning",
     "DegenerateModelWarning",
+    "KNNGraph",
     "KernelMachine",
     "LinearMachine",
     "MappingMachine",
@@ -73,6 +75,8 @@ __all__ = [
     "fit_smc",
     "fit_svm",
     "fit_svmc",
+    "knn_graph",
+    "knn_similarity",
     "load",
     "metrics",
     "select",

@@ -130,6 +130,18 @@ def kernel_scores(
     n_threads: int,
     isa: str,
 ) -> NDArray[np.float64]: ...
+def knn_edges(
+    indices: NDArray[np.int64], squared: NDArray[np.float64], is_union: bool, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
+def knn_search(
+    x: _Matrix, n_neighbors: int, *, n_threads: int, isa: str, method: str = ""
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def knn_similarity(
+    values: NDArray[np.float64], columns: NDArray[np.int32], row_start: NDArray[np.int64], sigma: float, n_threads: int
+) -> tuple[
+    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+]: ...
 def stump_boost(
     features: _Matrix | BinnedFeatures,
     labels: NDArray[np.int8],

@@ -1,0 +1,245 @@
+"""What the search for neighbours promises: bad input, layouts, frames, interrupts, several callers, memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _core
+from helpers import refused
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
+
+both = pytest.mark.parametrize("function", [fastpu.knn_graph, fastpu.knn_similarity], ids=lambda f: f.__name__)
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"n_neighbors": -1}, ValueError, "n_neighbors must be an integer >= 0, got -1"),
+        ({"n_neighbors": 2.0}, TypeError, "n_neighbors must be an integer >= 0, got 2.0 (float)"),
+        ({"n_neighbors": True}, TypeError, "n_neighbors must be an integer >= 0, got True (bool)"),
+        ({"n_neighbors": None}, TypeError, "n_neighbors must be an integer >= 0, got None"),
+        ({"n_threads": 0}, ValueError, "n_threads must be an integer >= 1, got 0"),
+    ],
+)
+def test_bad_arguments(function, arguments, error, text):
+    refused(error, text, function, np.zeros((3, 2)), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"sigma": 0.0}, ValueError, "sigma must be a finite number > 0, got 0.0"),
+        ({"sigma": -1}, ValueError, "sigma must be a finite number > 0, got -1"),
+        ({"sigma": np.inf}, ValueError, "sigma must be a finite number > 0, got inf"),
+        ({"sigma": np.nan}, ValueError, "sigma must be a finite number > 0, got nan"),
+        ({"sigma": "mean"}, ValueError, "sigma must be 'median' or a number > 0, got 'mean'"),
+        ({"sigma": [1.0]}, TypeError, "sigma must be 'median' or a number > 0, got [1.0] (list)"),
+        ({"mode": "both"}, ValueError, "mode must be one of 'mutual', 'union', got 'both'"),
+        ({"mode": 1}, TypeError, "mode must be one of 'mutual', 'union', got 1 (int)"),
+    ],
+)
+def test_bad_weights(arguments, error, text):
+    graph = fastpu.knn_graph(np.zeros((3, 2)))
+    refused(error, text, fastpu.knn_similarity, np.zeros((3, 2)), **arguments)
+    refused(error, text, graph.similarity, **arguments)
+
+
+@both
+@pytest.mark.parametrize(
+    ("X", "error", "text"),
+    [
+        ([[1.0, np.nan]], ValueError, "X must not hold NaN or infinite entries, got nan at row 0, column 1"),
+        ([[1.0], [np.inf]], ValueError, "X must not hold NaN or infinite entries, got inf at row 1, column 0"),
+        (sp.csr_array([[0, np.inf]]), ValueError, "got inf at row 0, column 1"),
+        ([1.0, 2.0], ValueError, "X must be two-dimensional"),
+        (np.zeros((0, 3)), ValueError, "X must have at least 1 row(s), got shape (0, 3)"),
+        (np.zeros((3, 0)), ValueError, "X must have at least 1 feature (column), got shape (3, 0)"),
+        ([[1j]], TypeError, "X must hold real numbers"),
+        ([["a"]], TypeError, "X must hold real numbers"),
+        ([[1e200, 0], [0, 0]], ValueError, "range of float64, got column 0 with values that differ by 1e+200; scale X"),
+        ([[0, 1.7e308], [0, -1.7e308]], ValueError, "got column 1 with values that differ by inf; scale X"),
+        (sp.csr_array([[1.0], [2e160]]), ValueError, "got row 1 with values up to 2e+160; scale X"),
+    ],
+)
+def test_bad_rows(function, X, error, text):
+    refused(error, text, function, X)
+
+
+def test_rows_too_large_to_be_squared_are_fine_if_all_columns_are_constant():
+    graph = fastpu.knn_graph(np.full((5, 2), 1e200))
+    assert not graph.squared_distances.any()
+
+
+def test_a_graph_of_the_users_own_is_checked():
+    indices, squared = np.zeros((3, 1), dtype=np.int64), np.zeros((3, 1))
+    refused(TypeError, "indices must be a matrix of int64, got ndarray", fastpu.KNNGraph, squared, squared)
+    refused(TypeError, "squared_distances must be a matrix of float64", fastpu.KNNGraph, indices, indices)
+    refused(
+        TypeError,
+        "indices must be a matrix of int64, got ndarray of shape (3,)",
+        fastpu.KNNGraph,
+        indices[:, 0],
+        squared,
+    )
+    refused(ValueError, "squared_distances must have the shape of indices, (3, 1), got (2, 1)",
+            fastpu.KNNGraph, indices, squared[:2])  # fmt: skip
+    for bad in (3, -1):
+        wrong = indices.copy()
+        wrong[1] = bad
+        refused(ValueError, f"indices must be in [0, 3), got {bad} for row 1", fastpu.KNNGraph(wrong, squared).edges)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ((np.zeros((3, 2)), 3), ValueError),
+        ((np.zeros((3, 2)), -1), ValueError),
+        ((np.zeros((3, 2), dtype=np.int64), 1), TypeError),
+        ((np.zeros(3), 1), ValueError),
+    ],
+)
+def test_the_core_checks_what_it_is_given(arguments, error):
+    with pytest.raises(error):
+        _core.knn_search(*arguments, n_threads=1, isa="")
+
+
+def test_the_core_checks_edges_and_names():
+    starts, columns, values = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), np.ones(2)
+    refused(ValueError, "row_start", _core.knn_similarity, values, columns, starts + 1, 1.0, 1)
+    refused(ValueError, "row_start", _core.knn_similarity, values, columns, np.array([0, 3, 2]), 1.0, 1)
+    refused(ValueError, "columns", _core.knn_similarity, values, columns[:1], starts, 1.0, 1)
+    refused(TypeError, "columns", _core.knn_similarity, values, starts[1:], starts, 1.0, 1)
+    refused(ValueError, "row_start", _core.knn_similarity, values[:0], columns[:0], starts[:0], 1.0, 1)
+    refused(ValueError, "one shape", _core.knn_edges, np.zeros((2, 1), dtype=np.int64), np.zeros((1, 1)), False, 1)
+    refused(ValueError, "method", _core.knn_search, np.zeros((2, 1)), 1, n_threads=1, isa="", method="x")
+
+
+# ---- layouts and frames ----------------------------------------------------------------------------------------------
+
+
+def same(a, b) -> None:
+    np.testing.assert_array_equal(a.indices, b.indices)
+    np.testing.assert_array_equal(a.squared_distances, b.squared_distances)
+
+
+@pytest.mark.parametrize("d", [2, 12])
+def test_every_layout_gives_the_same_neighbours(d, rng, unchanged):
+    X = np.round(rng.normal(size=(200, d)), 2)
+    expected = fastpu.knn_graph(X)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    forms = [frozen, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X[::-1][::-1], X.tolist(), X.astype(">f8"),
+             sp.csr_array(X), sp.csc_array(X), sp.coo_array(X)]  # fmt: skip
+    for form in forms:
+        with unchanged(form):
+            same(fastpu.knn_graph(form), expected)
+    for frame in (pd.DataFrame(X), pl.DataFrame(X)):
+        same(fastpu.knn_graph(frame), expected)
+
+
+def test_integers_and_booleans_are_numbers(rng):
+    X = rng.integers(0, 9, size=(100, 5))
+    same(fastpu.knn_graph(X), fastpu.knn_graph(X.astype(np.float64)))
+    same(fastpu.knn_graph(X > 4), fastpu.knn_graph((X > 4).astype(np.float64)))
+
+
+def test_float32_is_searched_as_the_numbers_that_it_holds(rng):
+    X = rng.normal(size=(200, 30)).astype(np.float32)
+    same(fastpu.knn_graph(X), fastpu.knn_graph(X.astype(np.float64)))
+
+
+def test_stored_zeros_are_zeros(rng):
+    X = rng.normal(size=(60, 9)) * (rng.random((60, 9)) < 0.5)
+    full = sp.csr_array((X.ravel(), np.tile(np.arange(9), 60), np.arange(61) * 9), shape=X.shape)
+    assert full.nnz == X.size
+    same(fastpu.knn_graph(full), fastpu.knn_graph(X))
+
+
+def test_sparse_rows_of_two_billion_columns(rng):
+    columns, values = rng.integers(0, 2**31 - 1, size=(40, 3)), rng.normal(size=(40, 3))
+    columns[1::2] = columns[::2]
+    wide = sp.csr_array((values.ravel(), columns.ravel(), np.arange(41) * 3), shape=(40, 2**31 - 1))
+    graph = fastpu.knn_graph(wide)
+    found = np.searchsorted(np.unique(columns), columns.ravel())
+    narrow = sp.csr_array((values.ravel(), found, np.arange(41) * 3)).toarray()
+    np.testing.assert_array_equal(graph.indices, fastpu.knn_graph(narrow).indices)
+    np.testing.assert_allclose(graph.squared_distances, fastpu.knn_graph(narrow).squared_distances, rtol=1e-14)
+
+
+# ---- interrupts, several callers, memory -----------------------------------------------------------------------------
+
+SLOW = {
+    "blocks": lambda rng: (rng.normal(size=(60_000, 60)), "blocks"),
+    "blocks of many features": lambda rng: (rng.normal(size=(3000, 20_000)).astype(np.float32), "blocks"),
+    "tree": lambda rng: (rng.normal(size=(100_000, 12)), "tree"),
+    "csr": lambda rng: (sp.random_array((40_000, 300), density=0.2, rng=rng, format="csr"), ""),
+}
+
+
+@posix
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("kind", SLOW)
+def test_ctrl_c_stops_a_search(kind, n_threads, rng):
+    X, method = SLOW[kind](rng)
+    native = fastpu._knn_graph.check_matrix(X).native
+    delay = interrupted_after(
+        lambda: _core.knn_search(native, 5, n_threads=n_threads, isa="", method=method), delay=0.2
+    )
+    assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
+
+
+def test_several_callers_at_once(rng):
+    X = rng.normal(size=(900, 9))
+    expected = fastpu.knn_graph(X)
+    with ThreadPoolExecutor(4) as pool:
+        for graph in pool.map(lambda _: fastpu.knn_graph(X, n_threads=2), range(8)):
+            same(graph, expected)
+
+
+def test_other_threads_run_during_a_search(rng):
+    X = rng.normal(size=(6000, 40))
+    count = 0
+    done = threading.Event()
+
+    def search() -> None:
+        fastpu.knn_graph(X, n_threads=1)
+        done.set()
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    while not done.wait(0.001):
+        count += 1
+    thread.join()
+    assert count > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+@pytest.mark.parametrize("sparse", [False, True])
+def test_memory_grows_with_rows_and_neighbours_and_not_with_their_squares(sparse):
+    """A matrix of all distances would be 3.2 GB."""
+    code = f"""
+import resource, numpy as np, scipy.sparse as sp, fastpu
+X = np.random.default_rng(0).normal(size=(20_000, 20))
+if {sparse}: X = sp.csr_array(X * (X > 1.5))
+fastpu.knn_similarity(X[:100], n_threads=2)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+fastpu.knn_similarity(X, n_threads=2)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert int(done.stdout) < 30_000, f"{done.stdout} kB"
