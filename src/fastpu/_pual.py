@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
 from fastpu._kernels import check_kernel_matrix, resolve_gamma
 from fastpu._progress import make_callback
-from fastpu._pual_features import Features, Rows, open_features
+from fastpu._pual_features import Features, Rows, in_eights, open_features
 from fastpu._pual_graph import open_graph
 from fastpu._validate import check_labels
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
@@ -95,8 +95,12 @@ class Smooth:
         """Return the solutions of factor' beta = (0, last), in rows."""
         right = np.zeros((len(last), self.features.rank))
         right[:, -last.shape[1] :] = last
-        _core.tiled_solve(self.factor, right, transpose=False, n_threads=self.features.rows.n_threads)
-        return right
+
+        def solve(few: NDArray[np.float64]) -> NDArray[np.float64]:
+            _core.tiled_solve(self.factor, few, transpose=False, n_threads=self.features.rows.n_threads)
+            return few
+
+        return in_eights(right, solve)
 
 
 # ------------------------------------------------------------------------------------------------ many points

@@ -14,7 +14,34 @@ from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_choice, check_float, check_int, check_random_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+    from typing_extensions import TypedDict
+
+    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+
+    class KernelArguments(TypedDict, total=False):
+        """Those that all of them have beside the parameters, for the signatures of one and of many models."""
+
+        kernel: str | Callable[..., object]
+        gamma: float | str
+        degree: int
+        coef0: float
+        n_components: int | None
+        random_state: int | np.random.Generator | None
+        n_threads: int | None
+        callback: Callable[[PualRound], bool | None] | None
+        progress: bool
+
+    class LocalArguments(KernelArguments, total=False):
+        """And those of the methods with neighbours."""
+
+        n_neighbors: int
+        graph: object
+        kernel_form: str
+
 
 __all__ = [
     "Point",

@@ -210,7 +210,7 @@ def fit_paper_points(
         "not minimise the paper's objective: lam, sigma, n_neighbors and graph have no influence, the unlabelled rows "
         "have a linear loss, and for PUAL the step mu changes the solution; kernel_form='exact' is what was derived",
         PaperFormWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     _warn(options, points, models)
     return models[0] if is_one else models

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, overload
 
 from fastpu._least_squares import solve_least_squares
 from fastpu._pual import fit_points
@@ -10,16 +10,39 @@ from fastpu._pual_arguments import check_points, check_pual_options
 from fastpu._sharing import shares_work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy as np
-    from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from fastpu._pual_arguments import PualRound
-
-    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+    from fastpu._pual_arguments import KernelArguments, PualRound, Values
+    from fastpu.pual_machine import PualMachine
 
 __all__ = ["fit_bls_svm"]
+
+
+@overload
+def fit_bls_svm(
+    X: object,
+    y: object,
+    *,
+    C_pos: float = ...,
+    C_unl: float = ...,
+    lam: float = ...,
+    **options: Unpack[KernelArguments],
+) -> PualMachine: ...
+
+
+@overload
+def fit_bls_svm(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = ...,
+    C_unl: Values = ...,
+    lam: Values = ...,
+    **options: Unpack[KernelArguments],
+) -> PualMachine | list[PualMachine]: ...
 
 
 @shares_work("C_pos", "C_unl", "lam", together=True)
@@ -39,7 +62,7 @@ def fit_bls_svm(
     n_threads: int | None = None,
     callback: Callable[[PualRound], bool | None] | None = None,
     progress: bool = False,
-) -> Any:
+) -> PualMachine | list[PualMachine]:
     """Biased least-squares SVM (BLS-SVM): `fit_gllc` without neighbours.
 
     Minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, overload
 
 from fastpu._least_squares import solve_least_squares
 from fastpu._pual import fit_points
@@ -13,16 +13,41 @@ from fastpu._pual_paper import fit_paper_points, mean_difference
 from fastpu._sharing import shares_work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy as np
-    from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from fastpu._pual_arguments import PualRound
-
-    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+    from fastpu._pual_arguments import LocalArguments, PualRound, Values
+    from fastpu.pual_machine import PualMachine
 
 __all__ = ["fit_gllc"]
+
+
+@overload
+def fit_gllc(
+    X: object,
+    y: object,
+    *,
+    C_pos: float = ...,
+    C_unl: float = ...,
+    lam: float = ...,
+    sigma: float = ...,
+    **options: Unpack[LocalArguments],
+) -> PualMachine: ...
+
+
+@overload
+def fit_gllc(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = ...,
+    C_unl: Values = ...,
+    lam: Values = ...,
+    sigma: Values = ...,
+    **options: Unpack[LocalArguments],
+) -> PualMachine | list[PualMachine]: ...
 
 
 @shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
@@ -46,7 +71,7 @@ def fit_gllc(
     n_threads: int | None = None,
     callback: Callable[[PualRound], bool | None] | None = None,
     progress: bool = False,
-) -> Any:
+) -> PualMachine | list[PualMachine]:
     """GLLC, the global and local learning classifier: `fit_pual` with the squared loss on the positives too.
 
     Minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b and f'Rf as in `fit_pual`,

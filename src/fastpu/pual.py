@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu._params import forced_isa
 from fastpu._pual import Smooth, Solved, fit_points, record_of
 from fastpu._pual_arguments import PualRound, check_points, check_pual_options
-from fastpu._pual_features import product
+from fastpu._pual_features import times_rows
 from fastpu._pual_graph import check_graph
 from fastpu._pual_paper import PaperAdmm, fit_paper_points
 from fastpu._sharing import shares_work
@@ -21,19 +21,53 @@ from fastpu._validate import check_choice, check_float, check_int
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from fastpu._pual import Hook, Local
-    from fastpu._pual_arguments import Point
+    from fastpu._pual_arguments import LocalArguments, Point, Values
     from fastpu._pual_features import Features
+    from fastpu.pual_machine import PualMachine
 
-    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+    class PualArguments(LocalArguments, total=False):
+        """Those beside the parameters."""
+
+        mu: float | None
+        solver: str
+        tol: float
+        max_iter: int | None
+
 
 __all__ = ["PualRound", "fit_pual"]
 
 _SOLVERS = ("auto", "exact", "admm")
 _MOST_STEPS = 2**62
 _PAPER_ITERATIONS = 10_000
+
+
+@overload
+def fit_pual(
+    X: object,
+    y: object,
+    *,
+    C_pos: float = ...,
+    C_unl: float = ...,
+    lam: float = ...,
+    sigma: float = ...,
+    **options: Unpack[PualArguments],
+) -> PualMachine: ...
+
+
+@overload
+def fit_pual(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = ...,
+    C_unl: Values = ...,
+    lam: Values = ...,
+    sigma: Values = ...,
+    **options: Unpack[PualArguments],
+) -> PualMachine | list[PualMachine]: ...
 
 
 @shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
@@ -61,7 +95,7 @@ def fit_pual(
     n_threads: int | None = None,
     callback: Callable[[PualRound], bool | None] | None = None,
     progress: bool = False,
-) -> Any:
+) -> PualMachine | list[PualMachine]:
     """PUAL, a PU classifier with an asymmetric loss, for positives on both sides of the negatives.
 
     Minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
@@ -149,10 +183,10 @@ def fit_pual(
     -----
     The problem is solved in its dual, a box-constrained quadratic programme of the size of the positives, whose Q is
     the block of the positives in Z (lam + Z'SZ)^-1 Z' + 1 1' / (2 C_unl n_unl). The linear form takes O(n d^2) for
-    products that all parameters share, O(d^3 + n_pos d^2) for each (lam, C_unl, sigma), and O(n_pos d^2) for each of some 15
-    steps; memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel takes O(n^3) and a third
-    of n^3 multiplications for each (lam, C_unl, sigma), and memory for four matrices of n x n. Nystroem's method is the
-    linear form with `n_components` features.
+    products that all parameters share, O(d^3 + n_pos d^2) for each (lam, C_unl, sigma), and O(n_pos d^2) for each of
+    some 15 steps; memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel takes O(n^3), and
+    a third of n^3 multiplications for each (lam, C_unl, sigma), and memory for four matrices of n x n. Nystroem's
+    method is the linear form with `n_components` features.
 
     R has a factor 1/n and the losses are sums: the weight of the neighbours falls as n grows. Scale the features.
 
@@ -246,7 +280,7 @@ class _How:
             if results[-1][1]["status"] == "callback":
                 break
         alphas = np.array([found["alpha"] for _, found in results])
-        betas = smooth.betas(product(alphas, H, n_threads=n_threads))
+        betas = smooth.betas(times_rows(alphas, H, n_threads=n_threads, transpose=False))
         solved = []
         for (point, found), beta in zip(results, betas, strict=True):
             total = float(found["alpha"].sum())
