@@ -92,7 +92,7 @@ Array<double> matrix(const py::object& x, const py::object& columns, const std::
     AlignedBuffer<double> scratch(team.n_threads() * kRows * stride, "rows of the kernel matrix");
     team.for_each(count_blocks(n, kRows), [&](index_t block, int worker) {
       index_t numbers[kRows] = {};
-      double* places[kRows] = {};
+      double* places[kRows] = {};  // NOLINT(misc-const-correctness): what it points to is written
       const index_t first = block * kRows;
       const index_t size = std::min(kRows, n - first);
       for (index_t k = 0; k < size; ++k) {

@@ -25,7 +25,7 @@ Array<double> product(const Array<double>& a, const Array<double>& b, bool trans
   const auto left = view(a);
   const auto right = view(b);
   Array<double> out({transpose_a ? left.n_cols : left.n_rows, transpose_b ? right.n_rows : right.n_cols});
-  auto to = mutable_view(out);
+  const auto to = mutable_view(out);
   const Blas& functions = blas();
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
@@ -36,7 +36,7 @@ Array<double> product(const Array<double>& a, const Array<double>& b, bool trans
 Array<double> gram(const Array<double>& a, int n_threads) {
   const auto from = view(a);
   Array<double> out({from.n_cols, from.n_cols});
-  auto to = mutable_view(out);
+  const auto to = mutable_view(out);
   const Blas& functions = blas();
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;

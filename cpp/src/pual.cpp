@@ -200,7 +200,7 @@ class Search {
   // Q_FF x = right in place of right, whatever the rank of Q_FF.
   void solve(const std::vector<index_t>& free, Vector& right) {
     const auto n = static_cast<index_t>(free.size());
-    AlignedBuffer<double> matrix(n * n, "the equations of the free alphas");
+    auto matrix = make_vector<double>(n * n, "the equations of the free alphas");
     gram_.take(free, matrix.data());
     const BlasMatrix<double> factor(matrix.data(), n, n);
     if (TiledBlas(gram_.blas(), team_).cholesky(factor) == 0) {
@@ -212,7 +212,9 @@ class Search {
     detail::Cholesky careful(n, gram_.isa(), "the equations of the free alphas");
     gram_.take(free, matrix.data());
     for (index_t i = 0; i < n; ++i) {
-      for (index_t j = 0; j <= i; ++j) careful.matrix()[j * careful.stride() + i] = matrix[i * n + j];
+      for (index_t j = 0; j <= i; ++j) {
+        careful.matrix()[j * careful.stride() + i] = matrix[static_cast<std::size_t>(i * n + j)];
+      }
     }
     careful.factor();
     careful.solve(right.data());

@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
 from fastpu._kernels import check_kernel_matrix, resolve_gamma
 from fastpu._progress import make_callback
-from fastpu._pual_features import Features, Rows, in_eights, open_features
+from fastpu._pual_features import Features, Rows, in_fours, open_features
 from fastpu._pual_graph import open_graph
 from fastpu._validate import check_labels
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
@@ -47,12 +47,23 @@ class Solved:
     record: dict[str, Any]
 
 
-@dataclass(frozen=True)
 class Local:
     """The neighbours' term for one sigma: R, and Z'RZ; both None where there is none."""
 
-    R: Any
-    gram: NDArray[np.float64] | None
+    def __init__(self, R: Any, gram: NDArray[np.float64] | None) -> None:
+        self.R, self.gram = R, gram
+        self._last: tuple[float, NDArray[np.float64]] | None = None
+
+    def with_unlabelled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
+        """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
+        if self._last is None or self._last[0] != C_unl:
+            self._last = None  # its memory is wanted
+            matrix = features.gram_unl * (2 * C_unl)
+            if self.gram is not None:
+                matrix += self.gram
+                matrix += self.gram
+            self._last = C_unl, matrix
+        return self._last[1]
 
     def times(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | float:
         return 0.0 if self.R is None else np.asarray(self.R @ scores.T).T
@@ -63,17 +74,17 @@ class Smooth:
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
         self.features = features
-        matrix = features.gram_unl * (2 * point.C_unl)
-        if local.gram is not None:
-            matrix += 2 * local.gram
-        if more is not None:
-            n_last = len(more)
-            matrix[-n_last:, -n_last:] += more
+        matrix = local.with_unlabelled(features, point.C_unl)
+        n_last = 0 if more is None else len(more)
         diagonal = np.diagonal(matrix).copy()
+        if more is not None:
+            diagonal[-n_last:] += np.diagonal(more)
         lower = point.lam
         while True:
-            np.fill_diagonal(matrix, diagonal + lower)
             self.factor = matrix.copy()
+            if more is not None:
+                self.factor[-n_last:, -n_last:] += more
+            np.fill_diagonal(self.factor, diagonal + lower)
             if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
                 break
             lower = max(10 * lower, _RIDGE * float(diagonal.max()))
@@ -100,7 +111,7 @@ class Smooth:
             _core.tiled_solve(self.factor, few, transpose=False, n_threads=self.features.rows.n_threads)
             return few
 
-        return in_eights(right, solve)
+        return in_fours(right, solve)
 
 
 # ------------------------------------------------------------------------------------------------ many points

@@ -33,14 +33,14 @@ __all__ = [
     "Rows",
     "empty",
     "expansion_rows",
-    "in_eights",
+    "in_fours",
     "kernel_columns",
     "open_features",
     "product",
     "times_rows",
 ]
 
-_AT_ONCE = 8  # rows of a product that has to give the same bits for one and for many
+_AT_ONCE = 4  # rows of a product that has to give the same bits for one and for many
 _CHUNK = 1 << 20  # entries of a block of rows that is worked on at a time
 
 
@@ -380,13 +380,13 @@ def times_rows(
     def times(few: NDArray[np.float64]) -> NDArray[np.float64]:
         return product(few, b, n_threads=n_threads, transpose_b=transpose)
 
-    return in_eights(rows, times)
+    return in_fours(rows, times)
 
 
-def in_eights(
+def in_fours(
     rows: NDArray[np.float64], function: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Return what a function of rows gives, called with eight of them each time: BLAS sums fewer in other orders."""
+    """Return what a function of rows gives, called with four of them each time: BLAS sums fewer in other orders."""
     parts = []
     for first in range(0, len(rows), _AT_ONCE):
         few = rows[first : first + _AT_ONCE]
