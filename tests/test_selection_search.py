@@ -11,7 +11,7 @@ import pytest
 
 import fastpu
 from fastpu._grid import Arguments, Grid, Move
-from fastpu._sharing import shared_parameters, shares_work
+from fastpu._sharing import shared_parameters, shares_together, shares_work
 from fastpu._trials import make_lines
 from helpers import refused
 from selection_cases import Recorder, Sharing, Shifted, peak, pu_data, without_seconds
@@ -225,7 +225,34 @@ def test_lines_are_as_few_as_one_parameter_allows():
     assert sizes(("a", "b")) == sizes(("b", "a")) == [3] * 4
     lines = make_lines([*points, {"a": 1}], ("b",))
     assert sorted(i for _, rows in lines for i in rows) == list(range(13))
-    assert all(line.shared == ("b" if len(rows) > 1 else None) for line, rows in lines)
+    assert all(line.shared == (("b",) if len(rows) > 1 else ()) for line, rows in lines)
+
+
+def test_several_parameters_can_be_shared_together(data):
+    points = list(Grid({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])}).points())
+
+    def sizes(shares):
+        return sorted(len(rows) for _, rows in make_lines(points, shares, together=True))
+
+    assert sizes(()) == sizes(("d",)) == [1] * 12
+    assert sizes(("a",)) == [2] * 6
+    assert sizes(("a", "b")) == sizes(("b", "d", "a")) == [6] * 2
+    lines = make_lines([*points, {"a": 1}, {"a": 2}], ("a", "b"), together=True)
+    assert sorted(len(rows) for _, rows in lines) == [2, 6, 6]  # those without a b are no lines of those with one
+
+    @shares_work("shift", "other", together=True)
+    def fit(X, y, *, shift=0.0, other=0.0):
+        calls.append((shift, other))
+        if not isinstance(shift, list):
+            return Shifted(shift)
+        return [Shifted(value) for value in shift]
+
+    calls: list[tuple[object, object]] = []
+    assert shares_together(fit)
+    assert not shares_together(Recorder())
+    found = fastpu.select(fit, *data, {"shift": [0.0, 1.0], "other": [3.0, 4.0]}, scoring=peak(1), cv=2, random_state=0)
+    assert calls == [([0.0, 0.0, 1.0, 1.0], [3.0, 4.0, 3.0, 4.0])] * 2 + [(1.0, 3.0)]
+    assert found.best_params == {"shift": 1.0, "other": 3.0}
 
 
 # ---- Greedy moves ----------------------------------------------------------------------------------------------------

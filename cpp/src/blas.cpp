@@ -140,6 +140,17 @@ index_t Blas::potrf(Triangle triangle, BlasMatrix<double> a) const {
   return info;
 }
 
+// Seen by BLAS, B' is to become op(U)^-1 B' with the upper triangle U = L'.
+void Blas::trsm(Op op_a, BlasMatrix<const double> a, BlasMatrix<double> b) const {
+  check_matrix(a, "A");
+  check_matrix(b, "B");
+  check_shape(a.n_rows, a.n_cols, a.n_rows, a.n_rows, "A");
+  check_shape(b.n_rows, b.n_cols, b.n_rows, a.n_rows, "B");
+  if (b.n_rows == 0 || b.n_cols == 0) return;
+  table_.dtrsm('L', 'U', blas_op(op_a), 'N', static_cast<int>(b.n_cols), static_cast<int>(b.n_rows), 1.0, a.data,
+               leading(a), b.data, leading(b));
+}
+
 // LAPACK's potrs solves from the left only, while BLAS sees B' and needs X' A = B'. So: two triangular solves from the
 // right. With the factor F that BLAS sees, A = F' F (it calls F upper; ours is lower) or F F' (the other way round).
 void Blas::potrs(Triangle triangle, BlasMatrix<const double> a, BlasMatrix<double> b) const {

@@ -55,18 +55,21 @@ void reference_gemv(char trans, int m, int n, T alpha, const T* a, int lda, cons
   }
 }
 
-// X op(A) = alpha B in place of B, the only side that Blas uses.
-inline void reference_trsm(char /*side*/, char uplo, char trans, char /*diag*/, int m, int n, double alpha,
-                           const double* a, int lda, double* b, int ldb) {
-  const bool is_ascending = (uplo == 'U') == (trans == 'N');
-  for (int step = 0; step < n; ++step) {
-    const int j = is_ascending ? step : n - 1 - step;
-    for (int i = 0; i < m; ++i) {
-      double sum = alpha * element(b, ldb, 'N', i, j);
-      for (int p = is_ascending ? 0 : j + 1; p < (is_ascending ? j : n); ++p) {
-        sum -= element(b, ldb, 'N', i, p) * element(a, lda, trans, p, j);
+// op(A) X = alpha B (side 'L') or X op(A) = alpha B ('R') in place of B.
+inline void reference_trsm(char side, char uplo, char trans, char /*diag*/, int m, int n, double alpha, const double* a,
+                           int lda, double* b, int ldb) {
+  const bool is_left = side == 'L';
+  const int order = is_left ? m : n;
+  const bool is_ascending = ((uplo == 'U') == (trans == 'N')) != is_left;
+  for (int step = 0; step < order; ++step) {
+    const int j = is_ascending ? step : order - 1 - step;
+    for (int i = 0; i < (is_left ? n : m); ++i) {
+      const auto entry = [&](int p) -> double& { return element(b, ldb, 'N', is_left ? p : i, is_left ? i : p); };
+      double sum = alpha * entry(j);
+      for (int p = is_ascending ? 0 : j + 1; p < (is_ascending ? j : order); ++p) {
+        sum -= entry(p) * (is_left ? element(a, lda, trans, j, p) : element(a, lda, trans, p, j));
       }
-      element(b, ldb, 'N', i, j) = sum / element(a, lda, 'N', j, j);
+      entry(j) = sum / element(a, lda, 'N', j, j);
     }
   }
 }

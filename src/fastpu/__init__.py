@@ -10,18 +10,23 @@ from fastpu import datasets, metrics
 from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
+from fastpu._pual_arguments import PualRound
 from fastpu._svm import SvmRound
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, PaperFormWarning
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
 from fastpu.binned_features import BinnedFeatures, bin_features
+from fastpu.bls_svm import fit_bls_svm
 from fastpu.bpsi import fit_bpsi
 from fastpu.bsvm import fit_bsvm
+from fastpu.gllc import fit_gllc
 from fastpu.isvm import fit_ipsi, fit_isvm
 from fastpu.kernel_machine import KernelMachine
 from fastpu.labels import as_labels, stack
 from fastpu.linear_machine import LinearMachine
 from fastpu.mapping_convergence import MappingRound, fit_smc, fit_svmc
 from fastpu.mapping_machine import MappingMachine, MappingScorer
+from fastpu.pual import fit_pual
+from fastpu.pual_machine import PualMachine
 from fastpu.selection import Selection, select
 from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
@@ -44,6 +49,9 @@ __all__ = [
     "MappingScorer",
     "MarginRound",
     "Model",
+    "PaperFormWarning",
+    "PualMachine",
+    "PualRound",
     "Selection",
     "StumpEnsemble",
     "SvmRound",
@@ -52,14 +60,17 @@ __all__ = [
     "bin_features",
     "datasets",
     "fit_bagging_svm",
+    "fit_bls_svm",
     "fit_bpsi",
     "fit_bsvm",
+    "fit_gllc",
     "fit_ipsi",
     "fit_isvm",
     "fit_nu_svm",
     "fit_one_class_svm",
     "fit_pnu_adaboost",
     "fit_pnu_auc_boost",
+    "fit_pual",
     "fit_rankboost_auc",
     "fit_smc",
     "fit_svm",

@@ -54,6 +54,21 @@ class LargeMarginEngine:
         callback: Callable[[int, float, float], bool] | None,
     ) -> dict[str, Any]: ...
 
+class PualDual:
+    def __init__(self, factor: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def solve(
+        self,
+        cost: float,
+        *,
+        solver: str,
+        tol: float,
+        max_iter: int,
+        mu: float,
+        callback: Callable[[int, float, float], bool] | None,
+    ) -> dict[str, Any]: ...
+
 class SvmEngine:
     def __init__(
         self,
@@ -157,3 +172,20 @@ def stump_scores(
     low: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def kernel_matrix(
+    x: _Matrix,
+    columns: NDArray[np.int64],
+    *,
+    kernel: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    n_threads: int,
+    isa: str,
+) -> NDArray[np.float64]: ...
+def tiled_cholesky(a: NDArray[np.float64], *, n_threads: int) -> int: ...
+def tiled_gram(a: NDArray[np.float64], *, n_threads: int) -> NDArray[np.float64]: ...
+def tiled_product(
+    a: NDArray[np.float64], b: NDArray[np.float64], *, transpose_a: bool, transpose_b: bool, n_threads: int
+) -> NDArray[np.float64]: ...
+def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, transpose: bool, n_threads: int) -> None: ...

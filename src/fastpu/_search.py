@@ -26,8 +26,11 @@ _MOST_ROUNDS = 1000  # of ten per cent
 class Search:
     """Points that have been tried, in order, and how they did on each part."""
 
-    def __init__(self, *, work: Work, source: Source, shares: Sequence[str], sign: int, jobs: int) -> None:
-        self._work, self._source, self._shares, self._sign, self._jobs = work, source, shares, sign, jobs
+    def __init__(
+        self, *, work: Work, source: Source, shares: Sequence[str], together: bool, sign: int, jobs: int
+    ) -> None:
+        self._work, self._source, self._sign, self._jobs = work, source, sign, jobs
+        self._shares, self._together = shares, together
         self.points: list[dict[str, Any]] = []
         self.scores: list[float] = []
         self._outcomes: list[list[Outcome]] = []
@@ -77,7 +80,7 @@ class Search:
         return next(i for i in positions if self._sign * self.scores[i] >= best - _TIE)
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
-        lines = make_lines(points, self._shares)
+        lines = make_lines(points, self._shares, together=self._together)
         tasks = ((self._work, part, line) for part in self._source for line, _ in lines)
         results = iter(run_all(tasks, self._jobs))
         outcomes: list[list[Outcome]] = [[] for _ in points]

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["shared_parameters", "shares_work"]
+__all__ = ["shared_parameters", "shares_together", "shares_work"]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 
-def shares_work(*names: str) -> Callable[[_Fit], _Fit]:
+def shares_work(*names: str, together: bool = False) -> Callable[[_Fit], _Fit]:
     """Mark a fit function that takes a sequence for any one of these parameters and returns a list of models.
 
     The models are those of the single values, in their order. The mark is the attribute `shares` of the function, a
-    tuple of names; `fastpu.select` then fits all values at once. A user's function may have it too.
+    tuple of names; `fastpu.select` then fits all values at once. With `together`, the attribute `shares_together`, it
+    takes sequences of one length for several of them, and returns a model for each of their places. A user's function
+    may have these too.
     """
 
     def mark(function: _Fit) -> _Fit:
         vars(function)["shares"] = names
+        if together:
+            vars(function)["shares_together"] = True
         return function
 
     return mark
@@ -29,6 +33,15 @@ def shares_work(*names: str) -> Callable[[_Fit], _Fit]:
 
 def shared_parameters(fit: Any) -> tuple[str, ...]:
     """Return the names of the parameters of which `fit` takes a sequence; partial functions keep their mark."""
+    return tuple(getattr(_unwrapped(fit), "shares", ()))
+
+
+def shares_together(fit: Any) -> bool:
+    """Tell whether `fit` takes sequences for several parameters at once."""
+    return bool(getattr(_unwrapped(fit), "shares_together", False))
+
+
+def _unwrapped(fit: Any) -> Any:
     while isinstance(fit, functools.partial):
         fit = fit.func
-    return tuple(getattr(fit, "shares", ()))
+    return fit

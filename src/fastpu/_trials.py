@@ -51,10 +51,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Line:
-    """Candidates that differ in the parameter `shared` alone, or one candidate (`shared` is None)."""
+    """Candidates that differ in the parameters `shared` alone, or one candidate (there are none)."""
 
     candidates: tuple[Candidate, ...]
-    shared: str | None
+    shared: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -80,20 +80,24 @@ class Outcome:
     others: tuple[tuple[type[Warning], str], ...] = ()
 
 
-def make_lines(candidates: Sequence[Candidate], shares: Sequence[str]) -> list[tuple[Line, list[int]]]:
-    """Group candidates into as few lines as one of the shared parameters allows, each with its positions."""
+def make_lines(
+    candidates: Sequence[Candidate], shares: Sequence[str], *, together: bool = False
+) -> list[tuple[Line, list[int]]]:
+    """Group candidates into as few lines as the shared parameters allow, each with its positions.
+
+    Those of a line differ in one of these parameters, or, `together`, in any of them.
+    """
     best: dict[Any, list[int]] = {i: [i] for i in range(len(candidates))}
-    shared = None
-    for name in shares:
+    shared: tuple[str, ...] = ()
+    for names in [tuple(shares)] if together else [(name,) for name in shares]:
         groups: dict[Any, list[int]] = {}
         for i, candidate in enumerate(candidates):
-            rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key != name)
-            groups.setdefault(rest if name in candidate else i, []).append(i)
+            rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key not in names)
+            given = tuple(name for name in names if name in candidate)
+            groups.setdefault((given, rest) if given else i, []).append(i)
         if len(groups) < len(best):
-            best, shared = groups, name
-    return [
-        (Line(tuple(candidates[i] for i in rows), shared if len(rows) > 1 else None), rows) for rows in best.values()
-    ]
+            best, shared = groups, names
+    return [(Line(tuple(candidates[i] for i in rows), shared if len(rows) > 1 else ()), rows) for rows in best.values()]
 
 
 def _token(value: Any) -> Any:
@@ -107,26 +111,29 @@ def _token(value: Any) -> Any:
 
 def _run_line(work: Work, part: Part, line: Line) -> list[Outcome]:
     """Fit all candidates of a line to a part and judge them."""
-    if line.shared is not None:
+    if line.shared:
         try:
-            return _run_shared(work, part, line, line.shared)
+            return _run_shared(work, part, line)
         except (ArithmeticError, ValueError):
             pass  # one of the values is to blame: one by one, only that one fails
     return [_run_single(work, part, candidate) for candidate in line.candidates]
 
 
-def _run_shared(work: Work, part: Part, line: Line, name: str) -> list[Outcome]:
-    values = [candidate[name] for candidate in line.candidates]
+def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
+    first, n = line.candidates[0], len(line.candidates)
+    names = [name for name in line.shared if name in first]
+    values = {name: [candidate[name] for candidate in line.candidates] for name in names}
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        models = work.fit(part.X, part.y, **work.arguments, **part.by_row, **{**line.candidates[0], name: values})
-    if not isinstance(models, list | tuple) or len(models) != len(values):
+        models = work.fit(part.X, part.y, **work.arguments, **part.by_row, **{**first, **values})
+    if not isinstance(models, list | tuple) or len(models) != n:
+        listed = " and ".join(map(repr, names))
         raise TypeError(
-            f"fit has {name!r} in its attribute shares, so it must return a list of {len(values)} models for that many "
-            f"values, got {type(models).__name__}"
+            f"fit has {listed} in its attribute shares, so it must return a list of {n} models for that many values, "
+            f"got {type(models).__name__}"
         )
-    seconds = (time.perf_counter() - start) / len(values)
+    seconds = (time.perf_counter() - start) / n
     texts = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
     outcomes = []
     for i, model in enumerate(models):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ConvergenceWarning", "DegenerateModelWarning"]
+__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "PaperFormWarning"]
 
 
 class ConvergenceWarning(UserWarning):
@@ -11,3 +11,7 @@ class ConvergenceWarning(UserWarning):
 
 class DegenerateModelWarning(UserWarning):
     """A model or a threshold calls every row positive, or none."""
+
+
+class PaperFormWarning(UserWarning):
+    """A method was asked for as it is printed, where the print does something else than its derivation."""

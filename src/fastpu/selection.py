@@ -15,7 +15,7 @@ from fastpu._grid import Arguments, Grid, check_grid
 from fastpu._model_fields import FrozenMapping
 from fastpu._prior import prior_among_unlabeled
 from fastpu._search import Search
-from fastpu._sharing import shared_parameters
+from fastpu._sharing import shared_parameters, shares_together
 from fastpu._text import describe
 from fastpu._threads import available_cpus
 from fastpu._trials import Work
@@ -170,7 +170,8 @@ def select(
 
     Where `fit` takes a sequence of values for a parameter and returns a list of models that share work, as `fit_isvm`
     does for `C`, the points that differ in it alone are fitted at once. Such a function says so in its attribute
-    `shares`, a tuple of names: yours may have one too.
+    `shares`, a tuple of names: yours may have one too. Where it also has a true `shares_together`, as `fit_pual` does,
+    points that differ in several of these names are fitted at once: it is given sequences of one length for them.
 
     Warnings of the fits are kept in the table rather than shown, apart from those of the final fit and of categories
     that are not fastpu's. Python records warnings for a whole process: calls from several threads at once may note each
@@ -221,6 +222,7 @@ def select(
         work=Work(fit, given | n_threads, criterion, criterion.worst, _admitted(admit), n_threads.get("n_threads")),
         source=source,
         shares=shared_parameters(fit),
+        together=shares_together(fit),
         sign=criterion.sign,
         jobs=jobs,
     )

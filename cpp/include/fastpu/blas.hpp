@@ -86,6 +86,9 @@ class Blas {
   // that triangle. Returns 0, or the order of the first leading minor that is not positive (then A holds no factor).
   [[nodiscard]] index_t potrf(Triangle triangle, BlasMatrix<double> a) const;
 
+  // B := B L^-1 (Op::none) or B L^-T (Op::transpose): solves X op(L) = B in place of B, L in the lower triangle of a.
+  void trsm(Op op_a, BlasMatrix<const double> a, BlasMatrix<double> b) const;
+
   // Solves A X = B in place of B, with the factor that potrf left in a.
   void potrs(Triangle triangle, BlasMatrix<const double> a, BlasMatrix<double> b) const;
 

@@ -1,0 +1,148 @@
+#include "fastpu/tiled_blas.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "fastpu/aligned_buffer.hpp"
+
+namespace fastpu {
+namespace {
+
+constexpr index_t kTile = 256;
+// Rows of a thin matrix are summed in at most so many groups, each by one thread.
+constexpr index_t kGroups = 32;
+constexpr index_t kLeastRows = 1024;  // of a group
+
+template <class T>
+BlasMatrix<T> part(BlasMatrix<T> a, index_t row, index_t n_rows, index_t col, index_t n_cols) {
+  return {a.data + row * a.stride + col, n_rows, n_cols, a.stride};
+}
+
+// The part of op(A) that the rows [first, first + n) of it are.
+BlasMatrix<const double> op_rows_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
+  return op == Op::none ? part(a, first, n, 0, a.n_cols) : part(a, 0, a.n_rows, first, n);
+}
+BlasMatrix<const double> op_cols_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
+  return op == Op::none ? part(a, 0, a.n_rows, first, n) : part(a, first, n, 0, a.n_cols);
+}
+
+index_t extent(index_t first, index_t end) { return std::min(kTile, end - first); }
+
+// The k-th pair (i, j), j <= i, of a triangle.
+std::pair<index_t, index_t> pair_of(index_t k) {
+  index_t i = 0;
+  while ((i + 1) * (i + 2) / 2 <= k) ++i;
+  return {i, k - i * (i + 1) / 2};
+}
+
+void mirror(BlasMatrix<double> c) {
+  for (index_t i = 0; i < c.n_rows; ++i) {
+    for (index_t j = 0; j < i; ++j) c.data[j * c.stride + i] = c.data[i * c.stride + j];
+  }
+}
+
+}  // namespace
+
+void TiledBlas::product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix<const double> b,
+                        BlasMatrix<double> c) const {
+  const index_t down = count_blocks(c.n_rows, kTile);
+  const index_t across = count_blocks(c.n_cols, kTile);
+  team_.for_each(down * across, [&](index_t block, int) {
+    const index_t i = block / across * kTile;
+    const index_t j = block % across * kTile;
+    const index_t n_rows = extent(i, c.n_rows);
+    const index_t n_cols = extent(j, c.n_cols);
+    blas_.gemm(op_a, op_b, 1.0, op_rows_of(op_a, a, i, n_rows), op_cols_of(op_b, b, j, n_cols), 0.0,
+               part(c, i, n_rows, j, n_cols));
+  });
+}
+
+void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
+  const index_t n_cols = a.n_cols;
+  if (c.n_rows != n_cols || c.n_cols != n_cols) {
+    throw std::invalid_argument("C must have " + std::to_string(n_cols) + " rows and columns");
+  }
+  if (n_cols > kTile) {
+    const index_t tiles = count_blocks(n_cols, kTile);
+    team_.for_each(tiles * (tiles + 1) / 2, [&](index_t block, int) {
+      const auto [row, col] = pair_of(block);
+      const index_t i = row * kTile;
+      const index_t j = col * kTile;
+      const auto left = part(a, 0, a.n_rows, i, extent(i, n_cols));
+      const auto right = part(a, 0, a.n_rows, j, extent(j, n_cols));
+      const auto to = part(c, i, left.n_cols, j, right.n_cols);
+      if (i == j) {
+        blas_.syrk(Triangle::lower, Op::transpose, 1.0, left, 0.0, to);
+      } else {
+        blas_.gemm(Op::transpose, Op::none, 1.0, left, right, 0.0, to);
+      }
+    });
+    mirror(c);
+    return;
+  }
+  const index_t rows = std::max(kLeastRows, count_blocks(a.n_rows, kGroups));
+  const index_t groups = std::max<index_t>(count_blocks(a.n_rows, rows), 1);
+  auto sums = AlignedBuffer<double>(groups * n_cols * n_cols, "sums of products");
+  team_.for_each(groups, [&](index_t group, int) {
+    const index_t first = group * rows;
+    blas_.syrk(Triangle::lower, Op::transpose, 1.0,
+               part(a, first, std::max<index_t>(std::min(rows, a.n_rows - first), 0), 0, n_cols), 0.0,
+               BlasMatrix<double>(sums.data() + group * n_cols * n_cols, n_cols, n_cols));
+  });
+  for (index_t i = 0; i < n_cols; ++i) {
+    for (index_t j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (index_t group = 0; group < groups; ++group) sum += sums[(group * n_cols + i) * n_cols + j];
+      c.data[i * c.stride + j] = sum;
+    }
+  }
+  mirror(c);
+}
+
+// What is left of the lower triangle beyond `end` when columns [first, end) of the factor are known there.
+void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
+  const index_t n = a.n_rows;
+  const index_t tiles = count_blocks(n - end, kTile);
+  team_.for_each(tiles * (tiles + 1) / 2, [&](index_t block, int) {
+    const auto [row, col] = pair_of(block);
+    const index_t i = end + row * kTile;
+    const index_t j = end + col * kTile;
+    const auto left = part(a, i, extent(i, n), first, end - first);
+    const auto right = part(a, j, extent(j, n), first, end - first);
+    const auto to = part(a, i, left.n_rows, j, right.n_rows);
+    if (i == j) {
+      blas_.syrk(Triangle::lower, Op::none, -1.0, left, 1.0, to);
+    } else {
+      blas_.gemm(Op::none, Op::transpose, -1.0, left, right, 1.0, to);
+    }
+  });
+}
+
+index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
+  const index_t n = a.n_rows;
+  if (a.n_cols != n) throw std::invalid_argument("A must be square");
+  for (index_t first = 0; first < n; first += kTile) {
+    const index_t size = extent(first, n);
+    const index_t end = first + size;
+    const auto pivot = part(a, first, size, first, size);
+    if (const index_t failed = blas_.potrf(Triangle::lower, pivot); failed != 0) return first + failed;
+    team_.for_each(count_blocks(n - end, kTile), [&](index_t block, int) {
+      const index_t row = end + block * kTile;
+      blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
+    });
+    update(a, first, end);
+  }
+  return 0;
+}
+
+void TiledBlas::solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const {
+  constexpr index_t kRows = 64;
+  team_.for_each(count_blocks(b.n_rows, kRows), [&](index_t block, int) {
+    const index_t row = block * kRows;
+    blas_.trsm(op_l, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
+  });
+}
+
+}  // namespace fastpu

@@ -1,0 +1,73 @@
+"""A factor Z of a kernel matrix, K = Z Z', in which the first rows have entries in the last columns only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.linalg
+
+from fastpu import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ordered_factor"]
+
+_RANK_TOL = 2.0  # in units of n eps times the largest diagonal entry: what rounding leaves of a pivot that is 0
+
+
+def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int) -> tuple[NDArray[np.float64], int]:
+    """Return Z with as many columns as the rank of `K`, and how many of the last of them the first rows use.
+
+    `K` is positive semidefinite, its entries between the rows after `n_first` add up to 0 in every row and column.
+    A `K` that has no other dependence takes n^3 / 3 multiplications; for others pivots are chosen, and directions that
+    are all rounding left out.
+    """
+    n = len(K)
+    limit = _RANK_TOL * n * np.finfo(float).eps * max(float(np.diagonal(K).max()), 0.0)
+    # The last row follows from the others: -1 times their sum over the later rows.
+    inner = K[:-1, :-1].copy()
+    if n - 1 > n_first and _core.tiled_cholesky(inner, n_threads=n_threads) == 0:
+        diagonal = np.diagonal(inner)
+        if float((diagonal * diagonal).min()) > limit:
+            return _arranged(inner, n_first), n_first
+    first = _pivoted(K[:n_first, :n_first], limit)
+    cross = _against(K[n_first:, :n_first], *first)
+    later, _ = _pivoted(K[n_first:, n_first:] - cross @ cross.T, limit)
+    n_last = max(first[0].shape[1], 1)
+    Z = np.zeros((n, later.shape[1] + n_last))
+    Z[n_first:, : later.shape[1]] = later
+    Z[:n_first, later.shape[1] : later.shape[1] + first[0].shape[1]] = first[0]
+    Z[n_first:, later.shape[1] : later.shape[1] + cross.shape[1]] = cross
+    return Z, n_last
+
+
+def _arranged(factor: NDArray[np.float64], n_first: int) -> NDArray[np.float64]:
+    """Return the lower triangle of a Cholesky factor with its first columns last, and with the row left out."""
+    n = len(factor)
+    Z = np.zeros((n + 1, n))
+    Z[:n_first, n - n_first :] = np.tril(factor[:n_first, :n_first])
+    Z[n_first:n, n - n_first :] = factor[n_first:, :n_first]
+    Z[n_first:n, : n - n_first] = np.tril(factor[n_first:, n_first:])
+    Z[n] = -Z[n_first:n].sum(axis=0)
+    return Z
+
+
+def _pivoted(K: NDArray[np.float64], limit: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return F with K = F F' but for pivots of at most `limit`, and the rows that were its pivots."""
+    L, pivots, rank, _ = scipy.linalg.lapack.dpstrf(K, tol=limit, lower=1)
+    order = pivots.astype(np.int64) - 1
+    if float(np.diagonal(K).max()) <= limit:
+        rank = 0  # which dpstrf does not look at
+    F = np.zeros((len(K), rank))
+    F[order] = np.tril(L)[:, :rank]
+    return F, order[:rank]
+
+
+def _against(cross: NDArray[np.float64], factor: NDArray[np.float64], pivots: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the rows of the factor that belong to K between other rows and those that have been factored."""
+    if not pivots.size:
+        return np.zeros((len(cross), 0))
+    found: NDArray[np.float64] = scipy.linalg.solve_triangular(factor[pivots], cross[:, pivots].T, lower=True).T
+    return found

@@ -1,0 +1,142 @@
+"""PUAL and its relatives by their formulas: dense matrices, one equation after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def laplacian(X: np.ndarray, n_neighbors: int = 5, sigma: float = 1.0) -> np.ndarray:
+    """R of (5), (6): mutual neighbours, ties by the number of the row, no row its own neighbour."""
+    n = len(X)
+    squared = ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2)
+    np.fill_diagonal(squared, np.inf)
+    near = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        near[i, np.argsort(squared[i], kind="stable")[: min(n_neighbors, n - 1)]] = True
+    W = np.where(near & near.T, np.exp(-squared / sigma), 0.0)
+    return (np.diag(W.sum(axis=0)) - W) / n
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training data as matrices: features Z (K = Z Z'), which rows are positive, R, and the parameters."""
+
+    Z: np.ndarray
+    is_pos: np.ndarray
+    R: np.ndarray
+    C_pos: float
+    C_unl: float
+    lam: float
+
+    def smooth(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """(7) without the hinge, and its gradient, at theta = (beta, beta0)."""
+        f = self.Z @ theta[:-1] + theta[-1]
+        lack = np.where(self.is_pos, 0.0, 1 + f)
+        value = self.lam / 2 * theta[:-1] @ theta[:-1] + self.C_unl * lack @ lack + f @ self.R @ f
+        by_f = 2 * self.C_unl * lack + 2 * self.R @ f
+        return value, np.append(self.lam * theta[:-1] + self.Z.T @ by_f, by_f.sum())
+
+    def pual(self, theta: np.ndarray) -> float:
+        """(7)."""
+        f = self.Z @ theta[:-1] + theta[-1]
+        return self.smooth(theta)[0] + self.C_pos * np.maximum(0, 1 - f[self.is_pos]).sum()
+
+    def squared(self, theta: np.ndarray) -> float:
+        """(4); (3) where R is 0."""
+        lack = 1 - self.Z[self.is_pos] @ theta[:-1] - theta[-1]
+        return self.smooth(theta)[0] + self.C_pos * lack @ lack
+
+    def hessian(self) -> tuple[np.ndarray, np.ndarray]:
+        """H and b of smooth(theta) = 1/2 theta'H theta - b'theta + constant."""
+        A = np.column_stack([self.Z, np.ones(len(self.Z))])
+        unl = np.where(self.is_pos, 0.0, 1.0)
+        H = 2 * self.C_unl * (A.T * unl) @ A + 2 * A.T @ self.R @ A
+        H[np.arange(A.shape[1] - 1), np.arange(A.shape[1] - 1)] += self.lam
+        return H, -2 * self.C_unl * A.T @ unl
+
+    def reduced(self) -> tuple[np.ndarray, np.ndarray]:
+        """Q and f0 of the box QP of the size of the positives."""
+        H, b = self.hessian()
+        A = np.column_stack([self.Z, np.ones(len(self.Z))])[self.is_pos]
+        return A @ np.linalg.solve(H, A.T), A @ np.linalg.solve(H, b)
+
+    def theta_of(self, alpha: np.ndarray) -> np.ndarray:
+        """The minimiser of smooth(theta) - alpha'f_p."""
+        H, b = self.hessian()
+        A = np.column_stack([self.Z, np.ones(len(self.Z))])[self.is_pos]
+        return np.linalg.solve(H, b + A.T @ alpha)
+
+    def solve_gllc(self) -> np.ndarray:
+        """theta of GLLC by its normal equations."""
+        H, b = self.hessian()
+        A = np.column_stack([self.Z, np.ones(len(self.Z))])[self.is_pos]
+        return np.linalg.solve(H + 2 * self.C_pos * A.T @ A, b + 2 * self.C_pos * A.sum(axis=0))
+
+    def solve_pual(self, tol: float = 1e-13) -> tuple[np.ndarray, np.ndarray]:
+        """theta and alpha of PUAL by a plain interior point on the box QP."""
+        Q, f0 = self.reduced()
+        alpha = box_qp(Q, 1 - f0, self.C_pos, tol)
+        return self.theta_of(alpha), alpha
+
+
+def box_qp(Q: np.ndarray, q: np.ndarray, cost: float, tol: float = 1e-13) -> np.ndarray:
+    """min 1/2 a'Qa - q'a over [0, cost]^n: primal-dual steps that follow the central path slowly."""
+    n = len(q)
+    a = np.full(n, 0.5 * cost)
+    low = high = np.full(n, 1.0 + np.abs(Q @ a - q).max())
+    for _ in range(500):
+        room = cost - a
+        mu = (a @ low + room @ high) / (2 * n)
+        f = Q @ a - q
+        gap = cost * np.maximum(-f, 0).sum() + a @ f
+        if gap <= tol * max(1.0, cost * np.maximum(-f, 0).sum() + a @ Q @ a / 2):
+            break
+        mu *= 0.2
+        right = -f + mu / a - mu / room
+        step = np.linalg.solve(Q + np.diag(low / a + high / room), right)
+        d_low, d_high = mu / a - low - low / a * step, mu / room - high + high / room * step
+        length = 1.0
+        for x, d in ((a, step), (room, -step), (low, d_low), (high, d_high)):
+            falls = d < 0
+            if falls.any():
+                length = min(length, 0.99 * float((-x[falls] / d[falls]).min()))
+        a, low, high = a + length * step, low + length * d_low, high + length * d_high
+    return np.clip(a, 0, cost)
+
+
+def admm(problem: Problem, mu: float, n_iter: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """theta, h and u of Algorithm 1 as printed, (13), (17) and (18), after so many iterations from 0."""
+    A = np.column_stack([problem.Z, np.ones(len(problem.Z))])[problem.is_pos]
+    H, b = problem.hessian()
+    M = H + mu * A.T @ A
+    h = u = np.zeros(len(A))
+    theta = np.zeros(A.shape[1])
+    for _ in range(n_iter):
+        theta = np.linalg.solve(M, b + A.T @ (u + mu * (1 - h)))
+        d, c = 1 + u / mu - A @ theta, problem.C_pos / mu
+        h = np.where(d > c, d - c, np.where(d < 0, d, 0.0))
+        u = u + mu * (1 - A @ theta - h)
+    return theta, h, u
+
+
+def paper_kernel_form(
+    K: np.ndarray, is_pos: np.ndarray, C_pos: float, C_unl: float, mu: float, n_iter: int
+) -> np.ndarray:
+    """Scores of the training rows after so many printed updates (21), (28), (30), the kernel matrix being Phi."""
+    n_pos, n_unl = int(is_pos.sum()), int((~is_pos).sum())
+    s = np.where(is_pos, mu, 2 * C_unl)
+    M22 = 2 * C_unl * n_unl + mu * n_pos
+    h = u = np.zeros(n_pos)
+    f = np.zeros(len(K))
+    for _ in range(n_iter):
+        g = np.full(len(K), -2 * C_unl)
+        g[is_pos] = u + mu * (1 - h)
+        c = g.sum() / M22
+        f = K @ (g - s * c)
+        f = f + c - s @ f / M22
+        d = 1 + u / mu - f[is_pos]
+        u = np.clip(mu * d, 0, C_pos)
+        h = d - u / mu
+    return f

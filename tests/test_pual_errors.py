@@ -1,0 +1,133 @@
+"""What PUAL, GLLC and the biased LS-SVM refuse, and in which words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from helpers import refused
+from pual_cases import FITS, each_fit, pu_rows
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pu_rows(30, 3)
+
+
+@pytest.mark.parametrize("name", ["C_pos", "C_unl", "lam"])
+@each_fit
+def test_parameters_out_of_range(fit, name, data):
+    for value in (0, -1.0, np.nan, np.inf):
+        refused(ValueError, f"{name} must be ", fit, *data, **{name: value})
+    refused(ValueError, f"{name} must be between 1e-100 and 1e+100, got 1e-300", fit, *data, **{name: 1e-300})
+    for value in ("1", None, 1j):
+        refused(TypeError, f"{name} must be ", fit, *data, **{name: value})
+    refused(ValueError, f"{name}[1] must be ", fit, *data, **{name: [1.0, -1.0]})
+    refused(ValueError, f"{name} must be a number > 0 or a sequence of at least one, got", fit, *data, **{name: []})
+
+
+@each_fit
+def test_sequences_of_different_lengths(fit, data):
+    refused(
+        ValueError,
+        "sequences of parameters must have one length, an entry for each model, got 2 of C_pos, 3 of lam",
+        fit, *data, C_pos=[1, 2], lam=[1, 2, 3],
+    )  # fmt: skip
+
+
+@each_fit
+def test_labels(fit, data):
+    X, y = data
+    name = fit.function.__name__
+    refused(ValueError, f"for {name}, which takes no labelled negatives", fit, X, np.where(np.arange(30) == 3, -1, y))
+    refused(ValueError, f"y must have at least one positive row (+1) for {name}, got none", fit, X, 0 * y)
+    refused(ValueError, f"y must have at least one unlabelled row (0) for {name}, got none", fit, X, 0 * y + 1)
+    refused(ValueError, "y must have one entry per row of the data (30), got 29", fit, X, y[:-1])
+
+
+@each_fit
+def test_rows(fit, data):
+    X, y = data
+    bad = X.copy()
+    bad[4, 1] = np.nan
+    with pytest.raises(ValueError, match="X .*row 4, column 1"):
+        fit(bad, y)
+    with pytest.raises(ValueError, match="X"):
+        fit(X[:0], y[:0])
+    with pytest.raises(TypeError, match="X"):
+        fit(X.astype(complex), y)
+    refused(TypeError, f"X must be the rows themselves for {fit.function.__name__}", fit, fastpu.bin_features(X), y)
+    refused(ValueError, "X must be square for kernel='precomputed'", fit, X, y, kernel="precomputed")
+
+
+@each_fit
+def test_weights_are_refused(fit, data):
+    with pytest.raises(TypeError, match="sample_weight"):
+        fit(*data, sample_weight=np.ones(30))
+
+
+@each_fit
+def test_kernels_and_components(fit, data):
+    refused(ValueError, "kernel must be one of", fit, *data, kernel="laplace")
+    refused(ValueError, "gamma must be", fit, *data, kernel="rbf", gamma="wide")
+    refused(ValueError, "n_components must be None for kernel='linear'", fit, *data, n_components=3)
+    refused(ValueError, "n_components must be", fit, *data, kernel="rbf", n_components=0)
+    refused(ValueError, "kernel must return finite numbers", fit, *data, kernel=lambda A, B: A @ B.T * np.nan)
+    refused(ValueError, "overflow", fit, np.full((30, 3), 1e200), data[1], kernel="poly", gamma=1.0)
+    refused(ValueError, "n_threads must be", fit, *data, n_threads=0)
+
+
+def test_graphs(data):
+    X, y = data
+    W, R = fastpu.knn_similarity(X)
+    for fit in (fastpu.fit_pual, fastpu.fit_gllc):
+        refused(TypeError, "graph must be None, a pair (W, R) as knn_similarity gives it", fit, X, y, graph=R)
+        refused(TypeError, "graph must be (W, R) of SciPy sparse matrices, got", fit, X, y, graph=(W, R.toarray()))
+        refused(ValueError, "graph must be that of the 30 rows of X, got R of shape (29, 29)", fit, X, y,
+                graph=(W, R[:29, :29]))  # fmt: skip
+        refused(
+            ValueError,
+            "graph must be symmetric, got R that differs",
+            fit,
+            X,
+            y,
+            graph=(W, R @ sp.diags_array(np.arange(30.0))),
+        )
+        refused(
+            ValueError, "graph must be a Laplacian, R 1 = 0, got a sum of", fit, X, y, graph=(W, R + sp.eye_array(30))
+        )
+        refused(ValueError, "graph must be finite", fit, X, y, graph=(W, R * np.nan))
+        refused(ValueError, "graph must be given with kernel='precomputed'", fit, X @ X.T, y, kernel="precomputed")
+        refused(ValueError, "n_neighbors must be", fit, X, y, n_neighbors=-1)
+        with pytest.raises(ValueError, match="graph must be that of the 30 rows"):
+            fit(X, y, graph=fastpu.knn_graph(X[:20]))
+
+
+def test_arguments_of_the_solver(data):
+    X, y = data
+    refused(ValueError, "solver must be", fastpu.fit_pual, X, y, solver="smo")
+    refused(ValueError, "tol must be", fastpu.fit_pual, X, y, tol=0)
+    refused(ValueError, "tol must be", fastpu.fit_pual, X, y, tol=1)
+    refused(ValueError, "max_iter must be", fastpu.fit_pual, X, y, max_iter=0)
+    refused(
+        ValueError,
+        "mu must be None unless solver='admm' or kernel_form='paper', got 1.0",
+        fastpu.fit_pual,
+        X,
+        y,
+        mu=1.0,
+    )
+    refused(ValueError, "mu must be", fastpu.fit_pual, X, y, mu=-1.0, solver="admm")
+    refused(ValueError, "sigma must be", fastpu.fit_pual, X, y, sigma=0)
+
+
+def test_a_kernel_matrix_that_cannot_be_had_is_refused_with_its_size():
+    X = np.zeros((3_000_000, 1))
+    X[:, 0] = np.arange(3_000_000)
+    y = np.arange(3_000_000) < 5
+    for fit in FITS.values():
+        options = {"n_neighbors": 0} if fit.has_graph else {}
+        with pytest.raises(MemoryError, match="cannot allocate 72000000000000 bytes for the kernel matrix"):
+            fit(X, y, kernel="rbf", **options)

@@ -1,0 +1,421 @@
+"""What PUAL, GLLC and the biased LS-SVM promise: codings, layouts, threads, callbacks, many points, files, warnings."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import itertools
+import pickle
+import signal
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from threadpoolctl import threadpool_info
+
+import fastpu
+from fastpu import _core
+from fastpu._sharing import shared_parameters, shares_together
+from machine_cases import FORMS, each_form
+from pual_cases import CLOSED_TOL, FIT_TOL, FITS, KERNELS, bits, each_fit, each_kernel, pu_rows, quiet
+
+pytestmark = quiet
+
+POINTS = {
+    "C_pos": [1.0, 0.1, 1.0, 10.0, 1.0, 1.0, 0.1],
+    "C_unl": [0.1, 0.1, 0.5, 0.1, 0.1, 0.1, 0.5],
+    "lam": [1.0, 1.0, 1.0, 0.01, 10.0, 1.0, 1.0],
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pu_rows(80, 4, seed=3)
+
+
+# -- labels and rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda y: y == 1,
+        lambda y: y.tolist(),
+        lambda y: np.where(y == 1, 1.0, np.nan),
+        lambda y: fastpu.as_labels(np.where(y == 1, 1, -1), unlabeled=-1),
+    ],
+    ids=["bool", "list", "nan", "as_labels"],
+)
+@each_fit
+def test_codings_of_the_labels(fit, code, data):
+    X, y = data
+    assert bits(fit(X, code(y))) == bits(fit(X, y))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [np.asfortranarray, lambda X: X.tolist(), lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.astype(">f8")],
+    ids=["fortran", "list", "strided", "big_endian"],
+)
+@each_fit
+def test_layouts_are_converted(fit, layout, data):
+    X, y = data
+    model = fit(layout(X), y)
+    assert bits(model, X) == bits(fit(X, y), X)
+
+
+@each_form
+@each_kernel
+@each_fit
+def test_all_forms_of_rows_give_the_same_model(fit, kernel, form, data):
+    X, y = data
+    tol = CLOSED_TOL if fit.function is not fastpu.fit_pual else FIT_TOL
+    expected, model = fit(X, y, **kernel), fit(form(X), y, **kernel)
+    assert model.status == expected.status
+    np.testing.assert_allclose(model.objective[-1], expected.objective[-1], rtol=1e-8)
+    # float32 rows are scored with kernel values in float32
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=max(tol, 1e-5))
+    np.testing.assert_allclose(model.decision_function(form(X)), expected.decision_function(X), atol=max(tol, 1e-5))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each_fit
+def test_frames_keep_their_names(fit, library, data):
+    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
+    X, y = data
+    names = ["age", "dose", "mass", "size"]
+    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
+    model = fit(table, module.Series(y))
+    assert bits(model, X) == bits(fit(X, y), X)
+    assert model.feature_names == tuple(names)
+    with pytest.raises(ValueError, match="dose"):
+        model.predict(table[["age", "mass", "dose", "size"]])
+
+
+@each_form
+@each_kernel
+@each_fit
+def test_input_is_read_only_and_stays_as_it_was(fit, kernel, form, data, unchanged):
+    X, y = data
+    rows, labels = form(X.copy()), y.copy()
+    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    with unchanged(rows, labels):
+        fit(rows, labels, **kernel).decision_function(rows)
+
+
+@each_fit
+def test_a_kernel_matrix_and_a_function_give_what_the_kernel_does(fit, data):
+    X, y = data
+    K = np.exp(-0.4 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
+    options = {"graph": fastpu.knn_graph(X)} if fit.has_graph else {}
+    expected = fit(X, y, kernel="rbf", gamma=0.4, **options).decision_function(X)
+
+    def rbf(A, B):
+        return np.exp(-0.4 * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+
+    for rows, kernel in ((K, "precomputed"), (K.astype(np.float32), "precomputed"), (X, rbf)):
+        tol = 1e-3 if rows.dtype == np.float32 else FIT_TOL
+        model = fit(rows, y, kernel=kernel, **options)
+        np.testing.assert_allclose(model.decision_function(rows), expected, atol=tol)
+        if fit.options.get("solver") != "admm":
+            near = fit(rows, y, kernel=kernel, n_components=60, random_state=0, **options)
+            np.testing.assert_allclose(near.decision_function(rows), expected, atol=0.3)
+
+
+# -- many points -------------------------------------------------------------------------------------------------------
+
+
+@each_form
+@each_kernel
+@each_fit
+def test_many_points_give_the_models_of_each(fit, kernel, form, data):
+    """To the last bit."""
+    X, y = data
+    rows = form(X)
+    points = [dict(zip(POINTS, values, strict=True)) for values in zip(*POINTS.values(), strict=True)]
+    alone = [bits(fit(rows, y, **kernel, **point), rows) for point in points]
+    for n_threads in (1, 2, 7):
+        models = fit(rows, y, n_threads=n_threads, **kernel, **POINTS)
+        assert [model.params["C_pos"] for model in models] == POINTS["C_pos"]
+        assert [bits(model, rows) for model in models] == alone
+
+
+@each_fit
+def test_any_sequence_is_taken_and_a_number_goes_with_each(fit, data):
+    X, y = data
+    expected = [bits(model) for model in fit(X, y, lam=[1.0, 3.0], C_pos=2.0)]
+    for lams in ((1.0, 3.0), np.array([1, 3]), np.array([1.0, 3.0], dtype=np.float32), range(1, 4, 2)):
+        assert [bits(model) for model in fit(X, y, lam=lams, C_pos=[2.0, 2.0])] == expected
+    assert isinstance(fit(X, y, lam=[3.0]), list)
+    for one in (3, np.float32(3.0), np.int64(3)):
+        assert isinstance(fit(X, y, lam=one), fastpu.PualMachine)
+
+
+def test_sigma_is_one_of_the_parameters(data):
+    X, y = data
+    models = fastpu.fit_pual(X, y, sigma=[0.1, 1.0, 100.0])
+    for sigma, model in zip((0.1, 1.0, 100.0), models, strict=True):
+        assert bits(model) == bits(fastpu.fit_pual(X, y, sigma=sigma))
+    assert len({bits(model) for model in models}) == 3
+
+
+def test_select_fits_the_whole_grid_at_once(data):
+    X, y = data
+    for fit in FITS.values():
+        assert shared_parameters(fit.function)[:3] == ("C_pos", "C_unl", "lam")
+        assert shares_together(fit.function)
+    calls = []
+
+    def counted(X, y, **options):
+        calls.append(options)
+        return fastpu.fit_pual(X, y, kernel="rbf", **options)
+
+    counted.shares, counted.shares_together = fastpu.fit_pual.shares, True
+    grid = {"lam": [0.1, 1.0], "sigma": [1.0, 10.0], "C_unl": [0.1, 0.5]}
+    chosen = fastpu.select(counted, X, y, grid, cv=2, random_state=0, admit=["degenerate"])
+    assert [len(options["lam"]) for options in calls[:-1]] == [8, 8]
+    alone = fastpu.select(lambda X, y, *, lam, sigma, C_unl: fastpu.fit_pual(
+        X, y, kernel="rbf", lam=lam, sigma=sigma, C_unl=C_unl), X, y, grid, cv=2, random_state=0,
+        admit=["degenerate"])  # fmt: skip
+    np.testing.assert_array_equal(alone.table["score"], chosen.table["score"])
+    assert bits(chosen.model) == bits(fastpu.fit_pual(X, y, kernel="rbf", **chosen.best_params))
+
+
+def test_a_graph_that_was_searched_before_serves_any_sigma(data):
+    X, y = data
+    found = fastpu.knn_graph(X, n_neighbors=5)
+    for sigma in (0.5, 5.0):
+        expected = fastpu.fit_pual(X, y, sigma=sigma)
+        assert bits(fastpu.fit_pual(X, y, graph=found, sigma=sigma)) == bits(expected)
+        pair = fastpu.knn_similarity(X, sigma=sigma)
+        assert bits(fastpu.fit_pual(X, y, graph=pair)) == bits(expected)
+        assert bits(fastpu.fit_pual(X, y, graph=tuple(sp.coo_array(m) for m in pair))) == bits(expected)
+
+
+# -- the model ---------------------------------------------------------------------------------------------------------
+
+
+@each_kernel
+@each_fit
+def test_the_model_is_what_it_says(fit, kernel, data):
+    X, y = data
+    model = fit(X, y, **kernel)
+    f = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), np.where(f > 0, 1, -1))
+    assert (model.threshold, model.threshold_rule, model.converged) == (0.0, "zero", True)
+    assert model.params["method"] == fit.function.__name__
+    assert model.params["lam"] == 1.0
+    assert len(model.objective) == len(model.history["gap"]) == len(model.history["n_iter"])
+    assert (np.diff(model.history["n_iter"]) >= 0).all()
+    if model.coef is not None:
+        np.testing.assert_allclose(f, X @ model.coef + model.intercept, atol=1e-12)
+    else:
+        assert model.support_vectors.shape == X.shape
+    for array in (model.dual_coef, model.support, model.objective, *model.history.values()):
+        assert not array.flags.writeable
+    matched = model.with_threshold(prior=0.3, X_unl=X[y == 0])
+    assert abs(np.mean(matched.predict(X[y == 0]) == 1) - 0.3) < 0.02
+
+
+@each_form
+@each_kernel
+@each_fit
+def test_models_come_back_from_files_pickles_and_copies(fit, kernel, form, data, tmp_path):
+    X, y = data
+    rows = form(X)
+    for i, model in enumerate(fit(rows, y, **kernel, **POINTS)):
+        model.save(tmp_path / f"{i}.npz")
+        for again in (fastpu.load(tmp_path / f"{i}.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            assert type(again) is fastpu.PualMachine
+            assert bits(again, rows) == bits(model, rows)
+            assert dict(again.params) == dict(model.params)
+            assert (again.converged, again.n_iter, again.mu) == (model.converged, model.n_iter, model.mu)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"alpha": np.array([-1.0])}, "alpha must be >= 0 and finite"),
+        ({"dual_coef": np.full(80, np.nan)}, "dual_coef must be finite"),
+        ({"dual_coef": np.ones(3)}, "as many entries in dual_coef"),
+        ({"intercept": np.inf}, "intercept must be finite, got inf"),
+        ({"kernel": "laplace"}, "kernel 'laplace' is unknown"),
+    ],
+)
+def test_a_model_that_makes_no_sense_is_refused(change, words, data):
+    model = fastpu.fit_pual(*data, kernel="rbf")
+    with pytest.raises(ValueError, match=words):
+        fastpu.PualMachine(**{**model.__reduce__()[1][1], **change})
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["dense64", "csr64"])
+@each_kernel
+@each_fit
+def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, kernel, form):
+    X, y = pu_rows(700, 6, seed=4)
+    rows = FORMS[form](X)
+    assert len({bits(fit(rows, y, n_threads=n, **kernel), rows, n) for n in (1, 2, 7)}) == 1
+
+
+def test_many_positives_in_parallel():
+    """Enough for blocks of the interior point; BLAS is left as it was found."""
+    X, y = pu_rows(9000, 6, seed=5)
+    before = [library["num_threads"] for library in threadpool_info()]
+    assert len({bits(fastpu.fit_pual(X, y, n_threads=n, n_neighbors=0)) for n in (1, 2, 7)}) == 1
+    assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+def test_blas_has_one_thread_while_fits_run(data):
+    seen = []
+
+    def look(_):
+        seen.append({library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"})
+
+    fastpu.fit_pual(*data, callback=look, n_threads=2)
+    assert seen
+    assert set.union(*seen) == {1}
+
+
+@each_fit
+def test_instruction_sets_can_be_forced(fit, monkeypatch, data):
+    X, y = data
+    expected = fit(X, y, kernel="rbf").decision_function(X)
+    for level in _core.isa_levels():
+        monkeypatch.setenv("FASTPU_ISA", level)
+        np.testing.assert_allclose(fit(X, y, kernel="rbf").decision_function(X), expected, rtol=1e-10, atol=1e-12)
+    monkeypatch.setenv("FASTPU_ISA", "sse9")
+    with pytest.raises(ValueError, match="FASTPU_ISA must be one of .* got 'sse9'"):
+        fit(X, y, kernel="rbf")
+
+
+def test_several_python_threads_at_once(data):
+    X, y = data
+    jobs = list(itertools.product(FITS.values(), KERNELS.values()))
+
+    def work(i: int) -> bytes:
+        fit, kernel = jobs[i]
+        return bits(fit(X, y, n_threads=1 + i % 2, **kernel), X)
+
+    expected = [work(i) for i in range(len(jobs))]
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        assert list(pool.map(work, range(len(jobs)))) == expected
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+@pytest.mark.parametrize("kernel", [KERNELS["linear"], KERNELS["rbf"]], ids=["linear", "rbf"])
+def test_ctrl_c_ends_a_fit(kernel):
+    X, y = pu_rows(2500, 8, seed=6)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            fastpu.fit_pual(X, y, n_threads=2, lam=np.geomspace(1e-3, 1e3, 20_000), **kernel)
+        assert time.perf_counter() - start < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# -- callbacks and progress --------------------------------------------------------------------------------------------
+
+
+@each_kernel
+@each_fit
+def test_the_callback_hears_of_every_step(fit, kernel, data):
+    X, y = data
+    heard = []
+    models = fit(X, y, callback=heard.append, **kernel, **POINTS)
+    assert all(isinstance(info, fastpu.PualRound) for info in heard)
+    for model in models[1:5]:
+        mine = [i for i in heard if (i.C_pos, i.C_unl, i.lam) == tuple(model.params[n] for n in POINTS)]
+        if fit.function is fastpu.fit_pual:
+            np.testing.assert_array_equal([i.gap for i in mine][-len(model.objective) + 1 :], model.history["gap"][:-1])
+        else:
+            assert mine[-1].objective == model.objective[-1]
+    assert [bits(model) for model in models] == [bits(model) for model in fit(X, y, **kernel, **POINTS)]
+
+
+@each_fit
+def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
+    X, y = data
+    model = fit(X, y, C_pos=0.3, callback=lambda _: True)
+    assert (model.status, model.converged) == ("callback", False)
+    few = fit(X, y, lam=[1.0, 2.0, 3.0], callback=lambda info: info.lam == 2.0)
+    assert [m.status == "callback" for m in few] == [False, True]
+    assert bits(few[0]) == bits(fit(X, y, lam=1.0))
+
+
+@each_fit
+def test_errors_in_a_callback_come_through(fit, data):
+    def fail(_):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fit(*data, callback=fail)
+    with pytest.raises(TypeError, match="callback must return True to stop, False or None, got 7"):
+        fit(*data, callback=lambda _: 7)
+
+
+@each_fit
+def test_progress_is_shown_on_stderr_and_changes_nothing(fit, data, capfd):
+    assert bits(fit(*data, progress=True)) == bits(fit(*data))
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert {"fit_pual": "PUAL", "fit_gllc": "GLLC", "fit_bls_svm": "BLS-SVM"}[fit.function.__name__] in err
+
+
+# -- warnings ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_fit_out_of_steps_is_told_with_its_gap(data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+        model = fastpu.fit_pual(X, y, max_iter=1)
+    message = str(caught[0].message)
+    assert message.startswith("fit_pual: for C_pos = 1, C_unl = 0.1, lam = 1, sigma = 1: the duality gap is ")
+    assert message.endswith("above tol = 1e-09, after 1 steps; raise max_iter, or accept a larger tol")
+    assert caught[0].filename == __file__
+    assert (model.status, model.converged) == ("max_iter", False)
+    assert 0 < model.gap < np.inf
+    assert model.gap <= model.objective[-1]
+
+
+def test_flaws_of_many_points_are_told_once(data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+        fastpu.fit_pual(X, y, lam=[0.1, 1.0, 2.0], max_iter=1)
+    assert len(caught) == 1
+    assert "for 3 of 3 models, the first with C_pos = 1, " in str(caught[0].message)
+
+
+@pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")
+@each_fit
+def test_a_model_of_one_sign_gives_a_warning(fit, data):
+    X, y = data
+    with pytest.warns(fastpu.DegenerateModelWarning, match="the model calls all 80 training rows negative: ") as caught:
+        fit.function(X, y, **{**fit.options, "C_pos": 1e-6})
+    assert caught[0].filename == __file__
+
+
+def test_text_in_csr_is_never_made_dense():
+    rng = np.random.default_rng(5)
+    n, d, each = 200, 1_000_000, 30
+    columns = np.sort(rng.choice(2000, size=(n, each)), axis=1) * 499
+    y = (np.arange(n) < 40).astype(int)
+    columns[:80, 0] = 7
+    X = sp.csr_array((np.ones(n * each), (np.repeat(np.arange(n), each), columns.ravel())), shape=(n, d))
+    for fit in FITS.values():
+        model = fit(X, y, lam=0.1)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert (model.predict(X[:40]) == 1).mean() > 0.5
