@@ -9,6 +9,7 @@ from importlib.metadata import version as _version
 from fastpu import datasets, metrics
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
+from fastpu._pu_risk import RiskRound
 from fastpu._svm import SvmRound
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
@@ -21,10 +22,14 @@ from fastpu.labels import as_labels, stack
 from fastpu.linear_machine import LinearMachine
 from fastpu.mapping_convergence import MappingRound, fit_smc, fit_svmc
 from fastpu.mapping_machine import MappingMachine, MappingScorer
+from fastpu.nnpu import fit_nnpu
+from fastpu.risk_machine import RiskMachine
+from fastpu.risk_network import RiskNetwork
 from fastpu.selection import Selection, select
 from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
 from fastpu.svm import fit_nu_svm, fit_one_class_svm, fit_svm
+from fastpu.upu import fit_upu
 
 __version__ = _version("fastpu")
 
@@ -42,6 +47,9 @@ __all__ = [
     "MappingScorer",
     "MarginRound",
     "Model",
+    "RiskMachine",
+    "RiskNetwork",
+    "RiskRound",
     "Selection",
     "StumpEnsemble",
     "SvmRound",
@@ -54,6 +62,7 @@ __all__ = [
     "fit_bsvm",
     "fit_ipsi",
     "fit_isvm",
+    "fit_nnpu",
     "fit_nu_svm",
     "fit_one_class_svm",
     "fit_pnu_adaboost",
@@ -62,6 +71,7 @@ __all__ = [
     "fit_smc",
     "fit_svm",
     "fit_svmc",
+    "fit_upu",
     "load",
     "metrics",
     "select",

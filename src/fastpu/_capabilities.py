@@ -41,6 +41,8 @@ CAPABILITIES = {
     "fit_isvm": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_ipsi": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_bpsi": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_upu": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_nnpu": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_svm": Capability(groups="PN", rows="P and N", **_SVM),
     "fit_nu_svm": Capability(groups="PN", rows="P and N", **_SVM),
     "fit_one_class_svm": Capability(groups="P", rows="P alone", **_SVM),

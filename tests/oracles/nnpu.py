@@ -1,7 +1,7 @@
-"""uPU and nnPU by NumPy in float64: losses, risks, gradients and Adam, from the formulas of cpp/include/fastpu/nnpu.hpp.
+"""uPU and nnPU by NumPy in float64: losses, risks, gradients and Adam, as cpp/include/fastpu/nnpu.hpp states them.
 
-A net is a dict of "hidden_coef" (d, h), "hidden_intercept" (h,), "coef" (h,) and "intercept"; with h = 0 it is linear and
-"coef" has d entries. Sources: du Plessis et al. 2015; Kiryo et al. 2017, algorithm 1.
+A net is a dict of "hidden_coef" (d, h), "hidden_intercept" (h,), "coef" (h,) and "intercept"; with h = 0 it is linear
+and "coef" has d entries. Sources: du Plessis et al. 2015; Kiryo et al. 2017, algorithm 1.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.special import expit
 
 Net: TypeAlias = dict[str, Any]
 
 #: l(z) and its derivative.
 LOSSES = {
-    "sigmoid": (lambda z: 1 / (1 + np.exp(z)), lambda z: -np.exp(z) / (1 + np.exp(z)) ** 2),
-    "logistic": (lambda z: np.log1p(np.exp(-z)), lambda z: -1 / (1 + np.exp(z))),
+    "sigmoid": (lambda z: expit(-z), lambda z: -expit(z) * expit(-z)),
+    "logistic": (lambda z: np.logaddexp(0, -z), lambda z: -expit(-z)),
     "squared": (lambda z: (1 - z) ** 2 / 4, lambda z: -(1 - z) / 2),
 }
 

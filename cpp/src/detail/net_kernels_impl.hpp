@@ -181,7 +181,10 @@ void dots(const T* const* rows, index_t n, index_t n_features, const T* weights,
 template <class T>
 void rectify(T* hidden, index_t n, index_t stride, const T* weights, T* scores) {
   for (index_t i = 0; i < n; ++i, hidden += stride) {
-    for (index_t j = 0; j < stride; j += kWide<T>) store(hidden + j, more_of(load<Vec<T>>(hidden + j), Vec<T>{}));
+    for (index_t j = 0; j < stride; j += kWide<T>) {
+      const Vec<T> value = load<Vec<T>>(hidden + j);
+      store(hidden + j, where_less(value, Vec<T>{}, Vec<T>{}, value));  // what is no number stays that
+    }
     Line<T> line;
     for (index_t j = 0; j < stride; j += kNetLine<T>) line.add(hidden + j, weights + j);
     scores[i] = line.sum();
