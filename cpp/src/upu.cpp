@@ -144,10 +144,7 @@ class ConvexRisk {
     });
     for (index_t f = detail::n_columns(problem.x); f < mean.size(); ++f) mean[f] = 0;
     for (index_t f = 0; f < mean.size(); ++f) {
-      if (!std::isfinite(mean[f])) {
-        throw std::invalid_argument("X must be such that sums over its rows do not overflow, column " +
-                                    std::to_string(f) + " does");
-      }
+      if (!std::isfinite(mean[f])) refuse_overflow("its rows", f);
     }
     return mean;
   }
@@ -196,15 +193,39 @@ class ConvexRisk {
     const index_t n = pass_.n_features() + 1;
     const index_t stride = cholesky_->stride();
     double* matrix = cholesky_->matrix();
+    // Where R does not curve, as along columns that say the same, a share of the diagonal keeps rounding from becoming a
+    // step; the next steps make up for it elsewhere.
+    constexpr double kRidge = 1e-12;
     for (index_t i = 0; i < n; ++i) {
       for (index_t j = i; j < n; ++j) matrix[i * stride + j] = gram_[i * width() + j];
       if (i < pass_.n_features()) matrix[i * stride + i] += problem_.lam;
+      matrix[i * stride + i] *= 1 + kRidge;
     }
-    n_left_out_ = cholesky_->factor();
     std::vector<double> step(gradient_);
     for (double& value : step) value = -value;
+    for (index_t f = 0; f < pass_.n_features(); ++f) {
+      const double diagonal = matrix[f * stride + f];
+      if (!std::isfinite(diagonal)) refuse_overflow("its squares", f);
+      if (!is_constant(f)) continue;
+      for (index_t k = 0; k < n; ++k) matrix[std::min(f, k) * stride + std::max(f, k)] = 0;
+      step[index(f)] = 0;
+    }
+    n_left_out_ = cholesky_->factor();
     cholesky_->solve(step.data());
     return step;
+  }
+
+  // Whether unlabelled rows differ in a column by no more than the rounding of its mean, which the intercept stands for.
+  bool is_constant(index_t f) const {
+    constexpr double kRounding = 1e-13;
+    const double share = gram_[pass_.n_features() * width() + pass_.n_features()];
+    const double least = kRounding * std::fabs(centre_[f]);
+    return gram_[f * width() + f] <= least * least * share;
+  }
+
+  [[noreturn]] static void refuse_overflow(const char* what, index_t f) {
+    throw std::invalid_argument("X must be such that sums of " + std::string(what) +
+                                " do not overflow, those of column " + std::to_string(f) + " do");
   }
 
   // H v
@@ -304,7 +325,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     std::vector<double> next(at.size());
     double length = 1;
     double found = 0;
-    constexpr double kShortest = 1e-10;
+    constexpr double kShortest = 1e-25;  // where no unlabelled row curves R, steps are far too long
     for (; length > kShortest; length *= 0.5) {
       for (std::size_t f = 0; f < at.size(); ++f) next[f] = at[f] + length * step[f];
       found = risk.value(next);
