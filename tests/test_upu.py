@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from scipy.special import expit
 
 import fastpu
 from fastpu import _core
@@ -36,7 +37,7 @@ def theta(model: fastpu.RiskMachine) -> np.ndarray:
 def gradient(loss, prior, lam, at, X, y, weights):
     """Of `nnpu.convex_risk`."""
     f = X @ at[:-1] + at[-1]
-    slope = 1 / (1 + np.exp(-f)) if loss == "logistic" else (1 + f) / 2
+    slope = expit(f) if loss == "logistic" else (1 + f) / 2
     share = np.where(y == 1, -prior / weights[y == 1].sum(), slope / weights[y == 0].sum()) * weights
     return np.append(X.T @ share + lam * at[:-1], share.sum())
 
