@@ -39,7 +39,8 @@ std::vector<T> values_of(const py::handle& array, const char* name) {
   return std::vector<T>(typed.data(), typed.data() + typed.size());
 }
 
-// A dict with "hidden_coef" (n_features x n_hidden), "hidden_intercept" and "coef", arrays of one type, and "intercept".
+// A dict with "hidden_coef" (n_features x n_hidden), "hidden_intercept" and "coef", arrays of one type, and
+// "intercept".
 template <class T>
 PuNet<T> net_of(const py::dict& dict) {
   PuNet<T> net;
@@ -154,8 +155,8 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
   });
 }
 
-py::dict risk_and_gradient(const py::object& x, const py::object& labels, const py::object& weights,
-                           const py::dict& at, const py::dict& risk, int n_threads, const std::string& isa) {
+py::dict risk_and_gradient(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& at,
+                           const py::dict& risk, int n_threads, const std::string& isa) {
   const PuRisk kind = risk_of(risk);
   const Isa level = isa_from_name(isa);
   Team team(n_threads, interrupt_poll());

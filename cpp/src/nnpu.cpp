@@ -31,7 +31,7 @@ struct LossAt {
 
 LossAt loss_at(PuLoss loss, double z) {
   if (loss == PuLoss::squared) return {0.25 * (1 - z) * (1 - z), -0.5 * (1 - z)};
-  const double small = std::exp(-std::fabs(z));  // which cannot overflow
+  const double small = std::exp(-std::fabs(z));                         // which cannot overflow
   const double share = z >= 0 ? small / (1 + small) : 1 / (1 + small);  // 1 / (1 + e^z)
   if (loss == PuLoss::logistic) return {std::log1p(small) + std::max(-z, 0.0), -share};
   const double slope = small / ((1 + small) * (1 + small));
@@ -40,9 +40,9 @@ LossAt loss_at(PuLoss loss, double z) {
 
 // What a block of rows adds to the risk: sums of weighted losses.
 struct RiskSums {
-  double positive = 0;      // l(f) over positive rows
-  double as_negative = 0;   // l(-f) over them
-  double unlabeled = 0;     // l(-f) over unlabelled ones
+  double positive = 0;     // l(f) over positive rows
+  double as_negative = 0;  // l(-f) over them
+  double unlabeled = 0;    // l(-f) over unlabelled ones
   double mass_positive = 0;
   double mass_unlabeled = 0;
 
@@ -71,7 +71,8 @@ struct RowSlopes {
 };
 
 void require(bool holds, const char* name, const char* expected, double value) {
-  if (!holds) throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
+  if (!holds)
+    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
 }
 
 void check(const PuRisk& risk) {
@@ -239,7 +240,13 @@ class Adam {
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
 
   Adam(const NetLayers<View>& layers, const NnpuOptions& options)
-      : layers_(layers), options_(options), mean_(layers.zeros("Adam's means")), square_(layers.zeros("Adam's squares")) {}
+      : layers_(layers),
+        options_(options),
+        mean_(layers.zeros("Adam's means")),
+        square_(layers.zeros("Adam's squares")) {}
+
+  // False once the square of a gradient has overflowed: its parameter then stands still for ever.
+  bool is_sound() const { return is_finite(square_); }
 
   void step(const NetArrays<T>& gradient, NetArrays<T>& net) {
     mean_power_ *= options_.mean_decay;
@@ -349,7 +356,10 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
     }
   }
   const NetArrays<T>& kept = stops_early ? best : now;
-  if (!is_finite(kept)) throw std::invalid_argument("X and learning_rate must be such that parameters do not overflow");
+  if (!is_finite(kept) || !adam.is_sound()) {
+    throw std::invalid_argument(
+        "X and learning_rate must be such that squares of gradients and parameters do not overflow");
+  }
   layers.write(kept, net);
   return result;
 }

@@ -193,8 +193,8 @@ class ConvexRisk {
     const index_t n = pass_.n_features() + 1;
     const index_t stride = cholesky_->stride();
     double* matrix = cholesky_->matrix();
-    // Where R does not curve, as along columns that say the same, a share of the diagonal keeps rounding from becoming a
-    // step; the next steps make up for it elsewhere.
+    // Where R does not curve, as along columns that say the same, a share of the diagonal keeps rounding from becoming
+    // a step; the next steps make up for it elsewhere.
     constexpr double kRidge = 1e-12;
     for (index_t i = 0; i < n; ++i) {
       for (index_t j = i; j < n; ++j) matrix[i * stride + j] = gram_[i * width() + j];
@@ -215,7 +215,8 @@ class ConvexRisk {
     return step;
   }
 
-  // Whether unlabelled rows differ in a column by no more than the rounding of its mean, which the intercept stands for.
+  // Whether unlabelled rows differ in a column by no more than the rounding of its mean, which the intercept stands
+  // for.
   bool is_constant(index_t f) const {
     constexpr double kRounding = 1e-13;
     const double share = gram_[pass_.n_features() * width() + pass_.n_features()];

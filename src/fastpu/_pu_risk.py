@@ -47,6 +47,7 @@ __all__ = ["RiskRound", "Rows", "Shape", "Training", "check_shape", "check_train
 LOSSES = ("sigmoid", "logistic", "squared")
 _MODELS = ("linear", "gauss", "mlp")
 _MANY = 2**62
+_MOST_HIDDEN = 10**6
 _MLP_DECAY = 0.005  # the weight decay of the reference setting
 
 
@@ -113,8 +114,8 @@ def check_shape(
     return Shape(
         model=kind,
         loss=check_choice("loss", loss, LOSSES),
-        n_hidden=check_int("n_hidden", n_hidden, low=1, high=2**24),
-        n_centers=check_int("n_centers", n_centers, low=1, high=2**31 - 1),
+        n_hidden=check_int("n_hidden", n_hidden, low=1, high=_MOST_HIDDEN),
+        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
         centers=centers,
         bandwidth=width,
     )
@@ -250,7 +251,8 @@ def _centers(
     given = check_matrix(
         shape.centers, name="centers", n_features=matrix.n_features, feature_names=matrix.feature_names
     )
-    centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
+    with np.errstate(over="ignore"):
+        centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
     values = centers[0] if isinstance(centers, tuple) else centers
     if not np.isfinite(values).all():
         raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
@@ -280,7 +282,8 @@ def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Native | None, NDArra
         X, name="X of eval_set", n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names
     )
     labels = check_labels(y, matrix.n_rows, name="y of eval_set", pu_only=rows.function)
-    native = convert_rows(matrix.native, rows.matrix.dtype, sparse=rows.matrix.is_sparse)
+    with np.errstate(over="ignore"):
+        native = convert_rows(matrix.native, rows.matrix.dtype, sparse=rows.matrix.is_sparse)
     values = native[0] if isinstance(native, tuple) else native
     if not np.isfinite(values).all():
         raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got some beyond it")

@@ -6,10 +6,10 @@
 // prior mean_p l(f) + mean_u l(-f) - prior mean_p l(-f), with the logistic loss l(z) = log(1 + e^-z) or the squared one
 // (1 - z)^2 / 4, for which l(z) - l(-z) = -z. b is not penalised.
 //
-// Newton's method with a step length that lowers R enough. For the squared loss its first step is the solution in closed
-// form, and what follows takes rounding out of it. Up to 2000 features the system is solved by Cholesky's method, which
-// takes O(n d^2); with more by conjugate gradients, O(entries of X) for each product. R - min R is about half of what
-// Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|.
+// Newton's method with a step length that lowers R enough. For the squared loss its first step is the solution in
+// closed form, and what follows takes rounding out of it. Up to 2000 features the system is solved by Cholesky's
+// method, which takes O(n d^2); with more by conjugate gradients, O(entries of X) for each product. R - min R is about
+// half of what Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|.
 //
 // With lam = 0, R may have no minimum. For the logistic loss that is so if and only if some f has R <= 0: along t f,
 // t > 1, R then falls for ever. For the squared loss it takes a direction in which unlabelled rows do not differ.

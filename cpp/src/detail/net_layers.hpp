@@ -79,9 +79,9 @@ class NetLayers {
   index_t stride_;
   const NetKernels<T>& kernels_;
   Team& team_;
-  std::vector<Scratch> scratch_;     // one per worker
-  AlignedBuffer<T> block_sums_;      // of each block: sums, then slopes
-  std::vector<double> totals_;       // stride
+  std::vector<Scratch> scratch_;  // one per worker
+  AlignedBuffer<T> block_sums_;   // of each block: sums, then slopes
+  std::vector<double> totals_;    // stride
 };
 
 }  // namespace fastpu::detail
