@@ -21,6 +21,8 @@ using detail::RowPass;
 
 // Risks are of the order of 1: below, there is no minimum that double precision could tell from none.
 constexpr double kBottomless = -1e8;
+// Of a step: where no unlabelled row curves R, it can be longer than what helps by many orders of magnitude.
+constexpr int kMostHalvings = 80;
 
 struct Curve {
   double value;
@@ -52,8 +54,10 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
   const auto refuse = [](const char* name, const char* expected, double value) {
     throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
   };
-  if (!(problem.prior >= 0 && problem.prior <= 1)) refuse("prior", "in [0, 1]", problem.prior);
-  if (!(problem.lam >= 0 && std::isfinite(problem.lam))) refuse("lam", "finite and >= 0", problem.lam);
+  const auto is_finite_and_not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
+  const bool is_share = problem.prior >= 0 && problem.prior <= 1;
+  if (!is_share) refuse("prior", "in [0, 1]", problem.prior);
+  if (!is_finite_and_not_negative(problem.lam)) refuse("lam", "finite and >= 0", problem.lam);
   if (!(options.tol > 0)) refuse("tol", "> 0", options.tol);
   if (options.max_iter < 1) refuse("max_iter", ">= 1", static_cast<double>(options.max_iter));
   const index_t n = detail::n_rows(problem.x);
@@ -61,9 +65,8 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
   for (index_t i = 0; i < n; ++i) {
     if (problem.labels[i] != 0 && problem.labels[i] != 1) refuse("labels", "1 or 0", problem.labels[i]);
     n_positive += problem.labels[i];
-    if (problem.weights != nullptr && !(problem.weights[i] > 0 && std::isfinite(problem.weights[i]))) {
-      refuse("weights", "> 0 and finite", problem.weights[i]);
-    }
+    const double weight = problem.weights == nullptr ? 1.0 : problem.weights[i];
+    if (weight == 0 || !is_finite_and_not_negative(weight)) refuse("weights", "> 0 and finite", weight);
   }
   if (n_positive == 0 || n_positive == n) {
     throw std::invalid_argument("there must be positive and unlabelled rows, got " + std::to_string(n_positive) +
@@ -105,7 +108,7 @@ class ConvexRisk {
   // The value, and what gradient() and newton() need.
   double derive(const std::vector<double>& at) {
     gradient_.assign(static_cast<std::size_t>(width()), 0.0);
-    double* sums[] = {gradient_.data()};
+    double* const sums[] = {gradient_.data()};
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
     if (pass_.has_gram()) {
       pass_.gram(at.data(), gram_.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
@@ -138,7 +141,7 @@ class ConvexRisk {
     auto origin = AlignedBuffer<double>::zeros(detail::n_columns(problem.x) + detail::kPanelWidth, "means of columns");
     RowPass pass(problem.x, nullptr, n, origin.data(), isa, team);
     auto mean = AlignedBuffer<double>::zeros(pass.width(), "means of columns");
-    double* sums[] = {mean.data()};
+    double* const sums[] = {mean.data()};
     pass.run(nullptr, 1, sums, [&](const RowBlock& block) {
       for (index_t i = 0; i < block.n; ++i) block.weights[0][i] = 1 / static_cast<double>(n);
     });
@@ -232,7 +235,7 @@ class ConvexRisk {
   // H v
   std::vector<double> times(const std::vector<double>& v) {
     std::vector<double> product(v.size());
-    double* sums[] = {product.data()};
+    double* const sums[] = {product.data()};
     pass_.run(v.data(), 1, sums, [&](const RowBlock& block) {
       for (index_t k = 0; k < block.n; ++k) block.weights[0][k] = curvature_[block.first + k] * block.products[k];
     });
@@ -326,14 +329,16 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     std::vector<double> next(at.size());
     double length = 1;
     double found = 0;
-    constexpr double kShortest = 1e-25;  // where no unlabelled row curves R, steps are far too long
-    for (; length > kShortest; length *= 0.5) {
+    int n_halvings = 0;
+    while (true) {
       for (std::size_t f = 0; f < at.size(); ++f) next[f] = at[f] + length * step[f];
       found = risk.value(next);
       constexpr double kEnough = 1e-4;
       if (is_small || found <= value - kEnough * length * result.decrement) break;
+      if (++n_halvings > kMostHalvings) break;
+      length *= 0.5;
     }
-    if (!(length > kShortest)) {
+    if (n_halvings > kMostHalvings) {
       result.status = UpuStatus::precision;
       break;
     }

@@ -40,7 +40,7 @@ struct Rows {
   std::vector<double> weights;
 
   Rows(index_t n_rows, index_t n_features) : n(n_rows), d(n_features) {
-    std::mt19937 random(5);
+    std::mt19937 random(static_cast<unsigned>(n * d));
     std::normal_distribution<double> normal;
     for (index_t i = 0; i < n; ++i) {
       labels.push_back(i % 4 == 0 ? 1 : 0);
@@ -64,14 +64,14 @@ struct Rows {
 
 template <class T>
 PuNet<T> make_net(index_t d, index_t h) {
-  std::mt19937 random(7);
+  std::mt19937 random(static_cast<unsigned>(7 * d + h));
   std::normal_distribution<double> normal;
   PuNet<T> net;
   net.n_features = d;
   net.n_hidden = h;
   const auto draw = [&](index_t n) {
-    std::vector<T> drawn;
-    for (index_t k = 0; k < n; ++k) drawn.push_back(static_cast<T>(normal(random) / std::sqrt(static_cast<double>(d))));
+    std::vector<T> drawn(at(n));
+    for (T& value : drawn) value = static_cast<T>(normal(random) / std::sqrt(static_cast<double>(d)));
     return drawn;
   };
   net.hidden_coef = draw(d * h);
@@ -233,7 +233,7 @@ CASE("the generator is SplitMix64, and shuffles evenly") {
   for (int k = 0; k < 6000; ++k) {
     std::vector<int> values{0, 1, 2};
     random.shuffle(values);
-    ++counts[static_cast<std::size_t>(2 * values[0] + (values[1] > values[2] ? 1 : 0))];
+    ++counts[2 * at(values[0]) + (values[1] > values[2] ? 1U : 0U)];
   }
   for (const int count : counts) CHECK(count > 850 && count < 1150);
 }

@@ -31,7 +31,7 @@ struct Rows {
   std::vector<std::int8_t> labels;
 
   Rows(index_t n_rows, index_t n_features, double apart) : n(n_rows), d(n_features) {
-    std::mt19937 random(5);
+    std::mt19937 random(static_cast<unsigned>(n * d));
     std::normal_distribution<double> normal;
     for (index_t i = 0; i < n; ++i) {
       labels.push_back(i % 4 == 0 ? 1 : 0);

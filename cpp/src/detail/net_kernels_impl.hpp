@@ -88,7 +88,7 @@ inline void hidden_columns(const T* const* rows, index_t n, index_t first, index
   const index_t step = first == 0 ? 0 : stride;
   index_t i = 0;
   for (; i + kTileRows <= n; i += kTileRows) {
-    for (index_t r = i + kTileRows; r < i + 2 * kTileRows && r < n; ++r) {
+    for (index_t r = i + kTileRows; r < i + kTileRows + kTileRows && r < n; ++r) {
       for (index_t f = first; f < last; f += kNetLine<T>) FASTPU_PREFETCH(rows[r] + f);
     }
     hidden_tile<T, kTileRows, V>(rows + i, first, last, weights, stride, start(i), step, out + i * stride);

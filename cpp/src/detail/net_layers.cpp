@@ -59,11 +59,15 @@ void NetLayers<View>::write(const NetArrays<T>& from, PuNet<T>& net) const {
 
 template <class View>
 int NetLayers<View>::workers(const View& x, index_t n_rows) const {
-  double entries = static_cast<double>(n_rows) * static_cast<double>(n_features_);
-  if constexpr (!kIsDense) {
-    entries = static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows)) *
-              static_cast<double>(n_rows);
-  }
+  const double per_row = [&] {
+    if constexpr (kIsDense) {
+      return static_cast<double>(n_features_);
+    } else {
+      return static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
+    }
+  }();
+  static_cast<void>(x);  // of which dense rows need nothing
+  const double entries = per_row * static_cast<double>(n_rows);
   constexpr double kWorthWaking = 200'000;
   return entries * static_cast<double>(std::max<index_t>(1, stride_)) < kWorthWaking ? 1 : team_.n_threads();
 }
