@@ -21,21 +21,25 @@ using detail::RowPass;
 
 // Risks are of the order of 1: below, there is no minimum that double precision could tell from none.
 constexpr double kBottomless = -1e8;
-// Of a step: where no unlabelled row curves R, it can be longer than what helps by many orders of magnitude.
-constexpr int kMostHalvings = 80;
+constexpr int kMostHalvings = 30;
+// What may be left of a gradient, as a share of that at the start.
+constexpr double kRounding = 1e-7;
 
 struct Curve {
   double value;
   double slope;
   double curvature;
+  double bound;  // of a parabola above phi that touches it here (Jaakkola and Jordan 2000)
 };
 
 // phi and its derivatives.
 Curve phi(ConvexPuLoss loss, double f) {
-  if (loss == ConvexPuLoss::squared) return {0.25 * (1 + f) * (1 + f), 0.5 * (1 + f), 0.5};
+  if (loss == ConvexPuLoss::squared) return {0.25 * (1 + f) * (1 + f), 0.5 * (1 + f), 0.5, 0.5};
   const double small = std::exp(-std::fabs(f));
   const double share = f >= 0 ? 1 / (1 + small) : small / (1 + small);
-  return {std::log1p(small) + std::max(f, 0.0), share, small / ((1 + small) * (1 + small))};
+  const double size = std::fabs(f);
+  const double bound = size < 1e-4 ? 0.25 : (1 - small) / ((1 + small) * 2 * size);  // tanh(f / 2) / (2 f)
+  return {std::log1p(small) + std::max(f, 0.0), share, small / ((1 + small) * (1 + small)), bound};
 }
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -105,8 +109,10 @@ class ConvexRisk {
     return total(at);
   }
 
-  // The value, and what gradient() and newton() need.
-  double derive(const std::vector<double>& at) {
+  // The value, and what gradient() and newton() need. Newton's step is far too long where unlabelled rows hardly curve
+  // R; a careful one goes to the minimum of parabolas above it, which lowers R for sure.
+  double derive(const std::vector<double>& at, bool is_careful = false) {
+    is_careful_ = is_careful;
     gradient_.assign(static_cast<std::size_t>(width()), 0.0);
     double* const sums[] = {gradient_.data()};
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
@@ -170,7 +176,7 @@ class ConvexRisk {
         const double share = per_unlabeled_ * weight(i);
         sum += share * curve.value;
         slope = share * curve.slope;
-        curvature = share * curve.curvature;
+        curvature = share * (is_careful_ ? curve.bound : curve.curvature);
       }
       if constexpr (kDerive) {
         block.weights[0][k] = slope;
@@ -221,9 +227,9 @@ class ConvexRisk {
   // Whether unlabelled rows differ in a column by no more than the rounding of its mean, which the intercept stands
   // for.
   bool is_constant(index_t f) const {
-    constexpr double kRounding = 1e-13;
+    constexpr double kNothing = 1e-13;
     const double share = gram_[pass_.n_features() * width() + pass_.n_features()];
-    const double least = kRounding * std::fabs(centre_[f]);
+    const double least = kNothing * std::fabs(centre_[f]);
     return gram_[f * width() + f] <= least * least * share;
   }
 
@@ -286,13 +292,8 @@ class ConvexRisk {
   AlignedBuffer<double> gram_;
   AlignedBuffer<double> curvature_;
   index_t n_left_out_ = 0;
+  bool is_careful_ = false;
 };
-
-// Whether a gradient is left where Newton's method sees nothing to do: in directions in which R does not curve.
-bool falls_for_ever(const std::vector<double>& gradient, double scale) {
-  constexpr double kRounding = 1e-7;
-  return largest(gradient) > kRounding * scale;
-}
 
 }  // namespace
 
@@ -309,6 +310,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
   result.risks.push_back(value);
   result.status = UpuStatus::max_iter;
   bool is_last = false;
+  bool is_careful = false;
   for (index_t iter = 1; iter <= options.max_iter; ++iter) {
     // Conjugate gradients go as far as pays at this distance from the end.
     const std::vector<double> step =
@@ -320,35 +322,50 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     }
     const bool is_small = result.decrement <= options.tol * std::max(std::fabs(value), options.tol);
     if (is_small && is_last) {
-      result.status = may_be_unbounded && risk.is_singular() && falls_for_ever(risk.gradient(), scale)
-                          ? UpuStatus::unbounded
-                          : UpuStatus::tol;
-      break;
+      // A gradient may be left where Newton's method sees nothing to do, as R does not curve there.
+      if (largest(risk.gradient()) <= kRounding * scale) {
+        result.status = UpuStatus::tol;
+        break;
+      }
+      if (is_careful) {
+        result.status = may_be_unbounded && risk.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
+        break;
+      }
+      is_careful = true;
+      is_last = false;
+      value = risk.derive(at, is_careful);
+      continue;
     }
     is_last = is_small;  // one more step, which makes the error about the square of what it is
     std::vector<double> next(at.size());
     double length = 1;
     double found = 0;
     int n_halvings = 0;
-    while (true) {
+    while (n_halvings <= kMostHalvings) {
       for (std::size_t f = 0; f < at.size(); ++f) next[f] = at[f] + length * step[f];
       found = risk.value(next);
       constexpr double kEnough = 1e-4;
       if (is_small || found <= value - kEnough * length * result.decrement) break;
-      if (++n_halvings > kMostHalvings) break;
+      ++n_halvings;
       length *= 0.5;
     }
     if (n_halvings > kMostHalvings) {
-      result.status = UpuStatus::precision;
-      break;
+      if (is_careful) {
+        result.status = UpuStatus::precision;
+        break;
+      }
+      is_careful = true;
+      value = risk.derive(at, is_careful);
+      continue;
     }
+    is_careful = false;
     at.swap(next);
     result.risks.push_back(found);
     if (may_be_unbounded && found <= least) {
       result.status = UpuStatus::unbounded;
       break;
     }
-    if (callback && callback({iter, found, result.decrement})) {
+    if (callback && callback({static_cast<index_t>(result.risks.size()) - 1, found, result.decrement})) {
       result.status = UpuStatus::callback;
       break;
     }
