@@ -217,6 +217,7 @@ CASE("the callback and early stopping end a fit") {
   CHECK(result.status == fastpu::NnpuStatus::callback && result.epochs.size() == 5 && result.best_epoch == 5);
   CHECK(std::isnan(result.epochs[0].eval_risk));
   options.early_stopping_rounds = 3;
+  options.learning_rate = 1;  // too long a step to fall in every epoch
   net = make_net<double>(3, 4);
   result = fit_nnpu(given, &given, options, {}, fastpu::best_isa(), team, net);
   CHECK(result.status == fastpu::NnpuStatus::early_stopping);
