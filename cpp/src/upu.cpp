@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -311,6 +312,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
   result.status = UpuStatus::max_iter;
   bool is_last = false;
   bool is_careful = false;
+  double left_before = std::numeric_limits<double>::infinity();  // of the gradient, when it was last looked at
   for (index_t iter = 1; iter <= options.max_iter; ++iter) {
     // Conjugate gradients go as far as pays at this distance from the end.
     const std::vector<double> step =
@@ -322,19 +324,23 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     }
     const bool is_small = result.decrement <= options.tol * std::max(std::fabs(value), options.tol);
     if (is_small && is_last) {
-      // A gradient may be left where Newton's method sees nothing to do, as R does not curve there.
-      if (largest(risk.gradient()) <= kRounding * scale) {
+      const double left = largest(risk.gradient());
+      if (left <= kRounding * scale) {
         result.status = UpuStatus::tol;
         break;
       }
-      if (is_careful) {
-        result.status = may_be_unbounded && risk.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
-        break;
+      // A gradient may be left where Newton's method sees nothing to do, as R does not curve there.
+      if (!(left < 0.5 * left_before)) {
+        if (is_careful) {
+          result.status = may_be_unbounded && risk.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
+          break;
+        }
+        is_careful = true;
+        is_last = false;
+        value = risk.derive(at, is_careful);
+        continue;
       }
-      is_careful = true;
-      is_last = false;
-      value = risk.derive(at, is_careful);
-      continue;
+      left_before = left;
     }
     is_last = is_small;  // one more step, which makes the error about the square of what it is
     std::vector<double> next(at.size());
