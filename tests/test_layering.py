@@ -67,11 +67,13 @@ EVERYWHERE = {"numpy", "scipy", "fastpu"}
 # What the methods of one family share may call kernels, unlike what all methods share.
 FAMILIES = {
     "_boosting.py",
+    "_gauss_basis.py",
     "_knn_graph.py",
     "_large_margin.py",
     "_least_squares.py",
     "_mapping.py",
     "_ordered_factor.py",
+    "_pu_risk.py",
     "_pual.py",
     "_pual_features.py",
     "_pual_graph.py",

@@ -7,11 +7,13 @@ void bind_blas(pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
 void bind_knn_graph(pybind11::module_& module);
 void bind_large_margin(const pybind11::module_& module);
+void bind_nnpu(pybind11::module_& module);
 void bind_pual(const pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
 void bind_tiled_blas(pybind11::module_& module);
+void bind_upu(pybind11::module_& module);
 }  // namespace fastpu
 
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
@@ -21,9 +23,11 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_kernel(module);
   fastpu::bind_knn_graph(module);
   fastpu::bind_large_margin(module);
+  fastpu::bind_nnpu(module);
   fastpu::bind_pual(module);
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
   fastpu::bind_svm(module);
   fastpu::bind_tiled_blas(module);
+  fastpu::bind_upu(module);
 }

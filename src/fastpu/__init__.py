@@ -10,6 +10,7 @@ from fastpu import datasets, metrics
 from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
+from fastpu._pu_risk import RiskRound
 from fastpu._pual_arguments import PualRound
 from fastpu._svm import SvmRound
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, PaperFormWarning
@@ -25,12 +26,16 @@ from fastpu.labels import as_labels, stack
 from fastpu.linear_machine import LinearMachine
 from fastpu.mapping_convergence import MappingRound, fit_smc, fit_svmc
 from fastpu.mapping_machine import MappingMachine, MappingScorer
+from fastpu.nnpu import fit_nnpu
 from fastpu.pual import fit_pual
 from fastpu.pual_machine import PualMachine
+from fastpu.risk_machine import RiskMachine
+from fastpu.risk_network import RiskNetwork
 from fastpu.selection import Selection, select
 from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
 from fastpu.svm import fit_nu_svm, fit_one_class_svm, fit_svm
+from fastpu.upu import fit_upu
 
 __version__ = _version("fastpu")
 
@@ -52,6 +57,9 @@ __all__ = [
     "PaperFormWarning",
     "PualMachine",
     "PualRound",
+    "RiskMachine",
+    "RiskNetwork",
+    "RiskRound",
     "Selection",
     "StumpEnsemble",
     "SvmRound",
@@ -66,6 +74,7 @@ __all__ = [
     "fit_gllc",
     "fit_ipsi",
     "fit_isvm",
+    "fit_nnpu",
     "fit_nu_svm",
     "fit_one_class_svm",
     "fit_pnu_adaboost",
@@ -75,6 +84,7 @@ __all__ = [
     "fit_smc",
     "fit_svm",
     "fit_svmc",
+    "fit_upu",
     "knn_graph",
     "knn_similarity",
     "load",

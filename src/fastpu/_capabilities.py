@@ -44,6 +44,8 @@ CAPABILITIES = {
     "fit_pual": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
     "fit_gllc": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
     "fit_bls_svm": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
+    "fit_upu": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_nnpu": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_svm": Capability(groups="PN", rows="P and N", **_SVM),
     "fit_nu_svm": Capability(groups="PN", rows="P and N", **_SVM),
     "fit_one_class_svm": Capability(groups="P", rows="P alone", **_SVM),

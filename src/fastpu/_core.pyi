@@ -116,6 +116,34 @@ class SvmEngine:
 def bin_features(
     matrix: _Matrix, max_bins: int, sample_weight: NDArray[np.float64] | None, n_threads: int
 ) -> BinnedFeatures: ...
+def fit_nnpu(
+    x: _Matrix,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    start: dict[str, Any],
+    *,
+    risk: dict[str, Any],
+    training: dict[str, Any],
+    eval_x: _Matrix | None,
+    eval_labels: NDArray[np.int8] | None,
+    callback: Callable[[int, float, float, float, int, float], bool] | None,
+    n_threads: int,
+    isa: str,
+) -> dict[str, Any]: ...
+def fit_upu(
+    x: _Matrix,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    *,
+    loss: str,
+    prior: float,
+    lam: float,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[int, float, float], bool] | None,
+    n_threads: int,
+    isa: str,
+) -> dict[str, Any]: ...
 def isa_levels() -> list[str]: ...
 def kernel_scores(
     support: _Matrix,
@@ -142,6 +170,17 @@ def knn_similarity(
     tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
     tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
 ]: ...
+def nnpu_risk(
+    x: _Matrix,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    at: dict[str, Any],
+    *,
+    risk: dict[str, Any],
+    n_threads: int,
+    isa: str,
+) -> dict[str, Any]: ...
+def nnpu_scores(x: _Matrix, at: dict[str, Any], *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
 def stump_boost(
     features: _Matrix | BinnedFeatures,
     labels: NDArray[np.int8],

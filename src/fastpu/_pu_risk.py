@@ -1,0 +1,451 @@
+"""What `fit_upu` and `fit_nnpu` share: arguments, rows, basis functions, the fit by Adam, and the models."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
+from fastpu._kernels import convert_rows, take_rows
+from fastpu._params import forced_isa
+from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu._progress import make_callback
+from fastpu._svm_arguments import require_both
+from fastpu._text import describe
+from fastpu._threads import resolve_n_threads
+from fastpu._validate import (
+    Matrix,
+    check_choice,
+    check_float,
+    check_int,
+    check_labels,
+    check_matrix,
+    check_random_state,
+    check_sample_weight,
+)
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu.binned_features import BinnedFeatures
+from fastpu.risk_machine import RiskMachine
+from fastpu.risk_network import RiskNetwork
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu._kernels import Native
+    from fastpu._model import Model
+
+__all__ = ["RiskRound", "Rows", "Shape", "Training", "check_shape", "check_training", "fit_by_adam", "make_machine",
+           "open_rows", "warn_of"]  # fmt: skip
+
+LOSSES = ("sigmoid", "logistic", "squared")
+_MODELS = ("linear", "gauss", "mlp")
+_MANY = 2**62
+_MOST_HIDDEN = 10**6
+_MLP_DECAY = 0.005  # the weight decay of the reference setting
+
+
+@dataclass(frozen=True)
+class RiskRound:
+    """One epoch of Adam, or one step of Newton's method, as a callback sees it.
+
+    Attributes
+    ----------
+    round, n_rounds : int
+        Its number, from 1, and the most there may be.
+    risk : float
+        Of Adam the mean risk of the batches of the epoch, each before its step; of Newton's method the risk after it.
+    eval_risk : float, or None
+        The risk of the evaluation set after the epoch.
+    n_reversed : int
+        Batches of the epoch whose step was taken back by nnPU's rule.
+    """
+
+    round: int
+    n_rounds: int
+    risk: float
+    eval_risk: float | None
+    n_reversed: int
+
+
+# ------------------------------------------------------------------------------------------------- arguments
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What f is and what it is fitted by."""
+
+    model: str
+    loss: str
+    n_hidden: int
+    n_centers: int
+    centers: object
+    bandwidth: float | None
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model."""
+        found: dict[str, object] = {"loss": self.loss, "model": self.model}
+        if self.model == "mlp":
+            found["n_hidden"] = self.n_hidden
+        if self.model == "gauss":
+            found["n_centers"] = self.n_centers if self.centers is None else None
+            found["bandwidth"] = self.bandwidth
+        return found
+
+
+def check_shape(
+    *, model: object, loss: object, n_hidden: object, n_centers: object, centers: object, bandwidth: object
+) -> Shape:
+    kind = check_choice("model", model, _MODELS)
+    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
+        if kind != "gauss" and value is not None:
+            raise ValueError(f"{name} is for model='gauss', got it with model={kind!r}")
+    width = None
+    if bandwidth is not None:
+        width = check_float("bandwidth", bandwidth, low=0, open_low=True)
+        if not is_bandwidth(width):
+            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
+    return Shape(
+        model=kind,
+        loss=check_choice("loss", loss, LOSSES),
+        n_hidden=check_int("n_hidden", n_hidden, low=1, high=_MOST_HIDDEN),
+        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
+        centers=centers,
+        bandwidth=width,
+    )
+
+
+@dataclass(frozen=True)
+class Training:
+    """The arguments of a fit by Adam."""
+
+    lam: float
+    learning_rate: float
+    weight_decay: float
+    batch_size: int | None
+    n_epochs: int
+    patience: int | None
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model."""
+        return {
+            "learning_rate": self.learning_rate,
+            "weight_decay": self.weight_decay,
+            "batch_size": self.batch_size,
+            "n_epochs": self.n_epochs,
+            "early_stopping_rounds": self.patience,
+        }
+
+
+def check_training(
+    shape: Shape,
+    *,
+    lam: float,
+    learning_rate: object,
+    weight_decay: object,
+    batch_size: object,
+    n_epochs: object,
+    early_stopping_rounds: object,
+    eval_set: object,
+) -> Training:
+    patience = None
+    if early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+        if eval_set is None:
+            raise ValueError("early_stopping_rounds needs an eval_set to judge the epochs by")
+    decay = _MLP_DECAY if shape.model == "mlp" else 0.0
+    return Training(
+        lam=lam,
+        learning_rate=check_float("learning_rate", learning_rate, low=0, open_low=True),
+        weight_decay=decay if weight_decay is None else check_float("weight_decay", weight_decay, low=0),
+        batch_size=None if batch_size is None else check_int("batch_size", batch_size, low=1),
+        n_epochs=check_int("n_epochs", n_epochs, low=1),
+        patience=patience,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows whose weight is not 0, with the prior among the unlabelled ones.
+
+    `native` is what the fit is linear in: the rows of `matrix`, or the basis functions around `centers`.
+    """
+
+    function: str
+    matrix: Matrix
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    prior: float
+    given_prior: float
+    scenario: str
+    native: Native
+    centers: Native | None
+    bandwidth: float | None
+    generator: np.random.Generator
+    n_threads: int
+
+    def params(self) -> dict[str, object]:
+        """Return what the model says of the prior."""
+        return {"prior": self.given_prior, "scenario": self.scenario, "prior_among_unlabeled": self.prior}
+
+
+def open_rows(
+    X: object,
+    y: object,
+    *,
+    function: str,
+    prior: object,
+    scenario: object,
+    shape: Shape,
+    sample_weight: object,
+    random_state: object,
+    n_threads: object,
+) -> Rows:
+    given = check_prior(prior)
+    drawn_as = check_scenario(scenario)
+    threads = resolve_n_threads(n_threads)
+    generator = check_random_state(random_state)
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
+        )
+    matrix = check_matrix(X)
+    labels = check_labels(y, matrix.n_rows, pu_only=function)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    if weights is not None and not weights.all():
+        require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
+        kept = np.flatnonzero(weights).astype(np.int64)  # left out altogether: they may not even touch the rounding
+        taken = take_rows(matrix.native, kept)
+        matrix = Matrix(taken, kept.size, matrix.n_features, matrix.feature_names, matrix.is_sparse, matrix.dtype)
+        labels, weights = labels[kept], weights[kept]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    mass = np.ones(labels.size) if weights is None else weights
+    n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
+    share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
+    native: Native = matrix.native
+    centers = bandwidth = None
+    if shape.model == "gauss":
+        centers = _centers(matrix, weights, shape, generator)
+        bandwidth = _bandwidth(centers, shape)
+        native = gauss_features(matrix.native, centers, bandwidth, threads)
+    return Rows(
+        function, matrix, labels, weights, share, given, drawn_as, native, centers, bandwidth, generator, threads
+    )
+
+
+def _centers(
+    matrix: Matrix, weights: NDArray[np.float64] | None, shape: Shape, generator: np.random.Generator
+) -> Native:
+    if shape.centers is None:
+        return draw_centers(matrix.native, shape.n_centers, weights, generator)
+    given = check_matrix(
+        shape.centers, name="centers", n_features=matrix.n_features, feature_names=matrix.feature_names
+    )
+    with np.errstate(over="ignore"):
+        centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
+    values = centers[0] if isinstance(centers, tuple) else centers
+    if not np.isfinite(values).all():
+        raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
+    return centers
+
+
+def _bandwidth(centers: Native, shape: Shape) -> float:
+    if shape.bandwidth is not None:
+        return shape.bandwidth
+    bandwidth = median_distance(centers)
+    if not is_bandwidth(bandwidth):
+        raise ValueError(
+            f"bandwidth=None is the median distance between two centres, which is no number > 0 here, got "
+            f"{bandwidth:g}; pass a number"
+        )
+    return bandwidth
+
+
+def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Native | None, NDArray[np.int8] | None]:
+    """Return the evaluation rows in the form of the training rows, and their labels."""
+    if eval_set is None:
+        return None, None
+    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
+        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
+    X, y = eval_set
+    matrix = check_matrix(
+        X, name="X of eval_set", n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names
+    )
+    labels = check_labels(y, matrix.n_rows, name="y of eval_set", pu_only=rows.function)
+    with np.errstate(over="ignore"):
+        native = convert_rows(matrix.native, rows.matrix.dtype, sparse=rows.matrix.is_sparse)
+    values = native[0] if isinstance(native, tuple) else native
+    if not np.isfinite(values).all():
+        raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got some beyond it")
+    if rows.centers is not None and rows.bandwidth is not None:
+        native = gauss_features(native, rows.centers, rows.bandwidth, rows.n_threads)
+    return native, labels
+
+
+# ------------------------------------------------------------------------------------------------------ Adam
+
+
+def fit_by_adam(
+    rows: Rows,
+    shape: Shape,
+    training: Training,
+    *,
+    title: str,
+    risk: Mapping[str, object],
+    eval_set: object,
+    callback: object,
+    progress: object,
+) -> Model:
+    """Fit by Adam and return the model; `risk` has the arguments of nnPU's rule."""
+    if training.batch_size is not None and rows.weights is not None:
+        raise TypeError(
+            f"sample_weight is not taken by {rows.function} with batch_size = {training.batch_size}, where it would "
+            f"not be the same as repeated rows; leave batch_size out"
+        )
+    eval_native, eval_labels = _check_eval_set(eval_set, rows)
+    start = _start(rows, shape)
+    with make_callback(callback, progress, total=training.n_epochs, description=title) as hook:
+
+        def on_epoch(epoch: int, value: float, _pos: float, _neg: float, n_reversed: int, eval_risk: float) -> bool:
+            judged = None if eval_native is None else eval_risk
+            return hook is not None and hook(RiskRound(epoch, training.n_epochs, value, judged, n_reversed))
+
+        found = _core.fit_nnpu(
+            rows.native,
+            rows.labels,
+            rows.weights,
+            start,
+            risk={"loss": shape.loss, "prior": rows.prior, **risk},
+            training={
+                "lam": training.lam,
+                "weight_decay": training.weight_decay,
+                "learning_rate": training.learning_rate,
+                "n_epochs": min(training.n_epochs, _MANY),
+                "batch_size": min(training.batch_size or 0, _MANY),
+                "seed": int(rows.generator.integers(2**63)),
+                "early_stopping_rounds": min(training.patience or 0, _MANY),
+            },
+            eval_x=eval_native,
+            eval_labels=eval_labels,
+            callback=None if hook is None else on_epoch,
+            n_threads=rows.n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+    history = {
+        "risk": found["risk"],
+        "positive_risk": found["positive"],
+        "negative_risk": found["negative"],
+        "n_reversed": found["n_reversed"],
+    }
+    if eval_native is not None:
+        history["eval_risk"] = found["eval_risk"]
+    kept = found["best_epoch"]
+    common = {
+        "n_iter": kept,
+        "converged": found["status"] == "early_stopping",
+        "status": found["status"],
+        "objective": found["risk"][:kept],
+        "history": history,
+    }
+    own = {key: value for key, value in risk.items() if key != "non_negative"} if risk["non_negative"] else {}
+    params = {
+        "method": rows.function,
+        **rows.params(),
+        "lam": training.lam,
+        **shape.params(),
+        **own,
+        **training.params(),
+    }
+    if shape.model != "mlp":
+        net = found["net"]
+        coef = net["coef"].astype(np.float64)
+        return make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
+    return RiskNetwork(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        params=params,
+        **found["net"],
+        **common,
+    )
+
+
+def _start(rows: Rows, shape: Shape) -> dict[str, Any]:
+    """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers."""
+    native = rows.native
+    dtype = native[0].dtype if isinstance(native, tuple) else native.dtype
+    n_features = native[3][1] if isinstance(native, tuple) else native.shape[1]
+    if shape.model != "mlp":
+        hidden_coef, coef = np.zeros((n_features, 0)), np.zeros(n_features)
+    else:
+        hidden_coef = rows.generator.standard_normal((n_features, shape.n_hidden)) / math.sqrt(n_features)
+        coef = rows.generator.standard_normal(shape.n_hidden) / math.sqrt(shape.n_hidden)
+    return {
+        "hidden_coef": hidden_coef.astype(dtype),
+        "hidden_intercept": np.zeros(hidden_coef.shape[1], dtype=dtype),
+        "coef": coef.astype(dtype),
+        "intercept": 0.0,
+    }
+
+
+# ---------------------------------------------------------------------------------------- models and warnings
+
+
+def make_machine(
+    rows: Rows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
+) -> RiskMachine:
+    """Return a linear model in the features of the rows."""
+    centers = rows.centers
+    arrays: dict[str, Any] = {}
+    if isinstance(centers, tuple):
+        arrays = {"centers_data": centers[0], "centers_indices": centers[1], "centers_indptr": centers[2]}
+    elif centers is not None:
+        arrays = {"centers_dense": centers}
+    return RiskMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        params=params,
+        basis="linear" if centers is None else "gauss",
+        coef=coef,
+        intercept=intercept,
+        bandwidth=rows.bandwidth,
+        **arrays,
+        **common,
+    )
+
+
+def warn_of(model: Model, rows: Rows, training: Training | None, unfinished: str = "") -> None:
+    """Warn the caller of the fit function of a fit that did not end, and of a model that calls all rows the same."""
+    if training is not None and training.patience is not None and model.status == "n_epochs":
+        least = float(model.history["eval_risk"][model.n_iter - 1])
+        unfinished = (
+            f"all n_epochs = {training.n_epochs} epochs were run before early stopping ended them: the least risk of "
+            f"eval_set so far, {least:.4g}, is that of epoch {model.n_iter}, and {training.patience} epochs must pass "
+            f"without a lower one; raise n_epochs"
+        )
+    if unfinished:
+        warnings.warn(f"{rows.function}: {unfinished}", ConvergenceWarning, stacklevel=3)
+    if model.status == "callback":
+        return
+    scores = model._decision_function(rows.matrix, rows.n_threads)
+    n_positive = int(np.count_nonzero(scores > 0))
+    if n_positive in (0, scores.size):
+        verdict = "positive" if n_positive else "negative"
+        warnings.warn(
+            f"{rows.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
+            f"{scores.min():.3g} and {scores.max():.3g}; train it for longer, choose other parameters, or rank by the "
+            f"scores (with_threshold)",
+            DegenerateModelWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,428 @@
+"""What uPU and nnPU promise: codings, layouts, weights, priors, threads, callbacks, early stopping, files."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import pickle
+import signal
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _core
+from helpers import refused
+from machine_cases import FORMS, each_form
+from risk_cases import (
+    BY_ADAM,
+    FITS,
+    ROUNDING,
+    SINGLE,
+    WEIGHTED,
+    assert_same,
+    bits,
+    each_by_adam,
+    each_fit,
+    each_weighted,
+    learned,
+    pu_rows,
+    quiet,
+)
+
+pytestmark = quiet
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, _ = pu_rows()
+    return X, y
+
+
+# -- labels and rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda y: y == 1,
+        lambda y: y.tolist(),
+        lambda y: np.where(y == 1, 1.0, np.nan),
+        lambda y: fastpu.as_labels(np.where(y == 1, 1, -1), unlabeled=-1),
+    ],
+    ids=["bool", "list", "nan", "as_labels"],
+)
+@each_fit
+def test_codings_of_the_labels(fit, code, data):
+    X, y = data
+    assert bits(fit(X, code(y))) == bits(fit(X, y))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [np.asfortranarray, lambda X: X.tolist(), lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.astype(">f8")],
+    ids=["fortran", "list", "strided", "big_endian"],
+)
+@each_fit
+def test_layouts_are_converted(fit, layout, data):
+    X, y = data
+    model = fit(layout(X), y)
+    assert bits(model, X) == bits(fit(X, y), X)
+    np.testing.assert_array_equal(model.decision_function(layout(X)), model.decision_function(X))
+
+
+@each_form
+@each_fit
+def test_all_forms_of_rows_give_the_same_model(fit, form, data):
+    X, y = data
+    rows = form(X)
+    expected, model = fit(X, y), fit(rows, y)
+    tol = 1e-8 if rows.dtype == np.float64 else 100 * SINGLE
+    assert_same(model, expected, tol)
+    wanted = expected.decision_function(X)
+    for other in (rows, X, sp.csr_array(X), X.astype(np.float32)):
+        np.testing.assert_allclose(model.decision_function(other), wanted, atol=tol)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each_fit
+def test_frames_keep_their_names(fit, library, data):
+    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
+    X, y = data
+    names = ["age", "dose", "mass"]
+    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
+    model = fit(table, module.Series(y))
+    assert bits(model, X) == bits(fit(X, y), X)
+    assert model.feature_names == tuple(names)
+    with pytest.raises(ValueError, match="dose"):
+        model.predict(table[["age", "mass", "dose"]])
+
+
+@each_form
+@each_fit
+def test_input_is_read_only_and_stays_as_it_was(fit, form, data, unchanged):
+    X, y = data
+    rows, labels = form(X.copy()), y.copy()
+    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    with unchanged(rows, labels):
+        fit(rows, labels).decision_function(rows)
+
+
+@each_fit
+def test_one_feature_and_two_rows(fit):
+    model = fit([[0.5], [-1.0]], [1, 0], **({"lam": 0.1} if fit.function is fastpu.fit_upu else {}))
+    assert np.isfinite(model.decision_function([[0.0], [2.0]])).all()
+
+
+@each_fit
+def test_rows_that_are_all_the_same(fit):
+    y = np.arange(12) < 4
+    model = fit(np.ones((12, 2)), y, **({"lam": 0.1} if fit.function is fastpu.fit_upu else {}))
+    scores = model.decision_function(np.ones((3, 2)))
+    assert scores[0] == scores[1] == scores[2]
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+@each_form
+@each_weighted
+def test_weights_are_repeated_rows(fit, form, data):
+    X, y = data
+    repeats = np.random.default_rng(2).integers(0, 4, size=len(y))
+    repeats[np.flatnonzero(y)[:3]] = 2
+    rows = form(X)
+    model = fit(rows, y, sample_weight=repeats)
+    again = fit(form(np.repeat(X, repeats, axis=0)), np.repeat(y, repeats))
+    assert_same(model, again, 1e-8 if rows.dtype == np.float64 else 100 * SINGLE)
+
+
+@each_weighted
+def test_rows_of_weight_zero_are_absent(fit, data):
+    """To the last bit, whatever they hold."""
+    X, y = data
+    kept = np.random.default_rng(1).random(len(y)) < 0.6
+    kept[np.argmax(y)] = True
+    far = np.where(kept[:, None], X, 1e9)
+    for form in FORMS.values():
+        model, alone = fit(form(far), y, sample_weight=kept.astype(float)), fit(form(X[kept]), y[kept])
+        assert bits(model) == bits(alone)
+
+
+@each_weighted
+def test_weights_have_no_scale(fit, data):
+    """But for the number of drawn centres, which a weight may stand for."""
+    X, y = data
+    weights = np.linspace(1, 2, len(y))
+    assert_same(fit(X, y, sample_weight=1024 * weights), fit(X, y, sample_weight=weights), ROUNDING)
+    assert bits(fit(X, y, sample_weight=np.ones(len(y)))) == bits(fit(X, y))
+
+
+def test_weights_are_refused_where_rows_come_in_batches(data):
+    X, y = data
+    words = "sample_weight is not taken by fit_nnpu with batch_size = 32"
+    refused(TypeError, words, FITS["nnpu_batches"], X, y, sample_weight=np.arange(len(y)))
+
+
+# -- the prior ---------------------------------------------------------------------------------------------------------
+
+
+@each_fit
+def test_the_prior_among_all_rows_is_converted(fit, data):
+    X, y = data
+    n, n_pos = len(y), int(y.sum())
+    among_all = (0.45 * (n - n_pos) + n_pos) / n
+    model = fit(X, y, prior=among_all, scenario="single_set")
+    assert_same(model, fit(X, y, prior=0.45), 1e-9)
+    assert model.params["prior"] == among_all
+    assert model.params["prior_among_unlabeled"] == pytest.approx(0.45)
+    refused(ValueError, "prior must be at least", fit, X, y, prior=0.9 * n_pos / n, scenario="single_set")
+
+
+def test_weights_count_in_the_conversion(data):
+    X, y = data
+    weights = np.where(y == 1, 2.0, 1.0)
+    total, labelled = weights.sum(), 2.0 * y.sum()
+    model = fastpu.fit_upu(X, y, prior=0.6, scenario="single_set", loss="logistic", lam=0.1, sample_weight=weights)
+    expected = (0.6 * total - labelled) / (total - labelled)
+    assert model.params["prior_among_unlabeled"] == pytest.approx(expected, rel=1e-12)
+
+
+# -- threads and seeds -------------------------------------------------------------------------------------------------
+
+
+@each_form
+@each_fit
+def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, form):
+    X, y, _ = pu_rows(1200, 40)
+    rows = form(X)
+    assert len({bits(fit(rows, y, n_threads=n), rows, n) for n in (1, 2, 7)}) == 1
+
+
+@each_fit
+def test_instruction_sets_can_be_forced(fit, monkeypatch, data):
+    X, y = data
+    expected = bits(fit(X, y), X)
+    for level in _core.isa_levels():
+        monkeypatch.setenv("FASTPU_ISA", level)
+        assert bits(fit(X, y), X) == expected
+
+
+def test_several_python_threads_at_once(data):
+    X, y = data
+    fits = list(FITS.values())
+
+    def work(i: int) -> bytes:
+        return bits(fits[i % len(fits)](X, y, n_threads=1 + i % 2, prior=0.3 + 0.01 * i), X)
+
+    expected = [work(i) for i in range(18)]
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        assert list(pool.map(work, range(18))) == expected
+
+
+@pytest.mark.parametrize("name", ["upu_gauss", "nnpu_gauss", "nnpu_mlp", "nnpu_batches"])
+def test_seeds_decide_what_is_drawn(name, data):
+    X, y = data
+    fit = FITS[name]
+    one, same, other = (bits(fit(X, y, random_state=seed)) for seed in (1, np.random.default_rng(1), 2))
+    assert one == same != other
+
+
+def test_nothing_is_drawn_where_nothing_is_random(data):
+    X, y = data
+    for name in ("upu_logistic", "upu_squared", "upu_sigmoid", "nnpu_linear"):
+        assert len({bits(FITS[name](X, y, random_state=seed)) for seed in (None, 1, 2)}) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+@pytest.mark.parametrize("options", [{"model": "mlp", "n_epochs": 10**9}, {"model": "linear", "n_epochs": 10**9},
+                                     {"model": "mlp", "n_epochs": 10**9, "batch_size": 200}])  # fmt: skip
+def test_ctrl_c_ends_a_fit(options):
+    X, y, _ = pu_rows(5000, 50)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            fastpu.fit_nnpu(X, y, prior=0.5, n_threads=2, **options)
+        assert time.perf_counter() - start < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# -- callbacks, progress and early stopping ----------------------------------------------------------------------------
+
+
+@each_by_adam
+def test_the_callback_hears_of_every_epoch_and_can_end_the_fit(fit, data, capsys):
+    X, y = data
+    heard: list[fastpu.RiskRound] = []
+    model = fit(X, y, callback=heard.append, progress=True)
+    assert [info.round for info in heard] == list(range(1, 31))
+    np.testing.assert_array_equal([info.risk for info in heard], model.history["risk"])
+    np.testing.assert_array_equal([info.n_reversed for info in heard], model.history["n_reversed"])
+    assert all(info.eval_risk is None and info.n_rounds == 30 for info in heard)
+    assert bits(model) == bits(fit(X, y))
+    stopped = fit(X, y, callback=lambda info: info.round == 4)
+    assert (stopped.status, stopped.converged, stopped.n_iter) == ("callback", False, 4)
+    np.testing.assert_array_equal(stopped.objective, model.objective[:4])
+    assert [part.tobytes() for part in learned(stopped)] == [part.tobytes() for part in learned(fit(X, y, n_epochs=4))]
+
+
+@each_by_adam
+def test_an_error_in_the_callback_comes_through(fit, data):
+    def fail(info):
+        raise RuntimeError(f"in epoch {info.round}")
+
+    with pytest.raises(RuntimeError, match="in epoch 1"):
+        fit(*data, callback=fail)
+
+
+@each_by_adam
+def test_early_stopping_keeps_the_best_epoch(fit):
+    X, y, _ = pu_rows(80, 12, apart=1.0)
+    other, labels, _ = pu_rows(80, 12, seed=1, apart=1.0)
+    options = {"n_epochs": 400, "learning_rate": 0.05, "prior": 0.5}
+    model = fit(X, y, eval_set=(other, labels), early_stopping_rounds=8, **options)
+    risks = model.history["eval_risk"]
+    assert model.status == "early_stopping"
+    assert model.converged
+    assert model.n_iter == np.argmin(risks) + 1 == len(risks) - 8
+    assert len(model.objective) == model.n_iter
+    short = fit(X, y, eval_set=(other, labels), **{**options, "n_epochs": model.n_iter})
+    assert [part.tobytes() for part in learned(short)] == [part.tobytes() for part in learned(model)]
+    np.testing.assert_array_equal(short.history["eval_risk"], risks[: model.n_iter])
+
+
+@each_by_adam
+def test_the_evaluation_set_is_judged_by_the_risk_and_does_not_touch_the_fit(fit, data):
+    X, y = data
+    other, labels, _ = pu_rows(50, 3, seed=1)
+    expected = fit(X, y)
+    model = fit(X, y, eval_set=(other, labels))
+    assert [part.tobytes() for part in learned(model)] == [part.tobytes() for part in learned(expected)]
+    f = model.decision_function(other)
+    loss = {"sigmoid": lambda z: 1 / (1 + np.exp(z)), "logistic": lambda z: np.log1p(np.exp(-z))}[model.params["loss"]]
+    positive = 0.45 * loss(f[labels == 1]).mean()
+    negative = loss(-f[labels == 0]).mean() - 0.45 * loss(-f[labels == 1]).mean()
+    if fit.function is fastpu.fit_nnpu:
+        negative = max(negative, 0)
+    assert model.history["eval_risk"][-1] == pytest.approx(positive + negative, abs=1e-12)
+    # In any form and type.
+    again = fit(X, y, eval_set=(sp.csr_array(other).astype(np.float32), labels))
+    np.testing.assert_allclose(again.history["eval_risk"], model.history["eval_risk"], rtol=1e-12)
+
+
+def test_epochs_that_end_before_early_stopping_are_reported(data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning, match=r"all n_epochs = 3 epochs were run before early stopping"):
+        model = FITS["nnpu_mlp"](X, y, n_epochs=3, eval_set=(X, y), early_stopping_rounds=5)
+    assert (model.status, model.converged) == ("n_epochs", False)
+
+
+@pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")
+def test_a_model_that_calls_all_rows_the_same_is_reported(data):
+    X, y = data
+    with pytest.warns(fastpu.DegenerateModelWarning, match="fit_upu: the model calls all 120 training rows negative"):
+        fastpu.fit_upu(X, y, prior=0.3, loss="logistic", lam=1e6)
+
+
+# -- the model ---------------------------------------------------------------------------------------------------------
+
+
+@each_fit
+def test_the_model_says_what_it_is(fit, data):
+    X, y = data
+    model = fit(X, y)
+    assert (model.threshold, model.threshold_rule) == (0.0, "zero")
+    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, 1, -1))
+    assert model.params["method"] == fit.function.__name__
+    for name in ("loss", "lam", "model", "n_epochs", "n_hidden"):
+        if name in fit.options and name in model.params:
+            assert model.params[name] == fit.options[name]
+    for array in (*(part for part in learned(model) if part.ndim), model.objective, *model.history.values()):
+        assert not array.flags.writeable
+    matched = model.with_threshold(prior=0.3, X_unl=X[y == 0])
+    assert abs(np.mean(matched.predict(X[y == 0]) == 1) - 0.3) < 0.02
+
+
+@each_form
+@each_fit
+def test_models_come_back_from_files_pickles_and_copies(fit, form, data, tmp_path):
+    X, y = data
+    model = fit(form(X), y)
+    model.save(tmp_path / "model.npz")
+    for again in (fastpu.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert type(again) is type(model)
+        assert bits(again, X) == bits(model, X)
+        assert dict(again.params) == dict(model.params)
+
+
+def broken(model, **change):
+    return type(model)(**{**model.__reduce__()[1][1], **change})
+
+
+def test_models_that_make_no_sense_are_refused(data):
+    X, y = data
+    linear, gauss, network = (FITS[name](X, y) for name in ("upu_logistic", "upu_gauss", "nnpu_mlp"))
+    sparse = FITS["upu_gauss"](sp.csr_array(X), y)
+    cases = [
+        (linear, {"basis": "cubic"}, "basis must be 'linear' or 'gauss', got 'cubic'"),
+        (linear, {"coef": np.ones(4)}, "coef must have 3 finite entries"),
+        (linear, {"coef": np.full(3, np.nan)}, "coef must have 3 finite entries"),
+        (linear, {"intercept": np.inf}, "intercept must be finite, got inf"),
+        (linear, {"bandwidth": 1.0}, "centers, in one form, and bandwidth must be there"),
+        (gauss, {"centers_dense": None}, "centers, in one form, and bandwidth must be there"),
+        (gauss, {"bandwidth": 0.0}, "bandwidth must be a number > 0"),
+        (gauss, {"centers_dense": np.ones((2, 3))}, "centers_dense must have shape"),
+        (sparse, {"centers_indices": sparse.centers_indices + 3}, "centers_indices must be in [0, 3)"),
+        (network, {"hidden_intercept": np.ones(3)}, "hidden_intercept must have an entry for each of 20"),
+        (network, {"hidden_coef": np.ones((2, 20))}, "hidden_coef must have shape (3, 20), got (2, 20)"),
+        (network, {"coef": np.ones(20, dtype=np.float32)}, "must have one dtype"),
+        (network, {"coef": np.full(20, np.inf)}, "must be finite"),
+    ]
+    for model, change, words in cases:
+        refused(ValueError, words, broken, model, **change)
+
+
+@each_fit
+def test_scores_that_overflow_are_refused(fit, data):
+    X, y = data
+    model = fit(X, y)
+    if isinstance(model, fastpu.RiskMachine) and model.basis == "gauss":
+        pytest.skip("its scores cannot")
+    words = "X has entries so large that its scores overflow"
+    rows = np.array([[0.0, 0.0, 0.0], [1e308, 1e308, -1e308], [1e308, -1e308, 1e308], [-1e308, 1e308, 1e308]])
+    with np.errstate(over="ignore"):
+        signs = np.sign(model.coef) if isinstance(model, fastpu.RiskMachine) else np.ones(3)
+    large = broken(model, **({"coef": signs * [1e10, 2e10, -1e10]} if signs.size == model.coef.size else {}))
+    refused(ValueError, words, large.decision_function, rows)
+
+
+def test_text_in_csr_is_never_made_dense():
+    """A matrix that would take 1.6 GB."""
+    rng = np.random.default_rng(5)
+    n, d, each = 200, 1_000_000, 30
+    columns = np.sort(rng.choice(2000, size=(n, each)), axis=1) * 499
+    y = (np.arange(n) < 40).astype(int)
+    columns[:80, 0] = 7
+    X = sp.csr_array((np.ones(n * each), (np.repeat(np.arange(n), each), columns.ravel())), shape=(n, d))
+    linear = {"learning_rate": 0.05, "n_epochs": 5}
+    for options in ({"loss": "logistic", "lam": 0.01}, {"model": "gauss", "loss": "squared", "lam": 0.01}, linear):
+        model = fastpu.fit_upu(X, y, prior=0.25, random_state=0, **options)
+        scores = model.decision_function(X)
+        assert scores[:40].mean() > scores[80:].mean()
+
+
+def test_everything_named_in_a_table_of_fits_is_tested():
+    assert set(BY_ADAM) | {"upu_logistic", "upu_squared", "upu_gauss"} == set(FITS)
+    assert set(WEIGHTED) | {"nnpu_batches"} == set(FITS)
