@@ -9,6 +9,7 @@ void bind_large_margin(const pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
+void bind_svm_path(pybind11::module_& module);
 }  // namespace fastpu
 
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
@@ -20,4 +21,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
   fastpu::bind_svm(module);
+  fastpu::bind_svm_path(module);
 }

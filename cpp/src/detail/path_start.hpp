@@ -1,0 +1,24 @@
+// Where an SVM path begins: the heavier class as near to the lighter one, at its costs, as its own costs allow,
+//
+//     min over a of the heavier class  | sum a_i phi(x_i) - sum_light c_j phi(x_j) |^2,   0 <= a_i <= c_i,  sum a_i =
+//     total
+//
+// with total the sum of the lighter costs. Sequential minimal optimisation comes near; an active-set method with Newton
+// steps ends at rounding, with values at their bounds exactly, and with free rows that are independent.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fastpu/isa.hpp"
+#include "fastpu/kernel_cache.hpp"
+#include "fastpu/parallel.hpp"
+
+namespace fastpu::detail {
+
+// a of the heavier class. Its rows become the columns of the cache.
+std::vector<double> start_of_path(KernelCache<double>& cache, const std::vector<index_t>& heavy,
+                                  const std::vector<double>& costs, const std::vector<index_t>& light,
+                                  const std::vector<double>& light_costs, Isa isa, Team& team);
+
+}  // namespace fastpu::detail
