@@ -79,6 +79,7 @@ class Walk {
   SvmPathResult result_;
   std::vector<index_t> order_;  // position in the problem of each column of the cache
   detail::PathPoint point_;     // of the columns, as all that follows
+  std::vector<double> beta_;    // y a
   std::vector<double> h_;       // K (y a)
   std::vector<double> v_;       // K u, u the slopes of y a
   std::vector<double> weight_;  // of PathSlacks
@@ -86,7 +87,6 @@ class Walk {
   detail::PathRows* rows_ = nullptr;
   double lam_ = 0;
   double a0_ = 0;
-  double norm_ = 0;  // (y a)'K(y a)
   double sum_alpha_ = 0;
   double first_sum_ = 0;
   double reach_ = 0;  // max_i sum_j |K_ij| a_j at the start
@@ -155,6 +155,7 @@ void Walk::find_start() {
     point_.label.push_back(problem_.labels[i]);
     point_.cost.push_back(problem_.costs[i]);
     point_.alpha.push_back(result_.start[at(i)]);
+    beta_.push_back(result_.start[at(i)] * problem_.labels[i]);
     box_ = std::max(box_, result_.start[at(i)]);
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
@@ -173,11 +174,7 @@ void Walk::recompute(bool with_reach) {
   std::ranges::fill(h_, 0.0);
   rows_->add(support, factors.data(), h_.data());
   sum_alpha_ = 0;
-  norm_ = 0;
-  for (std::size_t k = 0; k < support.size(); ++k) {
-    sum_alpha_ += std::abs(factors[k]);
-    norm_ += factors[k] * h_[at(support[k])];
-  }
+  for (const double factor : factors) sum_alpha_ += std::abs(factor);
   work_ = 0;
   if (!with_reach) return;
   for (double& factor : factors) factor = std::abs(factor);
@@ -224,8 +221,9 @@ void Walk::note_knot(const std::vector<index_t>& changed) {
   }
   result_.offsets.back() = a0_;
   if (lam_ > 0) {
-    result_.objective.back() = sum_alpha_ - norm_ / (2 * lam_);
-    result_.norm.back() = norm_ / (lam_ * lam_);
+    const double norm = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+    result_.objective.back() = sum_alpha_ - norm / (2 * lam_);
+    result_.norm.back() = norm / (lam_ * lam_);
   }
   for (const index_t i : changed) {
     result_.change_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
@@ -313,9 +311,9 @@ void Walk::polish(Elbow& elbow) {
     residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
     worst = std::max(worst, std::abs(residual[k]));
   }
-  if (worst <= kResidual * lam_) return;
   double sum = 0;
-  for (std::size_t i = 0; i < point_.alpha.size(); ++i) sum += point_.alpha[i] * point_.label[i];
+  for (const double each : beta_) sum += each;
+  if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) return;
   std::vector<double> change;
   double offset = 0;
   elbow.correct(residual, -sum, change, offset);
@@ -323,7 +321,7 @@ void Walk::polish(Elbow& elbow) {
     const std::size_t i = at(moving[k]);
     const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
     change[k] = (value - point_.alpha[i]) * point_.label[i];
-    norm_ += 2 * change[k] * h_[i];
+    beta_[i] = value * point_.label[i];
     sum_alpha_ += value - point_.alpha[i];
     point_.alpha[i] = value;
   }
@@ -336,13 +334,6 @@ void Walk::polish(Elbow& elbow) {
 void Walk::move(Elbow& elbow, double step, index_t first_exit) {
   const std::vector<index_t> moving = elbow.moving();
   const std::vector<double>& slopes = elbow.slopes();
-  double along = 0;
-  double curvature = 0;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    along += slopes[k] * h_[at(moving[k])];
-    curvature += slopes[k] * v_[at(moving[k])];
-  }
-  norm_ += step * (2 * along + step * curvature);
   std::vector<index_t> exits;
   for (std::size_t k = 0; k < moving.size(); ++k) {
     const std::size_t i = at(moving[k]);
@@ -359,6 +350,7 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
     }
     sum_alpha_ += value - point_.alpha[i];
     point_.alpha[i] = value;
+    beta_[i] = value * point_.label[i];
   }
   loops_.add(h_.data(), step, v_.data(), problem_.n);
   a0_ += step * elbow.offset_slope();
@@ -455,10 +447,8 @@ bool Walk::take_step(Elbow& elbow) {
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
     lam_ = target;
-    if (lam_ > 0) {
-      polish(elbow);
-      if (work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
-    }
+    polish(elbow);
+    if (lam_ > 0 && work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
   }
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);

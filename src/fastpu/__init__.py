@@ -25,6 +25,8 @@ from fastpu.selection import Selection, select
 from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
 from fastpu.svm import fit_nu_svm, fit_one_class_svm, fit_svm
+from fastpu.svm_path import PathRound, fit_pu_svm_path, fit_svm_path
+from fastpu.svm_path_model import SVMPath
 
 __version__ = _version("fastpu")
 
@@ -42,6 +44,8 @@ __all__ = [
     "MappingScorer",
     "MarginRound",
     "Model",
+    "PathRound",
+    "SVMPath",
     "Selection",
     "StumpEnsemble",
     "SvmRound",
@@ -58,9 +62,11 @@ __all__ = [
     "fit_one_class_svm",
     "fit_pnu_adaboost",
     "fit_pnu_auc_boost",
+    "fit_pu_svm_path",
     "fit_rankboost_auc",
     "fit_smc",
     "fit_svm",
+    "fit_svm_path",
     "fit_svmc",
     "load",
     "metrics",

@@ -145,3 +145,21 @@ def stump_scores(
     low: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def svm_path(
+    data: _Matrix,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    costs: NDArray[np.float64],
+    *,
+    kernel: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
+    lam_min: float,
+    max_events: int,
+    cache_bytes: int,
+    n_threads: int,
+    isa: str,
+    callback: Callable[[int, float, int, float], bool] | None,
+) -> dict[str, Any]: ...

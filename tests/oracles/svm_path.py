@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-
-from tests.oracles import svm
+from oracles import svm
 
 #: Relative slack of a row on the margin, share of a box that is rounding, and slope that is rounding.
 ON_MARGIN, AT_BOUND, NO_SLOPE = 1e-9, 1e-11, 1e-9
@@ -201,7 +200,7 @@ def path(K, y, c, *, lam_min=0.0, max_events=None) -> Path:
         near = AT_BOUND * np.where(np.isfinite(c), c, a.max())
         a = np.where(a < near, 0.0, a)
         a = np.where(np.isfinite(c) & (a > c - near), c, a)
-        a0, lam = a0 + step * d0, lam - step
+        a0, lam = a0 + step * d0, lam_min if step == lam - lam_min else lam - step
         if last or lam <= lam_min:
             result.status = "zero" if lam <= 0 else "lam_min"
             result.lams.append(lam)

@@ -14,7 +14,7 @@ namespace fastpu::detail {
 namespace {
 
 constexpr double kSmoTol = 1e-7;      // of the largest gradient: then come Newton steps
-constexpr double kRounding = 1e-13;   // of the same: gradients that differ by less are equal
+constexpr double kRounding = 1e-14;   // of the same: gradients that differ by less are equal
 constexpr double kBoundShare = 1e-9;  // of its box, what SMO leaves of a value at a bound
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
