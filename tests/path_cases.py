@@ -56,7 +56,7 @@ def points(path: fastpu.SVMPath, above: float) -> Iterator[tuple[float, np.ndarr
     """lam, a and a0 at the breakpoints above a lam, half way between, and above the first one."""
     alphas = [path.alpha_at(k) for k in range(path.knots.size)]
     knots, offsets = path.knots, path.offsets
-    yield 2 * knots[0], alphas[0], offsets[0] + path.heavier * knots[0]
+    yield 2 * knots[0], path.start_alpha, offsets[0] + path.heavier * knots[0]
     for k in range(path.lams.size):
         if knots[k] >= above:
             yield knots[k], alphas[k], offsets[k]

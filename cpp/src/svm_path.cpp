@@ -335,24 +335,26 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
   const std::vector<index_t> moving = elbow.moving();
   const std::vector<double>& slopes = elbow.slopes();
   std::vector<index_t> exits;
+  std::vector<double> rounded;  // what their y a lack to the bound
   for (std::size_t k = 0; k < moving.size(); ++k) {
     const std::size_t i = at(moving[k]);
     const double slope = slopes[k] * point_.label[i];
     double value = point_.alpha[i] + step * slope;
     const double near = kAtBound * (std::isfinite(point_.cost[i]) ? point_.cost[i] : box_);
     const bool is_first = moving[k] == first_exit;
-    if (slope < 0 && (value <= near || is_first)) {
-      value = 0;
+    const bool falls_out = slope < 0 && (value <= near || is_first);
+    if (falls_out || (slope > 0 && (value >= point_.cost[i] - near || is_first))) {
+      const double bound = falls_out ? 0 : point_.cost[i];
       exits.push_back(moving[k]);
-    } else if (slope > 0 && (value >= point_.cost[i] - near || is_first)) {
-      value = point_.cost[i];
-      exits.push_back(moving[k]);
+      rounded.push_back((bound - value) * point_.label[i]);
+      value = bound;
     }
     sum_alpha_ += value - point_.alpha[i];
     point_.alpha[i] = value;
     beta_[i] = value * point_.label[i];
   }
   loops_.add(h_.data(), step, v_.data(), problem_.n);
+  rows_->add(exits, rounded.data(), h_.data());
   a0_ += step * elbow.offset_slope();
   lam_ -= step;
   for (const index_t i : exits) {

@@ -37,7 +37,7 @@ class ElbowFactor {
   void solve(const double* b, double total, double* u, double& mu) const;
 
  private:
-  static constexpr double kLeastPivot = 1e-12;
+  static constexpr double kLeastPivot = 1e-14;
 
   // U_kk, U_k,k+1, ...
   double* row(index_t k) { return values_.data() + k * capacity_ - k * (k - 1) / 2; }

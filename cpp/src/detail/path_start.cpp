@@ -45,8 +45,8 @@ class ActiveSet {
   }
 
  private:
-  // Makes a row free. Where it depends on those that are, the values move along the dependence, at no change of the
-  // gradient, until one of them is at a bound; that one leaves, or the row itself stays out.
+  // Makes a row free. Where it depends on those that are, the values move along the dependence, at next to no change of
+  // the gradient, until one of them is at a bound; that one leaves, or the row itself stays out.
   void enter(index_t i) {
     column_.resize(free_.size());
     for (;;) {
@@ -74,12 +74,18 @@ class ActiveSet {
         }
       }
       value_[at(i)] += sign * length;
-      for (std::size_t k = 0; k < free_.size(); ++k) value_[at(free_[k])] += sign * length * step_[k];
+      for (std::size_t k = 0; k < free_.size(); ++k) {
+        step_[k] *= sign * length;
+        value_[at(free_[k])] += step_[k];
+      }
+      rows_.add(free_, step_.data(), gradient_.data());
+      const double own = sign * length;
+      rows_.add({i}, &own, gradient_.data());
       if (stop == free_.size()) {
         value_[at(i)] = sign > 0 ? costs_[at(i)] : 0;
         return;
       }
-      leave(stop, sign * step_[stop] > 0);
+      leave(stop, step_[stop] > 0);
       column_.resize(free_.size());
     }
   }
