@@ -114,7 +114,7 @@ def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
     assert machine.params["cv"] == 3
     # The same by hand: models of each fold at lam n_train / n, on the rows left out.
     rng, fold = check_random_state(0), np.empty(len(y), dtype=int)
-    for label in (1, 0):
+    for label in (0, 1):
         members = rng.permutation(np.flatnonzero(y == label))
         fold[members] = np.arange(members.size) % 3
 
