@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
-#include <string>
 
 #include "detail/elbow.hpp"
 #include "detail/path_kernels.hpp"
@@ -18,7 +17,6 @@ namespace {
 
 using detail::Elbow;
 
-constexpr double kEqualSums = 1e-12;    // sums of costs that differ by less, relatively, are equal
 constexpr double kTrivial = 1e-9;       // of the reach of h: a first breakpoint below is 0
 constexpr double kPrecision = 1e-8;     // of the reach: the least lam at which the margin can be told
 constexpr double kOnMargin = 1e-9;      // slack of a row on the margin, relative to lam
@@ -48,7 +46,6 @@ class Walk {
   SvmPathResult run();
 
  private:
-  void check_problem();
   void find_start();
   bool find_first_breakpoint();
   bool take_step(Elbow& elbow);
@@ -101,51 +98,10 @@ class Walk {
   std::vector<std::uint8_t> moved_;  // whether each row moved along the last segment
 };
 
-void Walk::check_problem() {
-  if (problem_.n < 2) throw std::invalid_argument("a path needs rows of both classes");
-  double sums[2] = {};
-  bool infinite[2] = {};
-  for (index_t i = 0; i < problem_.n; ++i) {
-    const int label = problem_.labels[i];
-    const double cost = problem_.costs[i];
-    if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
-    if (!(cost > 0)) throw std::invalid_argument("costs must be > 0, got " + std::to_string(cost));
-    const int side = label > 0 ? 0 : 1;
-    sums[side] += cost;
-    infinite[side] = infinite[side] || std::isinf(cost);
-    if (!infinite[side] && std::isinf(sums[side])) throw std::invalid_argument("the sum of the costs must be finite");
-  }
-  if (sums[0] == 0 || sums[1] == 0) throw std::invalid_argument("a path needs rows of both classes");
-  if (infinite[0] && infinite[1]) throw std::invalid_argument("costs must be finite in one class");
-  if (!infinite[0] && !infinite[1] && std::abs(sums[0] - sums[1]) <= kEqualSums * std::max(sums[0], sums[1])) {
-    result_.heavier = 0;
-  } else {
-    result_.heavier = sums[0] > sums[1] ? 1 : -1;
-  }
-}
-
 void Walk::find_start() {
   const index_t n = problem_.n;
-  result_.start.assign(problem_.costs, problem_.costs + n);
-  if (result_.heavier != 0) {
-    std::vector<index_t> heavy;
-    std::vector<index_t> light;
-    std::vector<index_t> place;
-    std::vector<double> costs;
-    std::vector<double> light_costs;
-    for (index_t i = 0; i < n; ++i) {
-      if (problem_.labels[i] == result_.heavier) {
-        heavy.push_back(problem_.rows[i]);
-        costs.push_back(problem_.costs[i]);
-        place.push_back(i);
-      } else {
-        light.push_back(problem_.rows[i]);
-        light_costs.push_back(problem_.costs[i]);
-      }
-    }
-    const auto value = detail::start_of_path(cache_, heavy, costs, light, light_costs, options_.isa, team_);
-    for (std::size_t k = 0; k < place.size(); ++k) result_.start[at(place[k])] = value[k];
-  }
+  result_.heavier = detail::heavier_class(problem_);
+  result_.start = detail::start_of_path(cache_, problem_, result_.heavier, options_.isa, team_);
   cache_.set_columns(problem_.rows, n, team_);
   auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
   for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
@@ -401,7 +357,7 @@ bool Walk::take_step(Elbow& elbow) {
   for (const index_t i : elbow.moving()) set_side(i, true);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
   note_events(elbow);
-  if (static_cast<index_t>(result_.lams.size()) > most_events_) return finish(PathStatus::max_events);
+  if (static_cast<index_t>(result_.lams.size()) >= most_events_) return finish(PathStatus::max_events);
   if (callback_) {
     const PathRound round{static_cast<index_t>(result_.lams.size()), lam_, result_.n_margin.back(),
                           result_.objective.back()};
@@ -465,7 +421,6 @@ bool Walk::take_step(Elbow& elbow) {
 }
 
 SvmPathResult Walk::run() {
-  check_problem();
   find_start();
   detail::PathRows rows(cache_, options_.isa, team_);
   rows_ = &rows;

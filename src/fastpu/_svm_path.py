@@ -152,7 +152,9 @@ def follow_path(
         callback=None if hook is None else on_round,
     )
     if centre is not None and found["lams"].size:
-        found["offsets"] -= _along(found, labels, convert_rows(native, np.dtype(np.float64), sparse=False)[rows] @ centre)
+        found["offsets"] -= _along(
+            found, labels, convert_rows(native, np.dtype(np.float64), sparse=False)[rows] @ centre
+        )
     return found
 
 
@@ -162,7 +164,11 @@ def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | No
         return None
     mean: NDArray[np.float64] = np.zeros(native.shape[1])
     for block in row_blocks(native):
-        counted = native[block] if rows.size == len(native) else native[np.intersect1d(rows, np.arange(block.start, block.stop))]
+        counted = (
+            native[block]
+            if rows.size == len(native)
+            else native[np.intersect1d(rows, np.arange(block.start, block.stop))]
+        )
         mean += counted.sum(axis=0, dtype=np.float64) / rows.size
     return mean
 

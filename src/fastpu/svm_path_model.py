@@ -271,7 +271,7 @@ class SVMPath(Model):
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
-        alpha = self.start_alpha.copy()
+        alpha: NDArray[np.float64] = self.start_alpha.copy()
         stop = int(self.change_start[knot + 1])
         alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # of repeated rows the last one stays
         return alpha

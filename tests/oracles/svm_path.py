@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from oracles import svm
 
 #: Relative slack of a row on the margin, share of a box that is rounding, and slope that is rounding.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 #include "detail/elbow_factor.hpp"
 #include "detail/path_rows.hpp"
@@ -16,6 +18,7 @@ namespace {
 constexpr double kSmoTol = 1e-7;      // of the largest gradient: then come Newton steps
 constexpr double kRounding = 1e-14;   // of the same: gradients that differ by less are equal
 constexpr double kBoundShare = 1e-9;  // of its box, what SMO leaves of a value at a bound
+constexpr double kEqualSums = 1e-12;  // sums of costs that differ by less, relatively, are equal
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -197,11 +200,9 @@ std::vector<double> feasible(const std::vector<double>& costs, double total) {
   return value;
 }
 
-}  // namespace
-
-std::vector<double> start_of_path(KernelCache<double>& cache, const std::vector<index_t>& heavy,
-                                  const std::vector<double>& costs, const std::vector<index_t>& light,
-                                  const std::vector<double>& light_costs, Isa isa, Team& team) {
+std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
+                                   const std::vector<double>& costs, const std::vector<index_t>& light,
+                                   const std::vector<double>& light_costs, Isa isa, Team& team) {
   const auto n = static_cast<index_t>(heavy.size());
   double total = 0;
   for (const double cost : light_costs) total += cost;
@@ -267,6 +268,50 @@ std::vector<double> start_of_path(KernelCache<double>& cache, const std::vector<
   ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient).run();
   for (index_t c = 0; c < n; ++c) value[at(place[at(cache.columns()[at(c)])])] = sorted_value[at(c)];
   return value;
+}
+
+}  // namespace
+
+int heavier_class(const SvmPathProblem& problem) {
+  if (problem.n < 2) throw std::invalid_argument("a path needs rows of both classes");
+  double sums[2] = {};
+  bool infinite[2] = {};
+  for (index_t i = 0; i < problem.n; ++i) {
+    const int label = problem.labels[i];
+    const double cost = problem.costs[i];
+    if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
+    if (!(cost > 0)) throw std::invalid_argument("costs must be > 0, got " + std::to_string(cost));
+    const int side = label > 0 ? 0 : 1;
+    sums[side] += cost;
+    infinite[side] = infinite[side] || std::isinf(cost);
+    if (!infinite[side] && std::isinf(sums[side])) throw std::invalid_argument("the sum of the costs must be finite");
+  }
+  if (sums[0] == 0 || sums[1] == 0) throw std::invalid_argument("a path needs rows of both classes");
+  if (infinite[0] && infinite[1]) throw std::invalid_argument("costs must be finite in one class");
+  if (!infinite[0] && !infinite[1] && std::abs(sums[0] - sums[1]) <= kEqualSums * std::max(sums[0], sums[1])) {
+    return 0;
+  }
+  return sums[0] > sums[1] ? 1 : -1;
+}
+
+std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier, Isa isa,
+                                  Team& team) {
+  std::vector<double> start(problem.costs, problem.costs + problem.n);
+  if (heavier == 0) return start;
+  std::vector<index_t> heavy;
+  std::vector<index_t> light;
+  std::vector<index_t> place;
+  std::vector<double> costs;
+  std::vector<double> light_costs;
+  for (index_t i = 0; i < problem.n; ++i) {
+    const bool is_heavy = problem.labels[i] == heavier;
+    (is_heavy ? heavy : light).push_back(problem.rows[i]);
+    (is_heavy ? costs : light_costs).push_back(problem.costs[i]);
+    if (is_heavy) place.push_back(i);
+  }
+  const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, isa, team);
+  for (std::size_t k = 0; k < place.size(); ++k) start[at(place[k])] = value[k];
+  return start;
 }
 
 }  // namespace fastpu::detail

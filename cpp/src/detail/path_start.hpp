@@ -7,18 +7,21 @@
 // steps ends at rounding, with values at their bounds exactly, and with free rows that are independent.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "fastpu/isa.hpp"
 #include "fastpu/kernel_cache.hpp"
 #include "fastpu/parallel.hpp"
+#include "fastpu/svm_path.hpp"
 
 namespace fastpu::detail {
 
-// a of the heavier class. Its rows become the columns of the cache.
-std::vector<double> start_of_path(KernelCache<double>& cache, const std::vector<index_t>& heavy,
-                                  const std::vector<double>& costs, const std::vector<index_t>& light,
-                                  const std::vector<double>& light_costs, Isa isa, Team& team);
+// The class whose costs sum to more: +1, -1, or 0 for equal sums. Throws std::invalid_argument for labels and costs
+// that no path has.
+int heavier_class(const SvmPathProblem& problem);
+
+// a of every row of the problem. The rows of the heavier class, if there is one, become the columns of the cache.
+std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier, Isa isa,
+                                  Team& team);
 
 }  // namespace fastpu::detail
