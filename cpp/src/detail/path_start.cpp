@@ -76,6 +76,7 @@ class ActiveSet {
           stop = k;
         }
       }
+      const bool upwards = stop < free_.size() && sign * step_[stop] > 0;
       value_[at(i)] += sign * length;
       for (std::size_t k = 0; k < free_.size(); ++k) {
         step_[k] *= sign * length;
@@ -88,7 +89,7 @@ class ActiveSet {
         value_[at(i)] = sign > 0 ? costs_[at(i)] : 0;
         return;
       }
-      leave(stop, step_[stop] > 0);
+      leave(stop, upwards);
       column_.resize(free_.size());
     }
   }
