@@ -76,6 +76,8 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   options.lam_min = lam_min;
   options.max_events = max_events;
   options.isa = isa_from_name(isa);
+  const MatrixView view = view_matrix(data);
+  if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
   const auto made = make_path_kernel(data, kernel, gamma, degree, coef0, function, options.isa, n_threads);
   std::vector<bool> seen(static_cast<std::size_t>(made->n_rows()));
   for (index_t k = 0; k < problem.n; ++k) {

@@ -101,7 +101,7 @@ class Walk {
 void Walk::find_start() {
   const index_t n = problem_.n;
   result_.heavier = detail::heavier_class(problem_);
-  result_.start = detail::start_of_path(cache_, problem_, result_.heavier, options_.isa, team_);
+  result_.start = detail::start_of_path(cache_, problem_, result_.heavier, options_, team_);
   cache_.set_columns(problem_.rows, n, team_);
   auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
   for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
@@ -134,9 +134,7 @@ void Walk::recompute(bool with_reach) {
   work_ = 0;
   if (!with_reach) return;
   for (double& factor : factors) factor = std::abs(factor);
-  std::vector<double> sums(at(problem_.n), 0.0);
-  rows_->add(support, factors.data(), sums.data(), true);
-  reach_ = *std::ranges::max_element(sums);
+  reach_ = rows_->reach(support, factors.data());
   first_sum_ = sum_alpha_;
 }
 
@@ -422,7 +420,7 @@ bool Walk::take_step(Elbow& elbow) {
 
 SvmPathResult Walk::run() {
   find_start();
-  detail::PathRows rows(cache_, options_.isa, team_);
+  detail::PathRows rows(cache_, options_.linear, options_.isa, team_);
   rows_ = &rows;
   if (!find_first_breakpoint()) {
     result_.status = PathStatus::trivial;

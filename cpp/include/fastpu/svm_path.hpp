@@ -45,6 +45,9 @@ struct SvmPathProblem {
 };
 
 struct SvmPathOptions {
+  // The rows behind the kernel where that is linear and they are dense, with as many rows as the kernel: then no kernel
+  // rows are formed where there are few features, and a breakpoint costs O(n d + m^2).
+  const DenseView<double>* linear = nullptr;
   double lam_min = 0;      // where to stop
   index_t max_events = 0;  // 0: 50 n + 1000
   Isa isa = best_isa();

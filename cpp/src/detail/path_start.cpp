@@ -15,10 +15,11 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kSmoTol = 1e-7;      // of the largest gradient: then come Newton steps
-constexpr double kRounding = 1e-14;   // of the same: gradients that differ by less are equal
-constexpr double kBoundShare = 1e-9;  // of its box, what SMO leaves of a value at a bound
-constexpr double kEqualSums = 1e-12;  // sums of costs that differ by less, relatively, are equal
+constexpr double kSmoTol = 1e-7;         // of the largest gradient: then come Newton steps
+constexpr double kRounding = 1e-14;      // of the same: gradients that differ by less are equal
+constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a value at a bound
+constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
+constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -203,8 +204,10 @@ std::vector<double> feasible(const std::vector<double>& costs, double total) {
 
 std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
                                    const std::vector<double>& costs, const std::vector<index_t>& light,
-                                   const std::vector<double>& light_costs, Isa isa, Team& team) {
+                                   const std::vector<double>& light_costs, const SvmPathOptions& path_options,
+                                   Team& team) {
   const auto n = static_cast<index_t>(heavy.size());
+  const Isa isa = path_options.isa;
   double total = 0;
   for (const double cost : light_costs) total += cost;
   cache.set_columns(heavy.data(), n, team);
@@ -212,13 +215,13 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   auto linear = make_vector<double>(n, "the start of the path");
   auto upper = make_vector<double>(n, "the start of the path");
   const std::vector<double> lower(at(n), 0.0);
-  {
-    std::vector<const double*> values(1);
-    for (std::size_t j = 0; j < light.size(); ++j) {
-      cache.get(&light[j], 1, values.data(), team);
-      path_kernels(isa).add(linear.data(), -light_costs[j], values[0], n);
-      team.poll();
-    }
+  std::vector<const double*> values;
+  for (std::size_t first = 0; first < light.size(); first += kLightAtOnce) {
+    const std::size_t n_now =
+        std::min({kLightAtOnce, light.size() - first, static_cast<std::size_t>(cache.capacity())});
+    values.resize(n_now);
+    cache.get(light.data() + first, static_cast<index_t>(n_now), values.data(), team);
+    for (std::size_t k = 0; k < n_now; ++k) path_kernels(isa).add(linear.data(), -light_costs[first + k], values[k], n);
   }
   double size = 0;
   for (index_t i = 0; i < n; ++i) {
@@ -245,7 +248,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   std::vector<double> sorted_value(at(n));
   std::vector<double> sorted_gradient(at(n));
   std::vector<double> sorted_costs(at(n));
-  PathRows rows(cache, isa, team);
+  PathRows rows(cache, path_options.linear, isa, team);
   double diagonal = 0;
   for (index_t c = 0; c < n; ++c) {
     const std::size_t i = at(place[at(cache.columns()[at(c)])]);
@@ -295,8 +298,8 @@ int heavier_class(const SvmPathProblem& problem) {
   return sums[0] > sums[1] ? 1 : -1;
 }
 
-std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier, Isa isa,
-                                  Team& team) {
+std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
+                                  const SvmPathOptions& options, Team& team) {
   std::vector<double> start(problem.costs, problem.costs + problem.n);
   if (heavier == 0) return start;
   std::vector<index_t> heavy;
@@ -310,7 +313,7 @@ std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProbl
     (is_heavy ? costs : light_costs).push_back(problem.costs[i]);
     if (is_heavy) place.push_back(i);
   }
-  const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, isa, team);
+  const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, options, team);
   for (std::size_t k = 0; k < place.size(); ++k) start[at(place[k])] = value[k];
   return start;
 }

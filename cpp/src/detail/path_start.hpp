@@ -21,7 +21,7 @@ namespace fastpu::detail {
 int heavier_class(const SvmPathProblem& problem);
 
 // a of every row of the problem. The rows of the heavier class, if there is one, become the columns of the cache.
-std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier, Isa isa,
-                                  Team& team);
+std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
+                                  const SvmPathOptions& options, Team& team);
 
 }  // namespace fastpu::detail
