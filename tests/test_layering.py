@@ -79,6 +79,7 @@ FAMILIES = {
     "_pual_graph.py",
     "_pual_paper.py",
     "_svm.py",
+    "_svm_path.py",
 }
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators.py", "top"),

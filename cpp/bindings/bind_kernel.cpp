@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,6 +22,24 @@ KernelParams kernel_params(const std::string& kernel, double gamma, int degree, 
     if (kernel == name) return {kind, gamma, degree, coef0};
   }
   throw py::value_error("kernel has no value '" + kernel + "'");
+}
+
+KernelFunction kernel_function(py::object function) {
+  // Shared, so that copies of the closure made without the GIL touch no count of Python's.
+  const auto held = std::shared_ptr<py::object>(new py::object(std::move(function)), [](py::object* object) {
+    const py::gil_scoped_acquire gil;
+    delete object;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared pointer
+  });
+  return [held](const index_t* rows, index_t n_rows, const index_t* columns, index_t n_columns, double* out) {
+    const py::gil_scoped_acquire gil;
+    const py::object values = (*held)(py::array_t<index_t>(n_rows, rows), py::array_t<index_t>(n_columns, columns));
+    if (!py::isinstance<Array<double>>(values)) throw py::type_error("kernel values have the wrong type for _core");
+    const auto array = py::reinterpret_borrow<Array<double>>(values);
+    if (array.ndim() != 2 || array.shape(0) != n_rows || array.shape(1) != n_columns) {
+      throw py::value_error("kernel values have the wrong shape for _core");
+    }
+    std::copy_n(array.data(), n_rows * n_columns, out);
+  };
 }
 
 namespace {

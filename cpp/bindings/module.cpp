@@ -12,6 +12,7 @@ void bind_pual(const pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
+void bind_svm_path(pybind11::module_& module);
 void bind_tiled_blas(pybind11::module_& module);
 void bind_upu(pybind11::module_& module);
 }  // namespace fastpu
@@ -28,6 +29,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
   fastpu::bind_svm(module);
+  fastpu::bind_svm_path(module);
   fastpu::bind_tiled_blas(module);
   fastpu::bind_upu(module);
 }

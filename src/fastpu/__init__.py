@@ -35,6 +35,8 @@ from fastpu.selection import Selection, select
 from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
 from fastpu.svm import fit_nu_svm, fit_one_class_svm, fit_svm
+from fastpu.svm_path import PathRound, fit_pu_svm_path, fit_svm_path
+from fastpu.svm_path_model import SVMPath
 from fastpu.upu import fit_upu
 
 __version__ = _version("fastpu")
@@ -55,11 +57,13 @@ __all__ = [
     "MarginRound",
     "Model",
     "PaperFormWarning",
+    "PathRound",
     "PualMachine",
     "PualRound",
     "RiskMachine",
     "RiskNetwork",
     "RiskRound",
+    "SVMPath",
     "Selection",
     "StumpEnsemble",
     "SvmRound",
@@ -79,10 +83,12 @@ __all__ = [
     "fit_one_class_svm",
     "fit_pnu_adaboost",
     "fit_pnu_auc_boost",
+    "fit_pu_svm_path",
     "fit_pual",
     "fit_rankboost_auc",
     "fit_smc",
     "fit_svm",
+    "fit_svm_path",
     "fit_svmc",
     "fit_upu",
     "knn_graph",

@@ -29,6 +29,7 @@ class Capability:
 _BOOSTING = {"csr": True, "weights": True, "nan": True, "inf": True, "float32": True, "binned": True}
 _SVM = {"csr": True, "weights": True, "nan": False, "inf": False, "float32": True, "binned": False}
 _UNWEIGHTED = {**_SVM, "weights": False}
+_PATH = {**_UNWEIGHTED, "float32": False}
 
 CAPABILITIES = {
     "fit_pnu_auc_boost": Capability(groups="PUN", rows="any two or three of P, U, N", **_BOOSTING),
@@ -46,8 +47,10 @@ CAPABILITIES = {
     "fit_bls_svm": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
     "fit_upu": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_nnpu": Capability(groups="PU", rows="P and U", **_SVM),
+    "fit_pu_svm_path": Capability(groups="PU", rows="P and U", **_PATH),
     "fit_svm": Capability(groups="PN", rows="P and N", **_SVM),
     "fit_nu_svm": Capability(groups="PN", rows="P and N", **_SVM),
+    "fit_svm_path": Capability(groups="PN", rows="P and N", **_PATH),
     "fit_one_class_svm": Capability(groups="P", rows="P alone", **_SVM),
 }
 

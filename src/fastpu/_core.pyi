@@ -214,6 +214,11 @@ def stump_scores(
 def kernel_matrix(
     x: _Matrix,
     columns: NDArray[np.int64],
+def svm_path(
+    data: _Matrix,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    costs: NDArray[np.float64],
     *,
     kernel: str,
     gamma: float,
@@ -228,3 +233,11 @@ def tiled_product(
     a: NDArray[np.float64], b: NDArray[np.float64], *, transpose_a: bool, transpose_b: bool, n_threads: int
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, transpose: bool, n_threads: int) -> None: ...
+    function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
+    lam_min: float,
+    max_events: int,
+    cache_bytes: int,
+    n_threads: int,
+    isa: str,
+    callback: Callable[[int, float, int, float], bool] | None,
+) -> dict[str, Any]: ...

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Options", "check_options", "check_supervised", "cost_per_row", "require_both"]
+__all__ = ["Options", "check_cache", "check_options", "check_supervised", "cost_per_row", "require_both"]
 
 _MIB = 2**20
 _MANY = 2**62  # more bytes or steps than there can be
@@ -63,14 +63,19 @@ def check_options(
     max_iter: object,
     n_threads: object,
 ) -> Options:
-    cache = check_float("cache_mb", cache_mb, low=0, open_low=True)
     return Options(
         kernel=check_kernel(kernel, gamma, degree, coef0),
-        cache_bytes=int(min(cache * _MIB, float(_MANY))),
+        cache_bytes=check_cache(cache_mb),
         tol=check_float("tol", tol, low=0, open_low=True),
         max_iter=None if max_iter is None else check_int("max_iter", max_iter, low=1),
         n_threads=resolve_n_threads(n_threads),
     )
+
+
+def check_cache(cache_mb: object) -> int:
+    """Return the bytes that a kernel cache may use."""
+    cache = check_float("cache_mb", cache_mb, low=0, open_low=True)
+    return int(min(cache * _MIB, float(_MANY)))
 
 
 def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:

@@ -1,0 +1,119 @@
+#include "detail/elbow_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace fastpu::detail {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void ElbowFactor::clear() {
+  size_ = 0;
+  inverse_.clear();
+  ones_.clear();
+  labels_.clear();
+}
+
+void ElbowFactor::reserve(index_t n) {
+  if (n <= capacity_) return;
+  const index_t capacity = std::max<index_t>({32, n, capacity_ + capacity_ / 2});
+  AlignedBuffer<double> values(capacity * (capacity + 1) / 2, "the factored system of the rows on the margin");
+  for (index_t k = 0; k < size_; ++k) {
+    std::copy_n(row(k), size_ - k, values.data() + k * capacity - k * (k - 1) / 2);
+  }
+  values_ = std::move(values);
+  capacity_ = capacity;
+  work_.resize(at(capacity));
+}
+
+// x = U'^-1 x
+void ElbowFactor::forward(double* x) const {
+  for (index_t k = 0; k < size_; ++k) {
+    x[k] *= inverse_[at(k)];
+    loops_->add(x + k + 1, -x[k], row(k) + 1, size_ - k - 1);
+  }
+}
+
+// x = U^-1 x
+void ElbowFactor::backward(double* x) const {
+  for (index_t k = size_ - 1; k >= 0; --k) {
+    x[k] = (x[k] - loops_->dot(row(k) + 1, x + k + 1, size_ - k - 1)) * inverse_[at(k)];
+  }
+}
+
+double ElbowFactor::add(const double* column, double diagonal, double label) {
+  reserve(size_ + 1);
+  double* x = work_.data();
+  for (index_t k = 0; k < size_; ++k) x[k] = column[k] + shift_;
+  forward(x);
+  const double whole = diagonal + shift_;
+  const double left = whole - loops_->dot(x, x, size_);
+  const double pivot = left / whole;
+  if (!(pivot > kLeastPivot)) return pivot;
+  for (index_t k = 0; k < size_; ++k) row(k)[size_ - k] = x[k];
+  const double root = std::sqrt(left);
+  row(size_)[0] = root;
+  inverse_.push_back(1 / root);
+  ones_.push_back((1 - loops_->dot(x, ones_.data(), size_)) / root);
+  labels_.push_back((label - loops_->dot(x, labels_.data(), size_)) / root);
+  ++size_;
+  return pivot;
+}
+
+// Without column k, U has an entry below its diagonal in each of the columns behind: rotations of neighbouring rows
+// bring these to 0.
+void ElbowFactor::remove(index_t k) {
+  for (index_t r = 0; r < k; ++r) {
+    double* values = row(r) + (k - r);
+    std::copy(values + 1, values + (size_ - k), values);
+  }
+  double* carried = work_.data();  // what is left of row k, from the column in question on
+  std::copy_n(row(k) + 1, size_ - k - 1, carried);
+  double one = ones_[at(k)];
+  double label = labels_[at(k)];
+  for (index_t r = k + 1; r < size_; ++r) {
+    const double* next = row(r);
+    const double root = std::hypot(carried[0], next[0]);
+    const double c = carried[0] / root;
+    const double s = next[0] / root;
+    double* to = row(r - 1);
+    to[0] = root;
+    inverse_[at(r - 1)] = 1 / root;
+    loops_->rotate(carried + 1, next + 1, to + 1, c, s, size_ - r - 1);
+    ++carried;
+    const double next_one = ones_[at(r)];
+    const double next_label = labels_[at(r)];
+    ones_[at(r - 1)] = c * one + s * next_one;
+    one = c * next_one - s * one;
+    labels_[at(r - 1)] = c * label + s * next_label;
+    label = c * next_label - s * label;
+  }
+  --size_;
+  inverse_.pop_back();
+  ones_.pop_back();
+  labels_.pop_back();
+}
+
+void ElbowFactor::solve_labels(double* u, double& mu) const {
+  const double ones = loops_->dot(ones_.data(), ones_.data(), size_);
+  mu = -loops_->dot(ones_.data(), labels_.data(), size_) / ones;
+  for (index_t k = 0; k < size_; ++k) u[k] = -labels_[at(k)] - mu * ones_[at(k)];
+  backward(u);
+}
+
+void ElbowFactor::solve(const double* b, double total, double* u, double& mu) const {
+  std::copy_n(b, size_, u);
+  forward(u);
+  const double ones = loops_->dot(ones_.data(), ones_.data(), size_);
+  const double shifted = (loops_->dot(ones_.data(), u, size_) - total) / ones;
+  for (index_t k = 0; k < size_; ++k) u[k] -= shifted * ones_[at(k)];
+  backward(u);
+  mu = shifted + shift_ * total;
+}
+
+}  // namespace fastpu::detail

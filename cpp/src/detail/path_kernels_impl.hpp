@@ -1,0 +1,117 @@
+// Bodies of the kernels; included by one source per instruction-set level, which defines FASTPU_LEVEL as the name of
+// the level's namespace. Everything here has internal linkage but the table, or a linker could hand the code of a
+// high level to a processor of a low one. For the same reason no function of the C++ library is called.
+
+#include <cstdint>
+
+#include "detail/path_kernels.hpp"
+#include "detail/vector_lanes.hpp"
+
+namespace fastpu::detail::FASTPU_LEVEL {
+
+namespace {
+
+using Doubles = Vec<double>;
+constexpr index_t kDoubles = kLanes<double>;
+constexpr index_t kSumLanes = 8;
+constexpr index_t kVectors = kSumLanes / kDoubles;
+constexpr double kInfinity = __builtin_huge_val();
+
+double dot(const double* a, const double* b, index_t n) {
+  // Two sets of lanes, so that additions need not wait for each other.
+  Doubles even[kVectors];
+  Doubles odd[kVectors];
+  for (index_t v = 0; v < kVectors; ++v) even[v] = odd[v] = Doubles{};
+  index_t k = 0;
+  for (; k + 2 * kSumLanes <= n; k += 2 * kSumLanes) {
+    for (index_t v = 0; v < kVectors; ++v) {
+      const index_t here = k + v * kDoubles;
+      even[v] = even[v] + load<Doubles>(a + here) * load<Doubles>(b + here);
+      odd[v] = odd[v] + load<Doubles>(a + here + kSumLanes) * load<Doubles>(b + here + kSumLanes);
+    }
+  }
+  double lanes[kSumLanes];
+  for (index_t v = 0; v < kVectors; ++v) store(lanes + v * kDoubles, even[v] + odd[v]);
+  for (index_t l = 0; k < n; ++k, l = (l + 1) % kSumLanes) lanes[l] += a[k] * b[k];
+  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+void add(double* y, double factor, const double* x, index_t n) {
+  const Doubles factors = splat<Doubles>(factor);
+  index_t k = 0;
+  for (; k + kDoubles <= n; k += kDoubles) store(y + k, load<Doubles>(y + k) + factors * load<Doubles>(x + k));
+  for (; k < n; ++k) y[k] += factor * x[k];
+}
+
+void rotate(double* first, const double* second, double* out, double c, double s, index_t n) {
+  const Doubles cs = splat<Doubles>(c);
+  const Doubles ss = splat<Doubles>(s);
+  index_t k = 0;
+  for (; k + kDoubles <= n; k += kDoubles) {
+    const Doubles a = load<Doubles>(first + k);
+    const Doubles b = load<Doubles>(second + k);
+    store(out + k, cs * a + ss * b);
+    store(first + k, cs * b - ss * a);
+  }
+  for (; k < n; ++k) {
+    const double a = first[k];
+    const double b = second[k];
+    out[k] = c * a + s * b;
+    first[k] = c * b - s * a;
+  }
+}
+
+PathStep nearest(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam) {
+  const Doubles a0s = splat<Doubles>(a0);
+  const Doubles d0s = splat<Doubles>(d0);
+  const Doubles lams = splat<Doubles>(lam);
+  const Doubles none = splat<Doubles>(kInfinity);
+  const Doubles zero{};
+  Doubles least = none;
+  Doubles at = splat<Doubles>(-1.0);
+  Doubles position{};
+  for (index_t l = 0; l < kDoubles; ++l) position[static_cast<int>(l)] = static_cast<double>(l);
+  index_t k = 0;
+  for (; k + kDoubles <= slacks.n; k += kDoubles) {
+    const Doubles weight = load<Doubles>(slacks.weight + k);
+    const Doubles side = load<Doubles>(slacks.side + k);
+    const Doubles p = weight * (load<Doubles>(slacks.score + k) + a0s) - side * lams;
+    const Doubles q = weight * (load<Doubles>(speed + k) + d0s) + side;
+    const Doubles step = where_less(q, zero, more_of(p, zero) / (zero - q), none);
+    at = where_less(step, least, position, at);
+    least = less_of(step, least);
+    position = position + splat<Doubles>(static_cast<double>(kDoubles));
+  }
+  PathStep result{kInfinity, -1};
+  for (int l = 0; l < static_cast<int>(kDoubles); ++l) {
+    const auto row = static_cast<index_t>(at[l]);
+    if (row >= 0 && (least[l] < result.step || (least[l] == result.step && row < result.row))) {
+      result = {least[l], row};
+    }
+  }
+  for (; k < slacks.n; ++k) {
+    const double p = slacks.weight[k] * (slacks.score[k] + a0) - slacks.side[k] * lam;
+    const double q = slacks.weight[k] * (speed[k] + d0) + slacks.side[k];
+    if (!(q < 0)) continue;
+    const double step = (p > 0 ? p : 0) / -q;
+    if (step < result.step) result = {step, k};
+  }
+  return result;
+}
+
+index_t count_near(const PathSlacks& slacks, double a0, double lam, double limit) {
+  index_t count = 0;
+  for (index_t k = 0; k < slacks.n; ++k) {
+    const double p = slacks.weight[k] * (slacks.score[k] + a0) - slacks.side[k] * lam;
+    count += static_cast<index_t>(p <= limit) & static_cast<index_t>(slacks.side[k] != 0);
+  }
+  return count;
+}
+
+}  // namespace
+
+// Each level's source includes this file once.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
+extern const PathKernels kPathKernels = {dot, add, rotate, nearest, count_near};
+
+}  // namespace fastpu::detail::FASTPU_LEVEL

@@ -1,0 +1,27 @@
+// Where an SVM path begins: the heavier class as near to the lighter one, at its costs, as its own costs allow,
+//
+//     min over a of the heavier class  | sum a_i phi(x_i) - sum_light c_j phi(x_j) |^2,   0 <= a_i <= c_i,  sum a_i =
+//     total
+//
+// with total the sum of the lighter costs. Sequential minimal optimisation comes near; an active-set method with Newton
+// steps ends at rounding, with values at their bounds exactly, and with free rows that are independent.
+#pragma once
+
+#include <vector>
+
+#include "fastpu/isa.hpp"
+#include "fastpu/kernel_cache.hpp"
+#include "fastpu/parallel.hpp"
+#include "fastpu/svm_path.hpp"
+
+namespace fastpu::detail {
+
+// The class whose costs sum to more: +1, -1, or 0 for equal sums. Throws std::invalid_argument for labels and costs
+// that no path has.
+int heavier_class(const SvmPathProblem& problem);
+
+// a of every row of the problem. The rows of the heavier class, if there is one, become the columns of the cache.
+std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
+                                  const SvmPathOptions& options, Team& team);
+
+}  // namespace fastpu::detail

@@ -1,0 +1,464 @@
+#include "fastpu/svm_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+
+#include "detail/elbow.hpp"
+#include "detail/path_kernels.hpp"
+#include "detail/path_rows.hpp"
+#include "detail/path_start.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::Elbow;
+
+constexpr double kTrivial = 1e-9;       // of the reach of h: a first breakpoint below is 0
+constexpr double kPrecision = 1e-8;     // of the reach: the least lam at which the margin can be told
+constexpr double kOnMargin = 1e-9;      // slack of a row on the margin, relative to lam
+constexpr double kMostOnMargin = 1e-6;  // the same after many steps that lead nowhere
+constexpr double kRounding = 1e-14;     // of the reach: slack that is rounding
+constexpr double kAtBound = 1e-11;      // of its box, a value at its bound
+constexpr double kResidual = 1e-11;     // of the margin, relative to lam: larger ones are corrected
+constexpr double kSlopeResidual = 1e-9;
+constexpr double kNoStep = 1e-13;  // of lam
+constexpr int kMostNoSteps = 20;
+constexpr double kRecompute = 20;  // h is computed afresh when updates have cost so many times as much
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+class Walk {
+ public:
+  Walk(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
+       const PathCallback& callback, Team& team)
+      : cache_(cache),
+        problem_(problem),
+        options_(options),
+        callback_(callback),
+        team_(team),
+        loops_(detail::path_kernels(options.isa)) {}
+
+  SvmPathResult run();
+
+ private:
+  void find_start();
+  bool find_first_breakpoint();
+  bool take_step(Elbow& elbow);
+  void cross_gap(const Elbow& elbow);
+  void find_weak(const Elbow& elbow);
+  void find_speed(Elbow& elbow);
+  void move(Elbow& elbow, double step, index_t first_exit);
+  void polish(Elbow& elbow);
+  void recompute(bool with_reach);
+  void set_side(index_t i, bool moves);
+  void note_knot(const std::vector<index_t>& changed);
+  void note_events(const Elbow& elbow);
+  bool finish(PathStatus status) {
+    result_.status = status;
+    return false;
+  }
+  detail::PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
+  double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
+  double reach() const { return reach_ * std::min(1.0, sum_alpha_ / first_sum_); }
+
+  KernelCache<double>& cache_;
+  const SvmPathProblem& problem_;
+  const SvmPathOptions& options_;
+  const PathCallback& callback_;
+  Team& team_;
+  const detail::PathKernels& loops_;
+
+  SvmPathResult result_;
+  std::vector<index_t> order_;  // position in the problem of each column of the cache
+  detail::PathPoint point_;     // of the columns, as all that follows
+  std::vector<double> beta_;    // y a
+  std::vector<double> h_;       // K (y a)
+  std::vector<double> v_;       // K u, u the slopes of y a
+  std::vector<double> weight_;  // of PathSlacks
+  std::vector<double> side_;
+  detail::PathRows* rows_ = nullptr;
+  double lam_ = 0;
+  double a0_ = 0;
+  double sum_alpha_ = 0;
+  double first_sum_ = 0;
+  double reach_ = 0;  // max_i sum_j |K_ij| a_j at the start
+  double box_ = 0;    // of rows without one: the largest a at the start
+  double on_margin_ = kOnMargin;
+  int n_no_steps_ = 0;
+  bool speed_is_known_ = false;  // v belongs to the rows that move
+  double work_ = 0;              // of updates since h was computed
+  index_t most_events_ = 0;
+  std::vector<index_t> weak_;        // on the margin, not moving
+  std::vector<index_t> forced_;      // these too, whatever rounding says
+  std::vector<std::uint8_t> moved_;  // whether each row moved along the last segment
+};
+
+void Walk::find_start() {
+  const index_t n = problem_.n;
+  result_.heavier = detail::heavier_class(problem_);
+  result_.start = detail::start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  cache_.set_columns(problem_.rows, n, team_);
+  auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
+  for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
+  for (const index_t row : cache_.columns()) {
+    const index_t i = position[at(row)];
+    order_.push_back(i);
+    point_.label.push_back(problem_.labels[i]);
+    point_.cost.push_back(problem_.costs[i]);
+    point_.alpha.push_back(result_.start[at(i)]);
+    beta_.push_back(result_.start[at(i)] * problem_.labels[i]);
+    box_ = std::max(box_, result_.start[at(i)]);
+  }
+  for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
+  moved_.assign(at(n), 0);
+}
+
+// h = K (y a) and what follows from it.
+void Walk::recompute(bool with_reach) {
+  std::vector<index_t> support;
+  std::vector<double> factors;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (point_.alpha[at(i)] == 0) continue;
+    support.push_back(i);
+    factors.push_back(point_.alpha[at(i)] * point_.label[at(i)]);
+  }
+  std::ranges::fill(h_, 0.0);
+  rows_->add(support, factors.data(), h_.data());
+  sum_alpha_ = 0;
+  for (const double factor : factors) sum_alpha_ += std::abs(factor);
+  work_ = 0;
+  if (!with_reach) return;
+  for (double& factor : factors) factor = std::abs(factor);
+  reach_ = rows_->reach(support, factors.data());
+  first_sum_ = sum_alpha_;
+}
+
+void Walk::set_side(index_t i, bool moves) {
+  const int bound = moves ? 0 : point_.bound(i);
+  side_[at(i)] = bound;
+  weight_[at(i)] = bound * point_.label[at(i)];
+}
+
+// False if the path is trivial.
+bool Walk::find_first_breakpoint() {
+  recompute(true);
+  double top = -kInfinity;    // of h among the positive rows with a > 0
+  double bottom = kInfinity;  // among the negative ones
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (point_.alpha[at(i)] <= 0) continue;
+    if (point_.label[at(i)] > 0) {
+      top = std::max(top, h_[at(i)]);
+    } else {
+      bottom = std::min(bottom, h_[at(i)]);
+    }
+  }
+  lam_ = (top - bottom) / 2;
+  a0_ = lam_ - top;
+  if (!std::isfinite(lam_)) throw std::invalid_argument("kernel values must be finite, and their sums");
+  return lam_ > kTrivial * reach_;
+}
+
+void Walk::note_knot(const std::vector<index_t>& changed) {
+  if (result_.lams.empty() || lam_ < result_.lams.back()) {
+    result_.lams.push_back(lam_);
+    result_.offsets.push_back(a0_);
+    result_.objective.push_back(0);
+    result_.norm.push_back(0);
+    result_.n_margin.push_back(0);
+    if (result_.change_start.empty()) result_.change_start.push_back(0);
+    result_.change_start.push_back(result_.change_start.back());
+  }
+  result_.offsets.back() = a0_;
+  if (lam_ > 0) {
+    const double norm = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+    result_.objective.back() = sum_alpha_ - norm / (2 * lam_);
+    result_.norm.back() = norm / (lam_ * lam_);
+  }
+  for (const index_t i : changed) {
+    result_.change_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
+    result_.change_value.push_back(point_.alpha[at(i)]);
+  }
+  result_.change_start.back() = static_cast<index_t>(result_.change_row.size());
+}
+
+// The rows that move from here on and did not before, and those that did and do not.
+void Walk::note_events(const Elbow& elbow) {
+  const auto knot = static_cast<index_t>(result_.lams.size()) - 1;
+  const auto note = [&](index_t i, PathEvent kind) {
+    result_.event_knot.push_back(knot);
+    result_.event_kind.push_back(kind);
+    result_.event_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
+  };
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (moved_[at(i)] == 0 || elbow.is_moving(i)) continue;
+    moved_[at(i)] = 0;
+    const int bound = point_.bound(i);
+    if (bound != 0) note(i, bound > 0 ? PathEvent::to_right : PathEvent::to_left);
+  }
+  for (const index_t i : elbow.moving()) {
+    if (moved_[at(i)] != 0) continue;
+    moved_[at(i)] = 1;
+    const int bound = point_.bound(i);
+    note(i, bound == 0 ? PathEvent::start : bound > 0 ? PathEvent::from_right : PathEvent::from_left);
+  }
+  result_.n_margin.back() = static_cast<index_t>(elbow.moving().size());
+}
+
+// Lists the rows on the margin that do not move.
+void Walk::find_weak(const Elbow& elbow) {
+  std::vector<index_t> held;
+  for (const index_t i : weak_) {
+    if (!elbow.is_moving(i) && point_.bound(i) == 0) held.push_back(i);
+  }
+  weak_ = held;
+  for (const index_t i : forced_) {
+    if (!elbow.is_moving(i) && std::ranges::find(weak_, i) == weak_.end()) weak_.push_back(i);
+  }
+  forced_.clear();
+  const double limit = tolerance();
+  if (loops_.count_near(slacks(), a0_, lam_, limit) == 0) return;
+  const std::size_t n_listed = weak_.size();
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (side_[at(i)] == 0) continue;
+    const double p = weight_[at(i)] * (h_[at(i)] + a0_) - side_[at(i)] * lam_;
+    if (p > limit) continue;
+    if (std::find(weak_.begin(), weak_.begin() + static_cast<std::ptrdiff_t>(n_listed), i) !=
+        weak_.begin() + static_cast<std::ptrdiff_t>(n_listed)) {
+      continue;
+    }
+    weak_.push_back(i);
+  }
+}
+
+// v = K u, with the slopes corrected where K says that they are not right.
+void Walk::find_speed(Elbow& elbow) {
+  const auto& moving = elbow.moving();
+  std::vector<double> residual(moving.size());
+  for (int time = 0; time < 3; ++time) {
+    std::ranges::fill(v_, 0.0);
+    rows_->add(moving, elbow.slopes().data(), v_.data());
+    work_ += static_cast<double>(moving.size());
+    double worst = 0;
+    for (std::size_t k = 0; k < moving.size(); ++k) {
+      residual[k] = v_[at(moving[k])] + elbow.offset_slope() + point_.label[at(moving[k])];
+      worst = std::max(worst, std::abs(residual[k]));
+    }
+    if (worst <= kSlopeResidual * std::max(1.0, std::abs(elbow.offset_slope())) || time == 2) break;
+    if (time == 1) elbow.refactor();
+    elbow.refine(residual);
+  }
+  speed_is_known_ = true;
+}
+
+// Takes away what rounding has left between the moving rows and the margin.
+void Walk::polish(Elbow& elbow) {
+  const auto& moving = elbow.moving();
+  if (moving.empty()) return;
+  std::vector<double> residual(moving.size());
+  double worst = 0;
+  for (std::size_t k = 0; k < moving.size(); ++k) {
+    residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
+    worst = std::max(worst, std::abs(residual[k]));
+  }
+  double sum = 0;
+  for (const double each : beta_) sum += each;
+  if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) return;
+  std::vector<double> change;
+  double offset = 0;
+  elbow.correct(residual, -sum, change, offset);
+  for (std::size_t k = 0; k < moving.size(); ++k) {
+    const std::size_t i = at(moving[k]);
+    const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
+    change[k] = (value - point_.alpha[i]) * point_.label[i];
+    beta_[i] = value * point_.label[i];
+    sum_alpha_ += value - point_.alpha[i];
+    point_.alpha[i] = value;
+  }
+  a0_ += offset;
+  rows_->add(moving, change.data(), h_.data());
+  work_ += static_cast<double>(moving.size());
+}
+
+// Moves on by `step`; rows that reach a bound leave.
+void Walk::move(Elbow& elbow, double step, index_t first_exit) {
+  const std::vector<index_t> moving = elbow.moving();
+  const std::vector<double>& slopes = elbow.slopes();
+  std::vector<index_t> exits;
+  std::vector<double> rounded;  // what their y a lack to the bound
+  for (std::size_t k = 0; k < moving.size(); ++k) {
+    const std::size_t i = at(moving[k]);
+    const double slope = slopes[k] * point_.label[i];
+    double value = point_.alpha[i] + step * slope;
+    const double near = kAtBound * (std::isfinite(point_.cost[i]) ? point_.cost[i] : box_);
+    const bool is_first = moving[k] == first_exit;
+    const bool falls_out = slope < 0 && (value <= near || is_first);
+    if (falls_out || (slope > 0 && (value >= point_.cost[i] - near || is_first))) {
+      const double bound = falls_out ? 0 : point_.cost[i];
+      exits.push_back(moving[k]);
+      rounded.push_back((bound - value) * point_.label[i]);
+      value = bound;
+    }
+    sum_alpha_ += value - point_.alpha[i];
+    point_.alpha[i] = value;
+    beta_[i] = value * point_.label[i];
+  }
+  loops_.add(h_.data(), step, v_.data(), problem_.n);
+  rows_->add(exits, rounded.data(), h_.data());
+  a0_ += step * elbow.offset_slope();
+  lam_ -= step;
+  for (const index_t i : exits) {
+    elbow.leave(i);
+    set_side(i, false);
+    forced_.push_back(i);
+    speed_is_known_ = false;
+  }
+}
+
+// Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
+void Walk::cross_gap(const Elbow& elbow) {
+  index_t top = -1;
+  index_t bottom = -1;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (point_.bound(i) >= 0 || elbow.is_moving(i)) continue;
+    if (point_.label[at(i)] > 0) {
+      if (top < 0 || h_[at(i)] > h_[at(top)]) top = i;
+    } else if (bottom < 0 || h_[at(i)] < h_[at(bottom)]) {
+      bottom = i;
+    }
+  }
+  double next = 0;
+  double offset = 0;
+  if (top >= 0 && bottom >= 0) {
+    next = std::min(lam_, (h_[at(top)] - h_[at(bottom)]) / 2);
+    offset = next - h_[at(top)];
+    forced_ = {top, bottom};
+  }
+  const double stop = std::max(next, options_.lam_min);
+  if (next < lam_) a0_ += (offset - a0_) * ((lam_ - stop) / (lam_ - next));
+  lam_ = stop;
+  speed_is_known_ = false;
+}
+
+// One segment; false where the path ends.
+bool Walk::take_step(Elbow& elbow) {
+  if (lam_ <= options_.lam_min) return finish(lam_ > 0 ? PathStatus::lam_min : PathStatus::zero);
+  if (lam_ < kPrecision * reach()) return finish(PathStatus::precision);
+  find_weak(elbow);
+  const auto outcome = elbow.find_direction(weak_, speed_is_known_ ? v_.data() : nullptr);
+  if (outcome == Elbow::Outcome::indefinite) return finish(PathStatus::indefinite);
+  speed_is_known_ = speed_is_known_ && elbow.is_unchanged();
+  for (const index_t i : elbow.moving()) set_side(i, true);
+  for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
+  note_events(elbow);
+  if (static_cast<index_t>(result_.lams.size()) >= most_events_) return finish(PathStatus::max_events);
+  if (callback_) {
+    const PathRound round{static_cast<index_t>(result_.lams.size()), lam_, result_.n_margin.back(),
+                          result_.objective.back()};
+    if (callback_(round)) return finish(PathStatus::callback);
+  }
+  const double before = lam_;
+  std::vector<index_t> changed;
+  bool is_at_floor = false;
+  if (outcome == Elbow::Outcome::nothing_moves) {
+    cross_gap(elbow);
+  } else {
+    if (!speed_is_known_) find_speed(elbow);
+    changed = elbow.moving();
+    for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
+    const detail::PathStep entry = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
+    for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
+    double step = entry.step;
+    index_t exit = -1;
+    for (std::size_t k = 0; k < changed.size(); ++k) {
+      const std::size_t i = at(changed[k]);
+      const double slope = elbow.slopes()[k] * point_.label[i];
+      const int bound = point_.bound(changed[k]);
+      if (slope == 0 || bound * slope < 0) continue;
+      const double room = slope < 0 ? point_.alpha[i] / -slope : (point_.cost[i] - point_.alpha[i]) / slope;
+      if (room < step) {
+        step = room;
+        exit = changed[k];
+      }
+    }
+    // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
+    const double floor = kPrecision * reach();
+    if (step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach() && options_.lam_min == 0) {
+      step = lam_;
+      exit = -1;
+    } else if (lam_ - std::min(step, lam_) < floor && options_.lam_min < floor) {
+      step = std::max(0.0, lam_ - floor);
+      exit = -1;
+      is_at_floor = true;
+    } else if (step > lam_ - options_.lam_min) {
+      step = lam_ - options_.lam_min;
+      exit = -1;
+    } else if (exit < 0 && entry.row >= 0) {
+      forced_.push_back(entry.row);
+    }
+    const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
+    move(elbow, step, exit);
+    lam_ = target;
+    polish(elbow);
+    if (lam_ > 0 && work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
+  }
+  note_knot(changed);
+  if (is_at_floor) return finish(PathStatus::precision);
+  if (before - lam_ > kNoStep * before) {
+    n_no_steps_ = 0;
+  } else if (++n_no_steps_ > kMostNoSteps) {
+    n_no_steps_ = 0;
+    on_margin_ *= 10;
+    if (on_margin_ > kMostOnMargin) return finish(PathStatus::stalled);
+  }
+  return true;
+}
+
+SvmPathResult Walk::run() {
+  find_start();
+  detail::PathRows rows(cache_, options_.linear, options_.isa, team_);
+  rows_ = &rows;
+  if (!find_first_breakpoint()) {
+    result_.status = PathStatus::trivial;
+    return std::move(result_);
+  }
+  most_events_ = options_.max_events > 0 ? options_.max_events : 50 * problem_.n + 1000;
+  double shift = 0;
+  for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i);
+  shift = shift > 0 ? shift / static_cast<double>(problem_.n) : 1;
+  Elbow elbow(rows, point_, shift, options_.isa);
+  for (index_t i = 0; i < problem_.n; ++i) {
+    set_side(i, false);
+    if (point_.bound(i) != 0) continue;
+    elbow.enter(i);
+    if (!elbow.is_moving(i)) weak_.push_back(i);
+  }
+  note_knot({});
+  while (take_step(elbow)) team_.poll();
+  // Certify the end.
+  recompute(false);
+  const double lam = result_.lams.back();
+  if (lam > 0) {
+    for (index_t i = 0; i < problem_.n; ++i) {
+      const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam - 1;
+      const int bound = point_.bound(i);
+      const double low = bound < 0 ? 0 : -slack;
+      const double high = bound > 0 ? 0 : slack;
+      result_.violation = std::max({result_.violation, low, high});
+    }
+  }
+  return std::move(result_);
+}
+
+}  // namespace
+
+SvmPathResult svm_path(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
+                       const PathCallback& callback, Team& team) {
+  return Walk(cache, problem, options, callback, team).run();
+}
+
+}  // namespace fastpu

@@ -1,0 +1,237 @@
+"""The best point of an SVM path: where rows change sides, and what a criterion says between any two such points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu._kernels import take_rows
+from fastpu._params import check_random_state
+from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu._pu_criteria import Called
+from fastpu._text import describe, short
+from fastpu._threads import resolve_n_threads
+from fastpu._validate import check_float, check_int, check_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.svm_path_model import SVMPath
+
+__all__ = ["Crossings", "crossings", "select_on_path"]
+
+_CRITERIA = ("puf", "err_star", "end")
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Where rows change sides along a path, lam falling.
+
+    `called` says which rows are called positive where lam is large; row `row[k]` is called the opposite from `lam[k]`
+    on. `low` is where the path ends, 0 if it does not.
+    """
+
+    called: NDArray[np.bool_]
+    lam: NDArray[np.float64]
+    row: NDArray[np.int64]
+    low: float
+
+
+def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
+    """Return where checked rows change sides along a path."""
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    if not path.knots.size:
+        none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        return Crossings(np.full(n_rows, path.heavier > 0), np.empty(0), none, 0.0)
+    called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
+    lams, rows = [], []
+    high, low = path.knots[:-1, None], path.knots[1:, None]
+    for block, values in path.knot_values(native, n_threads):
+        numbers = np.arange(block.start, block.stop)
+        # Above the first breakpoint: the value grows or falls with lam at the rate 1, or stays.
+        now = values[0] > 0 if path.heavier == 0 else np.full(numbers.size, path.heavier > 0)
+        called[block] = now
+        crossed = (values[0] > 0) != now
+        lams.append(path.knots[0] - path.heavier * values[0][crossed])
+        rows.append(numbers[crossed])
+        if path.knots.size == 1:
+            continue
+        first, last = values[:-1], values[1:]
+        # Just inside the segment: a value of 0 takes the sign that it is going to, or is coming from.
+        at_high = (first > 0) | ((first == 0) & (last > 0))
+        at_low = (last > 0) | ((last == 0) & (first > 0))
+        segment, column = np.nonzero(at_high != at_low)
+        a, b = first[segment, column], last[segment, column]
+        lams.append((high[segment, 0] * -b + low[segment, 0] * a) / (a - b))
+        rows.append(numbers[column])
+        before = np.vstack([values[0] > 0, at_low[:-1]])
+        segment, column = np.nonzero(before != at_high)
+        lams.append(high[segment, 0])
+        rows.append(numbers[column])
+    lam, row = np.concatenate(lams), np.concatenate(rows)
+    order = np.argsort(-lam, kind="stable")
+    return Crossings(called, lam[order], row[order].astype(np.int64), float(path.knots[-1]))
+
+
+def select_on_path(
+    path: SVMPath,
+    criterion: object,
+    X: object,
+    y: object,
+    *,
+    prior: object,
+    scenario: object,
+    cv: object,
+    random_state: object,
+    n_threads: object,
+) -> dict[str, Any]:
+    """Check the arguments of `SVMPath.select`; return lam, and what is known of it."""
+    name = _check_criterion(criterion)
+    scenario = check_scenario(scenario)
+    if (prior is None) == (name == "err_star"):
+        wanted = "must be given" if prior is None else "must not be given"
+        raise ValueError(f"prior {wanted} for criterion={name!r}")
+    share = 0.5 if prior is None else check_prior(prior)
+    threads = resolve_n_threads(n_threads)
+    if (X is None) != (y is None):
+        raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
+    if cv is not None and X is not None:
+        raise ValueError("cv must not be given with X and y: it makes held-out rows of the training rows")
+    if name == "end":
+        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+    labels, merged = _judged_rows(path, X, y, cv, random_state, threads)
+    function = criterion if callable(criterion) else None
+    if function is None:
+        _require_pu(labels, name)
+        n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
+        if name == "err_star":
+            prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
+    cuts, best, value = _sweep(merged, labels, name, function, share, scenario)
+    upper = float(cuts[best - 1]) if best else np.inf
+    lower = float(cuts[best]) if best < cuts.size else merged.low
+    found = {"lam": _inside(path, lower, upper), "criterion": name, "value": value, "lam_low": lower, "lam_high": upper}
+    return {**found, "cv": None if cv is None else check_int("cv", cv)}
+
+
+def _check_criterion(criterion: object) -> str:
+    if callable(criterion):
+        return "callable"
+    if not isinstance(criterion, str):
+        raise TypeError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))} or a function of the labels and "
+                        f"the predictions, got {describe(criterion)}")  # fmt: skip
+    if criterion not in _CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))}, got {short(criterion)}")
+    return criterion
+
+
+def _require_pu(labels: NDArray[np.int8], name: str) -> None:
+    counts = [int(np.count_nonzero(labels == label)) for label in (1, 0, -1)]
+    if not (counts[0] and counts[1]):
+        raise ValueError(
+            f"y must hold positive rows (+1) and unlabelled ones (0) for criterion={name!r}, got {counts[0]} positive, "
+            f"{counts[1]} unlabelled and {counts[2]} negative"
+        )
+
+
+def _judged_rows(
+    path: SVMPath, X: object, y: object, cv: object, random_state: object, threads: int
+) -> tuple[NDArray[np.int8], Crossings]:
+    """Return the labels of the rows to judge by, and where they change sides."""
+    if X is not None:
+        matrix = path._check_input(X, "X")
+        return check_labels(y, matrix.n_rows), crossings(path, matrix.native, threads)
+    labels: NDArray[np.int8] = np.where(path.labels > 0, np.int8(1), np.int8(0))
+    if cv is None:
+        if path.kernel == "precomputed":
+            raise ValueError("X and y must be given for a precomputed kernel, whose path does not keep its matrix")
+        return labels, crossings(path, path.train(), threads)
+    n_folds = check_int("cv", cv, low=2)
+    fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
+    if n_folds > fewest:
+        raise ValueError(f"cv must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
+    rng = check_random_state(random_state)
+    fold: NDArray[np.int64] = np.empty(labels.size, dtype=np.int64)
+    for label in (0, 1):
+        members = rng.permutation(np.flatnonzero(labels == label))
+        fold[members] = np.arange(members.size) % n_folds
+    return labels, _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
+
+
+def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
+    """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
+    kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+    found = crossings(path.of_fold(kept, threads), take_rows(path.train(), judged), threads)
+    factor = held_out.size / kept.size
+    return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
+
+
+def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:
+    called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
+    for judged, found in folds:
+        called[judged] = found.called
+    lam = np.concatenate([found.lam for _, found in folds])
+    row = np.concatenate([judged[found.row] for judged, found in folds])
+    order = np.argsort(-lam, kind="stable")
+    return Crossings(called, lam[order], row[order], max(found.low for _, found in folds))
+
+
+def _sweep(
+    found: Crossings,
+    labels: NDArray[np.int8],
+    name: str,
+    function: Callable[..., object] | None,
+    prior: float,
+    scenario: str,
+) -> tuple[NDArray[np.float64], int, float]:
+    """Return the distinct lam where rows change sides, the number of the best interval between them and its value."""
+    usable = found.lam > found.low
+    lam, row = found.lam[usable], found.row[usable]
+    cuts, starts = np.unique(-lam, return_index=True)
+    called = found.called.copy()
+    if function is not None:
+        values = np.empty(cuts.size + 1)
+        ends = [*starts[1:], lam.size]
+        for k in range(cuts.size + 1):
+            predicted = np.where(called, 1, -1)
+            values[k] = check_float("the result of criterion", function(labels, predicted), allow_inf=True)
+            if k < cuts.size:
+                np.logical_xor.at(called, row[starts[k] : ends[k]], True)
+        best = int(np.argmax(values))
+        return -cuts, best, float(values[best])
+    counts = []
+    for label in (1, 0):
+        # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
+        mine = labels[row] == label
+        order = np.argsort(row, kind="stable")
+        number = np.empty(row.size, dtype=np.int64)
+        changes = np.ones(row.size, dtype=np.bool_)
+        changes[1:] = row[order][1:] != row[order][:-1]
+        firsts = np.flatnonzero(changes)
+        number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
+        joins = np.where(called[row] == (number % 2 == 1), 1, -1)
+        total = np.concatenate([[0], np.cumsum(np.where(mine, joins, 0))])
+        at_cut = total[np.append(starts[1:], row.size)] if cuts.size else np.empty(0, dtype=np.int64)
+        counts.append(int(np.count_nonzero(called & (labels == label))) + np.append(0, at_cut))
+    n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
+    states = [Called(p / n_pos, u / n_unl, n_pos, n_unl) for p, u in zip(*counts, strict=True)]
+    values = np.array([s.puf(scenario) if name == "puf" else s.err_star(prior, scenario) for s in states])
+    best = int(np.argmax(values) if name == "puf" else np.argmin(values))
+    return -cuts, best, float(values[best])
+
+
+def _inside(path: SVMPath, lower: float, upper: float) -> float:
+    """Return a lam in the interval: its geometric mean, or a breakpoint where it reaches beyond the path."""
+    if not path.lams.size:
+        return 1.0
+    first, last = float(path.lams[0]), float(path.lams[-1])
+    high = first if upper > first > lower else upper
+    low = last if lower < last < upper else lower
+    if not np.isfinite(high):  # all of it above the first breakpoint
+        return 2 * low
+    if low == 0:  # all of it below the last one
+        return high / 2
+    return float(np.sqrt(high) * np.sqrt(low))

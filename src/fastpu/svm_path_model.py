@@ -1,0 +1,487 @@
+"""The model of an SVM path: its knots as differences, and the machine at any point of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import _core
+from fastpu._kernels import (
+    Kernel,
+    call_kernel,
+    convert_rows,
+    linear_coef,
+    row_blocks,
+    slice_rows,
+    take_rows,
+    user_rows,
+)
+from fastpu._model import Model
+from fastpu._params import forced_isa
+from fastpu._svm_path import PathOptions, follow_path
+from fastpu._threads import resolve_n_threads
+from fastpu._validate import check_float, check_matrix
+from fastpu.kernel_machine import KernelMachine
+from fastpu.path_fields import EVENT_KINDS, check_path_fields, path_fields
+from fastpu.path_selection import select_on_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu._kernels import Native
+
+__all__ = ["SVMPath"]
+
+_FOLD_CACHE = 200 * 2**20  # bytes
+_COLUMNS = 64  # rows of a block whose scores are followed along the path together
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SVMPath(Model):
+    """All solutions of a weighted SVM over its regularisation lam, from `fit_svm_path` or `fit_pu_svm_path`.
+
+    For every lam > 0, f(x) = (sum_j a_j y_j K(x, x_j) + a0) / lam, where a and a0 are linear in lam between the
+    breakpoints. `at` gives the machine at any lam, `select` the best one; `decision_function` and `predict` are those
+    of the end of the path.
+
+    Attributes
+    ----------
+    lams : ndarray of float64
+        Breakpoints, falling. The last one is where the path stopped, if `status` is not "zero": then f is the same for
+        every lam below.
+    events : ndarray of records (lam, kind, row)
+        What happened at the breakpoints: row `row` of `X` is "start" (on the margin from above the first breakpoint
+        on), "from_right" (meets the margin from outside, a = 0), "from_left" (from inside, a = cost), "to_right" or
+        "to_left" (leaves it). Row numbers are those of the training `X`.
+    n_events : int
+        How many events there are.
+    coef : ndarray of float64, shape (len(lams), n_features), or None
+        For the linear kernel, computed when asked for: f(x) = coef[k]'x + intercepts[k] at lams[k].
+    intercepts : ndarray of float64, shape (len(lams),)
+        a0 / lam.
+    rows, labels, costs : ndarray of shape (n,)
+        The training rows with a cost that is not 0, as numbers in `X`; their signs y and costs c.
+    heavier : int
+        The class whose costs sum to more: +1, -1 or 0. Above the first breakpoint all rows are called that.
+    start_alpha : ndarray of float64, shape (n,)
+        a above the first breakpoint.
+    knots, offsets : ndarray of float64
+        lam and a0 at the breakpoints and at the end of the last segment, lam = 0 if `status` is "zero".
+    change_start, change_row, change_alpha : ndarray
+        a of rows (positions in `rows`) that changed from knot k - 1 to knot k, from change_start[k] on.
+    event_knot, event_kind, event_row : ndarray
+        What `events` is made of; event_row are positions in `rows`.
+    kernel, gamma, degree, coef0, function
+        As in `KernelMachine`.
+    train_dense, train_data, train_indices, train_indptr : ndarray or None
+        The training rows `rows`, dense or CSR; none for a precomputed kernel.
+    violation : float
+        Largest violation of the optimality conditions at the last breakpoint, in units of f(x).
+    n_iter : int
+        Number of breakpoints.
+    status : str
+        "zero" (followed down to lam = 0), "lam_min", "trivial" (w = 0 for every lam: no breakpoint), "precision" (lam
+        is so small that float64 does not show the margin), "max_events", "stalled" (rounding hides which rows are on
+        the margin), "indefinite" (the kernel is not positive semidefinite) or "callback".
+    converged : bool
+        Whether status is one of the first four.
+    objective : ndarray of float64, shape (n_iter,)
+        sum_i c_i max(0, 1 - y_i f(x_i)) + lam |w|^2 / 2 at the breakpoints.
+    history : mapping
+        For every breakpoint "lam", "objective", "norm" (|w|^2), "loss" (the sum of c_i max(0, 1 - y_i f(x_i))) and
+        "n_margin" (rows that move below it).
+
+    Notes
+    -----
+    Memory: the training rows, and the values of a that changed at each breakpoint.
+    """
+
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int8]
+    costs: NDArray[np.float64]
+    heavier: int
+    start_alpha: NDArray[np.float64]
+    knots: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    change_start: NDArray[np.int64]
+    change_row: NDArray[np.int32]
+    change_alpha: NDArray[np.float64]
+    event_knot: NDArray[np.int64]
+    event_kind: NDArray[np.uint8]
+    event_row: NDArray[np.int32]
+    kernel: str
+    gamma: float | None
+    degree: int
+    coef0: float
+    train_dense: NDArray[np.float64] | None = None
+    train_data: NDArray[np.float64] | None = None
+    train_indices: NDArray[np.int32] | None = None
+    train_indptr: NDArray[np.int64] | None = None
+    function: Callable[..., Any] | None = None
+    violation: float
+
+    _ndim: ClassVar[Mapping[str, int]] = {"train_dense": 2}
+
+    # ------------------------------------------------------------------------------------------- the fields
+
+    def _check_fields(self) -> None:
+        check_path_fields(self)
+
+    def __repr__(self) -> str:
+        ends = f"lams {self.lams[0]:.4g} to {self.lams[-1]:.4g}, " if self.lams.size else ""
+        return f"SVMPath({ends}n_events={self.n_events}, status={self.status!r}, kernel={self.kernel!r})"
+
+    # ------------------------------------------------------------------------------------------------ views
+
+    @property
+    def lams(self) -> NDArray[np.float64]:
+        """The breakpoints, falling."""
+        return self.knots[:-1] if self.knots.size and self.knots[-1] == 0 else self.knots
+
+    @property
+    def n_events(self) -> int:
+        """How many rows arrived at the margin or left it, all breakpoints together."""
+        return int(self.event_knot.size)
+
+    @property
+    def events(self) -> NDArray[Any]:
+        """Record array of the events: lam, kind, row."""
+        kinds = np.array(EVENT_KINDS)
+        fields = [("lam", np.float64), ("kind", kinds.dtype), ("row", np.int64)]
+        records = np.empty(self.n_events, dtype=fields)
+        records["lam"] = self.knots[self.event_knot]
+        records["kind"] = kinds[self.event_kind]
+        records["row"] = self.rows[self.event_row]
+        return records
+
+    @property
+    def intercepts(self) -> NDArray[np.float64]:
+        """The intercept at each breakpoint."""
+        return self.offsets[: self.lams.size] / self.lams
+
+    @property
+    def coef(self) -> NDArray[np.float64] | None:
+        """For the linear kernel the coefficients at each breakpoint, of shape (len(lams), n_features)."""
+        if self.kernel != "linear":
+            return None
+        beta: Any = self.changes()[: self.lams.size] @ user_rows(self.train())
+        beta = np.asarray(beta.toarray() if sp.issparse(beta) else beta)
+        first = linear_coef(self.train(), np.arange(self.rows.size), self.start_alpha * self.labels)
+        total: NDArray[np.float64] = (first + np.cumsum(beta, axis=0)) / self.lams[:, None]
+        return total
+
+    def train(self) -> Native:
+        """Return the training rows of the path in the form that the core takes."""
+        if self.train_dense is not None:
+            return self.train_dense
+        csr: Any = (self.train_data, self.train_indices, self.train_indptr)
+        return (*csr, (self.rows.size, self.n_features))
+
+    def changes(self) -> Any:
+        """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
+        order = np.argsort(self.change_row, kind="stable")
+        sorted_rows, values = self.change_row[order], self.change_alpha[order]
+        before = np.empty_like(values)
+        before[1:] = values[:-1]
+        first = np.ones(values.size, dtype=np.bool_)
+        first[1:] = sorted_rows[1:] != sorted_rows[:-1]
+        before[first] = self.start_alpha[sorted_rows[first]]
+        change: NDArray[np.float64] = np.empty_like(values)
+        change[order] = (values - before) * self.labels[sorted_rows]
+        shape = (self.knots.size, self.rows.size)
+        return sp.csr_array((change, self.change_row.astype(np.int64), self.change_start), shape=shape)
+
+    # ---------------------------------------------------------------------------------------- one solution
+
+    def at(self, lam: float) -> KernelMachine:
+        """Return the machine at `lam`, exact for every value.
+
+        Parameters
+        ----------
+        lam : float
+            > 0, and not below the last of `lams` unless `status` is "zero" or "trivial". The machine is the C-SVM with
+            the costs C_i = c_i / lam, as `fit_svm` finds it.
+
+        Returns
+        -------
+        KernelMachine
+            Its `gap` is 0 and its `violation` that of the end of the path, which is the largest.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `lam` is no such number.
+
+        Notes
+        -----
+        O(changes up to lam), and a copy of the support vectors.
+        """
+        lam = check_float("lam", lam, low=0, open_low=True)
+        alpha, offset, value = self._solution(lam)
+        support = np.flatnonzero(alpha)
+        objective = np.array([value])
+        history = {"objective": objective, "violation": np.array([self.violation])}
+        return KernelMachine(
+            **self._machine_rows(support, alpha[support] * self.labels[support] / lam),
+            intercept=offset / lam,
+            threshold=self.threshold,
+            threshold_rule=self.threshold_rule,
+            n_iter=0,
+            converged=True,
+            status=self.status,
+            objective=objective,
+            history=history,
+            params={**self.params, "lam": lam},
+            gap=0.0,
+            violation=self.violation,
+            margin=1.0,
+        )
+
+    def _solution(self, lam: float) -> tuple[NDArray[np.float64], float, float]:
+        """Return a, a0 and the objective of the dual of the C-SVM at `lam`."""
+        if not self.knots.size:
+            return np.zeros(self.rows.size), self.heavier * lam, -float(self.start_alpha.sum()) / lam
+        if lam >= self.knots[0]:
+            alpha = self.start_alpha.copy()
+            norm = float(self.history["norm"][0]) * float(self.knots[0]) ** 2
+            offset = float(self.offsets[0]) + self.heavier * (lam - float(self.knots[0]))
+            return alpha, offset, norm / lam**2 / 2 - float(alpha.sum()) / lam
+        if lam < self.knots[-1]:
+            raise ValueError(
+                f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
+            )
+        after = int(np.searchsorted(-self.knots, -lam))
+        upper, lower = self.alpha_at(after - 1), self.alpha_at(after)
+        left, right = float(self.knots[after - 1]), float(self.knots[after])
+        share = (left - lam) / (left - right)
+        alpha = upper + share * (lower - upper)
+        offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
+        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a).
+        norms = [float(self.history["norm"][k]) * float(self.knots[k]) ** 2 if k < self.lams.size else 0.0
+                 for k in (after - 1, after)]  # fmt: skip
+        curvature = -(float(lower.sum()) - float(upper.sum())) * (left - right)
+        norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
+        return alpha, offset, norm / lam**2 / 2 - float(alpha.sum()) / lam
+
+    def alpha_at(self, knot: int) -> NDArray[np.float64]:
+        """Return a of every training row at a knot."""
+        alpha: NDArray[np.float64] = self.start_alpha.copy()
+        stop = int(self.change_start[knot + 1])
+        alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # of repeated rows the last one stays
+        return alpha
+
+    def _machine_rows(self, support: NDArray[np.intp], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
+        fields: dict[str, Any] = {
+            "n_features": self.n_features,
+            "feature_names": self.feature_names,
+            "support": self.rows[support],
+            "dual_coef": dual_coef,
+            "alpha": np.abs(dual_coef),
+            "kernel": self.kernel,
+            "gamma": self.gamma,
+            "degree": self.degree,
+            "coef0": self.coef0,
+            "function": self.function,
+        }
+        if self.kernel == "linear":
+            fields["coef"] = linear_coef(self.train(), support, dual_coef)
+        elif self.kernel != "precomputed":
+            taken = take_rows(self.train(), support)
+            names = ("support_data", "support_indices", "support_indptr")
+            fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
+        return fields
+
+    @property
+    def end(self) -> float:
+        """The last breakpoint: below it f does not change, or is not known. 1 for a trivial path."""
+        return float(self.lams[-1]) if self.lams.size else 1.0
+
+    # ------------------------------------------------------------------------------------------- scores
+
+    def _check_input(self, X: object, name: str) -> Any:
+        if self.kernel != "precomputed":
+            return super()._check_input(X, name)
+        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names)
+        if matrix.n_features != self.n_features:
+            raise ValueError(
+                f"{name} must have a column for each of the {self.n_features} training rows for the precomputed "
+                f"kernel, K(x, training row), got {matrix.n_features}"
+            )
+        return matrix
+
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        # The class of the machine is ours: its scores of a checked matrix are what is meant.
+        return self.at(self.end)._decision_function(matrix, n_threads)
+
+    def scores(self, X: object, lams: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Return f(x) of the rows of `X` at several lam.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
+        lams : array-like of shape (n_lams,)
+            Each as for `at`, in any order.
+        n_threads : int, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_lams)
+
+        Notes
+        -----
+        O(n (n_train d + changes)) in all, however many lams there are; `decision_function` of ``at(lam)`` is cheaper
+        for one.
+        """
+        wanted = [check_float("lams", lam, low=0, open_low=True) for lam in np.atleast_1d(np.asarray(lams)).tolist()]
+        matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
+        result: NDArray[np.float64] = np.empty((matrix.n_rows, len(wanted)))
+        if not self.knots.size:
+            result[:] = self.heavier
+            return result
+        for rows, values in self.knot_values(matrix.native, threads):
+            for column, lam in enumerate(wanted):
+                if lam >= self.knots[0]:
+                    at_lam = values[0] + self.heavier * (lam - self.knots[0])
+                elif lam < self.knots[-1]:
+                    raise ValueError(f"lams must be >= {self.knots[-1]:.6g}, where the path ends, got {lam!r}")
+                else:
+                    after = int(np.searchsorted(-self.knots, -lam))
+                    share = (self.knots[after - 1] - lam) / (self.knots[after - 1] - self.knots[after])
+                    at_lam = (1 - share) * values[after - 1] + share * values[after]
+                result[rows, column] = at_lam / lam
+        return result
+
+    def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
+        changes, first = self.changes(), self.start_alpha * self.labels
+        for rows in row_blocks(native, max(1, self.rows.size, self.knots.size)):
+            for start in range(rows.start, rows.stop, _COLUMNS):
+                block = slice(start, min(start + _COLUMNS, rows.stop))
+                kernel = self._kernel_block(slice_rows(native, block), n_threads)
+                values = np.asarray(changes @ kernel)
+                values = np.einsum("i,ij->j", first, kernel) + np.cumsum(values, axis=0) + self.offsets[:, None]
+                yield block, values
+
+    def _kernel_block(self, block: Native, n_threads: int) -> NDArray[np.float64]:
+        """Return K(training row, row of the block), of shape (n, rows in the block)."""
+        if self.kernel == "precomputed":
+            dense: Any = block
+            return np.ascontiguousarray(dense[:, self.rows].T, dtype=np.float64)
+        train = self.train()
+        block = convert_rows(block, np.dtype(np.float64), sparse=isinstance(train, tuple))
+        if self.function is not None:
+            return call_kernel(self.function, user_rows(train), user_rows(block))
+        n_block = block[3][0] if isinstance(block, tuple) else len(block)
+        # Each row of the block is the support vector of a model of its own.
+        return _core.kernel_scores(
+            block,
+            train,
+            np.eye(n_block),
+            np.zeros(n_block),
+            kernel=self.kernel,
+            gamma=1.0 if self.gamma is None else self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_threads=n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+
+    # ------------------------------------------------------------------------------------------- selection
+
+    def select(
+        self,
+        criterion: str | Callable[..., float] = "puf",
+        X: object = None,
+        y: object = None,
+        *,
+        prior: float | None = None,
+        scenario: str = "case_control",
+        cv: int | None = None,
+        random_state: object = None,
+        n_threads: int | None = None,
+    ) -> KernelMachine:
+        """Return the machine of the best lam, found exactly over the whole path.
+
+        The criteria depend on which rows are called positive alone. On a segment lam f(x) is linear in lam, so every
+        row changes sides at most once, at a lam that is computed; between two such lam of any two rows the criterion is
+        constant. All these intervals are tried, not a grid.
+
+        Parameters
+        ----------
+        criterion : {"puf", "err_star", "end"} or callable, default "puf"
+            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`, or the end of the path,
+            which needs no rows. A function ``criterion(y, predicted) -> float``, with the labels of the rows and +1 or
+            -1 for each, is maximised; it is called once for each interval.
+        X, y : array-like of shapes (n, d) and (n,), optional
+            Held-out rows, with labels +1 (positive) and 0 (unlabelled); for a callable -1 as well. None: the training
+            rows, whose negatives count as unlabelled; better pass `cv` then.
+        prior : float, optional
+            Needed by "err_star", as in `fastpu.metrics.err_star`.
+        scenario : {"case_control", "single_set"}, default "case_control"
+            As in the metrics.
+        cv : int, optional
+            Number of folds, >= 2, in place of `X` and `y`: a path for the training rows of each fold is judged on the
+            rows that were left out. The paths are merged on lam n_train / n, for the losses of fewer rows sum to less,
+            and the rows of all folds are counted together.
+        random_state : None, int or numpy.random.Generator
+            Of the folds.
+        n_threads : int, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        KernelMachine
+            ``at(lam)`` for a lam inside the best interval (its geometric mean; of equally good ones that of the
+            largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. An
+            interval that reaches beyond a breakpoint at either end of the path is taken at that breakpoint.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
+
+        Notes
+        -----
+        O(n (n_train d + changes)) time, and once more a path for each fold.
+        """
+        found = select_on_path(
+            self, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
+        )
+        machine = self.at(found.pop("lam"))
+        return dataclasses.replace(machine, params={**machine.params, **found})
+
+    def of_fold(self, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
+        """Return the path of some of the training rows, given by their positions in `rows`."""
+        is_precomputed = self.kernel == "precomputed"
+        if is_precomputed:
+            raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
+        options = PathOptions(
+            Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function),
+            float(str(self.params["lam_min"])) * kept.size / self.rows.size,
+            None,
+            _FOLD_CACHE,
+            n_threads,
+        )
+        found = follow_path(
+            self.train(), options.kernel, kept.astype(np.int64), self.labels[kept], self.costs[kept], options
+        )
+        train = take_rows(self.train(), kept)
+        names = ("train_data", "train_indices", "train_indptr")
+        fields: dict[str, Any] = (
+            dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
+        )
+        return dataclasses.replace(
+            self,
+            **path_fields(found),
+            **fields,
+            rows=self.rows[kept],
+            labels=self.labels[kept],
+            costs=self.costs[kept],
+        )

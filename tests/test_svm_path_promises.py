@@ -1,0 +1,275 @@
+"""What the SVM paths promise: forms of input, messages, threads, caches, callbacks, saved models."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _core
+from fastpu._model_fields import field_specs
+from helpers import refused
+from path_cases import kernel_of, normal_rows, worst_violation
+
+ALL_KERNELS = {
+    "linear": {"kernel": "linear"},
+    "rbf": {"kernel": "rbf", "gamma": 0.5},
+    "poly": {"kernel": "poly", "gamma": 0.25, "degree": 2, "coef0": 1.0},
+    "callable": {"kernel": lambda A, B: np.asarray((A @ B.T).todense() if sp.issparse(A) else A @ B.T) ** 2},
+}
+OPTIONS = {"lam_min": 0.05, "n_threads": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return normal_rows(0, 50, 3)
+
+
+def bits(path: fastpu.SVMPath) -> bytes:
+    arrays = (path.knots, path.offsets, path.start_alpha, path.change_row, path.change_alpha, path.event_row,
+              path.event_kind, path.event_knot, path.objective, path.history["norm"])  # fmt: skip
+    return b"".join(array.tobytes() for array in arrays) + path.status.encode()
+
+
+@pytest.mark.parametrize("kernel", ALL_KERNELS)
+def test_dense_and_sparse_rows_give_the_same_path(kernel, data):
+    X, y = data
+    X = np.where(np.abs(X) < 0.3, 0.0, X)
+    dense = fastpu.fit_svm_path(X, y, **OPTIONS, **ALL_KERNELS[kernel])
+    sparse = fastpu.fit_svm_path(sp.csr_array(X), y, **OPTIONS, **ALL_KERNELS[kernel])
+    lams = np.geomspace(max(dense.end, sparse.end), 2 * dense.lams[0], 20)
+    for rows in (X, sp.csr_array(X)):
+        np.testing.assert_allclose(sparse.scores(rows, lams), dense.scores(X, lams), rtol=0, atol=1e-8)
+        at = [path.at(lams[4]).decision_function(rows) for path in (dense, sparse)]
+        np.testing.assert_allclose(at, np.tile(dense.scores(X, lams[4])[:, 0], (2, 1)), rtol=0, atol=1e-8)
+
+
+def test_a_precomputed_kernel_is_as_good(data):
+    X, y = data
+    path = fastpu.fit_svm_path(X, y, kernel="rbf", gamma=0.5, **OPTIONS)
+    K = kernel_of(path, X)
+    given = fastpu.fit_svm_path(K, y, kernel="precomputed", **OPTIONS)
+    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
+    np.testing.assert_allclose(given.scores(K, lams), path.scores(X, lams), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(given.at(lams[3]).decision_function(K), path.scores(X, lams[3])[:, 0], atol=1e-9)
+    y_new = np.where(y > 0, 1, 0)
+    assert given.select("puf", K, y_new).params["value"] == path.select("puf", X, y_new).params["value"]
+    refused(ValueError, "X and y must be given for a precomputed kernel", given.select, "puf")
+    refused(ValueError, "cv needs the kernel matrix", given.select, "puf", cv=3)
+    refused(ValueError, "X must have a column for each of the 50 training rows", given.predict, K[:, :4])
+
+
+@pytest.mark.parametrize("form", [np.asfortranarray, np.ndarray.tolist, lambda X: np.repeat(X, 2, axis=0)[::2]])
+def test_layouts_are_converted(form, data):
+    X, y = data
+    assert bits(fastpu.fit_svm_path(form(X), y, **OPTIONS)) == bits(fastpu.fit_svm_path(X, y, **OPTIONS))
+
+
+def test_single_precision_is_converted_and_computed_in_double(data):
+    X, y = data
+    single = X.astype(np.float32)
+    path = fastpu.fit_svm_path(single, y, gamma=0.3, **OPTIONS)
+    assert bits(path) == bits(fastpu.fit_svm_path(single.astype(np.float64), y, gamma=0.3, **OPTIONS))
+    assert path.train_dense.dtype == np.float64
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_keep_their_names(library, data):
+    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
+    X, y = data
+    table = module.DataFrame({name: X[:, e] for e, name in enumerate(["age", "dose", "mass"])})
+    path = fastpu.fit_svm_path(table, module.Series(y), **OPTIONS)
+    assert path.feature_names == path.at(1.0).feature_names == ("age", "dose", "mass")
+    np.testing.assert_array_equal(path.predict(table), path.predict(X))
+    with pytest.raises(ValueError, match="dose"):
+        path.scores(table[["age", "mass", "dose"]], 1.0)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_threads_and_levels_make_no_difference(kernel, sparse, monkeypatch):
+    X, y = normal_rows(1, 400, 4, share=0.5)
+    rows = sp.csr_array(X) if sparse else X
+    options = {"lam_min": 0.5, **ALL_KERNELS[kernel]}
+    expected = bits(fastpu.fit_svm_path(rows, y, n_threads=1, **options))
+    for n_threads in (2, 7):
+        assert bits(fastpu.fit_svm_path(rows, y, n_threads=n_threads, **options)) == expected
+    for level in _core.isa_levels():
+        monkeypatch.setenv("FASTPU_ISA", level)
+        assert bits(fastpu.fit_svm_path(rows, y, n_threads=1, **options)) == expected
+
+
+def test_a_small_cache_costs_time_only():
+    X, y = normal_rows(2, 120, 3)
+    path = fastpu.fit_svm_path(X, y, cache_mb=0.02, gamma=0.5, **OPTIONS)
+    whole = fastpu.fit_svm_path(X, y, gamma=0.5, **OPTIONS)
+    lams = np.geomspace(whole.end, whole.lams[0], 20)
+    np.testing.assert_allclose(path.scores(X, lams), whole.scores(X, lams), rtol=0, atol=1e-9)
+    assert worst_violation(path, X) < 1e-9
+
+
+def test_input_stays_as_it_was(data, unchanged):
+    X, y = data
+    costs = np.where(y > 0, np.inf, 1.0)
+    for rows in (X, sp.csr_array(X)):
+        with unchanged(rows, y, costs):
+            path = fastpu.fit_svm_path(rows, y, sample_cost=costs, **OPTIONS)
+            path.select("puf", rows, np.where(y > 0, 1, 0))
+
+
+def test_rows_of_cost_zero_are_left_out(data):
+    X, y = data
+    kept = np.arange(len(y)) % 4 != 1
+    path = fastpu.fit_svm_path(X, y, sample_cost=kept.astype(float), gamma=0.5, **OPTIONS)
+    part = fastpu.fit_svm_path(X[kept], y[kept], gamma=0.5, **OPTIONS)
+    assert bits(path) == bits(part)
+    np.testing.assert_array_equal(path.rows, np.flatnonzero(kept))
+    assert set(path.events["row"]) <= set(np.flatnonzero(kept))
+    assert set(path.at(0.3).support) <= set(np.flatnonzero(kept))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_paths_are_saved_and_pickled(kernel, form, data, tmp_path):
+    X, y = data
+    path = fastpu.fit_pu_svm_path(form(X), np.where(y > 0, 1, 0), cost_pos=3.0, lam_min=0.05, **ALL_KERNELS[kernel])
+    path.save(tmp_path / "path.npz")
+    for again in (fastpu.load(tmp_path / "path.npz"), pickle.loads(pickle.dumps(path)), copy.deepcopy(path)):
+        assert isinstance(again, fastpu.SVMPath)
+        assert bits(again) == bits(path)
+        np.testing.assert_array_equal(again.scores(X, [0.1, 1.0]), path.scores(X, [0.1, 1.0]))
+        assert again.select("puf").params == path.select("puf").params
+    machine = path.at(0.2)
+    machine.save(tmp_path / "machine.npz")
+    np.testing.assert_array_equal(
+        fastpu.load(tmp_path / "machine.npz").decision_function(X), machine.decision_function(X)
+    )
+    with pytest.raises(ValueError, match="read-only"):
+        path.knots[0] = 1
+
+
+def test_files_that_do_not_fit_are_refused(data):
+    X, y = data
+    path = fastpu.fit_svm_path(X, y, **OPTIONS)
+    fields = {name: getattr(path, name) for name in field_specs(type(path))}
+    for change, message in (
+        ({"knots": path.knots[::-1].copy()}, "knots must fall"),
+        ({"offsets": path.offsets[1:]}, "offsets and change_start"),
+        ({"change_row": path.change_row + 50}, "change_row must be in [0, 50)"),
+        ({"event_kind": path.event_kind + np.uint8(9)}, "event_kind must be in [0, 5)"),
+        ({"rows": path.rows[::-1].copy()}, "ascending"),
+        ({"train_dense": None}, "training rows must be there"),
+        ({"train_dense": path.train_dense[:, :2]}, "train_dense must have shape"),
+        ({"start_alpha": -path.start_alpha - 1}, "start_alpha"),
+        ({"status": "zero"}, "as status says"),
+        ({"heavier": 3}, "heavier"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            fastpu.SVMPath(**{**fields, **change})
+
+
+def test_callbacks_see_breakpoints_and_stop(data):
+    X, y = data
+    seen: list[fastpu.PathRound] = []
+
+    def callback(info):
+        seen.append(info)
+        return len(seen) == 5
+
+    path = fastpu.fit_svm_path(X, y, callback=callback, n_threads=1)
+    assert (path.status, path.converged, path.n_iter) == ("callback", False, 5)
+    np.testing.assert_array_equal([info.lam for info in seen], path.lams)
+    assert [info.n_breakpoints for info in seen] == [1, 2, 3, 4, 5]
+    np.testing.assert_allclose([info.objective for info in seen], path.objective)
+    path.at(path.end)
+    refused(ValueError, "where the path ends with status 'callback'", path.at, path.end / 2)
+    with pytest.raises(ZeroDivisionError):
+        fastpu.fit_svm_path(X, y, callback=lambda info: 1 / 0)
+    refused(TypeError, "callback must return True to stop", fastpu.fit_svm_path, X, y, callback=lambda info: "no")
+
+
+def test_too_few_breakpoints_are_told(data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning, match=r"ran all max_events breakpoints") as caught:
+        path = fastpu.fit_svm_path(X, y, max_events=3)
+    assert caught[0].filename == __file__
+    assert (path.status, path.converged, path.lams.size) == ("max_events", False, 3)
+
+
+def test_indefinite_kernels_end_the_path(data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning, match="not positive semidefinite"):
+        path = fastpu.fit_svm_path(X, y, kernel="sigmoid", gamma=2.0, coef0=-1.0)
+    assert path.status == "indefinite"
+    assert not path.converged
+
+
+def test_a_path_ends_at_lam_min(data):
+    X, y = data
+    path = fastpu.fit_svm_path(X, y, gamma=0.5, lam_min=0.3)
+    assert (path.status, path.converged, path.end) == ("lam_min", True, 0.3)
+    whole = fastpu.fit_svm_path(X, y, gamma=0.5)
+    np.testing.assert_array_equal(whole.lams[: path.lams.size - 1], path.lams[:-1])
+    np.testing.assert_allclose(path.scores(X, 0.3), whole.scores(X, 0.3), rtol=0, atol=1e-10)
+    refused(ValueError, "lam must be >= 0.3, where the path ends with status 'lam_min', got 0.2", path.at, 0.2)
+    above = fastpu.fit_svm_path(X, y, gamma=0.5, lam_min=1e6)
+    np.testing.assert_allclose(above.scores(X, 2e6), whole.scores(X, 2e6), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("fit", [fastpu.fit_svm_path, fastpu.fit_pu_svm_path])
+def test_bad_arguments_are_named(fit, data):
+    X, y = data
+    y = y if fit is fastpu.fit_svm_path else np.where(y > 0, 1, 0)
+    refused(ValueError, "lam_min must be a finite number >= 0", fit, X, y, lam_min=-1.0)
+    refused(ValueError, "max_events must be", fit, X, y, max_events=0)
+    refused(ValueError, "cache_mb must be", fit, X, y, cache_mb=0)
+    refused(ValueError, "kernel must be one of", fit, X, y, kernel="laplace")
+    refused(ValueError, "gamma must be", fit, X, y, gamma=0)
+    refused(ValueError, "n_threads must be", fit, X, y, n_threads=0)
+    refused(ValueError, "X must not hold NaN or infinite", fit, np.where(np.eye(50, 3) > 0, np.nan, X), y)
+    refused(ValueError, "y must have one entry per row", fit, X, y[1:])
+    refused(ValueError, "X must be square for kernel='precomputed'", fit, X, y, kernel="precomputed")
+    refused(TypeError, "BinnedFeatures", fit, fastpu.bin_features(X), y)
+    refused(TypeError, "progress must be", fit, X, y, progress=1)
+
+
+def test_bad_labels_and_costs_are_named(data):
+    X, y = data
+    costs = np.ones(len(y))
+    costs[[0, 1]] = np.inf
+    refused(ValueError, "sample_cost may be infinite in one class only", fastpu.fit_svm_path, X, y, sample_cost=costs)
+    costs[[0, 1]] = 1, -2
+    refused(
+        ValueError, "sample_cost must be >= 0, got -2.0 at position 1", fastpu.fit_svm_path, X, y, sample_cost=costs
+    )
+    costs[1] = np.nan
+    refused(ValueError, "sample_cost must not hold NaN", fastpu.fit_svm_path, X, y, sample_cost=costs)
+    refused(ValueError, "sample_cost must have 50 entries", fastpu.fit_svm_path, X, y, sample_cost=costs[1:])
+    refused(
+        ValueError, "y must have positive and negative rows with a cost", fastpu.fit_svm_path, X, y,
+        sample_cost=np.where(y > 0, 1.0, 0.0),
+    )  # fmt: skip
+    refused(ValueError, "fit_pu_svm_path", fastpu.fit_svm_path, X, np.maximum(y, 0))
+    refused(ValueError, "negative", fastpu.fit_pu_svm_path, X, y)
+    refused(ValueError, "y must have positive and negative rows", fastpu.fit_svm_path, X, np.ones(50))
+    pu = np.maximum(y, 0)
+    refused(ValueError, "cost_pos must be a number > 0", fastpu.fit_pu_svm_path, X, pu, cost_pos=0)
+    refused(ValueError, "cost_unl must be", fastpu.fit_pu_svm_path, X, pu, cost_unl=np.inf)
+    path = fastpu.fit_pu_svm_path(X, pu, cost_pos=2)
+    refused(ValueError, "lam must be", path.at, 0)
+    refused(TypeError, "lam must be", path.at, "1")
+    refused(ValueError, "X must have 3 features", path.scores, X[:, :2], 1.0)
+
+
+def test_no_warning_where_all_is_well(data):
+    X, y = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fastpu.fit_svm_path(X, y, kernel="linear").converged
+        assert repr(fastpu.fit_svm_path(X, y, gamma=0.5)).startswith("SVMPath(lams ")
