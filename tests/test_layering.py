@@ -65,12 +65,13 @@ def cpp_violations(path: str, text: str) -> list[str]:
 
 EVERYWHERE = {"numpy", "scipy", "fastpu"}
 # What the methods of one family share may call kernels, unlike what all methods share.
-FAMILIES = {"_boosting.py", "_large_margin.py", "_mapping.py", "_svm.py"}
+FAMILIES = {"_boosting.py", "_gauss_basis.py", "_large_margin.py", "_ls_auc.py", "_mapping.py", "_svm.py"}
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators.py", "top"),
     "matplotlib": ("plot.py", "inside functions"),
     "tqdm": ("_progress.py", "inside functions"),
     "joblib": ("_trials.py", "inside functions"),
+    "threadpoolctl": ("_blas_threads.py", "inside functions"),
 }
 
 

@@ -19,8 +19,10 @@ from fastpu.isvm import fit_ipsi, fit_isvm
 from fastpu.kernel_machine import KernelMachine
 from fastpu.labels import as_labels, stack
 from fastpu.linear_machine import LinearMachine
+from fastpu.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
 from fastpu.mapping_convergence import MappingRound, fit_smc, fit_svmc
 from fastpu.mapping_machine import MappingMachine, MappingScorer
+from fastpu.rank_machine import RankMachine
 from fastpu.selection import Selection, select
 from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
@@ -42,6 +44,7 @@ __all__ = [
     "MappingScorer",
     "MarginRound",
     "Model",
+    "RankMachine",
     "Selection",
     "StumpEnsemble",
     "SvmRound",
@@ -54,11 +57,14 @@ __all__ = [
     "fit_bsvm",
     "fit_ipsi",
     "fit_isvm",
+    "fit_ls_auc",
     "fit_nu_svm",
     "fit_one_class_svm",
     "fit_pnu_adaboost",
+    "fit_pnu_auc",
     "fit_pnu_auc_boost",
     "fit_rankboost_auc",
+    "fit_samult",
     "fit_smc",
     "fit_svm",
     "fit_svmc",

@@ -1,0 +1,128 @@
+"""Gaussian basis functions exp(-|x - c|^2 / (2 bandwidth^2)) around centres c that are rows themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from fastpu import _core
+from fastpu._kernels import convert_rows, row_blocks, slice_rows, take_rows, user_rows
+from fastpu._params import forced_isa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from fastpu._kernels import Native
+
+__all__ = ["draw_centers", "gauss_features", "gauss_scores", "is_bandwidth", "median_distance", "scores_in_blocks"]
+
+_AT_ONCE = 16  # centres whose features are computed with one call: it costs n * _AT_ONCE beside the kernel values
+
+
+def draw_centers(
+    native: Native, n_centers: int, weights: NDArray[np.float64] | None, generator: np.random.Generator
+) -> Native:
+    """Return at most `n_centers` rows, no two of them equal.
+
+    The rows, in their order, are cut into `n_centers` parts of equal weight, and one row is drawn from each, so that
+    weights do what repeated rows do.
+    """
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    ends = np.arange(1.0, n_rows + 1) if weights is None else np.cumsum(weights)
+    rows = np.arange(n_rows)
+    if ends[-1] > n_centers:
+        places = (np.arange(n_centers) + generator.random(n_centers)) * (ends[-1] / n_centers)
+        rows = np.unique(np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1))
+    drawn = take_rows(native, rows.astype(np.int64))
+    kept = {_row_bytes(drawn, i): i for i in range(rows.size - 1, -1, -1)}  # the first of equal ones
+    return take_rows(drawn, np.sort(np.fromiter(kept.values(), dtype=np.int64)))
+
+
+def _row_bytes(native: Native, row: int) -> bytes:
+    if not isinstance(native, tuple):
+        return bytes((native[row] + 0).tobytes())  # -0 is 0
+    entries = slice(int(native[2][row]), int(native[2][row + 1]))
+    stored = native[0][entries] != 0
+    return bytes(native[1][entries][stored].tobytes() + b"|" + native[0][entries][stored].tobytes())
+
+
+def median_distance(centers: Native) -> float:
+    """Return the median distance between two centres; 1 where there are no two."""
+    if isinstance(centers, tuple):
+        rows = user_rows(convert_rows(centers, np.dtype(np.float64), sparse=True))
+        products = (rows @ rows.T).toarray()
+        squares = np.diagonal(products)
+        upper = np.triu_indices(len(squares), 1)
+        distances = np.sqrt(np.maximum(squares[upper[0]] + squares[upper[1]] - 2 * products[upper], 0))
+    else:
+        distances = pdist(centers.astype(np.float64, copy=False))
+    return float(np.median(distances)) if distances.size else 1.0
+
+
+def gauss_features(native: Native, centers: Native, bandwidth: float, n_threads: int) -> NDArray[np.float64]:
+    """Return the basis functions of each row, a column for each centre."""
+    n_centers = centers[3][0] if isinstance(centers, tuple) else len(centers)
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    features: NDArray[np.float64] = np.empty((n_rows, n_centers))
+    for first in range(0, n_centers, _AT_ONCE):
+        part = slice_rows(centers, slice(first, min(first + _AT_ONCE, n_centers)))
+        size = min(_AT_ONCE, n_centers - first)
+        features[:, first : first + size] = _sums(native, part, np.eye(size), bandwidth, n_threads)
+    return features
+
+
+def gauss_scores(
+    native: Native, centers: Native, coef: NDArray[np.float64], bandwidth: float, n_threads: int
+) -> NDArray[np.float64]:
+    """Return sum_c coef[c] exp(-|x - c|^2 / (2 bandwidth^2)) for each row x, of any form."""
+    dtype = np.result_type(_dtype(native), _dtype(centers))
+    sparse = isinstance(native, tuple) or isinstance(centers, tuple)
+    vectors = convert_rows(centers, dtype, sparse=sparse)
+    return scores_in_blocks(
+        native, dtype, lambda rows: _sums(rows, vectors, coef[:, None], bandwidth, n_threads)[:, 0], sparse=sparse
+    )
+
+
+def _sums(
+    native: Native, centers: Native, coefs: NDArray[np.float64], bandwidth: float, n_threads: int
+) -> NDArray[np.float64]:
+    return _core.kernel_scores(
+        centers,
+        native,
+        coefs,
+        np.zeros(coefs.shape[1]),
+        kernel="rbf",
+        gamma=1 / (2 * bandwidth**2),
+        degree=1,
+        coef0=0.0,
+        n_threads=n_threads,
+        isa=forced_isa(_core.isa_levels()),
+    )
+
+
+def scores_in_blocks(
+    native: Native, dtype: np.dtype[Any], score: Callable[[Native], NDArray[np.float64]], *, sparse: bool
+) -> NDArray[np.float64]:
+    """Return the scores of rows, converted to `dtype`, and to CSR if `sparse`, a block at a time if need be."""
+    if _dtype(native) == dtype and isinstance(native, tuple) == sparse:
+        return score(native)
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    scores: NDArray[np.float64] = np.empty(n_rows)
+    for rows in row_blocks(native):
+        scores[rows] = score(convert_rows(slice_rows(native, rows), dtype, sparse=sparse))
+    return scores
+
+
+def _dtype(native: Native) -> np.dtype[Any]:
+    return native[0].dtype if isinstance(native, tuple) else native.dtype
+
+
+def is_bandwidth(bandwidth: float) -> bool:
+    """Tell whether 1 / (2 bandwidth^2) is a number that kernels can be computed with."""
+    return bandwidth > 0 and bandwidth**2 > 0 and 0 < 1 / (2 * bandwidth**2) < math.inf
