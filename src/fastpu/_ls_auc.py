@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Basis", "Point", "Rows", "check_basis", "check_values", "fit_points", "open_rows", "require_groups"]
 
-GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+_GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _BASES = ("linear", "gauss")
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
 _MANY = 2**62
@@ -175,11 +175,9 @@ def require_groups(rows: Rows, groups: tuple[int, ...], why: str = "") -> None:
     counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
     if all(counts[g] for g in groups):
         return
-    needed = " and ".join(f"{GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
-    found = ", ".join(f"{counts[g]} {GROUP_NAMES[g]}" for g in counts)
-    hint = "" if counts[-1] or -1 not in groups or not counts[0] else (
-        "; if 0 means negative in y, pass fastpu.as_labels(y, negative=0)"
-    )  # fmt: skip
+    needed = " and ".join(f"{_GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
+    found = ", ".join(f"{counts[g]} {_GROUP_NAMES[g]}" for g in counts)
+    hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
     raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {found} rows of positive weight{hint}")
 
 
@@ -340,6 +338,9 @@ def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float
             _check_finite(rows, [image])
         if not curvature > 0:
             status = "indefinite" if form.may_be_indefinite else "precision"
+            if len(objective) == 1 and form.may_be_indefinite:  # b itself, along which scores are still told apart
+                coef, rest = right, right - image
+                residuals, objective = [float(np.linalg.norm(rest)) / scale], [_value(form, right, coef, rest)]
             break
         step = square / curvature
         coef = coef + step * direction
@@ -384,7 +385,7 @@ def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) ->
     upper, lower = (rows.labels == g for g in point.sides)
     weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    names = " and ".join(GROUP_NAMES[g] for g in point.sides)
+    names = " and ".join(_GROUP_NAMES[g] for g in point.sides)
     return replace(model, threshold=threshold, threshold_rule=f"best balanced accuracy between {names} training rows")
 
 
@@ -417,11 +418,13 @@ def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str
         ending = (
             "coef is where its gradient is 0, a saddle point"
             if rows.matrix.n_features <= _MOST_DIRECT or basis.kind == "gauss"
-            else f"coef is the last of {len(solution.residuals) - 1} steps, at the relative residual {residual:.3g}"
+            else f"coef is where {len(solution.residuals) - 1} steps of the conjugate gradients met it, and b before any"
         )
         return f"the objective has no minimum: {found}. {point.advice}; {ending}"
     if solution.status in ("max_iter", "precision"):
-        reason = f"all max_iter = {basis.max_iter} steps were taken" if solution.status == "max_iter" else "rounding ended it"  # fmt: skip
+        reason = "rounding ended it"
+        if solution.status == "max_iter":
+            reason = f"all max_iter = {basis.max_iter} steps were taken"
         return (
             f"{reason} at the relative residual {residual:.3g}, which tol = {basis.tol:g} wants smaller; raise "
             f"max_iter or lam, or scale the features of X"
