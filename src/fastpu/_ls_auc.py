@@ -418,7 +418,7 @@ def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str
         ending = (
             "coef is where its gradient is 0, a saddle point"
             if rows.matrix.n_features <= _MOST_DIRECT or basis.kind == "gauss"
-            else f"coef is where {len(solution.residuals) - 1} steps of the conjugate gradients met it, and b before any"
+            else f"coef is where {len(solution.residuals) - 1} steps of the conjugate gradients met it"
         )
         return f"the objective has no minimum: {found}. {point.advice}; {ending}"
     if solution.status in ("max_iter", "precision"):

@@ -99,14 +99,13 @@ def dense_moments(
     One pass: sums are taken of what is left when the mean of the first block is subtracted, which keeps the digits that
     sums of squares of features far from 0 lose.
     """
-    shift: NDArray[np.float64] | None = None
+    blocks_of_rows = list(row_blocks(native, size))
+    shift = blocks(blocks_of_rows[0]).mean(axis=0)
     groups = groups_of(labels)
     sums = {g: np.zeros(size) for g in groups}
     squares = {g: np.zeros((size, size)) for g in groups}
-    for rows in row_blocks(native, size):
+    for rows in blocks_of_rows:
         features = blocks(rows)
-        if shift is None:
-            shift = features.mean(axis=0)
         for g in groups:
             chosen = np.flatnonzero(labels[rows] == g)
             if chosen.size:
@@ -148,9 +147,7 @@ def group_shares(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) 
     return share
 
 
-def group_means(
-    native: Native, labels: NDArray[np.int8], share: NDArray[np.float64]
-) -> dict[int, NDArray[np.float64]]:
+def group_means(native: Native, labels: NDArray[np.int8], share: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
     """Return the mean row of each group that has rows."""
     return {g: _transposed_product(native, np.where(labels == g, share, 0.0)) for g in groups_of(labels)}
 

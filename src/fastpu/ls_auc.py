@@ -196,12 +196,14 @@ def fit_samult(
 ) -> RankMachine | list[RankMachine]:
     """SAMULT: semi-supervised AUC by squared losses, without a class prior.
 
-    Minimises over w, with f(x) = w'phi(x) and R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two groups,
+    Minimises over w, with f(x) = w'phi(x) and R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two
+    groups,
 
         gamma R_pn(f) + (1 - gamma) (R_pu(f) + R_un(f)) + lam |w|^2.
 
-    For pairs in the wrong order (the 0-1 loss) R_pu + R_un - 1/2 estimates R_pn whatever share of the unlabelled rows is
-    positive: this is why no prior is needed. With D_gh = S_g + S_h + (m_g - m_h)(m_g - m_h)', of covariances and means,
+    For pairs in the wrong order (the 0-1 loss) R_pu + R_un - 1/2 estimates R_pn whatever share of the unlabelled rows
+    is positive: this is why no prior is needed. With D_gh = S_g + S_h + (m_g - m_h)(m_g - m_h)', of covariances and
+    means,
 
         (gamma D_pn + (1 - gamma) (D_pu + D_un) + lam) w = m_p - m_n.
 
@@ -316,8 +318,8 @@ def fit_pnu_auc(
 ) -> RankMachine | list[RankMachine]:
     """PNU-AUC: AUC by squared losses from positive, negative and unlabelled rows whose class prior is known.
 
-    Minimises over w, with f(x) = w'phi(x), R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two groups, and
-    a share pi of positives among the unlabelled rows,
+    Minimises over w, with f(x) = w'phi(x), R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two groups,
+    and a share pi of positives among the unlabelled rows,
 
         (1 - |eta|) R_pn(f) + |eta| R_x(f) + lam |w|^2,
 
@@ -368,8 +370,8 @@ def fit_pnu_auc(
 
     Notes
     -----
-    The covariance of the positive rows has the factor (1 - eta (pi / (1 - pi))) for eta > 0, that of the negative rows
-    (1 - |eta| (1 - pi) / pi) for eta < 0; all other terms are positive. So there is a minimum wherever
+    The covariance of the positive rows has the factor 1 - eta pi / (1 - pi) for eta > 0, that of the negative rows
+    1 - |eta| (1 - pi) / pi for eta < 0; all other terms are positive. So there is a minimum wherever
 
         eta <= (1 - pi) / pi   and   -eta <= pi / (1 - pi),
 

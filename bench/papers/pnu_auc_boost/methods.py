@@ -148,10 +148,10 @@ def _least_squares(
 METHODS = (
     _boosting("Ours", "PNUAUCBoost", fastpu.fit_pnu_auc_boost, _grid(gamma=GAMMAS, rho=RHOS), labelled_only=False),
     _boosting("RBAUC", "RBAUC", fastpu.fit_rankboost_auc, _grid(rho=RHOS), labelled_only=True),
+    _least_squares("PNUAUC", "PNU-AUC", fastpu.fit_pnu_auc, _grid(gauss=BASES, eta=ETAS, lam=LAMS), needs_prior=True),
     _least_squares(
-        "PNUAUC", "PNU-AUC", fastpu.fit_pnu_auc, _grid(gauss=BASES, eta=ETAS, lam=LAMS), needs_prior=True
+        "Samult", "SAMULT", fastpu.fit_samult, _grid(gauss=BASES, gamma=GAMMAS, lam=LAMS), needs_prior=False
     ),
-    _least_squares("Samult", "SAMULT", fastpu.fit_samult, _grid(gauss=BASES, gamma=GAMMAS, lam=LAMS), needs_prior=False),
     _boosting("PNUAB", "PNUAB", fastpu.fit_pnu_adaboost, _grid(gamma=GAMMAS), labelled_only=False),
     _least_squares("LSAUC", "LSAUC", fastpu.fit_ls_auc, _grid(gauss=BASES, lam=LAMS), needs_prior=False),
 )
