@@ -232,7 +232,7 @@ def test_text_in_csr_is_never_made_dense():
 SHARED = [
     ({"lam": -1.0}, ValueError, "lam must be a finite number >= 0, got -1"),
     ({"lam": "much"}, TypeError, "lam must be a finite number >= 0, got 'much'"),
-    ({"lam": []}, ValueError, "lam must be a number or a sequence of at least one of them"),
+    ({"lam": []}, ValueError, "lam must be a number >= 0 or a sequence of at least one of them"),
     ({"lam": [0.1, np.nan]}, ValueError, "lam[1] must be a finite number >= 0, got nan"),
     ({"basis": "rbf"}, ValueError, "basis must be one of 'linear', 'gauss', got 'rbf'"),
     ({"n_centers": 0}, ValueError, "n_centers must be an integer >= 1, got 0"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +32,14 @@ from fastpu.binned_features import BinnedFeatures
 from fastpu.rank_machine import RankMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from fastpu._kernels import Native
     from fastpu._ls_moments import Form, Moments
 
-__all__ = ["Basis", "Point", "Rows", "check_basis", "check_values", "fit_points", "open_rows", "require_groups"]
+__all__ = ["Basis", "Point", "Rows", "check_basis", "check_lams", "fit_points", "open_rows", "require_groups"]
 
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _BASES = ("linear", "gauss")
@@ -94,14 +93,14 @@ def check_basis(
     )
 
 
-def check_values(name: str, value: object, *, low: float, high: float | None = None) -> tuple[list[float], bool]:
-    """Return the values of a parameter that may be a sequence, and whether it was a single one."""
+def check_lams(value: object) -> tuple[list[float], bool]:
+    """Return the values of `lam`, which may be a sequence, and whether it was a single one."""
     if not ((isinstance(value, np.ndarray) and value.ndim > 0) or isinstance(value, list | tuple)):
-        return [check_float(name, value, low=low, high=high)], True
+        return [check_float("lam", value, low=0)], True
     values: Sequence[object] = list(value)
     if not values:
-        raise ValueError(f"{name} must be a number or a sequence of at least one of them, got {describe(value)}")
-    return [check_float(f"{name}[{i}]", item, low=low, high=high) for i, item in enumerate(values)], False
+        raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(value)}")
+    return [check_float(f"lam[{i}]", item, low=0) for i, item in enumerate(values)], False
 
 
 @dataclass(frozen=True)
@@ -274,8 +273,8 @@ def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMa
     models = []
     for point, solution in zip(points, solutions, strict=True):
         _check_finite(rows, [solution.coef])
-        model = _make_model(data, basis, point, solution)
-        _warn(rows, basis, point, solution, model)
+        model, n_positive = _make_model(data, basis, point, solution)
+        _warn(rows, basis, point, solution, n_positive)
         models.append(model)
     return models
 
@@ -355,7 +354,8 @@ def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float
     return _Solution(coef, status, residuals, objective)
 
 
-def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) -> RankMachine:
+def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) -> tuple[RankMachine, int]:
+    """Return the model, and how many of the rows it calls positive."""
     rows, centers = data.rows, data.centers
     arrays: dict[str, Any] = {}
     if isinstance(centers, tuple):
@@ -386,13 +386,14 @@ def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) ->
     weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
     names = " and ".join(_GROUP_NAMES[g] for g in point.sides)
-    return replace(model, threshold=threshold, threshold_rule=f"best balanced accuracy between {names} training rows")
+    rule = f"best balanced accuracy between {names} training rows"
+    return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
 
 
 # -------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, model: RankMachine) -> None:
+def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positive: int) -> None:
     level = 4  # the caller of the fit function
     trouble = _trouble(rows, basis, point, solution)
     if trouble:
@@ -401,6 +402,13 @@ def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, model: Ra
         warnings.warn(
             f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
             f"features; more rows, or basis='gauss', may tell them apart",
+            DegenerateModelWarning,
+            stacklevel=level,
+        )
+    elif n_positive in (0, rows.labels.size):
+        warnings.warn(
+            f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
+            f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than chance does",
             DegenerateModelWarning,
             stacklevel=level,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from fastpu._ls_auc import Point, check_basis, check_values, fit_points, open_rows, require_groups
+from fastpu._ls_auc import Point, check_basis, check_lams, fit_points, open_rows, require_groups
 from fastpu._ls_moments import Form
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._sharing import shares_work
@@ -120,7 +120,7 @@ def fit_ls_auc(
     ConvergenceWarning
         If conjugate gradients do not meet `tol`.
     DegenerateModelWarning
-        If the model scores every row 0.
+        If the model scores every row 0, or calls no training row positive.
 
     Notes
     -----
@@ -141,7 +141,7 @@ def fit_ls_auc(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    lams, single = check_values("lam", lam, low=0)
+    lams, single = check_lams(lam)
     features = check_basis(
         basis=basis, n_centers=n_centers, centers=centers, bandwidth=bandwidth, tol=tol, max_iter=max_iter
     )
@@ -252,7 +252,7 @@ def fit_samult(
     array([0.357143])
     """
     share = check_float("gamma", gamma, low=0, high=1)
-    lams, single = check_values("lam", lam, low=0)
+    lams, single = check_lams(lam)
     features = check_basis(
         basis=basis, n_centers=n_centers, centers=centers, bandwidth=bandwidth, tol=tol, max_iter=max_iter
     )
@@ -402,7 +402,7 @@ def fit_pnu_auc(
     """
     given, drawn_as = check_prior(prior), check_scenario(scenario)
     mix = check_float("eta", eta, low=-1, high=1)
-    lams, single = check_values("lam", lam, low=0)
+    lams, single = check_lams(lam)
     features = check_basis(
         basis=basis, n_centers=n_centers, centers=centers, bandwidth=bandwidth, tol=tol, max_iter=max_iter
     )
