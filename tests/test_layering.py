@@ -71,6 +71,7 @@ FAMILIES = {
     "_knn_graph.py",
     "_large_margin.py",
     "_least_squares.py",
+    "_ls_auc.py",
     "_mapping.py",
     "_ordered_factor.py",
     "_pu_risk.py",

@@ -24,11 +24,13 @@ from fastpu.isvm import fit_ipsi, fit_isvm
 from fastpu.kernel_machine import KernelMachine
 from fastpu.labels import as_labels, stack
 from fastpu.linear_machine import LinearMachine
+from fastpu.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
 from fastpu.mapping_convergence import MappingRound, fit_smc, fit_svmc
 from fastpu.mapping_machine import MappingMachine, MappingScorer
 from fastpu.nnpu import fit_nnpu
 from fastpu.pual import fit_pual
 from fastpu.pual_machine import PualMachine
+from fastpu.rank_machine import RankMachine
 from fastpu.risk_machine import RiskMachine
 from fastpu.risk_network import RiskNetwork
 from fastpu.selection import Selection, select
@@ -60,6 +62,7 @@ __all__ = [
     "PathRound",
     "PualMachine",
     "PualRound",
+    "RankMachine",
     "RiskMachine",
     "RiskNetwork",
     "RiskRound",
@@ -78,14 +81,17 @@ __all__ = [
     "fit_gllc",
     "fit_ipsi",
     "fit_isvm",
+    "fit_ls_auc",
     "fit_nnpu",
     "fit_nu_svm",
     "fit_one_class_svm",
     "fit_pnu_adaboost",
+    "fit_pnu_auc",
     "fit_pnu_auc_boost",
     "fit_pu_svm_path",
     "fit_pual",
     "fit_rankboost_auc",
+    "fit_samult",
     "fit_smc",
     "fit_svm",
     "fit_svm_path",

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
-
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Csr: TypeAlias = tuple[_Floats, NDArray[np.int32], NDArray[np.int64], tuple[int, int]]
 _Matrix: TypeAlias = _Floats | _Csr
@@ -51,21 +50,6 @@ class LargeMarginEngine:
         rho: float,
         eps: float,
         start: dict[str, Any] | None,
-        callback: Callable[[int, float, float], bool] | None,
-    ) -> dict[str, Any]: ...
-
-class PualDual:
-    def __init__(self, factor: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
-    def solve(
-        self,
-        cost: float,
-        *,
-        solver: str,
-        tol: float,
-        max_iter: int,
-        mu: float,
         callback: Callable[[int, float, float], bool] | None,
     ) -> dict[str, Any]: ...
 
@@ -116,34 +100,6 @@ class SvmEngine:
 def bin_features(
     matrix: _Matrix, max_bins: int, sample_weight: NDArray[np.float64] | None, n_threads: int
 ) -> BinnedFeatures: ...
-def fit_nnpu(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    start: dict[str, Any],
-    *,
-    risk: dict[str, Any],
-    training: dict[str, Any],
-    eval_x: _Matrix | None,
-    eval_labels: NDArray[np.int8] | None,
-    callback: Callable[[int, float, float, float, int, float], bool] | None,
-    n_threads: int,
-    isa: str,
-) -> dict[str, Any]: ...
-def fit_upu(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    *,
-    loss: str,
-    prior: float,
-    lam: float,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[int, float, float], bool] | None,
-    n_threads: int,
-    isa: str,
-) -> dict[str, Any]: ...
 def isa_levels() -> list[str]: ...
 def kernel_scores(
     support: _Matrix,
@@ -158,29 +114,6 @@ def kernel_scores(
     n_threads: int,
     isa: str,
 ) -> NDArray[np.float64]: ...
-def knn_edges(
-    indices: NDArray[np.int64], squared: NDArray[np.float64], is_union: bool, n_threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
-def knn_search(
-    x: _Matrix, n_neighbors: int, *, n_threads: int, isa: str, method: str = ""
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
-def knn_similarity(
-    values: NDArray[np.float64], columns: NDArray[np.int32], row_start: NDArray[np.int64], sigma: float, n_threads: int
-) -> tuple[
-    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
-    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
-]: ...
-def nnpu_risk(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    at: dict[str, Any],
-    *,
-    risk: dict[str, Any],
-    n_threads: int,
-    isa: str,
-) -> dict[str, Any]: ...
-def nnpu_scores(x: _Matrix, at: dict[str, Any], *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
 def stump_boost(
     features: _Matrix | BinnedFeatures,
     labels: NDArray[np.int8],
@@ -211,14 +144,37 @@ def stump_scores(
     low: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def knn_edges(
+    indices: NDArray[np.int64], squared: NDArray[np.float64], is_union: bool, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
+def knn_search(
+    x: _Matrix, n_neighbors: int, *, n_threads: int, isa: str, method: str = ""
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def knn_similarity(
+    values: NDArray[np.float64], columns: NDArray[np.int32], row_start: NDArray[np.int64], sigma: float, n_threads: int
+) -> tuple[
+    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+]: ...
+
+class PualDual:
+    def __init__(self, factor: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def solve(
+        self,
+        cost: float,
+        *,
+        solver: str,
+        tol: float,
+        max_iter: int,
+        mu: float,
+        callback: Callable[[int, float, float], bool] | None,
+    ) -> dict[str, Any]: ...
+
 def kernel_matrix(
     x: _Matrix,
     columns: NDArray[np.int64],
-def svm_path(
-    data: _Matrix,
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int8],
-    costs: NDArray[np.float64],
     *,
     kernel: str,
     gamma: float,
@@ -233,6 +189,55 @@ def tiled_product(
     a: NDArray[np.float64], b: NDArray[np.float64], *, transpose_a: bool, transpose_b: bool, n_threads: int
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, transpose: bool, n_threads: int) -> None: ...
+def fit_nnpu(
+    x: _Matrix,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    start: dict[str, Any],
+    *,
+    risk: dict[str, Any],
+    training: dict[str, Any],
+    eval_x: _Matrix | None,
+    eval_labels: NDArray[np.int8] | None,
+    callback: Callable[[int, float, float, float, int, float], bool] | None,
+    n_threads: int,
+    isa: str,
+) -> dict[str, Any]: ...
+def fit_upu(
+    x: _Matrix,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    *,
+    loss: str,
+    prior: float,
+    lam: float,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[int, float, float], bool] | None,
+    n_threads: int,
+    isa: str,
+) -> dict[str, Any]: ...
+def nnpu_risk(
+    x: _Matrix,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    at: dict[str, Any],
+    *,
+    risk: dict[str, Any],
+    n_threads: int,
+    isa: str,
+) -> dict[str, Any]: ...
+def nnpu_scores(x: _Matrix, at: dict[str, Any], *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
+def svm_path(
+    data: _Matrix,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    costs: NDArray[np.float64],
+    *,
+    kernel: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
     function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
     lam_min: float,
     max_events: int,

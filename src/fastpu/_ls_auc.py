@@ -1,0 +1,441 @@
+"""What the squared-loss AUC methods share: arguments, rows, the linear system, and the models."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+
+from fastpu._blas_threads import one_blas_thread
+from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
+from fastpu._kernels import convert_rows, slice_rows, take_rows
+from fastpu._ls_moments import apply_form, dense_moments, form_matrix, group_means, group_shares, sparse_moments
+from fastpu._text import describe
+from fastpu._threads import resolve_n_threads
+from fastpu._threshold import balanced_accuracy_threshold
+from fastpu._validate import (
+    Matrix,
+    check_choice,
+    check_float,
+    check_int,
+    check_labels,
+    check_matrix,
+    check_random_state,
+    check_sample_weight,
+    label_counts,
+)
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu.binned_features import BinnedFeatures
+from fastpu.rank_machine import RankMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu._kernels import Native
+    from fastpu._ls_moments import Form, Moments
+
+__all__ = ["Basis", "Point", "Rows", "check_basis", "check_lams", "fit_points", "open_rows", "require_groups"]
+
+_GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+_BASES = ("linear", "gauss")
+_MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
+_MANY = 2**62
+_RESIDUAL = 1e-6  # relative: what a direct solution must not exceed
+
+
+# ------------------------------------------------------------------------------------------------- arguments
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The features that f is linear in, and how large systems are solved."""
+
+    kind: str
+    n_centers: int
+    centers: object
+    bandwidth: float | None
+    tol: float
+    max_iter: int
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model, as they were given."""
+        found: dict[str, object] = {"basis": self.kind}
+        if self.kind == "gauss":
+            found["n_centers"] = self.n_centers if self.centers is None else None
+            found["bandwidth"] = self.bandwidth
+        return {**found, "tol": self.tol, "max_iter": self.max_iter}
+
+
+def check_basis(
+    *, basis: object, n_centers: object, centers: object, bandwidth: object, tol: object, max_iter: object
+) -> Basis:
+    kind = check_choice("basis", basis, _BASES)
+    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
+        if kind != "gauss" and value is not None:
+            raise ValueError(f"{name} is for basis='gauss', got it with basis={kind!r}")
+    width = None
+    if bandwidth is not None:
+        width = check_float("bandwidth", bandwidth, low=0, open_low=True)
+        if not is_bandwidth(width):
+            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
+    return Basis(
+        kind=kind,
+        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
+        centers=centers,
+        bandwidth=width,
+        tol=check_float("tol", tol, low=0, open_low=True),
+        max_iter=min(check_int("max_iter", max_iter, low=1), _MANY),
+    )
+
+
+def check_lams(value: object) -> tuple[list[float], bool]:
+    """Return the values of `lam`, which may be a sequence, and whether it was a single one."""
+    if not ((isinstance(value, np.ndarray) and value.ndim > 0) or isinstance(value, list | tuple)):
+        return [check_float("lam", value, low=0)], True
+    values: Sequence[object] = list(value)
+    if not values:
+        raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(value)}")
+    return [check_float(f"lam[{i}]", item, low=0) for i, item in enumerate(values)], False
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model to fit: the quadratic, its ridge, the groups that its threshold lies between, and what to record.
+
+    `advice` says what helps if the quadratic has no minimum.
+    """
+
+    form: Form
+    lam: float
+    sides: tuple[int, int]
+    params: dict[str, object]
+    advice: str = ""
+
+
+# ------------------------------------------------------------------------------------------------------ rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows whose weight is not 0, of the groups that the method reads."""
+
+    function: str
+    matrix: Matrix
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    n_threads: int
+    generator: np.random.Generator
+
+    def mass(self, group: int) -> float:
+        """Return the weight of a group."""
+        chosen = self.labels == group
+        return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
+
+
+def open_rows(
+    X: object,
+    y: object,
+    *,
+    function: str,
+    groups: tuple[int, ...],
+    sample_weight: object,
+    random_state: object,
+    n_threads: object,
+) -> Rows:
+    threads = resolve_n_threads(n_threads)
+    generator = check_random_state(random_state)
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
+        )
+    matrix = check_matrix(X)
+    labels = check_labels(y, matrix.n_rows)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    used = np.isin(labels, groups)
+    if weights is not None:
+        used &= weights > 0
+    if not used.all():
+        kept = np.flatnonzero(used).astype(np.int64)  # the others are left out altogether
+        taken = take_rows(matrix.native, kept)
+        matrix = replace(matrix, native=taken, n_rows=kept.size)
+        labels, weights = labels[kept], None if weights is None else weights[kept]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    return Rows(function, matrix, labels, weights, threads, generator)
+
+
+def require_groups(rows: Rows, groups: tuple[int, ...], why: str = "") -> None:
+    """Raise ValueError unless there are rows of these groups."""
+    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
+    if all(counts[g] for g in groups):
+        return
+    needed = " and ".join(f"{_GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
+    found = ", ".join(f"{counts[g]} {_GROUP_NAMES[g]}" for g in counts)
+    hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
+    raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {found} rows of positive weight{hint}")
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What f is linear in: the rows themselves, or basis functions around centres."""
+
+    rows: Rows
+    share: NDArray[np.float64]
+    centers: Native | None
+    bandwidth: float | None
+    size: int
+
+    @property
+    def is_direct(self) -> bool:
+        return self.centers is not None or self.size <= _MOST_DIRECT
+
+    def moments(self) -> Moments:
+        native, labels = self.rows.matrix.native, self.rows.labels
+        _check_memory(self.size, len(set(labels.tolist())))
+        if isinstance(native, tuple) and self.centers is None:
+            return sparse_moments(native, labels, self.share)
+        return dense_moments(self._features, native, self.size, labels, self.share)
+
+    def _features(self, rows: slice) -> NDArray[np.float64]:
+        part = slice_rows(self.rows.matrix.native, rows)
+        if self.centers is not None and self.bandwidth is not None:
+            return gauss_features(part, self.centers, self.bandwidth, self.rows.n_threads)
+        values: Any = part  # dense: `moments` takes CSR apart
+        return np.asarray(values, dtype=np.float64)
+
+
+def _check_memory(size: int, n_groups: int) -> None:
+    """Raise MemoryError, before work begins, if matrices of so many weights cannot be had."""
+    n_bytes = 8 * size * size * (n_groups + 4)
+    try:
+        np.empty(n_bytes, dtype=np.uint8)
+    except (MemoryError, ValueError):  # the latter from sizes beyond any address
+        raise MemoryError(
+            f"matrices of {size} x {size} numbers need {n_bytes} bytes, which cannot be had; use fewer centres"
+        ) from None
+
+
+def _open_data(rows: Rows, basis: Basis) -> _Data:
+    share = group_shares(rows.labels, rows.weights)
+    if basis.kind == "linear":
+        return _Data(rows, share, None, None, rows.matrix.n_features)
+    matrix = rows.matrix
+    if basis.centers is None:
+        centers = draw_centers(matrix.native, basis.n_centers, rows.weights, rows.generator)
+    else:
+        given = check_matrix(
+            basis.centers, name="centers", n_features=matrix.n_features, feature_names=matrix.feature_names
+        )
+        with np.errstate(over="ignore"):
+            centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
+        values = centers[0] if isinstance(centers, tuple) else centers
+        if not np.isfinite(values).all():
+            raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
+    bandwidth = median_distance(centers) if basis.bandwidth is None else basis.bandwidth
+    if not is_bandwidth(bandwidth):
+        raise ValueError(
+            f"bandwidth=None is the median distance between two centres, which is no number > 0 here, got "
+            f"{bandwidth:g}; pass a number"
+        )
+    size = centers[3][0] if isinstance(centers, tuple) else len(centers)
+    return _Data(rows, share, centers, bandwidth, size)
+
+
+# ------------------------------------------------------------------------------------------------------- fit
+
+
+@dataclass(frozen=True)
+class _Solution:
+    coef: NDArray[np.float64]
+    status: str
+    residuals: list[float]
+    objective: list[float]
+    smallest: float | None = None
+
+
+def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMachine]:
+    """Return a model for each point; moments are computed once for all. Warns the caller of the fit function."""
+    data = _open_data(rows, basis)
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        if data.is_direct:
+            moments = data.moments()
+            _check_finite(rows, [*moments.means.values(), *moments.spreads.values()])
+            solutions = [_solve_directly(point, moments) for point in points]
+        else:
+            means = group_means(rows.matrix.native, rows.labels, data.share)
+            _check_finite(rows, list(means.values()))
+            solutions = [_solve_by_steps(point, data, means, basis) for point in points]
+    models = []
+    for point, solution in zip(points, solutions, strict=True):
+        _check_finite(rows, [solution.coef])
+        model, n_positive = _make_model(data, basis, point, solution)
+        _warn(rows, basis, point, solution, n_positive)
+        models.append(model)
+    return models
+
+
+def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError(
+            f"X must hold numbers whose squares can be added up for {rows.function}, got some so large that these "
+            f"overflow; scale the features"
+        )
+
+
+def _value(form: Form, right: NDArray[np.float64], coef: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
+    """Return the objective at `coef`, where `rest` is b - (A + lam) coef."""
+    return form.constant - float(right @ coef) - float(rest @ coef)
+
+
+def _solve_directly(point: Point, moments: Moments) -> _Solution:
+    right = point.form.right(moments.means)
+    matrix = form_matrix(point.form, moments, point.lam)
+    size = right.size
+    factor, info = scipy.linalg.lapack.dpotrf(matrix, lower=1)
+    pivots = np.diagonal(factor)
+    status, smallest = "closed_form", None
+    if info == 0 and float(pivots.min()) ** 2 > size * np.finfo(float).eps * float(pivots.max()) ** 2:
+        coef = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
+        coef = coef + scipy.linalg.cho_solve((factor, True), right - matrix @ coef, check_finite=False)
+    else:
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        limit = size * np.finfo(float).eps * float(np.abs(values).max())
+        kept = np.abs(values) > limit
+        coef = vectors[:, kept] @ ((right @ vectors[:, kept]) / values[kept])
+        status = "indefinite" if float(values[0]) < -limit else "singular"
+        smallest = float(values[0]) if status == "indefinite" else None
+    rest = right - matrix @ coef
+    scale = float(np.linalg.norm(right))
+    residual = float(np.linalg.norm(rest)) / scale if scale else 0.0
+    if status == "singular" and residual > _RESIDUAL:
+        status = "indefinite"  # the objective falls for ever along a direction in which it has no curvature
+    return _Solution(coef, status, [residual], [_value(point.form, right, coef, rest)], smallest)
+
+
+def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float64]], basis: Basis) -> _Solution:
+    """Solve by conjugate gradients, which need products of A with vectors only."""
+    rows = data.rows
+    form, right = point.form, point.form.right(means)
+    scale = float(np.linalg.norm(right))
+    coef: NDArray[np.float64] = np.zeros_like(right)
+    if scale == 0:
+        return _Solution(coef, "tol", [0.0], [form.constant])
+    rest = right.copy()
+    direction = rest.copy()
+    square = float(rest @ rest)
+    residuals, objective, status = [1.0], [form.constant], "max_iter"
+    for _ in range(basis.max_iter):
+        image = apply_form(form, rows.matrix.native, rows.labels, data.share, means, direction)
+        image += point.lam * direction
+        curvature = float(direction @ image)
+        if not np.isfinite(curvature):
+            _check_finite(rows, [image])
+        if not curvature > 0:
+            status = "indefinite" if form.may_be_indefinite else "precision"
+            if len(objective) == 1 and form.may_be_indefinite:  # b itself, along which scores are still told apart
+                coef, rest = right, right - image
+                residuals, objective = [float(np.linalg.norm(rest)) / scale], [_value(form, right, coef, rest)]
+            break
+        step = square / curvature
+        coef = coef + step * direction
+        rest = rest - step * image
+        last, square = square, float(rest @ rest)
+        residuals.append(float(np.sqrt(square)) / scale)
+        objective.append(_value(form, right, coef, rest))
+        if residuals[-1] <= basis.tol:
+            status = "tol"
+            break
+        direction = rest + (square / last) * direction
+    return _Solution(coef, status, residuals, objective)
+
+
+def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) -> tuple[RankMachine, int]:
+    """Return the model, and how many of the rows it calls positive."""
+    rows, centers = data.rows, data.centers
+    arrays: dict[str, Any] = {}
+    if isinstance(centers, tuple):
+        arrays = {"centers_data": centers[0], "centers_indices": centers[1], "centers_indptr": centers[2]}
+    elif centers is not None:
+        arrays = {"centers_dense": centers}
+    history = {"residual": np.array(solution.residuals)}
+    if solution.smallest is not None:
+        history["smallest_eigenvalue"] = np.array([solution.smallest])
+    model = RankMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        n_iter=len(solution.objective) - 1,
+        converged=solution.status in ("closed_form", "singular", "tol"),
+        status=solution.status,
+        objective=np.array(solution.objective),
+        history=history,
+        params={"method": rows.function, **point.params, "lam": point.lam, **basis.params()},
+        basis=basis.kind,
+        coef=solution.coef,
+        intercept=0.0,
+        bandwidth=data.bandwidth,
+        **arrays,
+    )
+    scores = model._decision_function(rows.matrix, rows.n_threads)
+    upper, lower = (rows.labels == g for g in point.sides)
+    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
+    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
+    names = " and ".join(_GROUP_NAMES[g] for g in point.sides)
+    rule = f"best balanced accuracy between {names} training rows"
+    return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
+
+
+# -------------------------------------------------------------------------------------------------- warnings
+
+
+def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positive: int) -> None:
+    level = 4  # the caller of the fit function
+    trouble = _trouble(rows, basis, point, solution)
+    if trouble:
+        warnings.warn(f"{rows.function}: {trouble}", ConvergenceWarning, stacklevel=level)
+    if not solution.coef.any():
+        warnings.warn(
+            f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
+            f"features; more rows, or basis='gauss', may tell them apart",
+            DegenerateModelWarning,
+            stacklevel=level,
+        )
+    elif n_positive in (0, rows.labels.size):
+        warnings.warn(
+            f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
+            f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than "
+            f"chance does",
+            DegenerateModelWarning,
+            stacklevel=level,
+        )
+
+
+def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str:
+    residual = solution.residuals[-1]
+    if solution.status == "indefinite":
+        found = "its matrix A + lam has no minimum along some direction"
+        if solution.smallest is not None:
+            found = (
+                f"the smallest eigenvalue of its matrix A + lam is {solution.smallest:.3g}, and lam > "
+                f"{point.lam - solution.smallest:.3g} would make it positive"
+            )
+        ending = (
+            "coef is where its gradient is 0, a saddle point"
+            if rows.matrix.n_features <= _MOST_DIRECT or basis.kind == "gauss"
+            else f"coef is where {len(solution.residuals) - 1} steps of the conjugate gradients met it"
+        )
+        return f"the objective has no minimum: {found}. {point.advice}; {ending}"
+    if solution.status in ("max_iter", "precision"):
+        reason = "rounding ended it"
+        if solution.status == "max_iter":
+            reason = f"all max_iter = {basis.max_iter} steps were taken"
+        return (
+            f"{reason} at the relative residual {residual:.3g}, which tol = {basis.tol:g} wants smaller; raise "
+            f"max_iter or lam, or scale the features of X"
+        )
+    return ""
