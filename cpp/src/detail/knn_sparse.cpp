@@ -27,22 +27,28 @@ struct Columns {
   std::vector<index_t> start;
   std::vector<std::int32_t> rows;
   std::vector<T> values;
-  std::vector<std::int32_t> column_of;  // the number of each entry's column
+  const std::int32_t* column_of = nullptr;  // the number of each entry's column
+
+  Columns(const Columns&) = delete;  // it may point into itself
+  Columns& operator=(const Columns&) = delete;
+  Columns(Columns&&) = delete;
+  Columns& operator=(Columns&&) = delete;
+  ~Columns() = default;
 
   Columns(const CsrView<T>& x, Team& team) {
     const index_t n_entries = x.row_start[x.n_rows];
     Pacer pacer([&team] { team.poll(); });
     number(x, n_entries, pacer);
-    rows = make_vector<std::int32_t>(n_entries, "the transposed rows");
-    values = make_vector<T>(n_entries, "the transposed rows");
+    rows = make_long_vector<std::int32_t>(n_entries, "the transposed rows", pacer);
+    values = make_long_vector<T>(n_entries, "the transposed rows", pacer);
     pacer.run(0, n_entries, [&](index_t first, index_t end) {
-      for (index_t e = first; e < end; ++e) ++start[at(column_of[at(e)]) + 1];
+      for (index_t e = first; e < end; ++e) ++start[at(column_of[e]) + 1];
     });
     for (std::size_t c = 1; c < start.size(); ++c) start[c] += start[c - 1];
     std::vector<index_t> next(start.begin(), start.end() - 1);
     for (index_t i = 0; i < x.n_rows; ++i) {
       for (index_t e = x.row_start[i]; e < x.row_start[i + 1]; ++e) {
-        const index_t to = next[at(column_of[at(e)])]++;
+        const index_t to = next[at(column_of[e])]++;
         rows[at(to)] = static_cast<std::int32_t>(i);
         values[at(to)] = x.values[e];
       }
@@ -54,9 +60,8 @@ struct Columns {
   template <class Checkpoint>
   void number(const CsrView<T>& x, index_t n_entries, Pacer<Checkpoint>& pacer) {
     constexpr index_t kFew = index_t{1} << 20;  // columns that need no thought
-    column_of = make_vector<std::int32_t>(n_entries, "the columns of sparse rows");
     if (x.n_cols <= std::max(kFew, 2 * n_entries)) {
-      std::copy_n(x.columns, n_entries, column_of.begin());
+      column_of = x.columns;
       start = make_vector<index_t>(x.n_cols + 1, "the columns of sparse rows");
       return;
     }
@@ -66,14 +71,18 @@ struct Columns {
       std::sort(names.begin(), names.end());
       names.erase(std::unique(names.begin(), names.end()), names.end());
     });
+    numbers_ = make_long_vector<std::int32_t>(n_entries, "the columns of sparse rows", pacer);
     pacer.run(0, n_entries, [&](index_t first, index_t end) {
       for (index_t e = first; e < end; ++e) {
         const auto place = std::lower_bound(names.begin(), names.end(), x.columns[e]);
-        column_of[at(e)] = static_cast<std::int32_t>(place - names.begin());
+        numbers_[at(e)] = static_cast<std::int32_t>(place - names.begin());
       }
     });
+    column_of = numbers_.data();
     start = make_vector<index_t>(static_cast<index_t>(names.size()) + 1, "the columns of sparse rows");
   }
+
+  std::vector<std::int32_t> numbers_;
 };
 
 template <class T>
@@ -81,6 +90,7 @@ class SparseSearch {
  public:
   SparseSearch(const CsrView<T>& x, Team& team, NearestRows& nearest)
       : x_(x), team_(team), nearest_(nearest), columns_(x, team), halves_(x.n_rows, "the squared lengths of rows") {
+    Pacer pacer([&team] { team.poll(); });
     for (index_t i = 0; i < x.n_rows; ++i) {
       double sum = 0;
       double largest = 0;
@@ -96,6 +106,7 @@ class SparseSearch {
         throw std::invalid_argument(message.str());
       }
       halves_[i] = 0.5 * sum;
+      pacer.add(x.row_start[i + 1] - x.row_start[i]);
     }
   }
 
@@ -129,7 +140,7 @@ class SparseSearch {
     std::fill_n(near, n, 0.0);
     for (index_t e = x_.row_start[i]; e < x_.row_start[i + 1]; ++e) {
       const auto value = static_cast<double>(x_.values[e]);
-      const auto column = at(columns_.column_of[at(e)]);
+      const auto column = at(columns_.column_of[e]);
       const std::int32_t* rows = columns_.rows.data();
       const T* values = columns_.values.data();
       for (index_t k = columns_.start[column]; k < columns_.start[column + 1]; ++k)
