@@ -14,18 +14,21 @@ if TYPE_CHECKING:
 
 __all__ = ["ordered_factor"]
 
-_RANK_TOL = 2.0  # in units of n eps times the largest diagonal entry: what rounding leaves of a pivot that is 0
+_RANK_TOL = 2.0  # in units of n eps times the size: what rounding leaves of a pivot that is 0
 
 
-def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int) -> tuple[NDArray[np.float64], int]:
+def ordered_factor(
+    K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float
+) -> tuple[NDArray[np.float64], int]:
     """Return Z with as many columns as the rank of `K`, and how many of the last of them the first rows use.
 
-    `K` is positive semidefinite, its entries between the rows after `n_first` add up to 0 in every row and column.
+    `K` is positive semidefinite, its entries between the rows after `n_first` add up to 0 in every row and column, and
+    `size` is the largest of the numbers that it is made from: the rounding in it is that of those.
     A `K` that has no other dependence takes n^3 / 3 multiplications; for others pivots are chosen, and directions that
     are all rounding left out.
     """
     n = len(K)
-    limit = _RANK_TOL * n * np.finfo(float).eps * max(float(np.diagonal(K).max()), 0.0)
+    limit = _RANK_TOL * n * np.finfo(float).eps * size
     # The last row follows from the others: -1 times their sum over the later rows.
     inner = K[:-1, :-1].copy()
     if n - 1 > n_first and _core.tiled_cholesky(inner, n_threads=n_threads) == 0:
