@@ -21,11 +21,14 @@ def cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def measure(script: Path, name: str, options: Mapping[str, Any], *, omp_threads: int) -> dict[str, Any]:
-    """Run one of the measures of a script in a process of its own, with so many OpenMP threads and one BLAS thread."""
+def measure(
+    script: Path, name: str, options: Mapping[str, Any], *, omp_threads: int, blas_threads: int = 1
+) -> dict[str, Any]:
+    """Run one of the measures of a script in a process of its own, with so many OpenMP and BLAS threads."""
     text = ", ".join(f"{key} {value}" for key, value in options.items())
     print(f"{name}: {text}", file=sys.stderr, flush=True)
-    pinned = {"OMP_NUM_THREADS": str(omp_threads), "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    blas = str(blas_threads)
+    pinned = {"OMP_NUM_THREADS": str(omp_threads), "OPENBLAS_NUM_THREADS": blas, "MKL_NUM_THREADS": blas}
     command = [sys.executable, str(script), name, json.dumps(options)]
     child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
     if child.returncode != 0:

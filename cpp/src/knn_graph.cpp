@@ -16,11 +16,10 @@ namespace fastpu {
 
 namespace {
 
-// The tree looks at a number of points that grows quickly with the dimension and slowly with n (measured on normal
-// rows, where it does worst): up to so many features it is faster.
-constexpr index_t kTreeFeatures = 3;
-constexpr index_t kTreeFeaturesOfMany = 6;
-constexpr index_t kMany = 50'000;
+// The number of points that the tree looks at grows quickly with the dimension and slowly with n: on normal rows, where
+// it does worst, it is faster up to so many features, and to one more whenever n is four times as large.
+constexpr index_t kTreeFeatures = 4;
+constexpr index_t kRowsForMore = 20'000;
 
 void check_neighbors(index_t n_neighbors, index_t n_rows) {
   if (n_neighbors < 0 || n_neighbors > std::max<index_t>(n_rows - 1, 0)) {
@@ -76,7 +75,11 @@ void check_ranges(const DenseView<T>& x, Team& team) {
   }
 }
 
-bool prefers_tree(index_t n, index_t d) { return d <= (n < kMany ? kTreeFeatures : kTreeFeaturesOfMany); }
+bool prefers_tree(index_t n, index_t d) {
+  index_t most = kTreeFeatures;
+  for (index_t rows = n; rows >= kRowsForMore; rows /= 4) ++most;
+  return d <= most;
+}
 
 }  // namespace
 

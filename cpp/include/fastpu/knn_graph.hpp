@@ -7,11 +7,12 @@
 // its own by its index, so that duplicates are neighbours at distance 0. The result has the same bits for every method,
 // instruction-set level and number of threads, and for CSR rows those of the same rows as a dense matrix.
 //
-// Two methods for dense rows. A k-d tree, which takes time O(n log n) where the dimension is low and 8 (n + n / 2) d
-// bytes. Blocks: every two rows are compared once, by products in float32 of centred and scaled rows with a bound on
-// their rounding error; what may be among the nearest by that bound is computed exactly. Time O(n^2 d), memory 4 n d
-// bytes. If the bound lets too much through (rows far from each other in tight clusters, many duplicates), the tree
-// takes over: its exact distances settle ties by index without looking at all of them.
+// Two methods for dense rows. A k-d tree, which takes time O(n log n) where the dimension is low and 12 n d bytes.
+// Blocks: every two rows are compared once, by products in float32 of centred and scaled rows with a bound on their
+// rounding error; what may be among the nearest by that bound is computed exactly. Rows that are near each other share
+// a block, and blocks meet near ones first, so that this is little. Time O(n^2 d), memory 4 n d + 40 n bytes. If the
+// bound lets too much through (rows far from each other in tight clusters, many duplicates), the tree takes over: its
+// exact distances settle ties by index without looking at all of them.
 // CSR rows are compared through the rows that share a column with them, time O(n^2 + sum of squared column counts),
 // memory of a transposed copy and of 8 n bytes a thread.
 #pragma once

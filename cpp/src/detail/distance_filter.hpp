@@ -16,6 +16,7 @@ namespace fastpu::detail {
 // A multiple of what every level takes at once.
 inline constexpr index_t kFilterPanel = 48;
 inline constexpr index_t kMostFilterRows = 8;
+inline constexpr unsigned kFoundRowShift = 16;  // there are fewer columns than 2^16
 
 // Some rows, all of one panel, against whole panels.
 struct FilterTask {
@@ -31,7 +32,7 @@ struct FilterTask {
 
 struct DistanceFilter {
   index_t rows_at_once = 0;  // divides kFilterPanel
-  // Writes k * n_panels * kFilterPanel + column for each pair of a row k and a column that is found; returns how many.
+  // Writes (k << kFoundRowShift) + column for each pair of a row k and a column that is found; returns how many.
   index_t (*find)(const FilterTask& task, std::uint32_t* found);
 };
 

@@ -32,17 +32,17 @@ namespace {
 
 using Floats = Vec<float>;
 using Words = Vec<std::int32_t, kLanes<float>>;
-constexpr int kFloats = kLanes<float>;
+constexpr index_t kFloats = kLanes<float>;
 
 // Three vectors of columns for each of a few rows: as many sums as there are registers but for the operands.
-constexpr int kVectors = 3;
+constexpr index_t kVectors = 3;
 #if defined(__AVX512F__)
-constexpr int kRows = 8;
+constexpr index_t kRows = 8;
 #else
-constexpr int kRows = 4;
+constexpr index_t kRows = 4;
 #endif
-constexpr int kColumns = kVectors * kFloats;
-static_assert(kFilterPanel % kColumns == 0 && kFilterPanel % kRows == 0);
+constexpr index_t kColumns = kVectors * kFloats;
+static_assert(kFilterPanel % kColumns == 0 && kFilterPanel % kRows == 0 && kRows <= kMostFilterRows);
 
 // Bit l says whether lane l is negative.
 inline std::uint32_t sign_bits(const Floats& v) {
@@ -54,7 +54,7 @@ inline std::uint32_t sign_bits(const Floats& v) {
   return static_cast<std::uint32_t>(_mm_movemask_ps(v));
 #else
   std::uint32_t bits = 0;
-  for (int l = 0; l < kFloats; ++l) bits |= static_cast<std::uint32_t>(v[l] < 0) << l;
+  for (index_t l = 0; l < kFloats; ++l) bits |= static_cast<std::uint32_t>(v[l] < 0) << l;
   return bits;
 #endif
 }
@@ -82,28 +82,28 @@ index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT found) {
       Floats half[static_cast<unsigned>(kVectors)];
       Floats limit[static_cast<unsigned>(kVectors)];
       FASTPU_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
+      for (index_t v = 0; v < kVectors; ++v) {
         half[v] = load<Floats>(task.halves + first + v * kFloats);
         limit[v] = load<Floats>(task.limits + first + v * kFloats);
       }
       FASTPU_UNROLL
-      for (int k = 0; k < kRows; ++k) {
+      for (index_t k = 0; k < kRows; ++k) {
         const Floats row_half = splat<Floats>(task.row_halves[k]);
         const Floats row_limit = splat<Floats>(task.row_limits[k]);
         FASTPU_UNROLL
-        for (int v = 0; v < kVectors; ++v) sums[k][v] = (half[v] + row_half) - more_of(limit[v], row_limit);
+        for (index_t v = 0; v < kVectors; ++v) sums[k][v] = (half[v] + row_half) - more_of(limit[v], row_limit);
       }
     }
     const float* rows = task.rows;
     for (index_t f = 0; f < task.n_features; ++f) {
       Floats z[static_cast<unsigned>(kVectors)];
       FASTPU_UNROLL
-      for (int v = 0; v < kVectors; ++v) z[v] = load<Floats>(panel + v * kFloats);
+      for (index_t v = 0; v < kVectors; ++v) z[v] = load<Floats>(panel + v * kFloats);
       FASTPU_UNROLL
-      for (int k = 0; k < kRows; ++k) {
+      for (index_t k = 0; k < kRows; ++k) {
         const Floats value = splat<Floats>(rows[k]);
         FASTPU_UNROLL
-        for (int v = 0; v < kVectors; ++v) sums[k][v] = sums[k][v] - value * z[v];
+        for (index_t v = 0; v < kVectors; ++v) sums[k][v] = sums[k][v] - value * z[v];
       }
       panel += kFilterPanel;
       rows += kFilterPanel;
@@ -111,18 +111,19 @@ index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT found) {
 #if defined(FASTPU_MOVE_MASK)
     Words any = reinterpret<Words>(sums[0][0]);
     FASTPU_UNROLL
-    for (int k = 0; k < kRows; ++k) {
+    for (const auto& row : sums) {
       FASTPU_UNROLL
-      for (int v = 0; v < kVectors; ++v) any = any | reinterpret<Words>(sums[k][v]);
+      for (const Floats& sum : row) any = any | reinterpret<Words>(sum);
     }
     if (sign_bits(reinterpret<Floats>(any)) == 0) continue;
 #endif
     FASTPU_UNROLL
-    for (int k = 0; k < kRows; ++k) {
+    for (index_t k = 0; k < kRows; ++k) {
       FASTPU_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
+      for (index_t v = 0; v < kVectors; ++v) {
         for (std::uint32_t bits = sign_bits(sums[k][v]); bits != 0; bits &= bits - 1) {
-          found[n_found++] = static_cast<std::uint32_t>(k * n_columns + first + v * kFloats + lowest_bit(bits));
+          found[n_found++] = (static_cast<std::uint32_t>(k) << kFoundRowShift) +
+                             static_cast<std::uint32_t>(first + v * kFloats + lowest_bit(bits));
         }
       }
     }

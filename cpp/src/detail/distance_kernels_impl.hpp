@@ -14,9 +14,9 @@ namespace fastpu::detail::FASTPU_LEVEL {
 namespace {
 
 using Doubles = Vec<double>;
-constexpr int kDoubles = kLanes<double>;
-constexpr int kSums = 8;
-constexpr int kSumVectors = kSums / kDoubles;
+constexpr index_t kDoubles = kLanes<double>;
+constexpr index_t kSums = 8;
+constexpr index_t kSumVectors = kSums / kDoubles;
 
 template <class T>
 inline Doubles load_doubles(const T* from) {
@@ -35,7 +35,7 @@ struct Sums {
   template <class Difference>
   double finish(index_t n_left, Difference&& difference) const {
     double sum[kSums];
-    for (int v = 0; v < kSumVectors; ++v) store(sum + v * kDoubles, part[v]);
+    for (index_t v = 0; v < kSumVectors; ++v) store(sum + v * kDoubles, part[v]);
     for (index_t f = 0; f < n_left; ++f) {
       const double apart = difference(f);
       sum[f] += apart * apart;
@@ -52,7 +52,7 @@ void of_pairs(const T* x, index_t n_features, const RowPair* pairs, index_t n_pa
     Sums sums;
     index_t f = 0;
     for (; f + kSums <= n_features; f += kSums) {
-      for (int v = 0; v < kSumVectors; ++v) {
+      for (index_t v = 0; v < kSumVectors; ++v) {
         const Doubles apart = load_doubles(a + f + v * kDoubles) - load_doubles(b + f + v * kDoubles);
         sums.part[v] = sums.part[v] + apart * apart;
       }
@@ -64,7 +64,7 @@ void of_pairs(const T* x, index_t n_features, const RowPair* pairs, index_t n_pa
 }
 
 void of_panel(const double* panel, const double* x, index_t n_features, double* squared) {
-  for (int v = 0; v < kSumVectors; ++v) {
+  for (index_t v = 0; v < kSumVectors; ++v) {
     const auto sum = [&](index_t first) {
       Doubles total{};
       for (index_t f = first; f < n_features; f += kSums) {
@@ -92,7 +92,7 @@ double of_box(const double* low, const double* high, const double* x, index_t n_
   Sums sums;
   index_t f = 0;
   for (; f + kSums <= n_features; f += kSums) {
-    for (int v = 0; v < kSumVectors; ++v) {
+    for (index_t v = 0; v < kSumVectors; ++v) {
       const Doubles at = load<Doubles>(x + f + v * kDoubles);
       const Doubles below = load<Doubles>(low + f + v * kDoubles) - at;
       const Doubles above = at - load<Doubles>(high + f + v * kDoubles);

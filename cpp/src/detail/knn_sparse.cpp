@@ -91,8 +91,8 @@ class SparseSearch {
       }
       if (!std::isfinite(8 * sum)) {
         std::ostringstream message;
-        message << "X must have squared distances within the range of float64, got row " << i
-                << " with values up to " << largest << "; scale X";
+        message << "X must have squared distances within the range of float64, got row " << i << " with values up to "
+                << largest << "; scale X";
         throw std::invalid_argument(message.str());
       }
       halves_[i] = 0.5 * sum;

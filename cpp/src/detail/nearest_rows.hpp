@@ -37,6 +37,11 @@ class NearestRows {
     return true;
   }
 
+  void swap(index_t row, index_t other) {
+    std::swap_ranges(indices_ + row * n_, indices_ + (row + 1) * n_, indices_ + other * n_);
+    std::swap_ranges(squared_ + row * n_, squared_ + (row + 1) * n_, squared_ + other * n_);
+  }
+
   // Puts a row's neighbours in order, nearest first.
   void sort(index_t row) {
     double* const s = squared_ + row * n_;
