@@ -62,6 +62,15 @@ def test_nothing_is_a_column_of_zeros():
     assert not Z.any()
 
 
+def test_a_kernel_with_negative_parts_is_refused():
+    K = kernel(30, 2, 0.5) - 0.9 * kernel(30, 2, 5.0)
+    with pytest.raises(ValueError, match="kernel must be positive semidefinite, .* n_components leaves out"):
+        ordered_factor(centred(K, 10), 10, 1, size=1.0)
+    rough = kernel(30, 2, 0.01).astype(np.float32).astype(np.float64)  # negative by rounding alone
+    Z, _ = ordered_factor(centred(rough, 10), 10, 1, size=1.0)
+    np.testing.assert_allclose(Z @ Z.T, centred(rough, 10), atol=1e-5)
+
+
 @pytest.mark.parametrize("kind", ["rbf", "poly", "linear", "sigmoid"])
 def test_kernel_columns_are_those_of_the_whole_matrix(kind):
     rng = np.random.default_rng(2)

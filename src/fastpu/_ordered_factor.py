@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ordered_factor"]
 
+_ALIKE = 1e-5  # of the size: float32 values of a kernel are as right as that, kernels with negative parts are not
+_MOST_LOST = 1e-3  # of the size: the largest pivot that may be taken for rounding
 _RANK_TOL = 2.0  # in units of n eps times the size: what rounding leaves of a pivot that is 0
 
 
@@ -35,11 +37,30 @@ def ordered_factor(
         diagonal = np.diagonal(inner)
         if float((diagonal * diagonal).min()) > limit:
             return _arranged(inner, n_first), n_first
+    while True:
+        Z, n_last = _by_pivots(K, n_first, limit)
+        probe = np.cos(np.arange(n))
+        apart = float(np.abs(K @ probe - Z @ (Z.T @ probe)).max())
+        if apart <= _ALIKE * size * np.sqrt(n):
+            return Z, n_last
+        # Values with the rounding of float32, say: a pivot that is noise would be divided by.
+        limit *= 1e3
+        if limit > _MOST_LOST * size:
+            break
+    raise ValueError(
+        "kernel must be positive semidefinite, as a space that it measures has to be there, got one whose matrix "
+        f"differs from the nearest such one by {apart:.3g} where its largest entry is {size:.3g}; n_components leaves "
+        "out what is negative"
+    )
+
+
+def _by_pivots(K: NDArray[np.float64], n_first: int, limit: float) -> tuple[NDArray[np.float64], int]:
+    """Return Z and the number of its last columns, of pivots above `limit`."""
     first = _pivoted(K[:n_first, :n_first], limit)
     cross = _against(K[n_first:, :n_first], *first)
     later, _ = _pivoted(K[n_first:, n_first:] - cross @ cross.T, limit)
     n_last = max(first[0].shape[1], 1)
-    Z = np.zeros((n, later.shape[1] + n_last))
+    Z = np.zeros((len(K), later.shape[1] + n_last))
     Z[n_first:, : later.shape[1]] = later
     Z[:n_first, later.shape[1] : later.shape[1] + first[0].shape[1]] = first[0]
     Z[n_first:, later.shape[1] : later.shape[1] + cross.shape[1]] = cross
