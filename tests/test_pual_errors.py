@@ -75,6 +75,7 @@ def test_kernels_and_components(fit, data):
     refused(ValueError, "n_components must be None for kernel='linear'", fit, *data, n_components=3)
     refused(ValueError, "n_components must be", fit, *data, kernel="rbf", n_components=0)
     refused(ValueError, "kernel must return finite numbers", fit, *data, kernel=lambda A, B: A @ B.T * np.nan)
+    refused(ValueError, "kernel must be positive semidefinite", fit, *data, kernel="sigmoid", gamma=2.0, coef0=1.0)
     refused(ValueError, "overflow", fit, np.full((30, 3), 1e200), data[1], kernel="poly", gamma=1.0)
     refused(ValueError, "n_threads must be", fit, *data, n_threads=0)
 

@@ -1,6 +1,7 @@
 #include "fastpu/tiled_blas.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +15,14 @@ constexpr index_t kTile = 256;
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group
+// Multiplications that are worth waking a thread for.
+constexpr double kWorthIt = 2e6;
+
+// The most workers of a loop over so many multiplications, a x b x c.
+int workers(index_t a, index_t b, index_t c) {
+  const bool is_small = static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c) < kWorthIt;
+  return is_small ? 1 : std::numeric_limits<int>::max();
+}
 
 template <class T>
 BlasMatrix<T> part(BlasMatrix<T> a, index_t row, index_t n_rows, index_t col, index_t n_cols) {
@@ -49,7 +58,8 @@ void TiledBlas::product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix
                         BlasMatrix<double> c) const {
   const index_t down = count_blocks(c.n_rows, kTile);
   const index_t across = count_blocks(c.n_cols, kTile);
-  team_.for_each(down * across, [&](index_t block, int) {
+  const index_t depth = op_a == Op::none ? a.n_cols : a.n_rows;
+  team_.for_each(down * across, workers(c.n_rows, c.n_cols, depth), [&](index_t block, int) {
     const index_t i = block / across * kTile;
     const index_t j = block % across * kTile;
     const index_t n_rows = extent(i, c.n_rows);
@@ -66,7 +76,7 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   }
   if (n_cols > kTile) {
     const index_t tiles = count_blocks(n_cols, kTile);
-    team_.for_each(tiles * (tiles + 1) / 2, [&](index_t block, int) {
+    team_.for_each(tiles * (tiles + 1) / 2, workers(a.n_rows, n_cols, n_cols), [&](index_t block, int) {
       const auto [row, col] = pair_of(block);
       const index_t i = row * kTile;
       const index_t j = col * kTile;
@@ -85,7 +95,7 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   const index_t rows = std::max(kLeastRows, count_blocks(a.n_rows, kGroups));
   const index_t groups = std::max<index_t>(count_blocks(a.n_rows, rows), 1);
   auto sums = AlignedBuffer<double>(groups * n_cols * n_cols, "sums of products");
-  team_.for_each(groups, [&](index_t group, int) {
+  team_.for_each(groups, workers(a.n_rows, n_cols, n_cols), [&](index_t group, int) {
     const index_t first = group * rows;
     blas_.syrk(Triangle::lower, Op::transpose, 1.0,
                part(a, first, std::max<index_t>(std::min(rows, a.n_rows - first), 0), 0, n_cols), 0.0,
@@ -105,7 +115,7 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
 void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
   const index_t n = a.n_rows;
   const index_t tiles = count_blocks(n - end, kTile);
-  team_.for_each(tiles * (tiles + 1) / 2, [&](index_t block, int) {
+  team_.for_each(tiles * (tiles + 1) / 2, workers(n - end, n - end, end - first), [&](index_t block, int) {
     const auto [row, col] = pair_of(block);
     const index_t i = end + row * kTile;
     const index_t j = end + col * kTile;
@@ -128,7 +138,7 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
     const index_t end = first + size;
     const auto pivot = part(a, first, size, first, size);
     if (const index_t failed = blas_.potrf(Triangle::lower, pivot); failed != 0) return first + failed;
-    team_.for_each(count_blocks(n - end, kTile), [&](index_t block, int) {
+    team_.for_each(count_blocks(n - end, kTile), workers(n - end, size, size), [&](index_t block, int) {
       const index_t row = end + block * kTile;
       blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
     });
@@ -139,7 +149,7 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
 
 void TiledBlas::solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const {
   constexpr index_t kRows = 64;
-  team_.for_each(count_blocks(b.n_rows, kRows), [&](index_t block, int) {
+  team_.for_each(count_blocks(b.n_rows, kRows), workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t block, int) {
     const index_t row = block * kRows;
     blas_.trsm(op_l, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
   });

@@ -14,29 +14,53 @@ if TYPE_CHECKING:
 
 __all__ = ["ordered_factor"]
 
-_RANK_TOL = 2.0  # in units of n eps times the largest diagonal entry: what rounding leaves of a pivot that is 0
+_ALIKE = 1e-5  # of the size: float32 values of a kernel are as right as that, kernels with negative parts are not
+_MOST_LOST = 1e-3  # of the size: the largest pivot that may be taken for rounding
+_RANK_TOL = 2.0  # in units of n eps times the size: what rounding leaves of a pivot that is 0
 
 
-def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int) -> tuple[NDArray[np.float64], int]:
+def ordered_factor(
+    K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float
+) -> tuple[NDArray[np.float64], int]:
     """Return Z with as many columns as the rank of `K`, and how many of the last of them the first rows use.
 
-    `K` is positive semidefinite, its entries between the rows after `n_first` add up to 0 in every row and column.
+    `K` is positive semidefinite, its entries between the rows after `n_first` add up to 0 in every row and column, and
+    `size` is the largest of the numbers that it is made from: the rounding in it is that of those.
     A `K` that has no other dependence takes n^3 / 3 multiplications; for others pivots are chosen, and directions that
     are all rounding left out.
     """
     n = len(K)
-    limit = _RANK_TOL * n * np.finfo(float).eps * max(float(np.diagonal(K).max()), 0.0)
+    limit = _RANK_TOL * n * np.finfo(float).eps * size
     # The last row follows from the others: -1 times their sum over the later rows.
     inner = K[:-1, :-1].copy()
     if n - 1 > n_first and _core.tiled_cholesky(inner, n_threads=n_threads) == 0:
         diagonal = np.diagonal(inner)
         if float((diagonal * diagonal).min()) > limit:
             return _arranged(inner, n_first), n_first
+    while True:
+        Z, n_last = _by_pivots(K, n_first, limit)
+        probe = np.cos(np.arange(n))
+        apart = float(np.abs(K @ probe - Z @ (Z.T @ probe)).max())
+        if apart <= _ALIKE * size * np.sqrt(n):
+            return Z, n_last
+        # Values with the rounding of float32, say: a pivot that is noise would be divided by.
+        limit *= 1e3
+        if limit > _MOST_LOST * size:
+            break
+    raise ValueError(
+        "kernel must be positive semidefinite, as a space that it measures has to be there, got one whose matrix "
+        f"differs from the nearest such one by {apart:.3g} where its largest entry is {size:.3g}; n_components leaves "
+        "out what is negative"
+    )
+
+
+def _by_pivots(K: NDArray[np.float64], n_first: int, limit: float) -> tuple[NDArray[np.float64], int]:
+    """Return Z and the number of its last columns, of pivots above `limit`."""
     first = _pivoted(K[:n_first, :n_first], limit)
     cross = _against(K[n_first:, :n_first], *first)
     later, _ = _pivoted(K[n_first:, n_first:] - cross @ cross.T, limit)
     n_last = max(first[0].shape[1], 1)
-    Z = np.zeros((n, later.shape[1] + n_last))
+    Z = np.zeros((len(K), later.shape[1] + n_last))
     Z[n_first:, : later.shape[1]] = later
     Z[:n_first, later.shape[1] : later.shape[1] + first[0].shape[1]] = first[0]
     Z[n_first:, later.shape[1] : later.shape[1] + cross.shape[1]] = cross

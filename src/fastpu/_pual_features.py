@@ -188,13 +188,14 @@ class KernelFeatures(Features):
         self._order = np.concatenate([rows.pos, rows.unl])
         n_pos, n = rows.pos.size, rows.n
         K = kernel_columns(rows, kernel, np.arange(n))
+        size = float(np.abs(K).max())
         self._mean: NDArray[np.float64] = K[:, rows.unl].mean(axis=1)  # of K(x, x_j) over the unlabelled j
         K = K[np.ix_(self._order, self._order)]
         mean = self._mean[self._order]
         K -= mean[:, None]
         K -= mean
         K += float(self._mean[rows.unl].mean())
-        self._factor, n_last = ordered_factor(K, n_pos, rows.n_threads)
+        self._factor, n_last = ordered_factor(K, n_pos, rows.n_threads, size=size)
         self.pos = np.ascontiguousarray(self._factor[:n_pos, self._factor.shape[1] - n_last :])
         self.gram_unl = _core.tiled_gram(self._factor[n_pos:], n_threads=rows.n_threads)
 

@@ -128,7 +128,7 @@ def fit_pual(
         A function k(A, B) of two matrices of rows returns the matrix of kernel values.
     gamma : {"scale", "auto"} or float, default "scale"
         Of "rbf" exp(-gamma |x - z|^2), "poly" (gamma x'z + coef0)^degree and "sigmoid" tanh(gamma x'z + coef0): "scale"
-        is 1 / (d var(X)), "auto" 1 / d.
+        is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite, which "sigmoid" is not for every row.
     degree : int, default 3
     coef0 : float, default 0.0
     kernel_form : {"exact", "paper"}, default "exact"

@@ -1,0 +1,83 @@
+"""The methods of the tables: each with the grid that it is tuned over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import fastpu
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Method", "Wide", "kernel_methods", "linear_methods"]
+
+_DECADES = tuple(10.0**k for k in range(-4, 5))
+_STEPS = tuple(a * b for b in (0.1, 1.0, 10.0, 100.0) for a in (1, 2, 3, 4, 5))
+
+
+class Wide:
+    """A fit with an rbf kernel whose width is that of the paper, exp(-|x - z|^2 / (2 width^2)).
+
+    Sequences are passed on, so that `fastpu.select` fits what has one width at once.
+    """
+
+    def __init__(self, fit: Any, **options: Any) -> None:
+        self.shares = ("C_unl", "sigma")
+        self.shares_together = True
+        self._fit, self._options = fit, options
+
+    def __call__(self, X: Any, y: Any, *, width: float = 1.0, C_unl: Any = 0.1, sigma: Any = 1.0) -> Any:
+        gamma = 1 / (2 * width**2)
+        return self._fit(X, y, kernel="rbf", gamma=gamma, C_unl=C_unl, sigma=sigma, **self._options)
+
+
+class Networks:
+    """uPU or nnPU with the reference network; nothing is tuned."""
+
+    def __init__(self, fit: Any, prior: float, seed: int) -> None:
+        self._fit, self._options = fit, {"prior": prior, "model": "mlp", "random_state": seed}
+
+    def __call__(self, X: NDArray[np.float64], y: NDArray[np.int8]) -> Any:
+        return self._fit(X, y, **self._options)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A column of a table: its name, the fit, the grid, and whether greedy moves refine it."""
+
+    name: str
+    fit: Any
+    grid: Mapping[str, Sequence[float]] | None
+    greedy: bool
+
+
+def _thin(values: Sequence[float], every: int) -> list[float]:
+    """Return every so-many-th value, the middle one among them."""
+    return list(values[len(values) // 2 % every :: every])
+
+
+def linear_methods(every: int) -> list[Method]:
+    """Return PUAL and GLLC with the grid of section 4.1.3."""
+    C_unl = [round(0.01 * k, 2) for k in range(1, 51)]  # all of them: PUAL is good at few
+    grid = {"lam": _thin(_STEPS, every), "sigma": _thin(_STEPS, every), "C_unl": C_unl}
+    return [Method("PUAL", fastpu.fit_pual, grid, False), Method("GLLC", fastpu.fit_gllc, grid, False)]
+
+
+def kernel_methods(every: int, forms: Sequence[str], prior: float, seed: int) -> list[Method]:
+    """Return the methods of Table 3 with the grid of section 4.2.4; uPU and nnPU where fastpu has them."""
+    grid = {"width": list(_DECADES), "sigma": _thin(_DECADES, every), "C_unl": [0.5, 0.3, 0.1, 0.05, 0.01]}
+    methods = []
+    for form in forms:
+        suffix = "" if form == "exact" else ", printed form"
+        # The printed form has no sigma: one value is all of them.
+        of_form = grid if form == "exact" else {**grid, "sigma": [1.0]}
+        for name, fit in (("PUAL", fastpu.fit_pual), ("GLLC", fastpu.fit_gllc)):
+            methods.append(Method(name + suffix, Wide(fit, kernel_form=form), of_form, True))
+    for name, function in (("uPU", "fit_upu"), ("nnPU", "fit_nnpu")):
+        if hasattr(fastpu, function):
+            methods.append(Method(name, Networks(getattr(fastpu, function), prior, seed), None, False))
+    return methods
