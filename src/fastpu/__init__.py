@@ -9,7 +9,7 @@ from importlib.metadata import version as _version
 from fastpu import datasets, metrics
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
-from fastpu._pu_risk import RiskRound
+from fastpu._risk_arguments import RiskRound
 from fastpu._svm import SvmRound
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm

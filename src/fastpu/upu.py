@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 from fastpu import _core
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
-from fastpu._pu_risk import (
-    RiskRound,
-    Rows,
-    Shape,
-    check_shape,
-    check_training,
-    fit_by_adam,
-    make_machine,
-    open_rows,
-    warn_of,
-)
+from fastpu._pu_risk import Rows, fit_by_adam, make_machine, open_rows, warn_of
+from fastpu._risk_arguments import RiskRound, Shape, check_shape, check_training
 from fastpu._validate import check_float, check_int
 
 if TYPE_CHECKING:
