@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
+import functools
 import pickle
 import signal
 import time
@@ -334,6 +335,14 @@ def test_a_model_that_calls_all_rows_the_same_is_reported(data):
     X, y = data
     with pytest.warns(fastpu.DegenerateModelWarning, match="fit_upu: the model calls all 120 training rows negative"):
         fastpu.fit_upu(X, y, prior=0.3, loss="logistic", lam=1e6)
+
+
+def test_select_chooses_among_penalties():
+    X, y, _ = pu_rows(300, 3)
+    fit = functools.partial(fastpu.fit_upu, prior=0.4, loss="logistic")
+    chosen = fastpu.select(fit, X, y, {"lam": [1e-3, 0.1, 1e3]}, cv=3, random_state=0)
+    assert chosen.best_params["lam"] < 1e3
+    assert bits(chosen.model) == bits(fit(X, y, **chosen.best_params))
 
 
 # -- the model ---------------------------------------------------------------------------------------------------------

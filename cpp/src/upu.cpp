@@ -88,6 +88,7 @@ class ConvexRisk {
         centre_(centre_of(problem, isa, team)),
         pass_(problem.x, nullptr, detail::n_rows(problem.x), centre_.data(), isa, team),
         group_risks_(static_cast<std::size_t>(pass_.n_groups())) {
+    scores_ = AlignedBuffer<double>(pass_.n(), "scores");
     double mass[2] = {0, 0};
     for (index_t i = 0; i < pass_.n(); ++i) mass[problem.labels[i]] += weight(i);
     per_unlabeled_ = 1 / mass[0];
@@ -125,6 +126,30 @@ class ConvexRisk {
     for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[index(f)] += problem_.lam * at[index(f)];
     for (index_t f = pass_.n_features() + 1; f < width(); ++f) gradient_[index(f)] = 0;
     return total(at);
+  }
+
+  // Moves the intercept to where R is least for the other coefficients, as they were when derive() was called.
+  void settle_intercept(std::vector<double>& at) const {
+    const auto slope = [&](double shift) {
+      pass_.team().poll();
+      double sum = -problem_.prior;
+      for (index_t i = 0; i < pass_.n(); ++i) {
+        if (problem_.labels[i] == 0) sum += per_unlabeled_ * weight(i) * phi(loss_, scores_[i] + shift).slope;
+      }
+      return sum;
+    };
+    // The slope rises: first an interval in which it is 0, then its halves.
+    double low = -1;
+    double high = 1;
+    constexpr int kMostHalves = 200;
+    for (int k = 0; k < kMostHalves && slope(low) > 0; ++k) low *= 2;
+    for (int k = 0; k < kMostHalves && slope(high) < 0; ++k) high *= 2;
+    for (int k = 0; k < kMostHalves; ++k) {
+      const double middle = 0.5 * (low + high);
+      if (middle <= low || middle >= high) break;
+      (slope(middle) < 0 ? low : high) = middle;
+    }
+    at[index(pass_.n_features())] += 0.5 * (low + high);
   }
 
   // -H^-1 g
@@ -180,6 +205,7 @@ class ConvexRisk {
         curvature = share * (is_careful_ ? curve.bound : curve.curvature);
       }
       if constexpr (kDerive) {
+        scores_[i] = f;
         block.weights[0][k] = slope;
         if (pass_.has_gram()) {
           block.scale[k] = std::sqrt(curvature);
@@ -292,6 +318,7 @@ class ConvexRisk {
   std::unique_ptr<Cholesky> cholesky_;
   AlignedBuffer<double> gram_;
   AlignedBuffer<double> curvature_;
+  AlignedBuffer<double> scores_;  // of all rows
   index_t n_left_out_ = 0;
   bool is_careful_ = false;
 };
@@ -337,6 +364,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
         }
         is_careful = true;
         is_last = false;
+        risk.settle_intercept(at);
         value = risk.derive(at, is_careful);
         continue;
       }
@@ -361,6 +389,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
         break;
       }
       is_careful = true;
+      risk.settle_intercept(at);
       value = risk.derive(at, is_careful);
       continue;
     }

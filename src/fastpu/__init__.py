@@ -12,6 +12,7 @@ from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
 from fastpu._pu_risk import RiskRound
 from fastpu._pual_arguments import PualRound
+from fastpu._risk_arguments import RiskRound
 from fastpu._svm import SvmRound
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, PaperFormWarning
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastpu._pu_risk import RiskRound, check_shape, check_training, fit_by_adam, open_rows, warn_of
+from fastpu._pu_risk import fit_by_adam, open_rows, warn_of
+from fastpu._risk_arguments import RiskRound, check_shape, check_training
 from fastpu._validate import check_float
 
 if TYPE_CHECKING:

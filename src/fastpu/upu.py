@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 from fastpu import _core
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
-from fastpu._pu_risk import (
-    RiskRound,
-    Rows,
-    Shape,
-    check_shape,
-    check_training,
-    fit_by_adam,
-    make_machine,
-    open_rows,
-    warn_of,
-)
+from fastpu._pu_risk import Rows, fit_by_adam, make_machine, open_rows, warn_of
+from fastpu._risk_arguments import RiskRound, Shape, check_shape, check_training
 from fastpu._validate import check_float, check_int
 
 if TYPE_CHECKING:
@@ -115,7 +106,8 @@ def fit_upu(
         rows together, as in the reference; the last batch may be smaller, and a batch without rows of a group has 0 in
         place of their mean. By default all rows: then nothing is random but the start of "mlp".
     n_epochs : int, default 100
-        Of these, 100 full batches are few for most data; see `history`.
+        Passes over the rows. With full batches that is 100 steps, as few as `learning_rate` is small: `history` says
+        whether the risk still falls.
     eval_set : (X, y), optional
         Rows, positive and unlabelled ones, whose risk with the same prior is computed after each epoch.
     early_stopping_rounds : int, optional
