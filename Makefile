@@ -76,6 +76,7 @@ peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libra
 	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
 	$(VENV_PYTHON) bench/peers/svm.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/isvm.py --output build/peers $(if $(DATA),--data $(DATA))
+	$(VENV_PYTHON) bench/peers/svm_path.py --output build/peers
 	$(VENV_PYTHON) bench/peers/pairwise_numpy.py
 
 # ---- Style and types ----

@@ -77,3 +77,15 @@ def test_stems_are_those_of_porter():
         "controll": "control", "roll": "roll", "generalizations": "gener",
     }  # fmt: skip
     assert {word: module.stem(word) for word in known} == known
+
+
+def test_the_peer_command_runs_quickly_and_judges_the_goals(tmp_path):
+    pytest.importorskip("sklearn", reason="the peer")
+    command = [sys.executable, str(PAPER.parent.parent / "peers" / "svm_path.py"), "--quick", "--output", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "| rbf, n = 150, d = 10 |" in result.stdout
+    assert "time of the path by that of SVC" in result.stdout
+    assert (tmp_path / "svm_path.md").read_text().strip() == result.stdout.strip()
+    for _, found in json.loads((tmp_path / "svm_path.json").read_text()):
+        assert found["violation"] < 1e-6
