@@ -81,6 +81,7 @@ class Walk {
   std::vector<double> v_;       // K u, u the slopes of y a
   std::vector<double> weight_;  // of PathSlacks
   std::vector<double> side_;
+  std::vector<double> ones_;
   detail::PathRows* rows_ = nullptr;
   double lam_ = 0;
   double a0_ = 0;
@@ -93,8 +94,9 @@ class Walk {
   bool speed_is_known_ = false;  // v belongs to the rows that move
   double work_ = 0;              // of updates since h was computed
   index_t most_events_ = 0;
-  std::vector<index_t> weak_;        // on the margin, not moving
-  std::vector<index_t> forced_;      // these too, whatever rounding says
+  std::vector<index_t> weak_;    // on the margin, not moving
+  std::vector<index_t> forced_;  // these too, whatever rounding says
+  std::vector<index_t> moved_before_;
   std::vector<std::uint8_t> moved_;  // whether each row moved along the last segment
 };
 
@@ -116,6 +118,7 @@ void Walk::find_start() {
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   moved_.assign(at(n), 0);
+  ones_.assign(at(n), 1.0);
 }
 
 // h = K (y a) and what follows from it.
@@ -194,8 +197,8 @@ void Walk::note_events(const Elbow& elbow) {
     result_.event_kind.push_back(kind);
     result_.event_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
   };
-  for (index_t i = 0; i < problem_.n; ++i) {
-    if (moved_[at(i)] == 0 || elbow.is_moving(i)) continue;
+  for (const index_t i : moved_before_) {
+    if (elbow.is_moving(i)) continue;
     moved_[at(i)] = 0;
     const int bound = point_.bound(i);
     if (bound != 0) note(i, bound > 0 ? PathEvent::to_right : PathEvent::to_left);
@@ -206,6 +209,7 @@ void Walk::note_events(const Elbow& elbow) {
     const int bound = point_.bound(i);
     note(i, bound == 0 ? PathEvent::start : bound > 0 ? PathEvent::from_right : PathEvent::from_left);
   }
+  moved_before_ = elbow.moving();
   result_.n_margin.back() = static_cast<index_t>(elbow.moving().size());
 }
 
@@ -220,19 +224,16 @@ void Walk::find_weak(const Elbow& elbow) {
     if (!elbow.is_moving(i) && std::ranges::find(weak_, i) == weak_.end()) weak_.push_back(i);
   }
   forced_.clear();
-  const double limit = tolerance();
-  if (loops_.count_near(slacks(), a0_, lam_, limit) == 0) return;
   const std::size_t n_listed = weak_.size();
-  for (index_t i = 0; i < problem_.n; ++i) {
-    if (side_[at(i)] == 0) continue;
-    const double p = weight_[at(i)] * (h_[at(i)] + a0_) - side_[at(i)] * lam_;
-    if (p > limit) continue;
-    if (std::find(weak_.begin(), weak_.begin() + static_cast<std::ptrdiff_t>(n_listed), i) !=
-        weak_.begin() + static_cast<std::ptrdiff_t>(n_listed)) {
-      continue;
-    }
-    weak_.push_back(i);
-  }
+  weak_.resize(n_listed + at(problem_.n));
+  const index_t n_near = loops_.list_near(slacks(), a0_, lam_, tolerance(), weak_.data() + n_listed, problem_.n);
+  weak_.resize(n_listed + at(n_near));
+  const auto is_listed = [&](index_t i) {
+    return std::find(weak_.begin(), weak_.begin() + static_cast<std::ptrdiff_t>(n_listed), i) !=
+           weak_.begin() + static_cast<std::ptrdiff_t>(n_listed);
+  };
+  weak_.erase(std::remove_if(weak_.begin() + static_cast<std::ptrdiff_t>(n_listed), weak_.end(), is_listed),
+              weak_.end());
 }
 
 // v = K u, with the slopes corrected where K says that they are not right.
@@ -265,8 +266,7 @@ void Walk::polish(Elbow& elbow) {
     residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
     worst = std::max(worst, std::abs(residual[k]));
   }
-  double sum = 0;
-  for (const double each : beta_) sum += each;
+  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
   if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) return;
   std::vector<double> change;
   double offset = 0;

@@ -12,7 +12,7 @@ from fastpu._params import check_float, check_int, check_random_state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["make_four_normals", "make_two_normals"]
+__all__ = ["make_four_normals", "make_pu_toy1", "make_pu_toy2", "make_two_normals"]
 
 _RADIUS, _PHASE = 3.0, math.pi / 8  # of the centres of the four clusters
 
@@ -115,3 +115,86 @@ def make_four_normals(
     X[:, 0] += _RADIUS * np.cos(angle)
     X[:, 1] = deviation * X[:, 1] + _RADIUS * np.sin(angle)
     return X, np.where((k == 1) | (k == 4), np.int8(1), np.int8(-1))
+
+
+def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    r"""Draw two normal classes in the plane: PU_toy1 of the PU-SvmPath paper.
+
+    .. math:: X \mid Y = 1 \sim N((2, 2), 2 I), \quad X \mid Y = -1 \sim N((-2, -2), 2 I)
+
+    Parameters
+    ----------
+    n : int, default=200
+        Rows, at least 2: half of them positive, rounded up.
+    random_state : None, int or numpy.random.Generator
+        Seed or source of the draw. A generator is advanced.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+        True labels, the +1 before the -1. `split_single_set` hides them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Yao, Tang and Li, "The entire solution path for support vector machine in positive and unlabeled classification",
+    section 4.1.1.
+
+    Examples
+    --------
+    >>> from fastpu.datasets import make_pu_toy1
+    >>> X, y = make_pu_toy1(random_state=0)
+    >>> X.shape, int(y.sum())
+    ((200, 2), 0)
+    """
+    return _two_clusters(n, (2.0, 2.0), (-2.0, -2.0), random_state)
+
+
+def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    r"""Draw two normal classes in the plane: PU_toy2 of the PU-SvmPath paper.
+
+    .. math:: X \mid Y = 1 \sim N((2, -3), 2 I), \quad X \mid Y = -1 \sim N((-3, 2), 2 I)
+
+    Parameters and result are those of `make_pu_toy1`.
+
+    Parameters
+    ----------
+    n : int, default=400
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    As for `make_pu_toy1`.
+
+    Examples
+    --------
+    >>> from fastpu.datasets import make_pu_toy2
+    >>> X, y = make_pu_toy2(random_state=0)
+    >>> X.shape, int(y.sum())
+    ((400, 2), 0)
+    """
+    return _two_clusters(n, (2.0, -3.0), (-3.0, 2.0), random_state)
+
+
+def _two_clusters(
+    n: object, positive: tuple[float, float], negative: tuple[float, float], random_state: object
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    n_rows, rng = check_int("n", n, low=2), check_random_state(random_state)
+    y = np.where(np.arange(n_rows) < (n_rows + 1) // 2, np.int8(1), np.int8(-1))
+    centres = np.where(y[:, None] > 0, positive, negative)
+    return centres + math.sqrt(2.0) * rng.standard_normal((n_rows, 2)), y

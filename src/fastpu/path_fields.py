@@ -29,7 +29,7 @@ def check_path_fields(path: SVMPath) -> None:
         raise ValueError("costs must be > 0 and start_alpha between 0 and them")
     if path.offsets.size != n_knots or path.change_start.size != n_knots + (n_knots > 0):
         raise ValueError("offsets and change_start must have an entry for each knot")
-    if not np.isfinite([*path.knots, *path.offsets, *path.change_alpha]).all():
+    if not all(np.isfinite(array).all() for array in (path.knots, path.offsets, path.change_alpha)):
         raise ValueError("knots, offsets and change_alpha must be finite")
     if n_knots and ((np.diff(path.knots) >= 0).any() or path.knots[-1] < 0 or path.knots[0] <= 0):
         raise ValueError("knots must fall, and none be below 0")

@@ -29,8 +29,8 @@ struct PathKernels {
   // The least step at which a row reaches the margin: distance p = weight (h + a0) - side lam, at the speed
   // q = weight (v + d0) + side, where q < 0: max(p, 0) / -q.
   PathStep (*nearest)(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam);
-  // How many rows with side != 0 have p <= limit.
-  index_t (*count_near)(const PathSlacks& slacks, double a0, double lam, double limit);
+  // Lists the rows with side != 0 and p <= limit, at most `most` of them; returns how many.
+  index_t (*list_near)(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows, index_t most);
 };
 
 const PathKernels& path_kernels(Isa isa);

@@ -99,11 +99,31 @@ PathStep nearest(const PathSlacks& slacks, const double* speed, double a0, doubl
   return result;
 }
 
-index_t count_near(const PathSlacks& slacks, double a0, double lam, double limit) {
+index_t list_near(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows, index_t most) {
+  constexpr index_t kAtOnce = 4;  // vectors that are looked at together
+  const Doubles a0s = splat<Doubles>(a0);
+  const Doubles lams = splat<Doubles>(lam);
+  const Doubles none = splat<Doubles>(kInfinity);
+  const Doubles zero{};
   index_t count = 0;
-  for (index_t k = 0; k < slacks.n; ++k) {
-    const double p = slacks.weight[k] * (slacks.score[k] + a0) - slacks.side[k] * lam;
-    count += static_cast<index_t>(p <= limit) & static_cast<index_t>(slacks.side[k] != 0);
+  for (index_t first = 0; first < slacks.n; first += kAtOnce * kDoubles) {
+    const index_t end = first + kAtOnce * kDoubles < slacks.n ? first + kAtOnce * kDoubles : slacks.n;
+    if (end == first + kAtOnce * kDoubles) {
+      Doubles least = none;
+      for (index_t k = first; k < end; k += kDoubles) {
+        const Doubles weight = load<Doubles>(slacks.weight + k);
+        const Doubles side = load<Doubles>(slacks.side + k);
+        const Doubles p = weight * (load<Doubles>(slacks.score + k) + a0s) - side * lams;
+        least = less_of(where_less(zero, side * side, p, none), least);
+      }
+      double lowest = kInfinity;
+      for (int l = 0; l < static_cast<int>(kDoubles); ++l) lowest = least[l] < lowest ? least[l] : lowest;
+      if (!(lowest <= limit)) continue;
+    }
+    for (index_t k = first; k < end && count < most; ++k) {
+      const double p = slacks.weight[k] * (slacks.score[k] + a0) - slacks.side[k] * lam;
+      if (slacks.side[k] != 0 && p <= limit) rows[count++] = k;
+    }
   }
   return count;
 }
@@ -112,6 +132,6 @@ index_t count_near(const PathSlacks& slacks, double a0, double lam, double limit
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
-extern const PathKernels kPathKernels = {dot, add, rotate, nearest, count_near};
+extern const PathKernels kPathKernels = {dot, add, rotate, nearest, list_near};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL
