@@ -10,7 +10,7 @@ from fastpu import datasets, metrics
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
 from fastpu._svm import SvmRound
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
 from fastpu.binned_features import BinnedFeatures, bin_features
 from fastpu.bpsi import fit_bpsi
@@ -37,6 +37,7 @@ __all__ = [
     "BoostRound",
     "ConvergenceWarning",
     "DegenerateModelWarning",
+    "EstimateWarning",
     "KernelMachine",
     "LinearMachine",
     "MappingMachine",

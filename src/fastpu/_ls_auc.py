@@ -408,7 +408,8 @@ def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positiv
     elif n_positive in (0, rows.labels.size):
         warnings.warn(
             f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
-            f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than chance does",
+            f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than "
+            f"chance does",
             DegenerateModelWarning,
             stacklevel=level,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ConvergenceWarning", "DegenerateModelWarning"]
+__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning"]
 
 
 class ConvergenceWarning(UserWarning):
@@ -11,3 +11,7 @@ class ConvergenceWarning(UserWarning):
 
 class DegenerateModelWarning(UserWarning):
     """A model or a threshold calls every row positive, or none."""
+
+
+class EstimateWarning(UserWarning):
+    """An estimate fell outside the range of what it estimates, and the end of that range is returned."""
