@@ -6,7 +6,7 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 
 from importlib.metadata import version as _version
 
-from fastpu import datasets, metrics
+from fastpu import datasets, metrics, priors
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
 from fastpu._svm import SvmRound
@@ -71,6 +71,7 @@ __all__ = [
     "fit_svmc",
     "load",
     "metrics",
+    "priors",
     "select",
     "stack",
 ]
