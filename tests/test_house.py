@@ -21,7 +21,10 @@ IS_CHECKOUT = (ROOT / "CMakeLists.txt").exists()
 SOURCES = {".py", ".pyi", ".pyx", ".hpp", ".cpp"}
 needs_checkout = pytest.mark.skipif(not IS_CHECKOUT, reason="needs the source tree")
 
-PUBLIC_MODULES = [fastpu, *(getattr(fastpu, name) for name in ("datasets", "metrics") if hasattr(fastpu, name))]
+PUBLIC_MODULES = [
+    fastpu,
+    *(getattr(fastpu, name) for name in ("datasets", "metrics", "priors") if hasattr(fastpu, name)),
+]
 
 
 def run_python(code: str, *, timeout: float = 120) -> str:

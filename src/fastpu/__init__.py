@@ -6,7 +6,7 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 
 from importlib.metadata import version as _version
 
-from fastpu import datasets, metrics
+from fastpu import datasets, metrics, priors
 from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
@@ -14,7 +14,7 @@ from fastpu._pu_risk import RiskRound
 from fastpu._pual_arguments import PualRound
 from fastpu._risk_arguments import RiskRound
 from fastpu._svm import SvmRound
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, PaperFormWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, PaperFormWarning
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
 from fastpu.binned_features import BinnedFeatures, bin_features
 from fastpu.bls_svm import fit_bls_svm
@@ -51,6 +51,7 @@ __all__ = [
     "BoostRound",
     "ConvergenceWarning",
     "DegenerateModelWarning",
+    "EstimateWarning",
     "KNNGraph",
     "KernelMachine",
     "LinearMachine",
@@ -102,6 +103,7 @@ __all__ = [
     "knn_similarity",
     "load",
     "metrics",
+    "priors",
     "select",
     "stack",
 ]

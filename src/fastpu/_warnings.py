@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = ["ConvergenceWarning", "DegenerateModelWarning", "PaperFormWarning"]
+__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning"]
 
 
 class ConvergenceWarning(UserWarning):
@@ -15,3 +16,7 @@ class DegenerateModelWarning(UserWarning):
 
 class PaperFormWarning(UserWarning):
     """A method was asked for as it is printed, where the print does something else than its derivation."""
+
+
+class EstimateWarning(UserWarning):
+    """An estimate fell outside the range of what it estimates, and the end of that range is returned."""

@@ -1,18 +1,32 @@
-"""Criteria that judge scores: AUC, pairwise risks, F1, and those that need no labelled negatives."""
+"""Criteria that judge scores: AUC, pairwise risks, F1, and those that need no labelled negatives.
+
+What an argument is called says what must be known. `y_true` (`auc`, `f1`) holds true labels of all rows, and
+`score_neg` (`pn_risk`, `un_risk`) the scores of rows known to be negative. `score_pos` and `score_unl` (`pu_auc`,
+`pu_risk`, `puf_score`, `err_star`) are scores of labelled positive and of unlabelled rows, and no true label is needed;
+`prior` (`pu_auc`, `err_star`) must be known beside them.
+"""
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._pu_criteria import err_star, puf_score, scale_down
 from fastpu._validate import check_binary, check_sample_weight, check_vector
+from fastpu._warnings import EstimateWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["auc", "err_star", "f1", "pn_risk", "pu_risk", "puf_score", "un_risk"]
+__all__ = ["auc", "err_star", "f1", "pn_risk", "pu_auc", "pu_risk", "puf_score", "un_risk"]
+
+
+_MOST_ERRORS = 5  # standard errors that an estimate may lie outside [0, 1] by
+_ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
 
 
 def auc(y_true: object, score: object, *, sample_weight: object = None) -> float:
@@ -142,6 +156,95 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
     0.125
     """
     return _risk(score_pos, score_neg, "score_pos", "score_neg")
+
+
+def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str = "case_control") -> float:
+    r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
+
+    The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
+    for negatives. With a share :math:`\theta` of them, that is in expectation :math:`(1 - \theta) \mathrm{AUC} +
+    \theta / 2`, so
+
+    .. math:: \widehat{\mathrm{AUC}} = \frac{1 - R_{PU} - \theta / 2}{1 - \theta}.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
+        positive, infinite allowed. The labelled rows must be a random sample of the positives.
+    prior : float
+        P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
+        share among all rows, the labelled ones included, in ``"single_set"``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
+        labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
+
+    Returns
+    -------
+    float
+        In [0, 1]. It is an unbiased estimate, but for what is cut off at the ends.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If a vector is empty, not one-dimensional or holds NaN; if `prior` is out of range, or not possible in
+        ``"single_set"``; or if the estimate is outside [0, 1] by more than 5 standard errors of a perfect ranking, so
+        that `prior` cannot be the share of positives among the unlabelled rows.
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is outside [0, 1] by less: 0 or 1 is returned.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory for n = n_p + n_u. Scores of a given prior are ordered as `pu_risk` orders them.
+
+    An overall rate that is passed as the share among the unlabelled rows is too large, and so is the estimate: this is
+    how libraries come to report AUCs above 1. What is below 1 cannot be told from a correct value. For a perfect
+    ranking without ties the standard error of :math:`R_{PU}` is the root of :math:`(\theta / 3 - \theta^2 / 4) / n_u
+    + \theta^2 / (12 n_p)`.
+
+    References
+    ----------
+    Jain, White and Radivojac, "Recovering true classifier performance in positive-unlabeled learning", AAAI 2017.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import pu_auc
+    >>> pu_auc([0.9, 0.4], [0.9, 0.4, 0.1, 0.1], prior=0.25)
+    0.8333333333333334
+    """
+    given, drawn_as = check_prior(prior), check_scenario(scenario)
+    pos, unl = check_vector("score_pos", score_pos, inf="allow"), check_vector("score_unl", score_unl, inf="allow")
+    share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
+    if 1 - share < _ROUNDING:
+        raise ValueError(
+            f"prior must be smaller: by {given:g} and scenario='single_set' all {unl.size} unlabelled rows are positive"
+        )
+    won = _win_share(pos, unl)
+    value = (won - share / 2) / (1 - share)
+    if 0 <= value <= 1:
+        return value
+    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
+    outside = value - 1 if value > 1 else -value
+    # Rounding alone takes a perfect ranking past 1.
+    if outside <= 8 * np.finfo(float).eps / (1 - share):
+        return min(1.0, max(0.0, value))
+    most = 2 * (1 - won) if value > 1 else 2 * won
+    meaning = (
+        f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
+        f"positive; an AUC in [0, 1] allows {most:.4g} at most"
+    )
+    if outside > _MOST_ERRORS * error:
+        hint = "" if drawn_as == "single_set" else (
+            ". If prior is the rate among all rows, the labelled ones included, pass scenario='single_set'"
+        )  # fmt: skip
+        raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
+    warnings.warn(f"pu_auc is {meaning}; {min(1, max(0, value)):.0f} is returned", EstimateWarning, stacklevel=2)
+    return min(1.0, max(0.0, value))
 
 
 def pu_risk(score_pos: object, score_unl: object) -> float:

@@ -1,0 +1,80 @@
+"""The distance from mixtures of two samples to the convex hull of their points in the feature space of a kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import nnls
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["kernel_factor", "mixture_share"]
+
+_RANK_TOL = 1e-7  # of the largest diagonal entry: what is left of it ends a factor
+_MOST_COLUMNS = 600
+_HEAVY = 1e3  # times the longest row: the weights then sum to 1 but for a millionth
+_MOST_STEPS = 10  # for every row
+_FINEST = 1e-3  # of a share
+_LARGEST = 0.98  # a share above it is not told from this one
+_FIRST_STEP = 0.05  # of lambda, over which the first slope is taken
+_OF_DISTANCE = 0.2  # of the distance of the two means in the threshold of KM2, and the rest of the first slope
+
+
+def kernel_factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Z, of as few columns as there are large pivots, with K = Z Z' but for what is left of the diagonal."""
+    n = len(K)
+    left = np.diagonal(K).copy()
+    limit = _RANK_TOL * float(left.max())
+    Z: NDArray[np.float64] = np.zeros((n, min(n, _MOST_COLUMNS)))
+    for j in range(Z.shape[1]):
+        pivot = int(np.argmax(left))
+        if left[pivot] <= limit:
+            return Z[:, :j]
+        column = (K[:, pivot] - Z[:, :j] @ Z[pivot, :j]) / np.sqrt(left[pivot])
+        Z[:, j] = column
+        left = np.maximum(left - column * column, 0.0)
+    return Z
+
+
+def mixture_share(Z: NDArray[np.float64], n_mixture: int) -> float:
+    """Return KM2's estimate of the share of the last rows' distribution in that of the first `n_mixture` rows.
+
+    With means m_F of the mixture and m_H of the component in feature space, d(lambda) is the distance of lambda m_F +
+    (1 - lambda) m_H from the convex hull of all points. It is convex and near 0 up to lambda = 1 / (1 - share), where
+    the point is the other component; beyond that it rises. The estimate is where its slope reaches a fifth of the way
+    from its first slope to |m_F - m_H|, the slope that it has at last.
+    """
+    mixture, component = Z[:n_mixture].mean(axis=0), Z[n_mixture:].mean(axis=0)
+    along = mixture - component
+    distance = float(np.linalg.norm(along))
+    if distance == 0:
+        return _LARGEST
+    first = float(np.linalg.norm(_apart(Z, mixture + _FIRST_STEP * along))) / _FIRST_STEP
+    threshold = (1 - _OF_DISTANCE) * first + _OF_DISTANCE * distance
+    low, high = 0.0, _LARGEST
+    while high - low > _FINEST:
+        share = (low + high) / 2
+        apart = _apart(Z, mixture + share / (1 - share) * along)  # lambda - 1 = share / (1 - share)
+        length = float(np.linalg.norm(apart))
+        # The derivative of the distance, where the nearest point is held fast (the envelope theorem).
+        slope = float(apart @ along) / length if length > 0 else 0.0
+        if slope > threshold:
+            high = share
+        else:
+            low = share
+    return (low + high) / 2
+
+
+def _apart(Z: NDArray[np.float64], point: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return point - the nearest point of the convex hull of the rows of Z.
+
+    Non-negative least squares, by active sets, with a heavy equation more that asks for weights that sum to 1.
+    """
+    heavy = _HEAVY * math.sqrt(float(np.einsum("ij,ij->i", Z, Z).max()))
+    system = np.vstack([Z.T, np.full(len(Z), heavy)])
+    weights, _ = nnls(system, np.append(point, heavy), maxiter=_MOST_STEPS * len(Z))
+    apart: NDArray[np.float64] = point - Z.T @ (weights / weights.sum())
+    return apart

@@ -1,0 +1,74 @@
+"""Penalised L1 distances between positive and unlabelled rows, and shares of both above a score."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["RIDGES", "best_bin", "penalized_l1"]
+
+RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
+_GRID = np.arange(1, 100) / 100  # of priors
+
+
+def penalized_l1(
+    features: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    folds: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> float:
+    """Return the share at which the penalised L1 distance between share * p(positive) and p(unlabelled) is least.
+
+    `features` has, for each width, the basis functions of positive and of unlabelled rows, and `folds` the fold of each
+    of these. For a share the ridge and the width with the least held-out criterion are taken.
+    """
+    best: NDArray[np.float64] = np.full(_GRID.size, np.inf)
+    distance: NDArray[np.float64] = np.full(_GRID.size, np.inf)
+    for of_pos, of_unl in features:
+        whole = _excess(of_pos, of_unl)
+        parts = []
+        for fold in np.unique(np.concatenate(folds)):
+            held = [fold_of_rows == fold for fold_of_rows in folds]
+            if all(h.any() and not h.all() for h in held):
+                parts.append((_excess(of_pos[~held[0]], of_unl[~held[1]]), _excess(of_pos[held[0]], of_unl[held[1]])))
+        for ridge in RIDGES:
+            # The multipliers max(0, excess) / ridge maximise sum multiplier * excess - ridge / 2 multiplier^2.
+            held_out = np.zeros(_GRID.size)
+            for seen, other in parts:
+                held_out -= (np.maximum(seen, 0) * other).sum(axis=0) / ridge / len(parts)
+            values = (np.maximum(whole, 0) ** 2).sum(axis=0) / ridge - _GRID + 1
+            better = held_out < best
+            best[better], distance[better] = held_out[better], values[better]
+    return float(_GRID[int(np.argmin(distance))])
+
+
+def _excess(of_pos: NDArray[np.float64], of_unl: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return share * mean over positive - mean over unlabelled rows, for each basis function and share of the grid."""
+    excess: NDArray[np.float64] = np.multiply.outer(of_pos.mean(axis=0), _GRID) - of_unl.mean(axis=0)[:, None]
+    return excess
+
+
+def best_bin(
+    score_pos: NDArray[np.float64], score_unl: NDArray[np.float64], *, delta: float = 0.1, gamma: float = 0.01
+) -> float:
+    """Return the ratio of the shares of unlabelled and of positive rows above the score with the least upper bound.
+
+    The bound is (q_u + (1 + gamma) (e_u + e_p)) / q_p, with e = sqrt(log(4 / delta) / 2 n) as in the inequality of
+    Dvoretzky, Kiefer and Wolfowitz.
+    """
+    cuts = np.unique(score_unl)
+    q_pos, q_unl = (
+        (rows.size - np.searchsorted(np.sort(rows), cuts, side="left")) / rows.size for rows in (score_pos, score_unl)
+    )
+    slack = math.sqrt(math.log(4 / delta) / 2 / score_pos.size) + math.sqrt(math.log(4 / delta) / 2 / score_unl.size)
+    with np.errstate(divide="ignore"):
+        bound = (q_unl + (1 + gamma) * slack) / q_pos
+    if not np.isfinite(bound).any():
+        return 1.0
+    at = int(np.argmin(bound))
+    return min(1.0, float(q_unl[at] / q_pos[at]))

@@ -1,0 +1,62 @@
+"""Estimators of the class prior, slow and from their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+
+def hull_distance(K, u):
+    """min over weights v >= 0 with sum 1 of the distance of sum u_i phi_i from sum v_i phi_i."""
+    n = len(K)
+    found = minimize(
+        lambda v: (u - v) @ K @ (u - v),
+        np.full(n, 1 / n),
+        jac=lambda v: 2 * K @ (v - u),
+        bounds=[(0, None)] * n,
+        constraints=[{"type": "eq", "fun": lambda v: v.sum() - 1, "jac": lambda v: np.ones(n)}],
+        method="SLSQP",
+        options={"maxiter": 2000, "ftol": 1e-14},
+    )
+    return np.sqrt(max(found.fun, 0.0))
+
+
+def km2(K, n_mixture, tol=1e-3):
+    """Slopes of the distance by differences, over a grid of shares."""
+    n = len(K)
+    F, H = np.zeros(n), np.zeros(n)
+    F[:n_mixture], H[n_mixture:] = 1 / n_mixture, 1 / (n - n_mixture)
+
+    def distance(lam):
+        return hull_distance(K, lam * F + (1 - lam) * H)
+
+    total = np.sqrt((F - H) @ K @ (F - H))
+    threshold = 0.8 * distance(1.05) / 0.05 + 0.2 * total
+    low, high = 0.0, 0.98
+    while high - low > tol:
+        share = (low + high) / 2
+        lam = 1 / (1 - share)
+        slope = (distance(lam + 1e-3) - distance(lam - 1e-3)) / 2e-3 if share else 0.0
+        low, high = (low, share) if slope > threshold else (share, high)
+    return (low + high) / 2
+
+
+def best_bin(score_pos, score_unl, delta=0.1, gamma=0.01):
+    """Every score of an unlabelled row as a cut."""
+    best = (np.inf, 1.0)
+    error = sum(np.sqrt(np.log(4 / delta) / 2 / len(rows)) for rows in (score_pos, score_unl))
+    for cut in sorted(set(score_unl)):
+        q_pos, q_unl = np.mean(score_pos >= cut), np.mean(score_unl >= cut)
+        if q_pos > 0:
+            best = min(best, (q_unl / q_pos + (1 + gamma) * error / q_pos, q_unl / q_pos))
+    return min(1.0, best[1])
+
+
+def penalized_distance(of_pos, of_unl, ridge, share):
+    """The distance of one share: its multipliers are found one by one."""
+    total = 1 - share
+    for column in range(of_pos.shape[1]):
+        excess = share * of_pos[:, column].mean() - of_unl[:, column].mean()
+        multiplier = max(0.0, excess) / ridge
+        total += multiplier * excess
+    return total

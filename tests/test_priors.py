@@ -1,0 +1,249 @@
+"""Estimates of the class prior: against slow versions, on simulated data of known truth, and what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _prior_shares
+from fastpu._prior_kernel import kernel_factor, mixture_share
+from fastpu._prior_sampling import Sample, folds_of
+from fastpu._prior_shares import best_bin, penalized_l1
+from fastpu._prior_tree import label_frequency, quarters
+from fastpu.metrics import pu_auc
+from fastpu.priors import bbe, km2, pen_l1, sensitivity, tice
+from helpers import refused
+from oracles import priors as oracle
+
+METHODS = {"km2": km2, "tice": tice, "pen_l1": pen_l1, "bbe": bbe}
+each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+
+
+def draw(seed, *, prior=0.35, n_pos=250, n_unl=500, apart=3.5, d=2):
+    """Normal classes that hardly overlap, so that there is something to estimate."""
+    rng = np.random.default_rng([13, seed])
+    truth = rng.random(n_unl) < prior
+    X = rng.normal(size=(n_pos + n_unl, d))
+    X[:n_pos, 0] += apart
+    X[n_pos:, 0] += apart * truth
+    return X, np.repeat([1, 0], [n_pos, n_unl]), truth
+
+
+# -- fast equals slow --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_factor_of_a_kernel_and_km2_equal_the_slow_ones(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(24) < 0.4
+    X = np.concatenate([rng.normal(size=24) + 3 * truth, 3 + rng.normal(size=16)])
+    K = np.exp(-((X[:, None] - X) ** 2) / 2)
+    Z = kernel_factor(K)
+    assert Z.shape[1] < len(K)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-6)
+    assert mixture_share(Z, 24) == pytest.approx(oracle.km2(K, 24), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_bin_equals_every_cut_tried(seed):
+    rng = np.random.default_rng(seed)
+    pos, unl = np.round(rng.normal(1, 1, 60), 1), np.round(rng.normal(0, 1, 90), 1)
+    assert best_bin(pos, unl) == pytest.approx(oracle.best_bin(pos, unl))
+    assert best_bin(pos, pos) == 1.0
+    assert best_bin(np.zeros(50), np.ones(50)) == 1.0
+
+
+def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
+    """With one width and one ridge there is nothing to choose."""
+    X, y, _ = draw(0)
+    rng = np.random.default_rng(0)
+    centers = X[rng.choice(len(X), 20, replace=False)]
+    of_pos, of_unl = (np.exp(-((X[y == g][:, None] - centers) ** 2).sum(axis=2) / 2) for g in (1, 0))
+    folds = np.arange(len(of_pos)) % 5, np.arange(len(of_unl)) % 5
+    for ridge in (1e-3, 1e-2):
+        monkeypatch.setattr(_prior_shares, "RIDGES", (ridge,))
+        grid = np.arange(1, 100) / 100
+        distances = [oracle.penalized_distance(of_pos, of_unl, ridge, share) for share in grid]
+        assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
+
+
+def test_quarters_of_ranges():
+    X = np.array([[0.0, 5.0, -1e308], [1.0, 5.0, 1e308], [0.25, 5.0, 0.0], [0.74, 5.0, 9e307]])
+    np.testing.assert_array_equal(quarters(X), [[0, 0, 0], [3, 0, 3], [1, 0, 2], [2, 0, 3]])
+
+
+# -- simulation --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", [0.15, 0.5, 0.8])
+@each_method
+def test_estimates_are_near_the_truth_where_classes_are_apart(method, prior):
+    """The mean of ten; of TIcE, which starts from a lower bound, what it exceeds the truth by."""
+    values = [method(*draw(seed, prior=prior)[:2], random_state=seed).value for seed in range(10)]
+    error = np.mean(values) - prior
+    if method is tice:
+        assert 0 <= error < 0.25
+    else:
+        assert abs(error) < 0.07
+    assert np.std(values) < 0.1
+
+
+@each_method
+def test_more_rows_come_nearer(method):
+    errors = [
+        np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(6)])
+        for n in (30, 800)
+    ]
+    assert errors[1] < errors[0]
+
+
+@each_method
+def test_groups_that_are_alike_have_a_prior_near_1(method):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    assert method(X, np.arange(600) % 3 == 0, random_state=0).value > 0.8
+
+
+@each_method
+def test_no_positive_among_the_unlabelled_rows(method):
+    X, y, _ = draw(0, prior=0.0, apart=6.0)
+    assert method(X, y, random_state=0).value < (0.2 if method is tice else 0.06)
+
+
+def test_the_bound_of_the_label_frequency_holds():
+    """TIcE's frequency is below the true one, and near it with many rows."""
+    for seed in range(5):
+        X, y, truth = draw(seed, prior=0.3, n_pos=1000, n_unl=2000)
+        frequency = label_frequency(quarters(X), y == 1, np.arange(3000) % 5)
+        true = 1000 / (1000 + truth.sum())
+        assert true - 0.15 < frequency < true + 0.02
+
+
+@each_method
+def test_the_spread_of_the_bootstrap_is_that_of_the_estimate(method):
+    if method is pen_l1:
+        scale = 3.0  # on a grid, with a choice of widths in every sample
+    else:
+        scale = 2.0
+    values = [method(*draw(seed)[:2], random_state=seed).value for seed in range(25)]
+    found = method(*draw(100)[:2], n_boot=25, random_state=0)
+    assert np.std(values) / scale < np.std(found.samples) < np.std(values) * scale
+    low, high = found.interval
+    assert (low, high) == tuple(np.quantile(found.samples, [0.025, 0.975]))
+    assert found.samples.shape == (25,)
+    assert not found.samples.flags.writeable
+
+
+def test_repeated_rows_share_a_fold():
+    sample = Sample(np.array([0, 0, 1, 2, 2, 2]), np.array([5, 6, 6, 7]))
+    pos, unl, n_folds = folds_of(sample, np.random.default_rng(0))
+    assert n_folds == 3
+    assert len({*pos[:2]}) == len({*pos[3:]}) == len({*unl[1:3]}) == 1
+    assert set(pos) == set(unl) == {0, 1, 2}
+
+
+# -- promises ----------------------------------------------------------------------------------------------------------
+
+
+@each_method
+def test_the_same_for_every_number_of_threads_and_run(method, unchanged):
+    X, y, _ = draw(1, n_pos=120, n_unl=200)
+    with unchanged(X, y):
+        expected = method(X, y, n_boot=3, random_state=4, n_threads=1)
+    for n_threads in (2, 7, None):
+        again = method(X, y, n_boot=3, random_state=np.random.default_rng(4), n_threads=n_threads)
+        assert again.value == expected.value
+        np.testing.assert_array_equal(again.samples, expected.samples)
+    assert method(X, y, random_state=4).value == expected.value
+    assert method(X, y, random_state=4).interval is None
+
+
+@pytest.mark.parametrize("method", [km2, pen_l1, bbe], ids=["km2", "pen_l1", "bbe"])
+def test_forms_of_rows(method):
+    X, y, _ = draw(2, n_pos=120, n_unl=200)
+    X = np.round(X * 64) / 64
+    expected = method(X, y, random_state=1).value
+    for form in (sp.csr_array, np.asfortranarray, lambda rows: rows.astype(np.float32)):
+        assert method(form(X), y, random_state=1).value == pytest.approx(expected, abs=0.011)
+    assert method(X, y.astype(bool), random_state=1).value == expected
+    order = np.argsort(y, kind="stable")
+    assert method(X[order], y[order], random_state=1).value == pytest.approx(expected, abs=0.1)
+
+
+def test_tice_takes_dense_rows_alone():
+    X, y, _ = draw(2)
+    refused(TypeError, "X must be dense", tice, sp.csr_array(X), y)
+    frequency = tice(X, y, random_state=0).value
+    assert tice(X.astype(np.float32) * 2 + 5, y, random_state=0).value == pytest.approx(frequency, abs=0.02)
+
+
+def test_km2_draws_rows_of_large_groups():
+    X, y, _ = draw(3, n_pos=400, n_unl=900)
+    few = km2(X, y, max_rows=100, random_state=0).value
+    assert abs(few - 0.35) < 0.15
+    assert few != km2(X, y, max_rows=100, random_state=1).value
+
+
+def test_bbe_takes_a_fit_of_the_users():
+    X, y, truth = draw(4)
+    seen = []
+
+    def fit(rows, labels):
+        seen.append((rows.shape, sorted(set(labels.tolist()))))
+        return fastpu.fit_bsvm(rows, labels, C_pos=2, C_unl=1)
+
+    assert abs(bbe(X, y, fit=fit, random_state=0).value - truth.mean()) < 0.08
+    assert len(seen) == 5
+    assert all(kinds == [0, 1] and shape == (600, 2) for shape, kinds in seen)
+    refused(TypeError, "fit must be a function", bbe, X, y, fit="svm")
+
+
+@each_method
+def test_the_fewest_rows(method):
+    value = method([[0.0], [1.0], [2.0], [3.0]], [1, 1, 0, 0], random_state=0, n_boot=2).value
+    assert 0 <= value <= 1
+    assert 0 <= method(np.ones((9, 2)), np.arange(9) < 4, random_state=0).value <= 1
+    refused(ValueError, "y must have at least two positive rows", method, [[0.0], [1.0], [2.0]], [1, 0, 0])
+    refused(ValueError, "y must have at least two unlabelled rows", method, [[0.0], [1.0], [2.0]], [1, 1, 0])
+
+
+@each_method
+def test_bad_input(method):
+    X, y, _ = draw(5, n_pos=10, n_unl=20)
+    refused(ValueError, "n_boot must be an integer >= 0, got -1", method, X, y, n_boot=-1)
+    refused(TypeError, "n_boot must be an integer >= 0, got 2.5", method, X, y, n_boot=2.5)
+    refused(ValueError, "random_state must be an integer >= 0", method, X, y, random_state=-1)
+    refused(ValueError, "n_threads must be an integer >= 1", method, X, y, n_threads=0)
+    refused(ValueError, "X must not hold NaN", method, np.where(X[3, 1] == X, np.nan, X), y)
+    refused(ValueError, f"for {method.__name__}, which takes no labelled negatives", method, X, np.r_[y[:-1], -1])
+    refused(ValueError, "one entry per row", method, X, y[:-1])
+
+
+def test_bad_options_of_their_own():
+    X, y, _ = draw(5, n_pos=10, n_unl=20)
+    refused(ValueError, "max_rows must be an integer >= 2, got 1", km2, X, y, max_rows=1)
+    refused(ValueError, "n_centers must be an integer >= 1, got 0", pen_l1, X, y, n_centers=0)
+
+
+# -- sensitivity -------------------------------------------------------------------------------------------------------
+
+
+def test_sensitivity_calls_the_function_for_every_prior():
+    curve = sensitivity(lambda prior: 2 * prior, [0.1, 0.4])
+    np.testing.assert_array_equal(curve.values, [0.2, 0.8])
+    X, y, _ = draw(6)
+    found = bbe(X, y, n_boot=5, random_state=0)
+    score = X[:, 0] + 2 * np.random.default_rng(0).normal(size=len(y))
+    curve = sensitivity(lambda prior: pu_auc(score[y == 1], score[y == 0], prior=prior), found, n_points=4)
+    np.testing.assert_allclose(curve.priors, np.linspace(*found.interval, 4))
+    assert (np.diff(curve.values) > 0).all()
+
+
+def test_bad_input_of_sensitivity():
+    X, y, _ = draw(7, n_pos=20, n_unl=40)
+    refused(TypeError, "function must be a function of a prior", sensitivity, 0.3, [0.2])
+    refused(ValueError, "priors must have an interval", sensitivity, float, bbe(X, y, random_state=0))
+    refused(ValueError, "priors[1] must be a number in (0, 1), got 1.2", sensitivity, float, [0.2, 1.2])
+    refused(ValueError, "n_points must be an integer >= 2, got 1", sensitivity, float, [0.2], n_points=1)
+    refused(TypeError, "function(0.2) must be a number", sensitivity, str, [0.2])
