@@ -122,10 +122,7 @@ def test_the_bound_of_the_label_frequency_holds():
 
 @each_method
 def test_the_spread_of_the_bootstrap_is_that_of_the_estimate(method):
-    if method is pen_l1:
-        scale = 3.0  # on a grid, with a choice of widths in every sample
-    else:
-        scale = 2.0
+    scale = 3.0 if method is pen_l1 else 2.0  # it is on a grid, with a choice of widths in every sample
     values = [method(*draw(seed)[:2], random_state=seed).value for seed in range(25)]
     found = method(*draw(100)[:2], n_boot=25, random_state=0)
     assert np.std(values) / scale < np.std(found.samples) < np.std(values) * scale

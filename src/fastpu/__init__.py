@@ -10,7 +10,6 @@ from fastpu import datasets, metrics, priors
 from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
-from fastpu._pu_risk import RiskRound
 from fastpu._pual_arguments import PualRound
 from fastpu._risk_arguments import RiskRound
 from fastpu._svm import SvmRound

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "PaperFormWarning"]
-__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning"]
+__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "PaperFormWarning"]
 
 
 class ConvergenceWarning(UserWarning):
