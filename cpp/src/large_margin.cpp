@@ -56,12 +56,15 @@ class Solve {
 
  private:
   bool is_solved_at_bounds();
-  bool is_solved_near(int max_rounds);
+  // Tries the rows that v, with scores f, has at bounds.
+  bool is_solved_near(const double* from, const double* f, int max_rounds);
+  bool is_solved_near(int max_rounds) { return is_solved_near(v_.data(), found_.f.data(), max_rounds); }
   void take_start(const MarginStart& start);
   void run_iadmm(const MarginStart* start);
   void run_interior_point();
+  void run_pairs_if_stuck();
   bool is_solved_by_descent(index_t most_rounds);
-  void run_smo();
+  void run_smo(index_t most);
   // Keeps a solution if it is better than what there is; true if that is within tol.
   bool keep(const AlignedBuffer<double>& v, Certificate certificate);
   bool is_stopped(index_t n_iter, double objective, double gap);
@@ -120,15 +123,14 @@ void Solve::take_start(const MarginStart& start) {
   keep(v, certify(pass_, task_, v.data()));
 }
 
-// Tries the rows that the best solution so far has at bounds.
-bool Solve::is_solved_near(int max_rounds) {
+bool Solve::is_solved_near(const double* from, const double* f, int max_rounds) {
   AlignedBuffer<double> v(task_.n(), "dual variables");
-  std::copy_n(v_.data(), task_.n(), v.data());
+  std::copy_n(from, task_.n(), v.data());
   detail::ActiveSetOptions options;
   options.tol = options_.tol;
   options.max_rounds = max_rounds;
   Certificate certificate;
-  const auto found = active_set(data_, task_, pass_, options, v.data(), found_.f.data(), certificate);
+  const auto found = active_set(data_, task_, pass_, options, v.data(), f, certificate);
   result_.n_iter += found.n_rounds;
   if (!found.is_solved) return false;
   result_.method = MarginMethod::active_set;
@@ -142,6 +144,7 @@ void Solve::run_interior_point() {
   detail::InteriorPoint point(pass_, task_, data_.size());
   AlignedBuffer<double> v(task_.n(), "dual variables");
   AlignedBuffer<double> w(pass_.width(), "coefficients");
+  AlignedBuffer<double> f(task_.n(), "scores");
   const auto look = [&] {
     point.copy_v(v.data());
     make_feasible(task_, v.data());
@@ -158,8 +161,9 @@ void Solve::run_interior_point() {
     result_.n_iter = point.n_steps();
     if (near > 0 && point.gap() <= near * point.objective()) {
       near = 0;
-      look();
-      if (is_solved_near(kRounds)) return;
+      point.copy_v(v.data());
+      point.copy_f(f.data());
+      if (is_solved_near(v.data(), f.data(), kRounds)) return;
     }
     // A solution with its rows at bounds is better than the point that it comes from.
     constexpr double kBetter = 50;
@@ -175,6 +179,15 @@ void Solve::run_interior_point() {
   // With luck it becomes exact.
   if ((is_solved || point.is_stuck()) && options_.tol < kNear && is_solved_near(kRounds)) return;
   if (!is_solved) result_.status = point.is_stuck() ? MarginStatus::precision : MarginStatus::max_iter;
+}
+
+// Where a few rows far out decide, the way of the interior point may twist so much that no step leads on. Such problems
+// have few rows between their bounds, which pairs find.
+void Solve::run_pairs_if_stuck() {
+  constexpr index_t kFewPairs = 100;  // for a row, more would take far longer than the interior point did
+  if (result_.status != MarginStatus::precision || options_.max_iter > 0) return;
+  run_smo(result_.n_iter + kFewPairs * task_.n() + kFewPairs * kFewPairs);
+  if (result_.status == MarginStatus::max_iter) result_.status = MarginStatus::precision;
 }
 
 // Goes over the rows at most so often, and gives up as soon as it is plain that this will not do.
@@ -220,7 +233,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
   }
 }
 
-void Solve::run_smo() {
+void Solve::run_smo(index_t most) {
   result_.method = MarginMethod::smo;
   const index_t n = task_.n();
   auto rows = make_vector<index_t>(n, "rows");
@@ -234,7 +247,6 @@ void Solve::run_smo() {
     upper[i] = task_.side()[i] > 0 ? task_.cost()[i] : 0.0;
   }
   const SmoProblem dual{rows.data(), n, linear.data(), lower.data(), upper.data(), nullptr};
-  const index_t most = options_.max_iter > 0 ? options_.max_iter : std::max<index_t>(10'000'000, 100 * n);
   AlignedBuffer<double> v(n, "dual variables");
   std::copy_n(v_.data(), n, v.data());
 
@@ -261,7 +273,10 @@ void Solve::run_smo() {
     }
     if (is_stopped_now) return;
     if (smo.status == SmoStatus::precision || result_.n_iter >= most) {
-      result_.status = smo.status == SmoStatus::precision ? MarginStatus::precision : MarginStatus::max_iter;
+      constexpr int kRounds = 4;
+      result_.status = is_solved_near(kRounds)              ? MarginStatus::gap
+                       : smo.status == SmoStatus::precision ? MarginStatus::precision
+                                                            : MarginStatus::max_iter;
       return;
     }
     // The gap goes down about as fast as the violation.
@@ -337,8 +352,10 @@ MarginResult Solve::run(const MarginStart* start) {
   if (start != nullptr) {
     take_start(*start);
     constexpr int kRounds = 8;
+    constexpr double kHopeless = 0.1;  // what other labels leave, as a rule
+    const bool is_near = pass_.has_gram() && found_.gap < kHopeless * found_.objective;
     result_.method = MarginMethod::active_set;
-    if (found_.holds(options_.tol) || (pass_.has_gram() && is_solved_near(kRounds))) return finish();
+    if (found_.holds(options_.tol) || (is_near && is_solved_near(kRounds))) return finish();
   }
   // Descent costs n p for each round, the interior point some 7 n p^2.
   constexpr index_t kMostOfDense = 30;
@@ -351,10 +368,10 @@ MarginResult Solve::run(const MarginStart* start) {
   }
   if (pass_.has_gram()) {
     run_interior_point();
+    run_pairs_if_stuck();
   } else {
-    run_smo();
-    constexpr int kRounds = 4;
-    if (result_.status == MarginStatus::precision && is_solved_near(kRounds)) result_.status = MarginStatus::gap;
+    constexpr index_t kManyPairs = 10'000'000;
+    run_smo(options_.max_iter > 0 ? options_.max_iter : std::max(kManyPairs, 100 * task_.n()));
   }
   return finish();
 }

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fastpu._margin_loops import Run
 
 __all__ = [
-    "MOST_COST",
     "Hook",
     "MarginRows",
     "Solved",
@@ -43,8 +42,6 @@ Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Run]"
 Flaws: TypeAlias = tuple[str, str, str]
 Fitted: TypeAlias = tuple[LinearMachine, Flaws]
-
-MOST_COST = 1e100  # of a row: larger ones overflow
 
 _SHORT_FIT = 5 * 10**7  # n d^2 of a fit that takes a second or less
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
@@ -334,17 +331,17 @@ def _unsolved(run: Run, options: MarginOptions, dtype: np.dtype[Any]) -> str:
 
 def _degenerate(run: Run) -> str:
     scores = run.last.decision
-    span = f"their scores are between {scores.min():.3g} and {scores.max():.3g}"
     if run.status == "collapsed":
         return (
             f"the psi loss has collapsed: coef is 0, and all rows have the score {run.last.found['intercept']:.3g}; "
             + ("raise C, or start from another classifier (init)" if run.has_labels else "choose other costs")
         )
+    n_positive = int(np.count_nonzero(scores > 0))
+    if run.status in {"max_iter", "callback"} or (run.status != "no_negative" and 0 < n_positive < scores.size):
+        return ""
+    span = f"their scores are between {scores.min():.3g} and {scores.max():.3g}"
     if run.status == "no_negative":
         return f"no unlabelled row is called negative any more, and the iteration ended there; {span}; choose another C"
-    n_positive = int(np.count_nonzero(scores > 0))
-    if run.status in {"max_iter", "callback"} or 0 < n_positive < scores.size:
-        return ""
     verdict = "positive" if n_positive else "negative"
     return (
         f"the model calls all {scores.size} training rows {verdict}: {span}; choose other costs, or rank by the "

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
         progress: bool
 
 
-__all__ = ["MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
+__all__ = ["MOST_COST", "MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
+
+MOST_COST = 1e100  # of a row: larger ones overflow
 
 _SOLVERS = ("auto", "exact", "iadmm")
 _MOST_STEPS = 2**62

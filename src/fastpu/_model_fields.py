@@ -16,7 +16,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -150,11 +150,16 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
     return scalar
 
 
+@lru_cache(maxsize=1024)
+def _is_key(key: str) -> bool:
+    return _KEY.fullmatch(key) is not None
+
+
 def _mapping(name: str, value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise TypeError(f"{name} must be a mapping, got {describe(value)}")
     for key in value:
-        if not isinstance(key, str) or not _KEY.fullmatch(key):
+        if not isinstance(key, str) or not _is_key(key):
             raise ValueError(f"{name} must have plain names as keys, got {short(key)}")
     return value
 
@@ -182,7 +187,7 @@ def _freeze_array(name: str, value: object, spec: FieldSpec) -> NDArray[Any]:
 def _freeze_scalar(name: str, value: object) -> object:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool):
+    if value is None or type(value) in (bool, int, float, str):
         return value
     # Plain types only: a subclass (an enum, say) would not come back from a file as it was.
     if isinstance(value, str):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from fastpu._large_margin import MOST_COST, Task, fit_each_cost
-from fastpu._margin_arguments import check_margin_options
+from fastpu._large_margin import Task, fit_each_cost
+from fastpu._margin_arguments import MOST_COST, check_margin_options
 from fastpu._margin_loops import biased_psi
 from fastpu._sharing import shares_work
 from fastpu._svm_arguments import cost_per_row

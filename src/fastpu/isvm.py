@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from fastpu._large_margin import MOST_COST, Task, fit_each_cost
-from fastpu._margin_arguments import MarginRound, check_margin_options
+from fastpu._large_margin import Task, fit_each_cost
+from fastpu._margin_arguments import MOST_COST, MarginRound, check_margin_options
 from fastpu._margin_loops import Rule, algorithm_1
 from fastpu._sharing import shares_work
 from fastpu._validate import check_bool, check_choice, check_float

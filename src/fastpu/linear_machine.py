@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LinearMachine"]
 
-_PSEUDO_LABELS = (-1, 0, 1)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinearMachine(Model):
@@ -75,7 +73,7 @@ class LinearMachine(Model):
             raise ValueError(
                 f"intercept_low must be <= intercept_high, got {self.intercept_low} and {self.intercept_high}"
             )
-        if self.pseudo_labels is not None and not np.isin(self.pseudo_labels, _PSEUDO_LABELS).all():
+        if self.pseudo_labels is not None and np.any((self.pseudo_labels < -1) | (self.pseudo_labels > 1)):
             raise ValueError("pseudo_labels must be -1, 0 or 1")
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

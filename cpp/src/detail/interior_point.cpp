@@ -34,8 +34,7 @@ InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size)
                                          &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_, &best_lack_}) {
     *of_rows = AlignedBuffer<double>(n_, "the interior point");
   }
-  for (AlignedBuffer<double>* of_features :
-       {&w_, &dual_w_, &right_, &second_, &centring_, &d_w_, &d_dual_w_, &best_w_}) {
+  for (AlignedBuffer<double>* of_features : {&w_, &dual_w_, &right_, &second_, &centring_, &d_w_, &best_w_}) {
     *of_features = AlignedBuffer<double>::zeros(pass.width(), "the interior point");
   }
   partial_ = AlignedBuffer<double>::zeros(pass.n_groups() * kValues, "the interior point");
@@ -163,12 +162,10 @@ double InteriorPoint::correct(const Aim& aim) {
   for (index_t f = 0; f <= p_; ++f) d_w_[f] = right_[f] + aim.second_order * second_[f] + aim.mu * centring_[f];
   normal_.solve(d_w_.data());
   for (index_t f = 0; f <= p_; ++f) d_w_[f] /= unit_;
-  double* const sums[] = {d_dual_w_.data()};
   std::fill_n(partial_.data(), partial_.size(), 0.0);
-  pass_.run(d_w_.data(), 1, sums, [&](const RowBlock& block) {
+  pass_.run(d_w_.data(), 0, nullptr, [&](const RowBlock& block) {
     double* to = partial_.data() + block.group * kValues;
-    kernels_.correct(rows(block.first, block.n), block.products, aim.mu, aim.second_order, unit_, block.weights[0],
-                     to[0], to[1]);
+    kernels_.correct(rows(block.first, block.n), block.products, aim.mu, aim.second_order, to[0], to[1]);
   });
   double fastest = 0;
   for (index_t g = 0; g < pass_.n_groups(); ++g) fastest = std::max(fastest, partial_[g * kValues]);
@@ -176,7 +173,8 @@ double InteriorPoint::correct(const Aim& aim) {
   return std::min(1.0, kShort / std::max(fastest, kShort)) + sum_over_groups(1);
 }
 
-// Goes there, and finds where that is: mu, and the gap of its w and v as if sum v_i = 0 and w held.
+// Goes there, and finds where that is: mu, and the gap of its w and v as if sum v_i = 0 and w held. By how much these
+// do not hold goes down with the length, as of all that is linear.
 void InteriorPoint::advance(double length) {
   std::fill_n(partial_.data(), partial_.size(), 0.0);
   pass_.rows([&](index_t first, index_t end, index_t group) {
@@ -185,16 +183,17 @@ void InteriorPoint::advance(double length) {
   mu_ = sum_over_groups(0) / (2 * static_cast<double>(n_));
   double squared_norm = 0;
   double infeasible = 0;
-  for (index_t f = 0; f <= p_; ++f) {
-    w_[f] += length * unit_ * d_w_[f];
-    dual_w_[f] += length * d_dual_w_[f];
-    if (f == p_) break;
-    squared_norm += w_[f] * w_[f];
+  for (index_t f = 0; f < p_; ++f) {
     infeasible += (dual_w_[f] - w_[f]) * (dual_w_[f] - w_[f]);
+    w_[f] += length * unit_ * d_w_[f];
+    squared_norm += w_[f] * w_[f];
   }
+  w_[p_] += length * unit_ * d_w_[p_];
+  infeasible *= (1 - length) * (1 - length);
+  const double unbalanced = (1 - length) * dual_w_[p_];
   const double unit_of_cost = unit_ * unit_;
   objective_ = (0.5 * squared_norm + sum_over_groups(1)) / unit_of_cost + task_.constant();
-  gap_ = (sum_over_groups(2) + 0.5 * infeasible + std::abs(w_[p_] * dual_w_[p_])) / unit_of_cost;
+  gap_ = (sum_over_groups(2) + 0.5 * infeasible + std::abs(w_[p_] * unbalanced)) / unit_of_cost;
 }
 
 void InteriorPoint::copy_v(double* v) const {
@@ -205,6 +204,10 @@ void InteriorPoint::copy_v(double* v) const {
     const double alpha = there <= 0 ? 0.0 : there >= cost ? cost : best_alpha_[i];
     v[i] = task_.side()[i] * alpha / unit_of_cost;
   }
+}
+
+void InteriorPoint::copy_f(double* f) const {
+  for (index_t i = 0; i < n_; ++i) f[i] = task_.label()[i] - task_.side()[i] * best_lack_[i];
 }
 
 void InteriorPoint::copy_w(double* w) const {

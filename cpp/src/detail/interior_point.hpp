@@ -26,6 +26,7 @@ class InteriorPoint {
   // there: they are what most of a point's gap comes from.
   void copy_v(double* v) const;
   // Its w and b0, as long as the width of the pass.
+  void copy_f(double* f) const;
   void copy_w(double* w) const;
 
  private:
@@ -73,7 +74,6 @@ class InteriorPoint {
   AlignedBuffer<double> second_;
   AlignedBuffer<double> centring_;
   AlignedBuffer<double> d_w_;
-  AlignedBuffer<double> d_dual_w_;
   Cholesky normal_;
   AlignedBuffer<double> partial_;  // a few values for each group
 

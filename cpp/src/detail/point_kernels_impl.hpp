@@ -130,9 +130,8 @@ void predict(const PointRows& rows, const double* products, double unit, double*
   curvature += sum.sum();
 }
 
-void correct(const PointRows& rows, const double* products, double mu, double second_order, double unit,
-             double* weights, double& fastest, double& check) {
-  const double per_unit = 1 / unit;
+void correct(const PointRows& rows, const double* products, double mu, double second_order, double& fastest,
+             double& check) {
   Lanes speed(fastest);
   Lanes sum(0);
   each_row(rows.n, [&](index_t k, auto zero) {
@@ -158,7 +157,6 @@ void correct(const PointRows& rows, const double* products, double mu, double se
     put<V>(rows.d_low + k, d_low);
     put<V>(rows.d_high + k, d_high);
     put<V>(rows.d_f + k, product);
-    put<V>(weights + k, side * d_alpha * all<V>(per_unit));
   });
   fastest = speed.maximum();
   check += sum.sum();

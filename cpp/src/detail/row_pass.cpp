@@ -167,7 +167,9 @@ PackedRows RowPass::packed_at(const RowBlock& block, const double* data) const {
 PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
   if (!kept_.empty()) {
     const double* data = kept_.data() + block.first / block_rows_ * block_size();
-    if (block.first + block_rows_ < n_) FASTPU_PREFETCH(data + block_size(), block_size());
+    constexpr index_t kNear = index_t{1} << 15;  // 256 KiB: what is in a cache at hand from one pass to the next
+    const bool is_far = kept_.size() > kNear;
+    if (is_far && block.first + block_rows_ < n_) FASTPU_PREFETCH(data + block_size(), block_size());
     return packed_at(block, data);
   }
   double* out = room_for_block(scratch.packed);
