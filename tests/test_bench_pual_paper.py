@@ -8,7 +8,6 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
 import pytest
 
 import fastpu
@@ -79,13 +78,3 @@ def test_what_the_paper_prints_is_complete():
     assert published.TABLE_3["wifi", 0.25]["nnPU"] == (89.27, 2.61)
     labelled = {gamma: 0.7 * gamma / (1 - 0.3 * gamma) for gamma in published.GAMMAS}
     assert labelled == pytest.approx(published.GAMMAS)
-
-
-def test_the_simulated_positives_are_on_both_sides():
-    X, truth = module("sets").trifurcate(200.0, np.random.default_rng(0))
-    assert X.shape == (800, 2)
-    assert (truth[:400] == 1).all()
-    assert (truth[400:] == -1).all()
-    for rows, centre in ((slice(200), 15), (slice(200, 400), 200), (slice(400, 800), 0)):
-        np.testing.assert_allclose(X[rows].mean(axis=0), centre, atol=2)
-        np.testing.assert_allclose(X[rows].std(axis=0), np.sqrt(50), atol=1)

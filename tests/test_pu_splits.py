@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu.datasets import PUSplit, make_four_normals, make_two_normals, split_case_control, split_single_set
+from fastpu.datasets import (
+    PUSplit,
+    make_four_normals,
+    make_trifurcate,
+    make_two_normals,
+    split_case_control,
+    split_single_set,
+)
 from helpers import outcome, refused
 
 each_split = pytest.mark.parametrize("function", [split_single_set, split_case_control])
@@ -207,6 +214,25 @@ def test_moments_of_the_simulated_classes():
         np.testing.assert_allclose(X[y == label].mean(axis=0), mean, atol=0.04)
         between = 9 * np.array([np.cos(angles[ks]).var(), np.sin(angles[ks]).var()])
         np.testing.assert_allclose(X[y == label].var(axis=0), between + np.array([1, 4]), rtol=0.02)
+
+
+def test_far_positives_are_where_they_are_put():
+    X, y = make_trifurcate(80_000, mean=200.0, random_state=1)
+    for rows, centre in ((slice(20_000), 15), (slice(20_000, 40_000), 200), (slice(40_000, 80_000), 0)):
+        np.testing.assert_allclose(X[rows].mean(axis=0), centre, atol=0.3)
+        covariance = np.cov(X[rows].T)
+        np.testing.assert_allclose(np.diag(covariance), 50, atol=1.5)
+        assert abs(covariance[0, 1] - (0.2 if centre == 0 else 0)) < 1.5
+    np.testing.assert_array_equal(y, np.repeat([1, -1], 40_000))
+    again = make_trifurcate(80_000, mean=200.0, random_state=np.random.default_rng(1))
+    np.testing.assert_array_equal(X, again[0])
+    few, labels = make_trifurcate(5, random_state=1)
+    assert few.shape == (5, 2)
+    assert labels.tolist() == [1, 1, -1, -1, -1]
+    with pytest.raises(ValueError, match="n must be"):
+        make_trifurcate(3)
+    with pytest.raises(ValueError, match="mean must be"):
+        make_trifurcate(mean=np.inf)
 
 
 @pytest.mark.parametrize("make", [make_two_normals, make_four_normals])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fastpu._pu_splits import PUSplit, apportion, split_case_control, split_single_set
-from fastpu._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_two_normals
+from fastpu._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_trifurcate, make_two_normals
 from fastpu._validate import check_binary, check_bool, check_float, check_random_state
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "make_four_normals",
     "make_pu_toy1",
     "make_pu_toy2",
+    "make_trifurcate",
     "make_two_normals",
     "split_case_control",
     "split_pnu",

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from methods import kernel_methods, linear_methods
 from published import GAMMAS
-from sets import read_set, trifurcate
+from sets import read_set
 
 import fastpu
-from fastpu.datasets import split_case_control, split_single_set
+from fastpu.datasets import make_trifurcate, split_case_control, split_single_set
 from fastpu.metrics import f1
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def draw(task: Task) -> Split:
     """Return the rows of a split."""
     rng = np.random.default_rng([task.seed, round(1000 * task.gamma)])
     if task.mean is not None:
-        X, truth = trifurcate(task.mean, rng)
+        X, truth = make_trifurcate(mean=task.mean, random_state=rng)
         found = split_single_set(truth, train=0.7, labeled=0.25, stratify=False, random_state=rng)
         scenario = "single_set"
     else:

@@ -14,20 +14,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DATA_SETS", "DataError", "DataSet", "find_sets", "read_set", "trifurcate"]
+__all__ = ["DATA_SETS", "DataError", "DataSet", "find_sets", "read_set"]
 
 
 class DataError(ValueError):
     """A file that does not hold a data set."""
-
-
-def trifurcate(mean: float, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return 200 positives around (15, 15), 200 around (mean, mean) and 400 negatives around (0, 0), section 4.1.1."""
-    spread = np.sqrt(50.0)
-    near = 15 + spread * rng.standard_normal((200, 2))
-    far = mean + spread * rng.standard_normal((200, 2))
-    negative = rng.multivariate_normal([0.0, 0.0], [[50.0, 0.2], [0.2, 50.0]], 400)
-    return np.vstack([near, far, negative]), np.repeat(np.array([1, -1], dtype=np.int8), 400)
 
 
 @dataclass(frozen=True)
