@@ -57,7 +57,8 @@ def points(path: fastpu.SVMPath, above: float) -> Iterator[tuple[float, np.ndarr
     """lam, a and a0 at the breakpoints above a lam, half way between, and above the first one."""
     alphas = [path.alpha_at(k) for k in range(path.knots.size)]
     knots, offsets = path.knots, path.offsets
-    yield 2 * knots[0], path.start_alpha, offsets[0] + path.heavier * knots[0]
+    if knots[0] >= above:
+        yield 2 * knots[0], path.start_alpha, offsets[0] + path.heavier * knots[0]
     for k in range(path.lams.size):
         if knots[k] >= above:
             yield knots[k], alphas[k], offsets[k]
@@ -70,4 +71,4 @@ def worst_violation(path: fastpu.SVMPath, X: np.ndarray, *, every: int = 1) -> f
     K, y = kernel_of(path, X), path.labels.astype(np.float64)
     chosen = list(points(path, floor_of(path, K)))
     chosen = chosen[::every] + chosen[-2:]
-    return max(oracle.violation(K, y, path.costs, a, a0, lam) for lam, a, a0 in chosen)
+    return max((oracle.violation(K, y, path.costs, a, a0, lam) for lam, a, a0 in chosen), default=0.0)

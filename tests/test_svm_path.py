@@ -115,7 +115,7 @@ def test_norms_and_losses_are_monotone_and_the_objective_concave(kernel, costs):
     lam, history = path.lams, path.history
     assert (np.diff(lam) < 0).all()
     scale = history["objective"].max()
-    assert (np.diff(history["norm"]) >= -1e-9 * history["norm"].max()).all()
+    assert (np.diff(history["norm"]) >= -1e-7 * history["norm"].max()).all()
     assert (np.diff(history["loss"]) <= 1e-9 * scale).all()
     slopes = np.diff(history["objective"]) / np.diff(lam)
     assert (np.diff(slopes) >= -1e-6 * np.abs(slopes[:-1])).all()

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "detail/elbow.hpp"
 #include "detail/path_kernels.hpp"
+#include "detail/path_record.hpp"
 #include "detail/path_rows.hpp"
 #include "detail/path_start.hpp"
+#include "detail/path_watch.hpp"
 
 namespace fastpu {
 
@@ -52,12 +55,14 @@ class Walk {
   void cross_gap(const Elbow& elbow);
   void find_weak(const Elbow& elbow);
   void find_speed(Elbow& elbow);
+  void look_at_all(const Elbow& elbow);
+  detail::PathStep find_step(const Elbow& elbow, index_t& exit);
+  bool choose_step(Elbow& elbow, double& step, index_t& exit);
   void move(Elbow& elbow, double step, index_t first_exit);
   void polish(Elbow& elbow);
   void recompute(bool with_reach);
   void set_side(index_t i, bool moves);
   void note_knot(const std::vector<index_t>& changed);
-  void note_events(const Elbow& elbow);
   bool finish(PathStatus status) {
     result_.status = status;
     return false;
@@ -74,7 +79,7 @@ class Walk {
   const detail::PathKernels& loops_;
 
   SvmPathResult result_;
-  std::vector<index_t> order_;  // position in the problem of each column of the cache
+  detail::PathRecord record_{result_};
   detail::PathPoint point_;     // of the columns, as all that follows
   std::vector<double> beta_;    // y a
   std::vector<double> h_;       // K (y a)
@@ -83,6 +88,8 @@ class Walk {
   std::vector<double> side_;
   std::vector<double> ones_;
   detail::PathRows* rows_ = nullptr;
+  detail::PathWatch* watch_ = nullptr;
+  double norm_ = 0;  // (y a)'K(y a)
   double lam_ = 0;
   double a0_ = 0;
   double sum_alpha_ = 0;
@@ -96,8 +103,6 @@ class Walk {
   index_t most_events_ = 0;
   std::vector<index_t> weak_;    // on the margin, not moving
   std::vector<index_t> forced_;  // these too, whatever rounding says
-  std::vector<index_t> moved_before_;
-  std::vector<std::uint8_t> moved_;  // whether each row moved along the last segment
 };
 
 void Walk::find_start() {
@@ -107,9 +112,10 @@ void Walk::find_start() {
   cache_.set_columns(problem_.rows, n, team_);
   auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
   for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
+  std::vector<index_t> order;  // position in the problem of each column of the cache
   for (const index_t row : cache_.columns()) {
     const index_t i = position[at(row)];
-    order_.push_back(i);
+    order.push_back(i);
     point_.label.push_back(problem_.labels[i]);
     point_.cost.push_back(problem_.costs[i]);
     point_.alpha.push_back(result_.start[at(i)]);
@@ -117,8 +123,8 @@ void Walk::find_start() {
     box_ = std::max(box_, result_.start[at(i)]);
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
-  moved_.assign(at(n), 0);
   ones_.assign(at(n), 1.0);
+  record_.set_order(std::move(order));
 }
 
 // h = K (y a) and what follows from it.
@@ -167,50 +173,8 @@ bool Walk::find_first_breakpoint() {
 }
 
 void Walk::note_knot(const std::vector<index_t>& changed) {
-  if (result_.lams.empty() || lam_ < result_.lams.back()) {
-    result_.lams.push_back(lam_);
-    result_.offsets.push_back(a0_);
-    result_.objective.push_back(0);
-    result_.norm.push_back(0);
-    result_.n_margin.push_back(0);
-    if (result_.change_start.empty()) result_.change_start.push_back(0);
-    result_.change_start.push_back(result_.change_start.back());
-  }
-  result_.offsets.back() = a0_;
-  if (lam_ > 0) {
-    const double norm = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
-    result_.objective.back() = sum_alpha_ - norm / (2 * lam_);
-    result_.norm.back() = norm / (lam_ * lam_);
-  }
-  for (const index_t i : changed) {
-    result_.change_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
-    result_.change_value.push_back(point_.alpha[at(i)]);
-  }
-  result_.change_start.back() = static_cast<index_t>(result_.change_row.size());
-}
-
-// The rows that move from here on and did not before, and those that did and do not.
-void Walk::note_events(const Elbow& elbow) {
-  const auto knot = static_cast<index_t>(result_.lams.size()) - 1;
-  const auto note = [&](index_t i, PathEvent kind) {
-    result_.event_knot.push_back(knot);
-    result_.event_kind.push_back(kind);
-    result_.event_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
-  };
-  for (const index_t i : moved_before_) {
-    if (elbow.is_moving(i)) continue;
-    moved_[at(i)] = 0;
-    const int bound = point_.bound(i);
-    if (bound != 0) note(i, bound > 0 ? PathEvent::to_right : PathEvent::to_left);
-  }
-  for (const index_t i : elbow.moving()) {
-    if (moved_[at(i)] != 0) continue;
-    moved_[at(i)] = 1;
-    const int bound = point_.bound(i);
-    note(i, bound == 0 ? PathEvent::start : bound > 0 ? PathEvent::from_right : PathEvent::from_left);
-  }
-  moved_before_ = elbow.moving();
-  result_.n_margin.back() = static_cast<index_t>(elbow.moving().size());
+  if (!watch_->is_partial()) norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+  record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed);
 }
 
 // Lists the rows on the margin that do not move.
@@ -236,8 +200,37 @@ void Walk::find_weak(const Elbow& elbow) {
               weak_.end());
 }
 
+// Scores of all rows at this point, if only some have been followed.
+void Walk::look_at_all(const Elbow& elbow) {
+  if (!watch_->is_partial()) return;
+  watch_->end();
+  if (work_ > kRecompute * static_cast<double>(problem_.n)) {
+    recompute(false);
+  } else {
+    const auto& before = watch_->first_beta();
+    std::vector<index_t> changed;
+    std::vector<double> by;
+    for (index_t i = 0; i < problem_.n; ++i) {
+      if (beta_[at(i)] == before[at(i)]) continue;
+      changed.push_back(i);
+      by.push_back(beta_[at(i)] - before[at(i)]);
+    }
+    h_ = watch_->first_scores();
+    rows_->add(changed, by.data(), h_.data());
+    work_ += static_cast<double>(changed.size());
+  }
+  norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+  for (const index_t i : watch_->far()) set_side(i, elbow.is_moving(i));
+  speed_is_known_ = false;
+}
+
 // v = K u, with the slopes corrected where K says that they are not right.
 void Walk::find_speed(Elbow& elbow) {
+  speed_is_known_ = true;
+  if (watch_->is_partial()) {
+    watch_->find_speed(elbow, v_.data());
+    return;
+  }
   const auto& moving = elbow.moving();
   std::vector<double> residual(moving.size());
   for (int time = 0; time < 3; ++time) {
@@ -253,7 +246,6 @@ void Walk::find_speed(Elbow& elbow) {
     if (time == 1) elbow.refactor();
     elbow.refine(residual);
   }
-  speed_is_known_ = true;
 }
 
 // Takes away what rounding has left between the moving rows and the margin.
@@ -307,6 +299,10 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
     point_.alpha[i] = value;
     beta_[i] = value * point_.label[i];
   }
+  double slope_sum = 0;  // of a
+  for (std::size_t k = 0; k < moving.size(); ++k) slope_sum += slopes[k] * point_.label[at(moving[k])];
+  norm_ = std::max(0.0, norm_ + step * slope_sum * (2 * lam_ - step));
+  watch_->learn(step);
   loops_.add(h_.data(), step, v_.data(), problem_.n);
   rows_->add(exits, rounded.data(), h_.data());
   a0_ += step * elbow.offset_slope();
@@ -317,10 +313,12 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
     forced_.push_back(i);
     speed_is_known_ = false;
   }
+  watch_->note(elbow, exits);
 }
 
 // Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
 void Walk::cross_gap(const Elbow& elbow) {
+  look_at_all(elbow);
   index_t top = -1;
   index_t bottom = -1;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -344,6 +342,63 @@ void Walk::cross_gap(const Elbow& elbow) {
   speed_is_known_ = false;
 }
 
+// The next time that a row meets the margin (its position is in the result) or a bound (`exit`).
+detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
+  for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
+  detail::PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
+  for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
+  exit = -1;
+  for (std::size_t k = 0; k < elbow.moving().size(); ++k) {
+    const index_t row = elbow.moving()[k];
+    const std::size_t i = at(row);
+    const double slope = elbow.slopes()[k] * point_.label[i];
+    if (slope == 0 || point_.bound(row) * slope < 0) continue;
+    const double room = slope < 0 ? point_.alpha[i] / -slope : (point_.cost[i] - point_.alpha[i]) / slope;
+    if (room < next.step) {
+      next.step = room;
+      exit = row;
+    }
+  }
+  return next;
+}
+
+// The step to the next breakpoint, and the row that leaves there. True if it ends at the floor of precision.
+bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
+  if (!speed_is_known_) find_speed(elbow);
+  detail::PathStep next = find_step(elbow, exit);
+  const auto moment = [&] { return detail::PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
+  if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
+    look_at_all(elbow);
+    polish(elbow);
+  }
+  if (!watch_->is_partial()) {
+    if (!speed_is_known_) {
+      find_speed(elbow);
+      next = find_step(elbow, exit);
+    }
+    if (watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
+      for (const index_t i : watch_->far()) side_[at(i)] = weight_[at(i)] = v_[at(i)] = 0;
+    }
+  }
+  step = next.step;
+  // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
+  const double floor = kPrecision * reach();
+  if (step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach() && options_.lam_min == 0) {
+    step = lam_;
+    exit = -1;
+  } else if (lam_ - std::min(step, lam_) < floor && options_.lam_min < floor) {
+    step = std::max(0.0, lam_ - floor);
+    exit = -1;
+    return true;
+  } else if (step > lam_ - options_.lam_min) {
+    step = lam_ - options_.lam_min;
+    exit = -1;
+  } else if (exit < 0 && next.row >= 0) {
+    forced_.push_back(next.row);
+  }
+  return false;
+}
+
 // One segment; false where the path ends.
 bool Walk::take_step(Elbow& elbow) {
   if (lam_ <= options_.lam_min) return finish(lam_ > 0 ? PathStatus::lam_min : PathStatus::zero);
@@ -354,7 +409,7 @@ bool Walk::take_step(Elbow& elbow) {
   speed_is_known_ = speed_is_known_ && elbow.is_unchanged();
   for (const index_t i : elbow.moving()) set_side(i, true);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
-  note_events(elbow);
+  record_.note_events(elbow, point_);
   if (static_cast<index_t>(result_.lams.size()) >= most_events_) return finish(PathStatus::max_events);
   if (callback_) {
     const PathRound round{static_cast<index_t>(result_.lams.size()), lam_, result_.n_margin.back(),
@@ -367,44 +422,18 @@ bool Walk::take_step(Elbow& elbow) {
   if (outcome == Elbow::Outcome::nothing_moves) {
     cross_gap(elbow);
   } else {
-    if (!speed_is_known_) find_speed(elbow);
-    changed = elbow.moving();
-    for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
-    const detail::PathStep entry = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
-    for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
-    double step = entry.step;
+    watch_->note(elbow, record_.left());
+    double step = 0;
     index_t exit = -1;
-    for (std::size_t k = 0; k < changed.size(); ++k) {
-      const std::size_t i = at(changed[k]);
-      const double slope = elbow.slopes()[k] * point_.label[i];
-      const int bound = point_.bound(changed[k]);
-      if (slope == 0 || bound * slope < 0) continue;
-      const double room = slope < 0 ? point_.alpha[i] / -slope : (point_.cost[i] - point_.alpha[i]) / slope;
-      if (room < step) {
-        step = room;
-        exit = changed[k];
-      }
-    }
-    // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
-    const double floor = kPrecision * reach();
-    if (step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach() && options_.lam_min == 0) {
-      step = lam_;
-      exit = -1;
-    } else if (lam_ - std::min(step, lam_) < floor && options_.lam_min < floor) {
-      step = std::max(0.0, lam_ - floor);
-      exit = -1;
-      is_at_floor = true;
-    } else if (step > lam_ - options_.lam_min) {
-      step = lam_ - options_.lam_min;
-      exit = -1;
-    } else if (exit < 0 && entry.row >= 0) {
-      forced_.push_back(entry.row);
-    }
+    is_at_floor = choose_step(elbow, step, exit);
+    changed = elbow.moving();
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
     lam_ = target;
-    polish(elbow);
-    if (lam_ > 0 && work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
+    if (!watch_->is_partial()) {
+      polish(elbow);
+      if (lam_ > 0 && work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
+    }
   }
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);
@@ -422,6 +451,8 @@ SvmPathResult Walk::run() {
   find_start();
   detail::PathRows rows(cache_, options_.linear, options_.isa, team_);
   rows_ = &rows;
+  detail::PathWatch watch(rows, point_, options_.isa);
+  watch_ = &watch;
   if (!find_first_breakpoint()) {
     result_.status = PathStatus::trivial;
     return std::move(result_);

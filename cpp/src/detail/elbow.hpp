@@ -34,6 +34,10 @@ class Elbow {
   // u = y d of the moving rows, and d0.
   const std::vector<double>& slopes() const { return slopes_; }
   double offset_slope() const { return offset_slope_; }
+  double slope_of(index_t i) const {
+    const index_t k = place_[static_cast<std::size_t>(i)];
+    return k < 0 ? 0 : slopes_[static_cast<std::size_t>(k)];
+  }
 
   // Lets a row move, unless it depends on those that do. Returns the pivot of ElbowFactor::add.
   double enter(index_t i);

@@ -17,6 +17,7 @@ class PathRows {
   PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team);
 
   index_t n() const { return static_cast<index_t>(cache_->columns().size()); }
+  bool is_linear() const { return linear_ != nullptr; }
   double diagonal(index_t i) const { return diagonal_[static_cast<std::size_t>(i)]; }
 
   // out[k] = K(i, positions[k])
