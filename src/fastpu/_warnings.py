@@ -14,4 +14,4 @@ class DegenerateModelWarning(UserWarning):
 
 
 class EstimateWarning(UserWarning):
-    """An estimate fell outside the range of what it estimates, and the end of that range is returned."""
+    """An estimate fell outside the range of what it estimates, whose end is returned, or it is made of noise."""

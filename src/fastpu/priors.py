@@ -22,7 +22,7 @@ from fastpu._prior_shares import best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
 from fastpu._text import describe
 from fastpu._validate import check_float, check_int, check_vector
-from fastpu._warnings import DegenerateModelWarning
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning
 from fastpu.ls_auc import fit_ls_auc
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity"
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
+_BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
@@ -96,6 +97,12 @@ def km2(
     TypeError, ValueError
         If an argument is not as described.
 
+    Warns
+    -----
+    EstimateWarning
+        If |m_u - m_p|^2 is less than twice what it is on average for two samples of one distribution: the estimate is
+        made of noise then, while nothing speaks against a prior of 1.
+
     Notes
     -----
     O(m^2 (d + r)) time and O(m^2) memory for m <= 2 max_rows rows and a kernel matrix of rank r, of which 600 columns
@@ -128,12 +135,16 @@ def km2(
         signs = np.concatenate([np.full(unl.size, 1 / unl.size), np.full(pos.size, -1 / pos.size)])
         median = _positive(median_distance(rows))
         kernels = (gauss_features(rows, rows, float(factor) * median, threads) for factor in _KM2_WIDTHS)
-        best, furthest = None, -1.0
+        best = next(kernels)
+        furthest = float(signs @ best @ signs)
         for kernel in kernels:
             square = float(signs @ kernel @ signs)
             if square > furthest:
                 best, furthest = kernel, square
-        return 0.0 if best is None else mixture_share(kernel_factor(best), unl.size)
+        by_chance = (1 - float(best.mean())) * (1 / unl.size + 1 / pos.size)
+        if drawn is sample and furthest < _BY_CHANCE * by_chance:
+            _warn_of_noise(furthest, by_chance)
+        return mixture_share(kernel_factor(best), unl.size)
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -434,6 +445,15 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
 
 def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator) -> NDArray[np.int64]:
     return rows if rows.size <= count else np.sort(generator.choice(rows, count, replace=False))
+
+
+def _warn_of_noise(square: float, by_chance: float) -> None:
+    warnings.warn(
+        f"km2: the groups cannot be told apart: the squared distance of their means in feature space is {square:.3g}, "
+        f"and {by_chance:.3g} is expected of two samples of one distribution; the estimate is made of noise",
+        EstimateWarning,
+        stacklevel=5,  # the caller of km2
+    )
 
 
 def _positive(median: float) -> float:
