@@ -15,34 +15,45 @@ __all__ = ["one_blas_thread"]
 
 
 class _Limit:
-    """The limit is the whole process's: the first who wants it sets it, the last one takes it back."""
+    """The limit is the whole process's: the first who wants it sets it, the last one takes it back.
+
+    Not through threadpoolctl's own context managers, which let nobody but one thread change a limit, while here the
+    last one may be another thread than the first.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._controller: Any = None
-        self._limiter: Any = None
+        self._libraries: list[Any] | None = None
+        self._before: list[int] = []
         self._holders = 0
 
     def take(self) -> None:
         with self._lock:
             if self._holders == 0:
-                if self._controller is None:
-                    # Both find their libraries when they are loaded: SciPy's BLAS, which the core calls, is one.
-                    import scipy.linalg  # noqa: F401, PLC0415 - see above; only who fits such a model needs it
-
-                    threadpoolctl = import_module("threadpoolctl")  # it has no types
-
-                    self._controller = threadpoolctl.ThreadpoolController()
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
-                self._limiter.__enter__()
+                if self._libraries is None:
+                    self._libraries = _blas_libraries()
+                self._before = [library.get_num_threads() for library in self._libraries]
+                for library in self._libraries:
+                    _set(library, 1)
             self._holders += 1
 
     def give_back(self) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                self._limiter.__exit__(None, None, None)
-                self._limiter = None
+                for library, n_threads in zip(self._libraries or (), self._before, strict=True):
+                    _set(library, n_threads)
+
+
+def _blas_libraries() -> list[Any]:
+    import_module("scipy.linalg")  # SciPy's BLAS, which the core calls, is found once it is loaded
+    controller = import_module("threadpoolctl").ThreadpoolController()
+    return [library for library in controller.lib_controllers if library.user_api == "blas"]
+
+
+def _set(library: Any, n_threads: int) -> None:
+    # From threadpoolctl 3.7 on set_num_threads does nothing in a thread that is not in control.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(n_threads)
 
 
 _LIMIT = _Limit()
