@@ -100,6 +100,7 @@ def test_more_rows_come_nearer(method):
     assert errors[1] < errors[0]
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
 @pytest.mark.parametrize("method", [tice, pen_l1, bbe], ids=["tice", "pen_l1", "bbe"])
 def test_groups_that_are_alike_have_a_prior_near_1(method):
     X = np.random.default_rng(0).normal(size=(600, 2))
@@ -189,6 +190,13 @@ def test_km2_draws_rows_of_large_groups():
     few = km2(X, y, max_rows=100, random_state=0).value
     assert abs(few - 0.35) < 0.15
     assert few != km2(X, y, max_rows=100, random_state=1).value
+
+
+def test_pen_l1_says_that_nothing_speaks_against_its_estimate():
+    with pytest.warns(
+        fastpu.EstimateWarning, match=r"pen_l1: no share is contradicted by the data, and the largest, 0.99"
+    ):
+        assert pen_l1(np.ones((40, 2)), np.arange(40) % 2, random_state=0).value == 0.99
 
 
 def test_bbe_takes_a_fit_of_the_users():

@@ -18,7 +18,7 @@ from fastpu._gauss_basis import draw_centers, gauss_features, median_distance
 from fastpu._kernels import take_rows, user_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
 from fastpu._prior_sampling import Sample, bootstrap, folds_of, open_sample
-from fastpu._prior_shares import best_bin, penalized_l1
+from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
 from fastpu._text import describe
 from fastpu._validate import check_float, check_int, check_vector
@@ -143,7 +143,11 @@ def km2(
                 best, furthest = kernel, square
         by_chance = (1 - float(best.mean())) * (1 / unl.size + 1 / pos.size)
         if drawn is sample and furthest < _BY_CHANCE * by_chance:
-            _warn_of_noise(furthest, by_chance)
+            _warn(
+                f"km2: the groups cannot be told apart: the squared distance of their means in feature space is "
+                f"{furthest:.3g}, and {by_chance:.3g} is expected of two samples of one distribution; the estimate is "
+                f"made of noise"
+            )
         return mixture_share(kernel_factor(best), unl.size)
 
     return _estimate(estimate, sample, n_boot, generator)
@@ -259,9 +263,14 @@ def pen_l1(
     TypeError, ValueError
         If an argument is not as described.
 
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is 0.99, which nothing in the data speaks against.
+
     Notes
     -----
-    O(n n_centers d) time, O(n n_centers) memory. Ridge (of 0.001, 0.01, 0.1 and 1) and width (of 0.25, 0.5, 1, 1.5 and
+    O(n n_centers d) time, O(n n_centers) memory. Ridge (of 1e-5, 1e-4, ..., 1) and width (of 0.25, 0.5, 1, 1.5 and
     2 times the median distance between centres) are chosen for every t by the criterion on held-out rows of five folds.
 
     References
@@ -293,7 +302,13 @@ def pen_l1(
             tuple(gauss_features(rows, centers, factor * median, threads) for rows in groups) for factor in _L1_WIDTHS
         ]
         pos, unl, _ = folds_of(drawn, generator)
-        return penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
+        share = penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
+        if drawn is sample and share == LARGEST:
+            _warn(
+                f"pen_l1: no share is contradicted by the data, and the largest, {share:g}, is returned: the groups "
+                f"are alike, or basis functions of so many features tell nothing apart; other estimates may"
+            )
+        return share
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -447,13 +462,8 @@ def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator
     return rows if rows.size <= count else np.sort(generator.choice(rows, count, replace=False))
 
 
-def _warn_of_noise(square: float, by_chance: float) -> None:
-    warnings.warn(
-        f"km2: the groups cannot be told apart: the squared distance of their means in feature space is {square:.3g}, "
-        f"and {by_chance:.3g} is expected of two samples of one distribution; the estimate is made of noise",
-        EstimateWarning,
-        stacklevel=5,  # the caller of km2
-    )
+def _warn(message: str) -> None:
+    warnings.warn(message, EstimateWarning, stacklevel=5)  # the caller of the estimate
 
 
 def _positive(median: float) -> float:
