@@ -69,6 +69,16 @@ def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
         assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_label_frequency_of_trees_equals_that_by_sets(seed):
+    X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
+    X[:, 1] += X[:, 0]
+    folds = np.random.default_rng(seed).integers(0, 5, 500)
+    codes = quarters(X)
+    expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist())
+    assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
+
+
 def test_quarters_of_ranges():
     X = np.array([[0.0, 5.0, -1e308], [1.0, 5.0, 1e308], [0.25, 5.0, 0.0], [0.74, 5.0, 9e307]])
     np.testing.assert_array_equal(quarters(X), [[0, 0, 0], [3, 0, 3], [1, 0, 2], [2, 0, 3]])
