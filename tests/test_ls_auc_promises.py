@@ -135,6 +135,15 @@ def test_repeating_all_rows_and_scaling_all_weights_change_nothing(fit, data):
     assert bits(fit(X, y, sample_weight=np.ones(len(y))), X) == bits(expected, X)
 
 
+@pytest.mark.parametrize("name", ["ls_auc", "samult", "pnu_pu", "pnu_nu"])
+def test_weights_of_one_group_count_among_themselves_alone(name, data):
+    """Each group is a mean: its scale does not matter, however small it is."""
+    X, y = data
+    expected = FITS[name](X, y)
+    for group in (1, 0, -1):
+        assert_same(FITS[name](X, y, sample_weight=np.where(y == group, 1e-310, 1e200)), expected)
+
+
 @each_fit
 def test_rows_of_weight_zero_are_absent(fit, data):
     X, y = data

@@ -34,16 +34,16 @@ def draw(seed, *, prior=0.35, n_pos=250, n_unl=500, apart=3.5, d=2):
 # -- fast equals slow --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_factor_of_a_kernel_and_km2_equal_the_slow_ones(seed):
     rng = np.random.default_rng(seed)
-    truth = rng.random(24) < 0.4
-    X = np.concatenate([rng.normal(size=24) + 3 * truth, 3 + rng.normal(size=16)])
+    truth = rng.random(12) < 0.4
+    X = np.concatenate([rng.normal(size=12) + 3 * truth, 3 + rng.normal(size=8)])
     K = np.exp(-((X[:, None] - X) ** 2) / 2)
     Z = kernel_factor(K)
     assert Z.shape[1] < len(K)
     np.testing.assert_allclose(Z @ Z.T, K, atol=1e-6)
-    assert mixture_share(Z, 24) == pytest.approx(oracle.km2(K, 24), abs=0.01)
+    assert mixture_share(Z, 12) == pytest.approx(oracle.km2(K, 12, tol=4e-3), abs=0.01)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -69,6 +69,16 @@ def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
         assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_label_frequency_of_trees_equals_that_by_sets(seed):
+    X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
+    X[:, 1] += X[:, 0]
+    folds = np.random.default_rng(seed).integers(0, 5, 500)
+    codes = quarters(X)
+    expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist())
+    assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
+
+
 def test_quarters_of_ranges():
     X = np.array([[0.0, 5.0, -1e308], [1.0, 5.0, 1e308], [0.25, 5.0, 0.0], [0.74, 5.0, 9e307]])
     np.testing.assert_array_equal(quarters(X), [[0, 0, 0], [3, 0, 3], [1, 0, 2], [2, 0, 3]])
@@ -90,8 +100,9 @@ def test_estimates_are_near_the_truth_where_classes_are_apart(method, prior):
     assert np.std(values) < 0.1
 
 
-@each_method
+@pytest.mark.parametrize("method", [km2, pen_l1, bbe], ids=["km2", "pen_l1", "bbe"])
 def test_more_rows_come_nearer(method):
+    """Not of TIcE, whose quarters of the features' ranges stay as coarse as they are."""
     errors = [
         np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(6)])
         for n in (30, 800)
@@ -99,10 +110,19 @@ def test_more_rows_come_nearer(method):
     assert errors[1] < errors[0]
 
 
-@each_method
+@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+@pytest.mark.parametrize("method", [tice, pen_l1, bbe], ids=["tice", "pen_l1", "bbe"])
 def test_groups_that_are_alike_have_a_prior_near_1(method):
     X = np.random.default_rng(0).normal(size=(600, 2))
     assert method(X, np.arange(600) % 3 == 0, random_state=0).value > 0.8
+
+
+def test_km2_says_that_groups_that_are_alike_give_noise():
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    with pytest.warns(fastpu.EstimateWarning, match=r"km2: the groups cannot be told apart"):
+        km2(X, np.arange(600) % 3 == 0, random_state=0)
+    X[:200] += 1.0
+    km2(X, np.arange(600) < 200, random_state=0)
 
 
 @each_method
@@ -123,11 +143,12 @@ def test_the_bound_of_the_label_frequency_holds():
 @each_method
 def test_the_spread_of_the_bootstrap_is_that_of_the_estimate(method):
     scale = 3.0 if method is pen_l1 else 2.0  # it is on a grid, with a choice of widths in every sample
+    scale = 3.0 if method is pen_l1 else 2.0  # the former is on a grid, with a choice of widths in every sample
     values = [method(*draw(seed)[:2], random_state=seed).value for seed in range(25)]
     found = method(*draw(100)[:2], n_boot=25, random_state=0)
     assert np.std(values) / scale < np.std(found.samples) < np.std(values) * scale
     low, high = found.interval
-    assert (low, high) == tuple(np.quantile(found.samples, [0.025, 0.975]))
+    np.testing.assert_allclose((low, high), np.quantile(found.samples, [0.025, 0.975]))
     assert found.samples.shape == (25,)
     assert not found.samples.flags.writeable
 
@@ -182,6 +203,13 @@ def test_km2_draws_rows_of_large_groups():
     assert few != km2(X, y, max_rows=100, random_state=1).value
 
 
+def test_pen_l1_says_that_nothing_speaks_against_its_estimate():
+    with pytest.warns(
+        fastpu.EstimateWarning, match=r"pen_l1: no share is contradicted by the data, and the largest, 0.99"
+    ):
+        assert pen_l1(np.ones((40, 2)), np.arange(40) % 2, random_state=0).value == 0.99
+
+
 def test_bbe_takes_a_fit_of_the_users():
     X, y, truth = draw(4)
     seen = []
@@ -196,6 +224,7 @@ def test_bbe_takes_a_fit_of_the_users():
     refused(TypeError, "fit must be a function", bbe, X, y, fit="svm")
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
 @each_method
 def test_the_fewest_rows(method):
     value = method([[0.0], [1.0], [2.0], [3.0]], [1, 1, 0, 0], random_state=0, n_boot=2).value
@@ -213,6 +242,7 @@ def test_bad_input(method):
     refused(ValueError, "random_state must be an integer >= 0", method, X, y, random_state=-1)
     refused(ValueError, "n_threads must be an integer >= 1", method, X, y, n_threads=0)
     refused(ValueError, "X must not hold NaN", method, np.where(X[3, 1] == X, np.nan, X), y)
+    refused(ValueError, "X must not hold NaN", method, np.full_like(X, np.nan), y)
     refused(ValueError, f"for {method.__name__}, which takes no labelled negatives", method, X, np.r_[y[:-1], -1])
     refused(ValueError, "one entry per row", method, X, y[:-1])
 

@@ -141,9 +141,11 @@ def groups_of(labels: NDArray[np.int8]) -> list[int]:
 
 def group_shares(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """Return the share of each row in the weight of its group."""
-    share: NDArray[np.float64] = np.ones(labels.size) if weights is None else weights / weights.max()
+    share: NDArray[np.float64] = np.ones(labels.size) if weights is None else weights.copy()
     for g in groups_of(labels):
-        share[labels == g] /= share[labels == g].sum()
+        chosen = labels == g
+        share[chosen] /= share[chosen].max()  # sums of the smallest weights would lose their digits
+        share[chosen] /= share[chosen].sum()
     return share
 
 

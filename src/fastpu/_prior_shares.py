@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["RIDGES", "best_bin", "penalized_l1"]
+__all__ = ["LARGEST", "RIDGES", "best_bin", "penalized_l1"]
 
-RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
+RIDGES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _GRID = np.arange(1, 100) / 100  # of priors
+LARGEST = float(_GRID[-1])
 
 
 def penalized_l1(

@@ -18,4 +18,4 @@ class PaperFormWarning(UserWarning):
 
 
 class EstimateWarning(UserWarning):
-    """An estimate fell outside the range of what it estimates, and the end of that range is returned."""
+    """An estimate fell outside the range of what it estimates, whose end is returned, or it is made of noise."""

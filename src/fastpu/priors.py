@@ -18,11 +18,11 @@ from fastpu._gauss_basis import draw_centers, gauss_features, median_distance
 from fastpu._kernels import take_rows, user_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
 from fastpu._prior_sampling import Sample, bootstrap, folds_of, open_sample
-from fastpu._prior_shares import best_bin, penalized_l1
+from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
 from fastpu._text import describe
 from fastpu._validate import check_float, check_int, check_vector
-from fastpu._warnings import DegenerateModelWarning
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning
 from fastpu.ls_auc import fit_ls_auc
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity"
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
+_BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
@@ -96,6 +97,12 @@ def km2(
     TypeError, ValueError
         If an argument is not as described.
 
+    Warns
+    -----
+    EstimateWarning
+        If |m_u - m_p|^2 is less than twice what it is on average for two samples of one distribution: the estimate is
+        made of noise then, while nothing speaks against a prior of 1.
+
     Notes
     -----
     O(m^2 (d + r)) time and O(m^2) memory for m <= 2 max_rows rows and a kernel matrix of rank r, of which 600 columns
@@ -128,12 +135,20 @@ def km2(
         signs = np.concatenate([np.full(unl.size, 1 / unl.size), np.full(pos.size, -1 / pos.size)])
         median = _positive(median_distance(rows))
         kernels = (gauss_features(rows, rows, float(factor) * median, threads) for factor in _KM2_WIDTHS)
-        best, furthest = None, -1.0
+        best = next(kernels)
+        furthest = float(signs @ best @ signs)
         for kernel in kernels:
             square = float(signs @ kernel @ signs)
             if square > furthest:
                 best, furthest = kernel, square
-        return 0.0 if best is None else mixture_share(kernel_factor(best), unl.size)
+        by_chance = (1 - float(best.mean())) * (1 / unl.size + 1 / pos.size)
+        if drawn is sample and furthest < _BY_CHANCE * by_chance:
+            _warn(
+                f"km2: the groups cannot be told apart: the squared distance of their means in feature space is "
+                f"{furthest:.3g}, and {by_chance:.3g} is expected of two samples of one distribution; the estimate is "
+                f"made of noise"
+            )
+        return mixture_share(kernel_factor(best), unl.size)
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -248,9 +263,14 @@ def pen_l1(
     TypeError, ValueError
         If an argument is not as described.
 
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is 0.99, which nothing in the data speaks against.
+
     Notes
     -----
-    O(n n_centers d) time, O(n n_centers) memory. Ridge (of 0.001, 0.01, 0.1 and 1) and width (of 0.25, 0.5, 1, 1.5 and
+    O(n n_centers d) time, O(n n_centers) memory. Ridge (of 1e-5, 1e-4, ..., 1) and width (of 0.25, 0.5, 1, 1.5 and
     2 times the median distance between centres) are chosen for every t by the criterion on held-out rows of five folds.
 
     References
@@ -282,7 +302,13 @@ def pen_l1(
             tuple(gauss_features(rows, centers, factor * median, threads) for rows in groups) for factor in _L1_WIDTHS
         ]
         pos, unl, _ = folds_of(drawn, generator)
-        return penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
+        share = penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
+        if drawn is sample and share == LARGEST:
+            _warn(
+                f"pen_l1: no share is contradicted by the data, and the largest, {share:g}, is returned: the groups "
+                f"are alike, or basis functions of so many features tell nothing apart; other estimates may"
+            )
+        return share
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -434,6 +460,10 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
 
 def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator) -> NDArray[np.int64]:
     return rows if rows.size <= count else np.sort(generator.choice(rows, count, replace=False))
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, EstimateWarning, stacklevel=5)  # the caller of the estimate
 
 
 def _positive(median: float) -> float:

@@ -60,3 +60,55 @@ def penalized_distance(of_pos, of_unl, ridge, share):
         multiplier = max(0.0, excess) / ridge
         total += multiplier * excess
     return total
+
+
+def label_frequency(quarter, labeled, folds):
+    """TIcE with sets of rows: a list of nodes, of which the most promising one (the oldest of equal ones) is split."""
+    c = 0.5
+    for _ in range(2):
+        bounds = []
+        for fold in sorted(set(folds)):
+            tree = {i for i in range(len(folds)) if folds[i] == fold}
+            rest = set(range(len(folds))) - tree
+            bounds.append(_best_bound(quarter, {i for i in range(len(folds)) if labeled[i]}, tree, rest, c))
+        c = np.mean(bounds)
+        if not 0 < c < 1:
+            break
+    return c
+
+
+def _best_bound(quarter, labeled, tree, rest, c):
+    delta = max(0.025, 1 / (1 + 0.004 * len(rest)))
+
+    def bound(rows, fewest):
+        if len(rows) < max(fewest, 1):
+            return 0.0
+        return len(rows & labeled) / len(rows) - np.sqrt(c * (1 - c) * (1 - delta) / (delta * len(rows)))
+
+    best = len(rest & labeled) / len(rest) if len(rest) >= 10 else 0.0
+    nodes = [(0.0, 0, tree, rest, list(range(len(quarter[0]))))]
+    needed = 1
+    for _ in range(500):
+        if not nodes:
+            break
+        node = max(nodes, key=lambda n: n[:2])
+        nodes.remove(node)
+        _, _, tree, rest, features = node
+        parts, scores = {}, {}
+        for f in features:
+            parts[f] = [[{i for i in rows if quarter[i][f] == q} for q in range(4)] for rows in (tree, rest)]
+            if max(len(part & labeled) for part in parts[f][1]) >= needed:
+                scores[f] = max(len(part & labeled) / (len(part) + 5) for part in parts[f][0])
+        if not scores or max(scores.values()) <= 0:
+            continue
+        chosen = max(scores, key=scores.get)
+        if sum(len(part) > 0 for part in parts[chosen][1]) == 1:
+            continue
+        best = max(best, *(bound(part, 10) for part in parts[chosen][1]))
+        needed = c * (1 - c) * (1 - delta) / (delta * (1 - best) ** 2) if best < 1 else np.inf
+        left = [f for f in scores if f != chosen]
+        for of_tree, of_rest in zip(*parts[chosen], strict=True):
+            n_labeled = len(of_tree & labeled)
+            if len(of_rest & labeled) > needed and len(of_tree) > 10 and 0 < n_labeled < len(of_tree):
+                nodes.append((bound(of_tree, 0), n_labeled, of_tree, of_rest, left))
+    return best

@@ -1,0 +1,158 @@
+"""Error and time of the estimates of the class prior, on a folder of data sets with true labels.
+
+python bench/priors --data DIR [--sets pima wdbc ...] [--splits 10] [--prior 0.3] [--output FILE]
+
+The folder holds NAME.csv.gz: a header, numeric columns without missing entries, the last column `label` with two kinds,
+of which the rarer one is positive. Of each set, for each split: a random half of the positive rows is labelled, and
+the unlabelled rows are as many of the others as give a share `--prior` of positives. At most --max-rows rows are drawn
+before. Features are divided by their standard deviation.
+
+Printed are the mean absolute error and, in brackets, the mean error (estimate - truth), and the seconds of one
+estimate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import fastpu
+from fastpu import priors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+METHODS = {"km2": priors.km2, "pen_l1": priors.pen_l1, "bbe": priors.bbe, "tice": priors.tice}
+_FEWEST = 10  # rows of a group
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "priors", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder of NAME.csv.gz")
+    parser.add_argument("--sets", nargs="+", metavar="NAME", help="sets to run (default: all that can be used)")
+    parser.add_argument("--splits", type=int, default=10, help="random splits (default: %(default)s)")
+    parser.add_argument("--prior", type=float, default=0.3, help="true share (default: %(default)s)")
+    parser.add_argument("--max-rows", type=int, default=5000, help="of a set (default: %(default)s)")
+    parser.add_argument("--n-threads", type=int, default=1, help="of an estimate (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="file for the raw results, JSON (default: none written)")
+    options = parser.parse_args(argv)
+    if not options.data.is_dir():
+        parser.error(f"--data: there is no folder {options.data}")
+    if not 0 < options.prior < 1:
+        parser.error(f"--prior must be in (0, 1), got {options.prior:g}")
+    if options.splits < 1:
+        parser.error(f"--splits must be at least 1, got {options.splits}")
+    return options
+
+
+def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
+    """Return the features of a set and which rows are positive, or None if it is no set of two kinds."""
+    with gzip.open(path, "rt") as file:
+        header, *lines = file.read().splitlines()
+    if header.rsplit(",", 1)[-1] != "label":
+        return None
+    values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
+    names, counts = np.unique(labels, return_counts=True)
+    if names.size != 2:
+        return None
+    try:
+        X = np.loadtxt(values, delimiter=",", ndmin=2)
+    except ValueError:  # a blank entry
+        return None
+    return X, np.array(labels) == names[np.argmin(counts)]
+
+
+def split(
+    truth: NDArray[np.bool_], prior: float, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return numbers of labelled and of unlabelled rows, or None where a group would have too few."""
+    pos, neg = (rng.permutation(np.flatnonzero(truth == kind)) for kind in (True, False))
+    labeled, hidden = pos[: pos.size // 2], pos[pos.size // 2 :]
+    n_unl = int(min(hidden.size / prior, neg.size / (1 - prior)))
+    n_hidden = round(prior * n_unl)
+    unlabeled = np.concatenate([hidden[:n_hidden], neg[: n_unl - n_hidden]])
+    return (labeled, unlabeled) if min(labeled.size, n_hidden, n_unl - n_hidden) >= _FEWEST else None
+
+
+def measure(
+    X: NDArray[np.float64], truth: NDArray[np.bool_], options: argparse.Namespace
+) -> dict[str, dict[str, list[float]]] | None:
+    """Return the errors and the seconds of each method over the splits."""
+    found: dict[str, dict[str, list[float]]] = {name: {"error": [], "seconds": []} for name in METHODS}
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    for seed in range(options.splits):
+        rng = np.random.default_rng(seed)
+        some = rng.permutation(truth.size)[: options.max_rows]
+        groups = split(truth[some], options.prior, rng)
+        if groups is None:
+            return None
+        rows, y = X[some[np.concatenate(groups)]], np.repeat([1, 0], [group.size for group in groups])
+        actual = float(truth[some[groups[1]]].mean())
+        for name, method in METHODS.items():
+            start = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", fastpu.EstimateWarning)  # its error shows
+                value = method(rows, y, random_state=seed, n_threads=options.n_threads).value
+            found[name]["seconds"].append(time.perf_counter() - start)
+            found[name]["error"].append(value - actual)
+    return found
+
+
+def line(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    options = _options(argv)
+    paths = sorted(options.data.glob("*.csv.gz"))
+    if options.sets:
+        missing = sorted(set(options.sets) - {path.name.removesuffix(".csv.gz") for path in paths})
+        if missing:
+            print(f"no file in {options.data} for: {', '.join(missing)}", file=sys.stderr)
+            return 2
+        paths = [path for path in paths if path.name.removesuffix(".csv.gz") in options.sets]
+    print(line(["set", "n x d", *(f"{name}: error, s" for name in METHODS)]))
+    print(line(["---"] * (2 + len(METHODS))))
+    results = {}
+    for path in paths:
+        name = path.name.removesuffix(".csv.gz")
+        data = load(path)
+        found = None if data is None else measure(*data, options)
+        if data is None or found is None:
+            print(
+                f"{name}: left out, it has other than two kinds, blanks, or too few rows of one kind", file=sys.stderr
+            )
+            continue
+        results[name] = found
+        cells = []
+        for values in found.values():
+            errors = np.array(values["error"])
+            cells.append(f"{np.abs(errors).mean():.3f} ({errors.mean():+.3f}), {np.mean(values['seconds']):.2f}")
+        print(line([name, f"{data[0].shape[0]} x {data[0].shape[1]}", *cells]), flush=True)
+    if results:
+        means = [
+            np.mean([np.abs(found[name]["error"]).mean() for found in results.values()]).item() for name in METHODS
+        ]
+        print(line(["mean", f"{len(results)} sets", *(f"{mean:.3f}" for mean in means)]))
+    if options.output is not None:
+        options.output.write_text(json.dumps({"prior": options.prior, "sets": results}, indent=1) + "\n")
+    return 0 if results else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
