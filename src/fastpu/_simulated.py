@@ -12,11 +12,16 @@ from fastpu._params import check_float, check_int, check_random_state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["make_four_normals", "make_pu_toy1", "make_pu_toy2", "make_two_normals"]
-__all__ = ["make_four_normals", "make_trifurcate", "make_two_normals"]
+
+__all__ = ["make_four_normals", "make_pu_toy1", "make_pu_toy2", "make_trifurcate", "make_two_normals"]
+
 
 _VARIANCE, _COVARIANCE = 50.0, 0.2  # of the three clusters, and of the negatives' features
+
+
 _NEAR = 15.0  # both coordinates of the centre of the near positives
+
+
 _RADIUS, _PHASE = 3.0, math.pi / 8  # of the centres of the four clusters
 
 
@@ -120,15 +125,6 @@ def make_four_normals(
     return X, np.where((k == 1) | (k == 4), np.int8(1), np.int8(-1))
 
 
-def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    r"""Draw two normal classes in the plane: PU_toy1 of the PU-SvmPath paper.
-
-    .. math:: X \mid Y = 1 \sim N((2, 2), 2 I), \quad X \mid Y = -1 \sim N((-2, -2), 2 I)
-
-    Parameters
-    ----------
-    n : int, default=200
-        Rows, at least 2: half of them positive, rounded up.
 def make_trifurcate(
     n: int = 800, *, mean: float = 50.0, random_state: object = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
@@ -152,8 +148,52 @@ def make_trifurcate(
     -------
     X : ndarray of float64, shape (n, 2)
     y : ndarray of int8, shape (n,)
-        True labels, the +1 before the -1. `split_single_set` hides them.
         True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", section 4.1.1.
+
+    Examples
+    --------
+    >>> from fastpu.datasets import make_trifurcate
+    >>> X, y = make_trifurcate(mean=200.0, random_state=0)
+    >>> X.shape, int((y == 1).sum()), bool((X[200:400] > 150).all())
+    ((800, 2), 400, True)
+    """
+    n, rng = check_int("n", n, low=4), check_random_state(random_state)
+    centre = check_float("mean", mean)
+    n_near, n_pos = n // 4, n // 2
+    X = math.sqrt(_VARIANCE) * rng.standard_normal((n, 2))
+    X[:n_near] += _NEAR
+    X[n_near:n_pos] += centre
+    slope = _COVARIANCE / _VARIANCE
+    X[n_pos:, 1] = slope * X[n_pos:, 0] + math.sqrt(1 - slope**2) * X[n_pos:, 1]
+    return X, np.where(np.arange(n) < n_pos, np.int8(1), np.int8(-1))
+
+
+def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    r"""Draw two normal classes in the plane: PU_toy1 of the PU-SvmPath paper.
+
+    .. math:: X \mid Y = 1 \sim N((2, 2), 2 I), \quad X \mid Y = -1 \sim N((-2, -2), 2 I)
+
+    Parameters
+    ----------
+    n : int, default=200
+        Rows, at least 2: half of them positive, rounded up.
+    random_state : None, int or numpy.random.Generator
+        Seed or source of the draw. A generator is advanced.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+        True labels, the +1 before the -1. `split_single_set` hides them.
 
     Raises
     ------
@@ -218,23 +258,3 @@ def _two_clusters(
     y = np.where(np.arange(n_rows) < (n_rows + 1) // 2, np.int8(1), np.int8(-1))
     centres = np.where(y[:, None] > 0, positive, negative)
     return centres + math.sqrt(2.0) * rng.standard_normal((n_rows, 2)), y
-    Notes
-    -----
-    Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", section 4.1.1.
-
-    Examples
-    --------
-    >>> from fastpu.datasets import make_trifurcate
-    >>> X, y = make_trifurcate(mean=200.0, random_state=0)
-    >>> X.shape, int((y == 1).sum()), bool((X[200:400] > 150).all())
-    ((800, 2), 400, True)
-    """
-    n, rng = check_int("n", n, low=4), check_random_state(random_state)
-    centre = check_float("mean", mean)
-    n_near, n_pos = n // 4, n // 2
-    X = math.sqrt(_VARIANCE) * rng.standard_normal((n, 2))
-    X[:n_near] += _NEAR
-    X[n_near:n_pos] += centre
-    slope = _COVARIANCE / _VARIANCE
-    X[n_pos:, 1] = slope * X[n_pos:, 0] + math.sqrt(1 - slope**2) * X[n_pos:, 1]
-    return X, np.where(np.arange(n) < n_pos, np.int8(1), np.int8(-1))

@@ -13,6 +13,7 @@ from fastpu._validate import check_binary, check_bool, check_float, check_random
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
 __all__ = [
     "PNUSplit",
     "PUSplit",
