@@ -11,7 +11,7 @@
 namespace fastpu {
 namespace {
 
-constexpr index_t kTile = 256;
+constexpr index_t kTile = 192;
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group

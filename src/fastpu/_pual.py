@@ -70,7 +70,7 @@ class Local:
 
 
 class Smooth:
-    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored."""
+    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place."""
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
         self.features = features
@@ -80,8 +80,9 @@ class Smooth:
         if more is not None:
             diagonal[-n_last:] += np.diagonal(more)
         lower = point.lam
+        self.factor = features.scratch
         while True:
-            self.factor = matrix.copy()
+            np.copyto(self.factor, matrix)
             if more is not None:
                 self.factor[-n_last:, -n_last:] += more
             np.fill_diagonal(self.factor, diagonal + lower)

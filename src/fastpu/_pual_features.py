@@ -89,6 +89,11 @@ class Features(ABC):
     def rank(self) -> int:
         return len(self.gram_unl)
 
+    @cached_property
+    def scratch(self) -> NDArray[np.float64]:
+        """Room for one matrix of the shape of `gram_unl`: pages that are new each time cost as much as the copy."""
+        return empty(self.gram_unl.shape, "the matrix of the smooth part")
+
     @abstractmethod
     def local(self, R: Any) -> NDArray[np.float64]:
         """Return Z'RZ."""

@@ -123,7 +123,8 @@ def fit_pual(
     n_neighbors : int, default 5
         Neighbours of a row; 0 does without the last term.
     graph : (W, R) or KNNGraph, optional
-        What `knn_similarity` or `knn_graph` gave for `X`: no search is done.
+        What `knn_similarity` or `knn_graph` gave for `X`: no search is done. Not for `fastpu.select`, whose folds have
+        graphs of their own.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default "linear"
         A function k(A, B) of two matrices of rows returns the matrix of kernel values.
     gamma : {"scale", "auto"} or float, default "scale"

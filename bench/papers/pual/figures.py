@@ -81,10 +81,11 @@ def draw_map(data_set: DataSet, folder: Path, path: Path, seed: int) -> None:
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(4, 3.6), layout="constrained")
         ax = figure.subplots()
-        for label, marker, name in ((0, "o", "unlabelled"), (1, "^", "labelled")):
-            chosen = split.y == label
-            ax.scatter(*flat[chosen].T, s=9 if label else 6, marker=marker, linewidths=0, label=name,
-                       color="tab:red" if label else "0.5")  # fmt: skip
+        for sign, color, kind in ((1, "tab:red", "positive"), (-1, "tab:blue", "negative")):
+            for label, marker, name in ((0, "o", "unlabelled"), (1, "^", "labelled")):
+                chosen = (split.y == label) & (split.hidden == sign)
+                if chosen.any():
+                    ax.scatter(*flat[chosen].T, s=9, marker=marker, color=color, linewidths=0, label=f"{kind}, {name}")
         ax.set_title(f"{data_set.name}, t-SNE, perplexity {perplexity:g}, gamma = {data_set.map_gamma:g}")
         ax.legend(frameon=False)
         ax.set_xticks([])

@@ -54,10 +54,11 @@ class Tested:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train with and to test with."""
+    """Rows to train with, their labels and, for the maps alone, their true ones; and rows to test with."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int8]
+    hidden: NDArray[np.int8]
     X_test: NDArray[np.float64]
     truth: NDArray[np.int8]
     prior: float
@@ -78,7 +79,9 @@ def draw(task: Task) -> Split:
         if task.scale == "standard":
             mean, deviation = X[found.train].mean(axis=0), X[found.train].std(axis=0)
             X = (X - mean) / np.where(deviation > 0, deviation, 1.0)
-    return Split(X[found.train], found.y_train, X[found.test], truth[found.test], found.prior, scenario)
+    return Split(
+        X[found.train], found.y_train, truth[found.train], X[found.test], truth[found.test], found.prior, scenario
+    )
 
 
 def fit_split(split: Split, method: Method, seed: int, *, refine: bool = True) -> tuple[Any, dict[str, float]]:
