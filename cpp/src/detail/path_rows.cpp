@@ -90,6 +90,20 @@ void PathRows::add(const std::vector<index_t>& positions, const double* factors,
   });
 }
 
+void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a,
+                       double* b) {
+  if (linear_ != nullptr) {
+    add_features(positions, in_a, a);
+    add_features(positions, in_b, b);
+    return;
+  }
+  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
+    const double* shifted[kRowsAtOnce];
+    for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
+    path_loops_->add_two(a + from, b + from, shifted, in_a + first, in_b + first, n_now, width);
+  });
+}
+
 double PathRows::reach(const std::vector<index_t>& positions, const double* factors) {
   if (linear_ != nullptr) {
     double sum = 0;
