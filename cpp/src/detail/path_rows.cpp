@@ -39,6 +39,12 @@ void PathRows::take(index_t i, const std::vector<index_t>& positions, double* ou
   const index_t number = cache_->columns()[at(i)];
   const double* values = cache_->find(number);
   if (values == nullptr) cache_->get(&number, 1, &values, *team_);
+#if defined(__GNUC__)
+  // The row is likely to be far from the processor, and its entries are wanted in no order.
+  if (static_cast<index_t>(positions.size()) > n() / 32) {
+    for (index_t c = 0; c < n(); c += 8) __builtin_prefetch(values + c);
+  }
+#endif
   for (std::size_t k = 0; k < positions.size(); ++k) out[k] = values[positions[k]];
 }
 

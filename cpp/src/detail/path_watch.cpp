@@ -12,8 +12,8 @@ namespace {
 constexpr index_t kLeastWork = 20'000;  // products of a step below which all rows are followed
 constexpr std::size_t kAnchors = 8;
 constexpr index_t kSpare = 64;      // rows that may be added to those followed
-constexpr index_t kAhead = 30;      // steps that a watch is meant for
-constexpr index_t kFewSteps = 8;    // it was too small
+constexpr index_t kAhead = 20;      // steps that a watch is meant for
+constexpr index_t kFewSteps = 5;    // it was too small
 constexpr double kMostShare = 0.7;  // of all rows, more is not worth it
 constexpr double kSafety = 1.0001;
 constexpr double kRounding = 1e-14;
