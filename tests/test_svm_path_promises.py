@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
 import pickle
 import re
+import signal
 import warnings
 
 import numpy as np
@@ -273,3 +275,31 @@ def test_no_warning_where_all_is_well(data):
         warnings.simplefilter("error")
         assert fastpu.fit_svm_path(X, y, kernel="linear").converged
         assert repr(fastpu.fit_svm_path(X, y, gamma=0.5)).startswith("SVMPath(lams ")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that signal")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_ctrl_c_stops_a_path(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 60))
+    y = np.where(X[:, 0] + rng.normal(size=8000) > 0, 1, -1)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fastpu.fit_svm_path(X, y, n_threads=2, **ALL_KERNELS[kernel])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_several_threads_may_fit_at_once(data):
+    X, y = data
+    expected = bits(fastpu.fit_svm_path(X, y, gamma=0.5, **OPTIONS))
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: bits(fastpu.fit_svm_path(X, y, gamma=0.5, **OPTIONS)), range(8))
+        assert set(found) == {expected}

@@ -55,7 +55,7 @@ class Walk {
   void cross_gap(const Elbow& elbow);
   void find_weak(const Elbow& elbow);
   void find_speed(Elbow& elbow);
-  void look_at_all(const Elbow& elbow);
+  void look_at_all(const Elbow& elbow, bool with_speed);
   detail::PathStep find_step(const Elbow& elbow, index_t& exit);
   bool choose_step(Elbow& elbow, double& step, index_t& exit);
   void move(Elbow& elbow, double step, index_t first_exit);
@@ -99,9 +99,11 @@ class Walk {
   double on_margin_ = kOnMargin;
   int n_no_steps_ = 0;
   bool speed_is_known_ = false;  // v belongs to the rows that move
+  bool has_new_speed_ = false;   // it does, but has not been looked at
   double work_ = 0;              // of updates since h was computed
   index_t most_events_ = 0;
   std::vector<index_t> weak_;    // on the margin, not moving
+  std::vector<index_t> near_;    // room for a list
   std::vector<index_t> forced_;  // these too, whatever rounding says
 };
 
@@ -124,6 +126,7 @@ void Walk::find_start() {
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   ones_.assign(at(n), 1.0);
+  near_.resize(at(n));
   record_.set_order(std::move(order));
 }
 
@@ -188,20 +191,16 @@ void Walk::find_weak(const Elbow& elbow) {
     if (!elbow.is_moving(i) && std::ranges::find(weak_, i) == weak_.end()) weak_.push_back(i);
   }
   forced_.clear();
+  const index_t n_near = loops_.list_near(slacks(), a0_, lam_, tolerance(), near_.data(), problem_.n);
   const std::size_t n_listed = weak_.size();
-  weak_.resize(n_listed + at(problem_.n));
-  const index_t n_near = loops_.list_near(slacks(), a0_, lam_, tolerance(), weak_.data() + n_listed, problem_.n);
-  weak_.resize(n_listed + at(n_near));
-  const auto is_listed = [&](index_t i) {
-    return std::find(weak_.begin(), weak_.begin() + static_cast<std::ptrdiff_t>(n_listed), i) !=
-           weak_.begin() + static_cast<std::ptrdiff_t>(n_listed);
-  };
-  weak_.erase(std::remove_if(weak_.begin() + static_cast<std::ptrdiff_t>(n_listed), weak_.end(), is_listed),
-              weak_.end());
+  for (index_t k = 0; k < n_near; ++k) {
+    const auto end = weak_.begin() + static_cast<std::ptrdiff_t>(n_listed);
+    if (std::find(weak_.begin(), end, near_[at(k)]) == end) weak_.push_back(near_[at(k)]);
+  }
 }
 
-// Scores of all rows at this point, if only some have been followed.
-void Walk::look_at_all(const Elbow& elbow) {
+// Scores of all rows at this point, if only some have been followed; with their speeds, if the slopes are known.
+void Walk::look_at_all(const Elbow& elbow, bool with_speed) {
   if (!watch_->is_partial()) return;
   watch_->end();
   if (work_ > kRecompute * static_cast<double>(problem_.n)) {
@@ -210,13 +209,21 @@ void Walk::look_at_all(const Elbow& elbow) {
     const auto& before = watch_->first_beta();
     std::vector<index_t> changed;
     std::vector<double> by;
+    std::vector<double> slopes;
     for (index_t i = 0; i < problem_.n; ++i) {
-      if (beta_[at(i)] == before[at(i)]) continue;
+      if (beta_[at(i)] == before[at(i)] && !elbow.is_moving(i)) continue;
       changed.push_back(i);
       by.push_back(beta_[at(i)] - before[at(i)]);
+      slopes.push_back(elbow.slope_of(i));
     }
     h_ = watch_->first_scores();
-    rows_->add(changed, by.data(), h_.data());
+    if (with_speed) {
+      std::ranges::fill(v_, 0.0);
+      rows_->add_two(changed, by.data(), slopes.data(), h_.data(), v_.data());
+      has_new_speed_ = true;
+    } else {
+      rows_->add(changed, by.data(), h_.data());
+    }
     work_ += static_cast<double>(changed.size());
   }
   norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
@@ -234,9 +241,12 @@ void Walk::find_speed(Elbow& elbow) {
   const auto& moving = elbow.moving();
   std::vector<double> residual(moving.size());
   for (int time = 0; time < 3; ++time) {
-    std::ranges::fill(v_, 0.0);
-    rows_->add(moving, elbow.slopes().data(), v_.data());
-    work_ += static_cast<double>(moving.size());
+    if (!has_new_speed_) {
+      std::ranges::fill(v_, 0.0);
+      rows_->add(moving, elbow.slopes().data(), v_.data());
+      work_ += static_cast<double>(moving.size());
+    }
+    has_new_speed_ = false;
     double worst = 0;
     for (std::size_t k = 0; k < moving.size(); ++k) {
       residual[k] = v_[at(moving[k])] + elbow.offset_slope() + point_.label[at(moving[k])];
@@ -318,7 +328,7 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
 
 // Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
 void Walk::cross_gap(const Elbow& elbow) {
-  look_at_all(elbow);
+  look_at_all(elbow, false);
   index_t top = -1;
   index_t bottom = -1;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -368,7 +378,7 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   detail::PathStep next = find_step(elbow, exit);
   const auto moment = [&] { return detail::PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
   if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
-    look_at_all(elbow);
+    look_at_all(elbow, true);
     polish(elbow);
   }
   if (!watch_->is_partial()) {
@@ -459,8 +469,8 @@ SvmPathResult Walk::run() {
   }
   most_events_ = options_.max_events > 0 ? options_.max_events : 50 * problem_.n + 1000;
   double shift = 0;
-  for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i);
-  shift = shift > 0 ? shift / static_cast<double>(problem_.n) : 1;
+  for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
+  if (!(shift > 0)) shift = 1;
   Elbow elbow(rows, point_, shift, options_.isa);
   for (index_t i = 0; i < problem_.n; ++i) {
     set_side(i, false);
@@ -472,15 +482,10 @@ SvmPathResult Walk::run() {
   while (take_step(elbow)) team_.poll();
   // Certify the end.
   recompute(false);
-  const double lam = result_.lams.back();
-  if (lam > 0) {
-    for (index_t i = 0; i < problem_.n; ++i) {
-      const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam - 1;
-      const int bound = point_.bound(i);
-      const double low = bound < 0 ? 0 : -slack;
-      const double high = bound > 0 ? 0 : slack;
-      result_.violation = std::max({result_.violation, low, high});
-    }
+  for (index_t i = 0; lam_ > 0 && i < problem_.n; ++i) {
+    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
+    if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);
+    if (point_.bound(i) <= 0) result_.violation = std::max(result_.violation, slack);
   }
   return std::move(result_);
 }

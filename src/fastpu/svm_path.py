@@ -103,7 +103,8 @@ def fit_svm_path(
     breakpoints. Memory: `cache_mb`, m^2 / 2 values, a copy of the rows, and m values for each breakpoint.
 
     Rows that arrive at the margin together, repeated rows and singular systems are dealt with by a directional
-    quadratic program at the breakpoint; a Newton step at each breakpoint keeps rounding from adding up.
+    quadratic program at the breakpoint; Newton steps keep rounding from adding up. Rows that are nearer to each other
+    than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64.
 
     References
     ----------

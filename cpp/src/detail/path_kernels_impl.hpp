@@ -18,21 +18,26 @@ constexpr index_t kVectors = kSumLanes / kDoubles;
 constexpr double kInfinity = __builtin_huge_val();
 
 double dot(const double* a, const double* b, index_t n) {
-  // Two sets of lanes, so that additions need not wait for each other.
-  Doubles even[kVectors];
-  Doubles odd[kVectors];
-  for (index_t v = 0; v < kVectors; ++v) even[v] = odd[v] = Doubles{};
+  // Several sets of lanes, so that additions need not wait for each other.
+  constexpr index_t kSets = 4;
+  Doubles sums[kSets * kVectors];
+  for (Doubles& sum : sums) sum = Doubles{};
   index_t k = 0;
-  for (; k + 2 * kSumLanes <= n; k += 2 * kSumLanes) {
+  for (; k + kSets * kSumLanes <= n; k += kSets * kSumLanes) {
+    for (index_t v = 0; v < kSets * kVectors; ++v) {
+      sums[v] = sums[v] + load<Doubles>(a + k + v * kDoubles) * load<Doubles>(b + k + v * kDoubles);
+    }
+  }
+  for (; k + kSumLanes <= n; k += kSumLanes) {
     for (index_t v = 0; v < kVectors; ++v) {
-      const index_t here = k + v * kDoubles;
-      even[v] = even[v] + load<Doubles>(a + here) * load<Doubles>(b + here);
-      odd[v] = odd[v] + load<Doubles>(a + here + kSumLanes) * load<Doubles>(b + here + kSumLanes);
+      sums[v] = sums[v] + load<Doubles>(a + k + v * kDoubles) * load<Doubles>(b + k + v * kDoubles);
     }
   }
   double lanes[kSumLanes];
-  for (index_t v = 0; v < kVectors; ++v) store(lanes + v * kDoubles, even[v] + odd[v]);
-  for (index_t l = 0; k < n; ++k, l = (l + 1) % kSumLanes) lanes[l] += a[k] * b[k];
+  for (index_t v = 0; v < kVectors; ++v) {
+    store(lanes + v * kDoubles, (sums[v] + sums[v + kVectors]) + (sums[v + 2 * kVectors] + sums[v + 3 * kVectors]));
+  }
+  for (index_t l = 0; k < n; ++k, ++l) lanes[l] += a[k] * b[k];
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
@@ -41,6 +46,36 @@ void add(double* y, double factor, const double* x, index_t n) {
   index_t k = 0;
   for (; k + kDoubles <= n; k += kDoubles) store(y + k, load<Doubles>(y + k) + factors * load<Doubles>(x + k));
   for (; k < n; ++k) y[k] += factor * x[k];
+}
+
+void add_two(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b, index_t n_rows,
+             index_t n) {
+  constexpr index_t kRows = 4;  // at once, so that sums are loaded and stored less often
+  index_t k = 0;
+  for (; k + kRows <= n_rows; k += kRows) {
+    index_t c = 0;
+    for (; c + kDoubles <= n; c += kDoubles) {
+      Doubles sum_a = load<Doubles>(a + c);
+      Doubles sum_b = load<Doubles>(b + c);
+      for (index_t r = k; r < k + kRows; ++r) {
+        const Doubles values = load<Doubles>(rows[r] + c);
+        sum_a = sum_a + splat<Doubles>(in_a[r]) * values;
+        sum_b = sum_b + splat<Doubles>(in_b[r]) * values;
+      }
+      store(a + c, sum_a);
+      store(b + c, sum_b);
+    }
+    for (; c < n; ++c) {
+      for (index_t r = k; r < k + kRows; ++r) {
+        a[c] += in_a[r] * rows[r][c];
+        b[c] += in_b[r] * rows[r][c];
+      }
+    }
+  }
+  for (; k < n_rows; ++k) {
+    add(a, in_a[k], rows[k], n);
+    add(b, in_b[k], rows[k], n);
+  }
 }
 
 void rotate(double* first, const double* second, double* out, double c, double s, index_t n) {
@@ -132,6 +167,6 @@ index_t list_near(const PathSlacks& slacks, double a0, double lam, double limit,
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
-extern const PathKernels kPathKernels = {dot, add, rotate, nearest, list_near};
+extern const PathKernels kPathKernels = {dot, add, add_two, rotate, nearest, list_near};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

@@ -26,6 +26,9 @@ class PathRows {
   // sums[c] += sum_k factors[k] K(positions[k], c)
   void add(const std::vector<index_t>& positions, const double* factors, double* sums);
 
+  // The same with two kinds of factors at once.
+  void add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a, double* b);
+
   // max_c sum_k factors[k] |K(positions[k], c)|, or a bound of it; factors >= 0.
   double reach(const std::vector<index_t>& positions, const double* factors);
 

@@ -281,7 +281,7 @@ int heavier_class(const SvmPathProblem& problem) {
   double sums[2] = {};
   bool infinite[2] = {};
   for (index_t i = 0; i < problem.n; ++i) {
-    const int label = problem.labels[i];
+    const auto label = static_cast<double>(problem.labels[i]);
     const double cost = problem.costs[i];
     if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
     if (!(cost > 0)) throw std::invalid_argument("costs must be > 0, got " + std::to_string(cost));

@@ -12,8 +12,8 @@ namespace {
 constexpr index_t kLeastWork = 20'000;  // products of a step below which all rows are followed
 constexpr std::size_t kAnchors = 8;
 constexpr index_t kSpare = 64;      // rows that may be added to those followed
-constexpr index_t kAhead = 40;      // steps that a watch is meant for
-constexpr index_t kFewSteps = 10;   // it was too small
+constexpr index_t kAhead = 20;      // steps that a watch is meant for
+constexpr index_t kFewSteps = 5;    // it was too small
 constexpr double kMostShare = 0.7;  // of all rows, more is not worth it
 constexpr double kSafety = 1.0001;
 constexpr double kRounding = 1e-14;
@@ -117,6 +117,8 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
   free_slots_.clear();
   for (auto k = static_cast<index_t>(pack_.size()) - 1; k >= 0; --k) free_slots_.push_back(k);
 
+  fill_pack(elbow.moving());
+
   lam_ = now.lam;
   a0_ = now.a0;
   offset_slope_ = elbow.offset_slope();
@@ -131,20 +133,41 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
   return true;
 }
 
+index_t PathWatch::new_slot(index_t i) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<index_t>(pack_.size()));
+    pack_.emplace_back();
+  }
+  const index_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slot_[at(i)] = slot;
+  packed_.push_back(i);
+  auto& values = pack_[at(slot)];
+  if (static_cast<index_t>(values.size()) < capacity_) values.resize(at(capacity_));
+  return slot;
+}
+
+// The kernel values of all moving rows with the watched ones, from the kernel rows of the latter, which are fewer.
+void PathWatch::fill_pack(const std::vector<index_t>& moving) {
+  constexpr std::size_t kAtOnce = 8;  // a cache line of each pack
+  for (const index_t i : moving) new_slot(i);
+  std::vector<double> values(kAtOnce * moving.size());
+  for (std::size_t first = 0; first < watched_.size(); first += kAtOnce) {
+    const std::size_t n_now = std::min(kAtOnce, watched_.size() - first);
+    for (std::size_t r = 0; r < n_now; ++r) rows_.take(watched_[first + r], moving, values.data() + r * moving.size());
+    for (std::size_t k = 0; k < moving.size(); ++k) {
+      double* to = pack_[at(slot_[at(moving[k])])].data() + first;
+      for (std::size_t r = 0; r < n_now; ++r) to[r] = values[r * moving.size() + k];
+    }
+  }
+}
+
 // The kernel values of a moving row with the watched ones.
 double* PathWatch::row_of(index_t i) {
-  index_t& slot = slot_[at(i)];
+  index_t slot = slot_[at(i)];
   if (slot < 0) {
-    if (free_slots_.empty()) {
-      free_slots_.push_back(static_cast<index_t>(pack_.size()));
-      pack_.emplace_back();
-    }
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-    packed_.push_back(i);
-    auto& values = pack_[at(slot)];
-    if (static_cast<index_t>(values.size()) < capacity_) values.resize(at(capacity_));
-    rows_.take(i, watched_, values.data());
+    slot = new_slot(i);
+    rows_.take(i, watched_, pack_[at(slot)].data());
   }
   return pack_[at(slot)].data();
 }

@@ -53,6 +53,8 @@ class PathWatch {
 
  private:
   void choose_anchors(const Elbow& elbow);
+  index_t new_slot(index_t i);
+  void fill_pack(const std::vector<index_t>& moving);
   double* row_of(index_t i);
 
   PathRows& rows_;
