@@ -267,6 +267,16 @@ def test_a_singular_system_gives_the_shortest_minimum(data):
     assert model.objective[0] == pytest.approx(0, abs=1e-9)
 
 
+def test_features_whose_squares_vanish_are_reported(data):
+    X, y = data
+    with pytest.warns(
+        fastpu.ConvergenceWarning, match=r"fit_ls_auc: rounding ended it .*; raise lam, or scale the features"
+    ):
+        model = fastpu.fit_ls_auc(X * 1e-170, y, lam=0)
+    assert (model.status, model.converged) == ("precision", False)
+    assert fastpu.fit_ls_auc(X * 1e-170, y, lam=1e-3).converged
+
+
 def test_steps_that_are_not_enough_are_reported(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
