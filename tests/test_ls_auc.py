@@ -144,6 +144,16 @@ def test_limits_are_the_other_methods(data):
             np.testing.assert_allclose(nearly.coef, plain.coef, atol=1e-5 * np.abs(plain.coef).max())
 
 
+def test_without_a_ridge_ls_auc_is_fishers_discriminant(data):
+    """(S_p + S_n + d d') w = d has the direction of (S_p + S_n)^-1 d."""
+    X, y = data
+    pos, neg = X[y == 1], X[y == -1]
+    apart = pos.mean(axis=0) - neg.mean(axis=0)
+    fisher = np.linalg.solve(np.cov(pos.T, bias=True) + np.cov(neg.T, bias=True), apart)
+    coef = fastpu.fit_ls_auc(X, y, lam=0).coef
+    np.testing.assert_allclose(coef, fisher / (1 + apart @ fisher), rtol=1e-9)
+
+
 def test_swapped_classes_swap_the_sign(data):
     """PU-AUC of the negative class is NU-AUC."""
     X, y = data
