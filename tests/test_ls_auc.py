@@ -144,6 +144,16 @@ def test_limits_are_the_other_methods(data):
             np.testing.assert_allclose(nearly.coef, plain.coef, atol=1e-5 * np.abs(plain.coef).max())
 
 
+def test_without_a_ridge_ls_auc_is_fishers_discriminant(data):
+    """(S_p + S_n + d d') w = d has the direction of (S_p + S_n)^-1 d."""
+    X, y = data
+    pos, neg = X[y == 1], X[y == -1]
+    apart = pos.mean(axis=0) - neg.mean(axis=0)
+    fisher = np.linalg.solve(np.cov(pos.T, bias=True) + np.cov(neg.T, bias=True), apart)
+    coef = fastpu.fit_ls_auc(X, y, lam=0).coef
+    np.testing.assert_allclose(coef, fisher / (1 + apart @ fisher), rtol=1e-9)
+
+
 def test_swapped_classes_swap_the_sign(data):
     """PU-AUC of the negative class is NU-AUC."""
     X, y = data
@@ -265,6 +275,16 @@ def test_a_singular_system_gives_the_shortest_minimum(data):
     model = fastpu.fit_ls_auc(wide, np.where(y[few] == 1, 1, -1), lam=0)
     assert model.status == "singular"
     assert model.objective[0] == pytest.approx(0, abs=1e-9)
+
+
+def test_features_whose_squares_vanish_are_reported(data):
+    X, y = data
+    with pytest.warns(
+        fastpu.ConvergenceWarning, match=r"fit_ls_auc: rounding ended it .*; raise lam, or scale the features"
+    ):
+        model = fastpu.fit_ls_auc(X * 1e-170, y, lam=0)
+    assert (model.status, model.converged) == ("precision", False)
+    assert fastpu.fit_ls_auc(X * 1e-120, y, lam=1e-3).converged
 
 
 def test_steps_that_are_not_enough_are_reported(data, monkeypatch):

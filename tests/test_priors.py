@@ -247,6 +247,16 @@ def test_bad_input(method):
     refused(ValueError, "one entry per row", method, X, y[:-1])
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+@pytest.mark.parametrize("method", [km2, pen_l1, bbe], ids=["km2", "pen_l1", "bbe"])
+def test_rows_that_are_too_far_apart_for_a_kernel(method):
+    X, y, _ = draw(5, n_pos=10, n_unl=20)
+    for form in (np.array, sp.csr_array):
+        refused(ValueError, "scale X", method, form(X * 1e200), y)
+        assert 0 <= method(form(X * 1e-170), y, random_state=0).value <= 1
+    assert 0 <= tice(X * 1e200, y, random_state=0).value <= 1
+
+
 def test_bad_options_of_their_own():
     X, y, _ = draw(5, n_pos=10, n_unl=20)
     refused(ValueError, "max_rows must be an integer >= 2, got 1", km2, X, y, max_rows=1)

@@ -260,8 +260,8 @@ class _Solution:
 
 def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMachine]:
     """Return a model for each point; moments are computed once for all. Warns the caller of the fit function."""
-    data = _open_data(rows, basis)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        data = _open_data(rows, basis)
         if data.is_direct:
             moments = data.moments()
             _check_finite(rows, [*moments.means.values(), *moments.spreads.values()])
@@ -287,6 +287,12 @@ def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
         )
 
 
+def _norm(vector: NDArray[np.float64]) -> float:
+    """Return the length of a vector whose squares may vanish or overflow."""
+    largest = float(np.abs(vector).max())
+    return largest * float(np.linalg.norm(vector / largest)) if 0 < largest < np.inf else largest
+
+
 def _value(form: Form, right: NDArray[np.float64], coef: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
     """Return the objective at `coef`, where `rest` is b - (A + lam) coef."""
     return form.constant - float(right @ coef) - float(rest @ coef)
@@ -305,15 +311,17 @@ def _solve_directly(point: Point, moments: Moments) -> _Solution:
     else:
         values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
         limit = size * np.finfo(float).eps * float(np.abs(values).max())
-        kept = np.abs(values) > limit
+        # What is below 0 of a matrix that cannot be indefinite is rounding.
+        kept = (np.abs(values) if point.form.may_be_indefinite else values) > limit
         coef = vectors[:, kept] @ ((right @ vectors[:, kept]) / values[kept])
-        status = "indefinite" if float(values[0]) < -limit else "singular"
+        status = "indefinite" if point.form.may_be_indefinite and float(values[0]) < -limit else "singular"
         smallest = float(values[0]) if status == "indefinite" else None
     rest = right - matrix @ coef
-    scale = float(np.linalg.norm(right))
-    residual = float(np.linalg.norm(rest)) / scale if scale else 0.0
-    if status == "singular" and residual > _RESIDUAL:
-        status = "indefinite"  # the objective falls for ever along a direction in which it has no curvature
+    scale = _norm(right)
+    residual = _norm(rest) / scale if scale else 0.0
+    if status != "indefinite" and residual > _RESIDUAL:
+        # The objective falls for ever along a direction without curvature, or digits are lost: b is in A's range else.
+        status = "indefinite" if status == "singular" and point.form.may_be_indefinite else "precision"
     return _Solution(coef, status, [residual], [_value(point.form, right, coef, rest)], smallest)
 
 
@@ -321,7 +329,7 @@ def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float
     """Solve by conjugate gradients, which need products of A with vectors only."""
     rows = data.rows
     form, right = point.form, point.form.right(means)
-    scale = float(np.linalg.norm(right))
+    scale = _norm(right)
     coef: NDArray[np.float64] = np.zeros_like(right)
     if scale == 0:
         return _Solution(coef, "tol", [0.0], [form.constant])
@@ -339,7 +347,7 @@ def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float
             status = "indefinite" if form.may_be_indefinite else "precision"
             if len(objective) == 1 and form.may_be_indefinite:  # b itself, along which scores are still told apart
                 coef, rest = right, right - image
-                residuals, objective = [float(np.linalg.norm(rest)) / scale], [_value(form, right, coef, rest)]
+                residuals, objective = [_norm(rest) / scale], [_value(form, right, coef, rest)]
             break
         step = square / curvature
         coef = coef + step * direction
@@ -398,14 +406,14 @@ def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positiv
     trouble = _trouble(rows, basis, point, solution)
     if trouble:
         warnings.warn(f"{rows.function}: {trouble}", ConvergenceWarning, stacklevel=level)
-    if not solution.coef.any():
+    if not solution.coef.any() and not trouble:
         warnings.warn(
             f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
             f"features; more rows, or basis='gauss', may tell them apart",
             DegenerateModelWarning,
             stacklevel=level,
         )
-    elif n_positive in (0, rows.labels.size):
+    elif solution.coef.any() and n_positive in (0, rows.labels.size):
         warnings.warn(
             f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
             f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than "
@@ -416,7 +424,7 @@ def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positiv
 
 
 def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str:
-    residual = solution.residuals[-1]
+    residual, steps = solution.residuals[-1], len(solution.residuals) > 1
     if solution.status == "indefinite":
         found = "its matrix A + lam has no minimum along some direction"
         if solution.smallest is not None:
@@ -434,8 +442,6 @@ def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str
         reason = "rounding ended it"
         if solution.status == "max_iter":
             reason = f"all max_iter = {basis.max_iter} steps were taken"
-        return (
-            f"{reason} at the relative residual {residual:.3g}, which tol = {basis.tol:g} wants smaller; raise "
-            f"max_iter or lam, or scale the features of X"
-        )
+        wanted = f", which tol = {basis.tol:g} wants smaller; raise max_iter or lam" if steps else "; raise lam"
+        return f"{reason} at the relative residual {residual:.3g}{wanted}, or scale the features of X"
     return ""

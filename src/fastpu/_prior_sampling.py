@@ -1,4 +1,4 @@
-"""Rows of a prior's estimate, folds that keep repeated rows together, and the bootstrap."""
+"""Estimates of a prior, the rows that they are made from, folds that keep repeated rows together, and the bootstrap."""
 
 from __future__ import annotations
 
@@ -15,9 +15,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Sample", "bootstrap", "folds_of", "open_sample"]
+__all__ = ["PriorEstimate", "Sample", "bootstrap", "folds_of", "open_sample"]
 
 _MOST_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class PriorEstimate:
+    """An estimate of P(Y = 1) among the unlabelled rows.
+
+    Attributes
+    ----------
+    value : float
+        In [0, 1].
+    interval : tuple of two floats, or None
+        The middle 95 % of `samples`; None without a bootstrap. It has the spread of the estimate, not its bias.
+    samples : ndarray of float64, shape (n_boot,)
+        Estimates from samples drawn with replacement from the positive and from the unlabelled rows.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    samples: NDArray[np.float64]
 
 
 @dataclass(frozen=True)

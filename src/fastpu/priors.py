@@ -8,20 +8,20 @@ the largest share that the data do not contradict, which is larger than the true
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu._blas_threads import one_blas_thread
-from fastpu._gauss_basis import draw_centers, gauss_features, median_distance
+from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import take_rows, user_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import Sample, bootstrap, folds_of, open_sample
+from fastpu._prior_sampling import PriorEstimate, Sample, bootstrap, folds_of, open_sample
+from fastpu._prior_sensitivity import Sensitivity, sensitivity
 from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
 from fastpu._text import describe
-from fastpu._validate import check_float, check_int, check_vector
+from fastpu._validate import check_int, check_matrix, check_vector
 from fastpu._warnings import DegenerateModelWarning, EstimateWarning
 from fastpu.ls_auc import fit_ls_auc
 
@@ -30,31 +30,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fastpu._kernels import Native
+
 __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity", "tice"]
 
 _LEVEL = 0.95
+_N_CENTERS = 200
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
 _BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
-
-
-@dataclass(frozen=True, eq=False)
-class PriorEstimate:
-    """An estimate of P(Y = 1) among the unlabelled rows.
-
-    Attributes
-    ----------
-    value : float
-        In [0, 1].
-    interval : tuple of two floats, or None
-        The middle 95 % of `samples`; None without a bootstrap. It has the spread of the estimate, not its bias.
-    samples : ndarray of float64, shape (n_boot,)
-        Estimates from samples drawn with replacement from the positive and from the unlabelled rows.
-    """
-
-    value: float
-    interval: tuple[float, float] | None
-    samples: NDArray[np.float64]
 
 
 def km2(
@@ -133,7 +117,7 @@ def km2(
         unl, pos = (_at_most(rows, most, generator) for rows in (drawn.unl, drawn.pos))
         rows = take_rows(matrix.native, np.concatenate([unl, pos]))
         signs = np.concatenate([np.full(unl.size, 1 / unl.size), np.full(pos.size, -1 / pos.size)])
-        median = _positive(median_distance(rows))
+        median = _width(rows)
         kernels = (gauss_features(rows, rows, float(factor) * median, threads) for factor in _KM2_WIDTHS)
         best = next(kernels)
         furthest = float(signs @ best @ signs)
@@ -297,7 +281,7 @@ def pen_l1(
         groups = [take_rows(matrix.native, rows) for rows in (drawn.pos, drawn.unl)]
         everything = take_rows(matrix.native, np.concatenate([drawn.pos, drawn.unl]))
         centers = draw_centers(everything, count, None, generator)
-        median = _positive(median_distance(centers))
+        median = _width(centers)
         features = [
             tuple(gauss_features(rows, centers, factor * median, threads) for rows in groups) for factor in _L1_WIDTHS
         ]
@@ -378,10 +362,17 @@ def bbe(
     )
 
     def default(rows: Any, labels: NDArray[np.int64]) -> Any:
+        centers = draw_centers(check_matrix(rows).native, _N_CENTERS, None, generator)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateModelWarning)  # groups that are alike have the prior 1
-            signs = np.where(labels == 1, 1, -1)
-            return fit_ls_auc(rows, signs, basis="gauss", random_state=generator, n_threads=threads)
+            return fit_ls_auc(
+                rows,
+                np.where(labels == 1, 1, -1),
+                basis="gauss",
+                centers=user_rows(centers),
+                bandwidth=_width(centers),
+                n_threads=threads,
+            )
 
     def estimate(drawn: Sample) -> float:
         pos, unl, n_folds = folds_of(drawn, generator)
@@ -400,61 +391,6 @@ def bbe(
     return _estimate(estimate, sample, n_boot, generator, limit_blas=fit is None)
 
 
-class Sensitivity(NamedTuple):
-    """What a quantity is for each of some priors: arrays of one length."""
-
-    priors: NDArray[np.float64]
-    values: NDArray[np.float64]
-
-
-def sensitivity(function: Callable[[float], float], priors: object, *, n_points: int = 11) -> Sensitivity:
-    """Return what a quantity is for several priors: how much depends on an estimate of the prior.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(prior) -> float``: an estimate of an AUC, say, or the error of a model that is fitted with the prior.
-    priors : array-like of shape (m,), or PriorEstimate
-        Priors in (0, 1); of an estimate with an interval, `n_points` priors from one end of it to the other.
-    n_points : int, default 11
-        >= 2.
-
-    Returns
-    -------
-    Sensitivity
-        Named tuple ``(priors, values)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, the estimate has no interval, or `function` returns no number.
-
-    Examples
-    --------
-    >>> from fastpu.metrics import pu_auc
-    >>> from fastpu.priors import sensitivity
-    >>> pos, unl = [0.9, 0.4], [0.8, 0.5, 0.1, 0.1]
-    >>> sensitivity(lambda prior: pu_auc(pos, unl, prior=prior), [0.2, 0.4]).values.round(3)
-    array([0.812, 0.917])
-    """
-    if not callable(function):
-        raise TypeError(f"function must be a function of a prior, got {describe(function)}")
-    count = check_int("n_points", n_points, low=2)
-    if isinstance(priors, PriorEstimate):
-        if priors.interval is None:
-            raise ValueError("priors must have an interval: pass n_boot to the estimate")
-        low, high = (min(max(end, 1e-6), 1 - 1e-6) for end in priors.interval)
-        points = np.linspace(low, high, count)
-    else:
-        points = check_vector("priors", priors)
-    checked = [
-        check_float(f"priors[{i}]", point, low=0, high=1, open_low=True, open_high=True)
-        for i, point in enumerate(points.tolist())
-    ]
-    values = [check_float(f"function({point:g})", function(point), allow_inf=True) for point in checked]
-    return Sensitivity(np.array(checked), np.array(values))
-
-
 # ---------------------------------------------------------------------------------------------- what they share
 
 
@@ -466,9 +402,15 @@ def _warn(message: str) -> None:
     warnings.warn(message, EstimateWarning, stacklevel=5)  # the caller of the estimate
 
 
-def _positive(median: float) -> float:
-    """Return a width where the median distance is 0, as of rows that are mostly equal."""
-    return median if median > 0 else 1.0
+def _width(rows: Native) -> float:
+    """Return the median distance between two rows, or 1 where most rows are equal."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        median = median_distance(rows)
+    if median == 0:
+        return 1.0
+    if not all(is_bandwidth(factor * median) for factor in (0.1, 1, 10)):
+        raise ValueError(f"X must have distances between rows that can be squared, got the median {median:g}; scale X")
+    return median
 
 
 def _estimate(

@@ -33,8 +33,9 @@ class RankMachine(RiskMachine):
         Steps of the conjugate gradients; 0 for a system that was solved directly.
     status : str
         "closed_form" (solved directly), "singular" (directly, and many `coef` have the least value: this is the
-        shortest), "tol" (conjugate gradients met `tol`), "max_iter", "precision" (rounding left nothing to gain before
-        `tol` was met) or "indefinite" (the objective has no minimum).
+        shortest), "tol" (conjugate gradients met `tol`), "max_iter", "precision" (rounding ended it before `tol` was
+        met, or, of a system that was solved directly, at a residual above 1e-6) or "indefinite" (the objective has no
+        minimum).
     converged : bool
         Whether status is one of the first three.
     objective : ndarray of float64, shape (n_iter + 1,)
