@@ -30,7 +30,8 @@ constexpr double kResidual = 1e-11;     // of the margin, relative to lam: large
 constexpr double kSlopeResidual = 1e-9;
 constexpr double kNoStep = 1e-13;  // of lam
 constexpr int kMostNoSteps = 20;
-constexpr double kRecompute = 20;  // h is computed afresh when updates have cost so many times as much
+constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
+constexpr double kLeastWatched = 1e-4;  // of the reach, lam
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -386,7 +387,9 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
       find_speed(elbow);
       next = find_step(elbow, exit);
     }
-    if (watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
+    // Where rounding counts, every step looks at all rows, and is polished.
+    if (lam_ > kLeastWatched * reach() &&
+        watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
       for (const index_t i : watch_->far()) side_[at(i)] = weight_[at(i)] = v_[at(i)] = 0;
     }
   }
@@ -463,10 +466,8 @@ SvmPathResult Walk::run() {
   rows_ = &rows;
   detail::PathWatch watch(rows, point_, options_.isa);
   watch_ = &watch;
-  if (!find_first_breakpoint()) {
-    result_.status = PathStatus::trivial;
-    return std::move(result_);
-  }
+  result_.status = PathStatus::trivial;
+  if (!find_first_breakpoint()) return std::move(result_);
   most_events_ = options_.max_events > 0 ? options_.max_events : 50 * problem_.n + 1000;
   double shift = 0;
   for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
