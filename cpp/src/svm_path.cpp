@@ -78,7 +78,6 @@ class Walk {
   const PathCallback& callback_;
   Team& team_;
   const detail::PathKernels& loops_;
-
   SvmPathResult result_;
   detail::PathRecord record_{result_};
   detail::PathPoint point_;     // of the columns, as all that follows
@@ -481,8 +480,7 @@ SvmPathResult Walk::run() {
   }
   note_knot({});
   while (take_step(elbow)) team_.poll();
-  // Certify the end.
-  recompute(false);
+  recompute(false);  // certifies the end
   for (index_t i = 0; lam_ > 0 && i < problem_.n; ++i) {
     const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
     if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);
