@@ -23,12 +23,13 @@ class SVMPath:
         self.options = {"kernel": kernel, "gamma": 0.1, "lam_min": 1e-2, "n_threads": n_threads}
         self.path = self.fit(self.X, self.y, **self.options)
         self.labels = self.y.clip(0)
+        self.labels[::2] = 0  # half of the positives are labelled
 
     def time_fit(self, n: int, n_threads: int, kernel: str) -> None:
         self.fit(self.X, self.y, **self.options)
 
     def time_fit_pu(self, n: int, n_threads: int, kernel: str) -> None:
-        require("fit_pu_svm_path")(self.X, self.labels, cost_pos=3.0, **self.options)
+        require("fit_pu_svm_path")(self.X, self.labels, cost_pos=2.0, **self.options)
 
     def time_select(self, n: int, n_threads: int, kernel: str) -> None:
         self.path.select("puf", self.X, self.labels, n_threads=n_threads)

@@ -30,7 +30,8 @@ constexpr double kResidual = 1e-11;     // of the margin, relative to lam: large
 constexpr double kSlopeResidual = 1e-9;
 constexpr double kNoStep = 1e-13;  // of lam
 constexpr int kMostNoSteps = 20;
-constexpr double kRecompute = 20;  // h is computed afresh when updates have cost so many times as much
+constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
+constexpr double kLeastWatched = 1e-4;  // of the reach, lam
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -77,7 +78,6 @@ class Walk {
   const PathCallback& callback_;
   Team& team_;
   const detail::PathKernels& loops_;
-
   SvmPathResult result_;
   detail::PathRecord record_{result_};
   detail::PathPoint point_;     // of the columns, as all that follows
@@ -386,7 +386,9 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
       find_speed(elbow);
       next = find_step(elbow, exit);
     }
-    if (watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
+    // Where rounding counts, every step looks at all rows, and is polished.
+    if (lam_ > kLeastWatched * reach() &&
+        watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
       for (const index_t i : watch_->far()) side_[at(i)] = weight_[at(i)] = v_[at(i)] = 0;
     }
   }
@@ -463,10 +465,8 @@ SvmPathResult Walk::run() {
   rows_ = &rows;
   detail::PathWatch watch(rows, point_, options_.isa);
   watch_ = &watch;
-  if (!find_first_breakpoint()) {
-    result_.status = PathStatus::trivial;
-    return std::move(result_);
-  }
+  result_.status = PathStatus::trivial;
+  if (!find_first_breakpoint()) return std::move(result_);
   most_events_ = options_.max_events > 0 ? options_.max_events : 50 * problem_.n + 1000;
   double shift = 0;
   for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
@@ -480,8 +480,7 @@ SvmPathResult Walk::run() {
   }
   note_knot({});
   while (take_step(elbow)) team_.poll();
-  // Certify the end.
-  recompute(false);
+  recompute(false);  // certifies the end
   for (index_t i = 0; lam_ > 0 && i < problem_.n; ++i) {
     const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
     if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu._kernels import FunctionKernel, Kernel, Native, check_kernel, convert_rows, row_blocks
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["PathOptions", "PathRound", "check_costs", "check_path_options", "follow_path", "warn_of_path"]
+__all__ = [
+    "PathOptions",
+    "PathRound",
+    "check_costs",
+    "check_path_options",
+    "follow_path",
+    "knot_changes",
+    "warn_of_path",
+]
 
 _MANY = 2**62
 
@@ -173,14 +182,32 @@ def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | No
     return mean
 
 
+def knot_changes(
+    start_alpha: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    change_start: NDArray[np.int64],
+    change_row: NDArray[np.int32],
+    change_alpha: NDArray[np.float64],
+) -> Any:
+    """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
+    order = np.argsort(change_row, kind="stable")
+    sorted_rows, values = change_row[order], change_alpha[order]
+    before = np.empty_like(values)
+    before[1:] = values[:-1]
+    first = np.ones(values.size, dtype=np.bool_)
+    first[1:] = sorted_rows[1:] != sorted_rows[:-1]
+    before[first] = start_alpha[sorted_rows[first]]
+    change: NDArray[np.float64] = np.empty_like(values)
+    change[order] = (values - before) * labels[sorted_rows]
+    shape = (change_start.size - 1, start_alpha.size)
+    return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
+
+
 def _along(found: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum_i y_i a_i values[i] at every knot."""
-    alpha, starts = found["start"].copy(), found["change_start"]
-    sums: NDArray[np.float64] = np.empty(found["lams"].size)
-    for knot in range(sums.size):
-        changed = slice(starts[knot], starts[knot + 1])
-        alpha[found["change_row"][changed]] = found["change_value"][changed]
-        sums[knot] = np.einsum("i,i,i->", alpha, labels, values)
+    names = ("change_start", "change_row", "change_value")
+    changes = knot_changes(found["start"], labels, *(found[name] for name in names))
+    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", found["start"], labels, values)
     return sums
 
 

@@ -22,7 +22,7 @@ from fastpu._kernels import (
 )
 from fastpu._model import Model
 from fastpu._params import forced_isa
-from fastpu._svm_path import PathOptions, follow_path
+from fastpu._svm_path import PathOptions, follow_path, knot_changes
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_float, check_matrix
 from fastpu.kernel_machine import KernelMachine
@@ -185,17 +185,7 @@ class SVMPath(Model):
 
     def changes(self) -> Any:
         """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
-        order = np.argsort(self.change_row, kind="stable")
-        sorted_rows, values = self.change_row[order], self.change_alpha[order]
-        before = np.empty_like(values)
-        before[1:] = values[:-1]
-        first = np.ones(values.size, dtype=np.bool_)
-        first[1:] = sorted_rows[1:] != sorted_rows[:-1]
-        before[first] = self.start_alpha[sorted_rows[first]]
-        change: NDArray[np.float64] = np.empty_like(values)
-        change[order] = (values - before) * self.labels[sorted_rows]
-        shape = (self.knots.size, self.rows.size)
-        return sp.csr_array((change, self.change_row.astype(np.int64), self.change_start), shape=shape)
+        return knot_changes(self.start_alpha, self.labels, self.change_start, self.change_row, self.change_alpha)
 
     # ---------------------------------------------------------------------------------------- one solution
 

@@ -19,8 +19,9 @@
 // path goes on to where the next row meets the margin or a bound, and a Newton step on the rows between their bounds
 // takes away what rounding has added. The system of these rows is kept factored.
 //
-// Time O(n m + m^2) for each breakpoint with m rows on the margin. Memory: what the kernel cache may use, m^2 / 2
-// values, and the values of a that change at each breakpoint.
+// Time O(n m + m^2) for each breakpoint with m rows on the margin, and less where many lie close together: only rows
+// that may soon meet the margin are followed from one to the next, under a bound for the others. Memory: what the
+// kernel cache may use, m^2 / 2 values, and the values of a that change at each breakpoint.
 //
 // Sources: Hastie, Rosset, Tibshirani and Zhu 2004; Yao, Tang and Li, "The entire solution path for support vector
 // machine in positive and unlabeled classification".
