@@ -142,7 +142,7 @@ class Tree {
   Reach reach(const Node& node, const double* point) const {
     const double* const box = low(node.number);
     const auto apart = [&](index_t f) {
-      const double gap = std::max(std::max(box[f] - point[f], point[f] - box[d_ + f]), 0.0);
+      const double gap = std::max({box[f] - point[f], point[f] - box[d_ + f], 0.0});
       return gap * gap;
     };
     double squared = 0;
