@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,7 +21,7 @@ from fastpu.binned_features import BinnedFeatures
 from fastpu.pual_machine import PualMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["Local", "Smooth", "Solved", "fit_points", "open_rows"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
+Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
 
+_MOST_AT_ONCE = 2048  # features of a problem that takes a fraction of a second, after which Ctrl-C is looked at
+_BLOCK = 256  # rows that are copied at a time
 _RIDGE = 1e-15  # of the largest diagonal entry of the matrix to be factored: less of a ridge is lost in rounding
 
 
@@ -82,8 +86,12 @@ class Smooth:
         lower = point.lam
         self.factor = features.scratch
         while True:
-            np.copyto(self.factor, matrix)
-            if more is not None:
+            if more is None:
+                for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
+                    end = first + _BLOCK
+                    self.factor[first:end, :end] = matrix[first:end, :end]
+            else:
+                np.copyto(self.factor, matrix)
                 self.factor[-n_last:, -n_last:] += more
             np.fill_diagonal(self.factor, diagonal + lower)
             if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
@@ -157,18 +165,53 @@ def fit_points(
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
             R = None if weigh is None else weigh(sigma)
             local = Local(R, None if R is None or not R.nnz else features.local(R))
-            for _, of_unl in _groups(points, of_sigma, "C_unl"):
-                for _, of_lam in _groups(points, of_unl, "lam"):
-                    if is_stopped:
-                        continue
-                    solved = solver(features, local, [points[i] for i in of_lam], hook)
-                    models, spans = _models(features, local, kernel, solved, options)
-                    found |= dict(zip(of_lam, models, strict=False))
-                    scores |= dict(zip(of_lam, spans, strict=False))
-                    is_stopped = models[-1].status == "callback"
+            parts = [
+                part for _, of_unl in _groups(points, of_sigma, "C_unl") for _, part in _groups(points, of_unl, "lam")
+            ]
+
+            def work(features: Features, local: Local, part: list[int]) -> Fitted:
+                solved = solver(features, local, [points[i] for i in part], hook)
+                return _models(features, local, kernel, solved, options)
+
+            n_workers = 1 if hook is not None or features.rank > _MOST_AT_ONCE else min(len(parts), rows.n_threads)
+            for part, (models, spans) in zip(parts, _each(work, features, local, parts, n_workers), strict=False):
+                found |= dict(zip(part, models, strict=False))
+                scores |= dict(zip(part, spans, strict=False))
+                is_stopped = models[-1].status == "callback"
+                if is_stopped:
+                    break
+            if is_stopped:
+                break
     order = sorted(found)
     _warn(options, rows, [(points[i], found[i], scores[i]) for i in order])
     return found[0] if is_one else [found[i] for i in order]
+
+
+def _each(
+    work: Callable[[Features, Local, list[int]], Fitted],
+    features: Features,
+    local: Local,
+    parts: Sequence[list[int]],
+    n_workers: int,
+) -> Iterable[Fitted]:
+    """Work on the parts one after another, or on several at once, each with one thread."""
+    if n_workers == 1:
+        return (work(features, local, part) for part in parts)
+    features.share()
+    own = [(features.with_one_thread(), Local(local.R, local.gram)) for _ in range(n_workers)]
+
+    def work_on(part: list[int]) -> Fitted:
+        mine = own.pop()  # there are as many as there are workers
+        try:
+            return work(*mine, part)
+        finally:
+            own.append(mine)
+
+    pool = ThreadPoolExecutor(n_workers)
+    try:
+        return list(pool.map(work_on, parts))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tuple[float, list[int]]]:

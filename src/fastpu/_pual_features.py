@@ -8,6 +8,7 @@ what is asked of the positives from its last block.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,17 @@ class Features(ABC):
     @property
     def rank(self) -> int:
         return len(self.gram_unl)
+
+    def share(self) -> None:  # noqa: B027 - a hook, and most features have nothing to add
+        """Compute what all models share, before several threads ask for it."""
+
+    def with_one_thread(self) -> Features:
+        """Return the same features with room of their own to work in, and one thread."""
+        mine = copy(self)
+        mine.__dict__.pop("scratch", None)
+        mine.rows = copy(self.rows)
+        mine.rows.n_threads = 1
+        return mine
 
     @cached_property
     def scratch(self) -> NDArray[np.float64]:
@@ -211,6 +223,9 @@ class KernelFeatures(Features):
     def _shared(self) -> dict[str, Any]:
         return expansion_rows(self.rows, self._kernel, np.arange(self.rows.n))
 
+    def share(self) -> None:
+        self._shared  # noqa: B018 - computed when first looked at
+
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
         ordered = times_rows(betas, self._factor, n_threads=self.rows.n_threads, transpose=True)
         found = np.empty_like(ordered)
@@ -258,6 +273,9 @@ class NystroemFeatures(DenseFeatures):
     @cached_property
     def _shared(self) -> dict[str, Any]:
         return expansion_rows(self.rows, self._kernel, self._landmarks)
+
+    def share(self) -> None:
+        self._shared  # noqa: B018 - computed when first looked at
 
     def expansions(
         self,
@@ -410,7 +428,12 @@ def _blocks(n: int, n_cols: int) -> list[slice]:
 def _local(z: NDArray[np.float64], R: Any, n_threads: int) -> NDArray[np.float64]:
     total: NDArray[np.float64] = np.zeros((z.shape[1],) * 2)
     for block in _blocks(*z.shape):
-        total += product(z[block], np.ascontiguousarray(R[block] @ z), n_threads=n_threads, transpose_a=True)
+        used = np.flatnonzero(z[block].any(axis=0))  # a factor has zeros on one side
+        if used.size:
+            columns = slice(int(used[0]), int(used[-1]) + 1)
+            left = np.ascontiguousarray(z[block, columns])
+            right = np.ascontiguousarray(R[block] @ z)
+            total[columns] += product(left, right, n_threads=n_threads, transpose_a=True)
     symmetric: NDArray[np.float64] = 0.5 * (total + total.T)
     return symmetric
 
