@@ -101,7 +101,8 @@ def _run(data_set: DataSet, case: int, options: argparse.Namespace) -> Result:
 def _write(results: Sequence[Result], text: str, folder: Path, options: argparse.Namespace) -> None:
     (folder / "tables.md").write_text(text + "\n")
     with (folder / "replications.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["table", "case", "set", "method", "seed", "error", "C", "w"], restval="")
+        columns = ["table", "case", "set", "method", "seed", "error", "C", "w", "sigma", "lam"]
+        writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         for result in results:
             for i, found in enumerate(result.tested):
