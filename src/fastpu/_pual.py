@@ -34,7 +34,7 @@ __all__ = ["Local", "Smooth", "Solved", "fit_points", "open_rows"]
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
 
-_MOST_AT_ONCE = 2048  # features of a problem that takes a fraction of a second, after which Ctrl-C is looked at
+_SHORT = 1.5e10  # multiplications of a part, some 0.1 s, that Ctrl-C has to wait for where several are worked on
 _BLOCK = 256  # rows that are copied at a time
 _RIDGE = 1e-15  # of the largest diagonal entry of the matrix to be factored: less of a ridge is lost in rounding
 
@@ -173,7 +173,8 @@ def fit_points(
                 solved = solver(features, local, [points[i] for i in part], hook)
                 return _models(features, local, kernel, solved, options)
 
-            n_workers = 1 if hook is not None or features.rank > _MOST_AT_ONCE else min(len(parts), rows.n_threads)
+            is_short = features.rank**3 + 40 * rows.pos.size**3 < _SHORT
+            n_workers = min(len(parts), rows.n_threads) if is_short and hook is None else 1
             for part, (models, spans) in zip(parts, _each(work, features, local, parts, n_workers), strict=False):
                 found |= dict(zip(part, models, strict=False))
                 scores |= dict(zip(part, spans, strict=False))
