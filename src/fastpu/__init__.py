@@ -6,7 +6,7 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 
 from importlib.metadata import version as _version
 
-from fastpu import datasets, metrics, priors
+from fastpu import datasets, metrics, plot, priors
 from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu._margin_arguments import MarginRound
 from fastpu._model import Model, load
@@ -102,6 +102,7 @@ __all__ = [
     "knn_similarity",
     "load",
     "metrics",
+    "plot",
     "priors",
     "select",
     "stack",
