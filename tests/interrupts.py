@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import threading
@@ -41,6 +42,7 @@ def _interrupted_after(call, delay: float) -> float:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(delay, interrupt)
+    gc.disable()  # hypothesis has a callback there, and what is raised in one is swallowed
     timer.start()
     try:
         call()
@@ -49,5 +51,6 @@ def _interrupted_after(call, delay: float) -> float:
     except KeyboardInterrupt:
         return time.perf_counter() - sent[0]
     finally:
+        gc.enable()
         timer.join()
     pytest.fail("no KeyboardInterrupt")
