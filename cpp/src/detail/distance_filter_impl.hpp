@@ -6,24 +6,13 @@
 #include <cstring>
 #include <type_traits>
 
+#include "detail/compiler_hints.hpp"
 #include "detail/distance_filter.hpp"
 #include "detail/vector_lanes.hpp"
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #include <immintrin.h>
 #define FASTPU_MOVE_MASK
-#endif
-
-#if defined(_MSC_VER)
-#define FASTPU_RESTRICT __restrict
-#define FASTPU_UNROLL
-#else
-#define FASTPU_RESTRICT __restrict__
-#if defined(__clang__)
-#define FASTPU_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define FASTPU_UNROLL _Pragma("GCC unroll 8")
-#endif
 #endif
 
 namespace fastpu::detail::FASTPU_LEVEL {

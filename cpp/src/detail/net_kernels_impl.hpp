@@ -10,20 +10,12 @@
 #include <cstring>
 #include <type_traits>
 
+#include "detail/compiler_hints.hpp"
 #include "detail/net_kernels.hpp"
 #include "detail/vector_lanes.hpp"
 
 #if defined(_MSC_VER)
 #include <cmath>
-#define FASTPU_RESTRICT __restrict
-#define FASTPU_UNROLL
-#else
-#define FASTPU_RESTRICT __restrict__
-#if defined(__clang__)
-#define FASTPU_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define FASTPU_UNROLL _Pragma("GCC unroll 8")
-#endif
 #endif
 #if defined(__GNUC__)
 #define FASTPU_PREFETCH(from) __builtin_prefetch(from)

@@ -6,20 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "detail/compiler_hints.hpp"
 #include "detail/row_kernels.hpp"
 #include "detail/vector_lanes.hpp"
-
-#if defined(_MSC_VER)
-#define FASTPU_RESTRICT __restrict
-#define FASTPU_UNROLL
-#else
-#define FASTPU_RESTRICT __restrict__
-#if defined(__clang__)
-#define FASTPU_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define FASTPU_UNROLL _Pragma("GCC unroll 8")
-#endif
-#endif
 
 namespace fastpu::detail::FASTPU_LEVEL {
 

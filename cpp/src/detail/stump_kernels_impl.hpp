@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "detail/compiler_hints.hpp"
 #include "detail/stump_kernels.hpp"
 
 #if defined(__SSE2__) || defined(_M_X64)
@@ -14,17 +15,9 @@
 #endif
 
 #if defined(_MSC_VER)
-#define FASTPU_RESTRICT __restrict
 #define FASTPU_PREFETCH(address) static_cast<void>(address)
-#define FASTPU_UNROLL
 #else
-#define FASTPU_RESTRICT __restrict__
 #define FASTPU_PREFETCH(address) __builtin_prefetch(address)
-#if defined(__clang__)
-#define FASTPU_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define FASTPU_UNROLL _Pragma("GCC unroll 8")
-#endif
 #endif
 
 namespace fastpu::detail::FASTPU_LEVEL {
