@@ -79,3 +79,33 @@ def test_wide_or_sparse_rows_and_a_max_iter_go_to_pairs(data):
         heard = []
         fastpu.fit_svm(rows, y, kernel="linear", callback=heard.append, **options)
         assert all(np.isfinite(info.violation) for info in heard)
+
+
+def test_rows_too_large_to_be_squared_are_left_to_pairs(data):
+    X, y, _ = data
+    scale = 1e120
+    with pytest.raises(ValueError, match="sum of squares"):
+        fastpu.fit_isvm(scale * X, y == 1)
+    model = fastpu.fit_svm(scale * X, y, C=scale**-2, kernel="linear", tol=1e-8)
+    usual = fastpu.fit_svm(X, y, kernel="linear", tol=1e-8)
+    assert model.status == "tol"
+    np.testing.assert_allclose(model.decision_function(scale * X), usual.decision_function(X), atol=1e-6)
+
+
+def test_an_error_of_the_callback_comes_through(data):
+    X, y, _ = data
+
+    def fail(info):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="^mine$"):
+        fastpu.fit_svm(X, y, kernel="linear", callback=fail)
+
+
+def test_it_honours_weights_as_repeated_rows(data):
+    X, y, _ = data
+    weights = np.arange(150) % 3
+    model = fastpu.fit_svm(X, y, sample_weight=weights, kernel="linear", tol=1e-8)
+    repeated = fastpu.fit_svm(np.repeat(X, weights, axis=0), np.repeat(y, weights), kernel="linear", tol=1e-8)
+    np.testing.assert_allclose(model.coef, repeated.coef, atol=1e-6)
+    assert model.intercept == pytest.approx(repeated.intercept, abs=1e-6)

@@ -303,23 +303,34 @@ def linear_start(
         return None, False
     n, limit = np.count_nonzero(cost), options.steps(matrix.n_rows)
 
-    def on_step(_: int, objective: float, gap: float) -> bool:
-        return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, int(n)))
+    failed: list[bool] = []  # the callback, whose errors come through
 
-    engine = _core.LargeMarginEngine(matrix.native, n_threads=options.n_threads, isa=forced_isa(_core.isa_levels()))
-    found = engine.solve(
-        labels,
-        cost,
-        None,
-        solver="exact",
-        b_step="auto",
-        tol=_START_TOL,
-        max_iter=0,
-        rho=0.0,
-        eps=0.0,
-        start=None,
-        callback=None if hook is None else on_step,
-    )
+    def on_step(_: int, objective: float, gap: float) -> bool:
+        try:
+            return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, int(n)))
+        except ValueError:
+            failed.append(True)
+            raise
+
+    try:
+        engine = _core.LargeMarginEngine(matrix.native, n_threads=options.n_threads, isa=forced_isa(_core.isa_levels()))
+        found = engine.solve(
+            labels,
+            cost,
+            None,
+            solver="exact",
+            b_step="auto",
+            tol=_START_TOL,
+            max_iter=0,
+            rho=0.0,
+            eps=0.0,
+            start=None,
+            callback=None if hook is None else on_step,
+        )
+    except ValueError:
+        if failed:
+            raise
+        return None, False  # it squares and adds what pairs need not: rows of 1e100 may do for these
     alpha: NDArray[np.float64] = found["beta"]
     return alpha if np.isfinite(alpha).all() else None, found["status"] == "callback"
 

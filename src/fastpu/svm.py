@@ -111,8 +111,8 @@ def fit_svm(
     200 bytes a row.
 
     With the linear kernel and dense rows of at most 200 features an interior point (the engine of `fit_isvm`) finds the
-    start: some 15 passes of O(n d^2) each, whatever `C` is, after which pairs find little to do. With a `max_iter`
-    pairs work alone.
+    start: some 15 passes of O(n d^2) each, whatever `C` is, after which pairs find little to do; it holds a copy of the
+    rows of at most 32 MB. With a `max_iter` pairs work alone.
 
     Where the intercept is not unique it is the midpoint of the interval of the best ones.
 
