@@ -331,3 +331,20 @@ def test_gamma_scale_of_rows_that_are_too_large_or_too_alike_is_refused():
     )
     assert "scale X or pass a number" in message
     refused(ValueError, "gamma='scale'", fastpu.fit_svm, X * 1e-200 * 1e-157, [1, -1, 1, -1])
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.parametrize("options", [{}, {"gamma": 1e39}, {"gamma": 1e-39}], ids=["scale", "large", "small"])
+def test_gamma_that_float32_cannot_hold_is_refused_and_float64_takes_it(options):
+    # Its rounded value would give a constant kernel, or that of other widths, without a word.
+    X = np.array([[0.0], [1.0], [2.0], [3.0]]) * (1.0 if options else 1e-22)
+    y = [1, -1, 1, -1]
+    refused(
+        ValueError,
+        "gamma must be between 1.18e-38 and 3.4e+38 for X in float32",
+        fastpu.fit_svm,
+        X.astype(np.float32),
+        y,
+        **options,
+    )
+    assert np.all(np.isfinite(fastpu.fit_svm(X, y, **options).decision_function(X)))

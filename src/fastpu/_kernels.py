@@ -142,7 +142,7 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
     if kernel.gamma == "auto":
         return replace(kernel, gamma=1.0 / matrix.n_features)
     if kernel.gamma != "scale":
-        return kernel
+        return _check_precision(kernel, matrix)
     variance = _entry_variance(matrix.native, weights)
     gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
     if not (0 < gamma < math.inf):
@@ -150,7 +150,19 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
             f"gamma='scale' is 1 / (n_features * variance of X), which is no positive number for the variance "
             f"{variance:g}; scale X or pass a number"
         )
-    return replace(kernel, gamma=gamma)
+    return _check_precision(replace(kernel, gamma=gamma), matrix)
+
+
+def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
+    """Refuse a gamma that the precision of the rows cannot hold: the kernel would be another one, or constant."""
+    gamma = kernel.gamma
+    limits = np.finfo(np.float32)
+    if matrix.dtype == np.float32 and isinstance(gamma, float) and not limits.tiny <= gamma <= limits.max:
+        raise ValueError(
+            f"gamma must be between {limits.tiny:.3g} and {limits.max:.3g} for X in float32, got {gamma:g}; scale X or "
+            f"pass it as float64"
+        )
+    return kernel
 
 
 def _entry_variance(native: Native, weights: NDArray[np.float64] | None) -> float:
