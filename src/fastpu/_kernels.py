@@ -156,10 +156,10 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
 def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
     """Refuse a gamma that the precision of the rows cannot hold: the kernel would be another one, or constant."""
     gamma = kernel.gamma
-    limits = np.finfo(np.float32)
-    if matrix.dtype == np.float32 and isinstance(gamma, float) and not limits.tiny <= gamma <= limits.max:
+    least, most = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+    if matrix.dtype == np.float32 and isinstance(gamma, float) and not least <= gamma <= most:
         raise ValueError(
-            f"gamma must be between {limits.tiny:.3g} and {limits.max:.3g} for X in float32, got {gamma:g}; scale X or "
+            f"gamma must be between {least:.3g} and {most:.3g} for X in float32, got {gamma:g}; scale X or "
             f"pass it as float64"
         )
     return kernel
