@@ -193,11 +193,8 @@ CASE("long loops poll, and stop where they are told to") {
   const std::vector<std::int32_t> columns(static_cast<std::size_t>(n), 0);
   std::vector<index_t> row_start(static_cast<std::size_t>(n) + 1);
   std::iota(row_start.begin(), row_start.end(), index_t{0});
-  const std::vector<double> weight = [n] {
-    std::vector<double> w(static_cast<std::size_t>(n), 1.0);
-    w[0] = 2;
-    return w;
-  }();
+  std::vector<double> weight(static_cast<std::size_t>(n), 1.0);
+  weight[0] = 2;
   const fastpu::CsrView<double> sparse{x.data(), columns.data(), row_start.data(), n, 1};
   const fastpu::DenseView<double> dense{x.data(), n, 1};
   const auto work = [&](int kind, Team& team) {
