@@ -6,8 +6,6 @@ import concurrent.futures
 import copy
 import dataclasses
 import pickle
-import signal
-import time
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu import _core
 from fastpu._sharing import shared_parameters
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from isvm_cases import COSTS, FIT_TOL, FITS, bits, each_fit, each_iteration, pu_rows, stepped
 from machine_cases import FORMS, each_form
 
@@ -280,7 +279,7 @@ def test_several_python_threads_at_once(data):
         assert list(pool.map(work, range(9))) == expected
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+@posix
 @pytest.mark.parametrize("n_costs", [1, 5000])
 def test_ctrl_c_ends_a_fit(n_costs):
     """Of one cost in the solver, and of many that are fitted at once."""
@@ -288,20 +287,8 @@ def test_ctrl_c_ends_a_fit(n_costs):
     n, d = (60_000, 200) if n_costs == 1 else (2_000, 20)
     X = rng.normal(size=(n, d))
     y = X[:, 0] + rng.normal(size=n) > 1
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        start = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt):
-            fastpu.fit_isvm(X, y, C=np.geomspace(1, 100, n_costs), n_threads=2, **FREE)
-        assert time.perf_counter() - start < 5
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    costs = np.geomspace(1, 100, n_costs)
+    assert interrupted_after(lambda: fastpu.fit_isvm(X, y, C=costs, n_threads=2, **FREE)) < INTERRUPT_SECONDS
 
 
 def test_an_error_in_one_of_many_fits_comes_through(data):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import threading
-import time
 
 import numpy as np
 import pytest
 
 from fastpu import _core
 from helpers import refused
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from margin_engine_cases import case, certify, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 from svm_cases import labels_of
@@ -172,27 +171,15 @@ def test_out_of_steps_says_so_and_is_certified_all_the_same():
         assert best <= result["objective"] * (1 + 1e-12)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+@posix
 @pytest.mark.parametrize("options", [{"solver": "iadmm"}, {"solver": "exact"}], ids=["iadmm", "exact"])
 def test_ctrl_c_stops_it(options):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60_000, 400) if options["solver"] == "exact" else (100_000, 50))
     problem = oracle.Problem(X, labels_of(rng, X[:, 0]), np.full(len(X), 100.0), np.zeros(len(X)))
     engine = make_engine(X, n_threads=2)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        start = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt):
-            solve(engine, problem, tol=1e-14, max_iter=10**9, **options)
-        assert time.perf_counter() - start < 5
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    delay = interrupted_after(lambda: solve(engine, problem, tol=1e-14, max_iter=10**9, **options))
+    assert delay < INTERRUPT_SECONDS
 
 
 # -- bad arguments -----------------------------------------------------------------------------------------------------

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
-import os
 import pickle
-import signal
-import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -16,12 +12,10 @@ import scipy.sparse as sp
 
 import fastpu
 from helpers import refused
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from mapping_cases import FITS, FORMS, bits, each_fit, each_form, each_kernel, forgetful, rbf, zeros_and_all
 
 pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
-
-#: A fit is stopped within 0.2 s on a quiet machine; a busy one must not fail the test.
-INTERRUPT_SECONDS = 1.5
 
 
 @pytest.fixture(scope="module")
@@ -271,27 +265,13 @@ def test_several_python_threads_at_once(data):
         assert list(pool.map(work, range(6))) == expected
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@posix
 @each_fit
 def test_ctrl_c_stops_a_fit_and_the_next_one_works(fit):
     X, y, options = forgetful()
     expected = bits(fit(X, y, **options))
     rng = np.random.default_rng(0)
     many, labels = rng.normal(size=(20_000, 20)), np.where(np.arange(20_000) % 4 == 0, 1, 0)
-    sent = []
-
-    def interrupt() -> None:
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.3, interrupt)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            fit(many, labels, C=1e3, gamma=0.5, psi1=lambda P, U: lambda rows: rows[:, 0])
-        assert time.perf_counter() - sent[0] < INTERRUPT_SECONDS
-    finally:
-        timer.join()
-        signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)
+    first = {"psi1": lambda P, U: lambda rows: rows[:, 0]}
+    assert interrupted_after(lambda: fit(many, labels, C=1e3, gamma=0.5, **first)) < INTERRUPT_SECONDS
     assert bits(fit(X, y, **options)) == expected

@@ -6,8 +6,6 @@ import concurrent.futures
 import copy
 import functools
 import pickle
-import signal
-import time
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu import _core
 from helpers import refused
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from machine_cases import FORMS, each_form
 from risk_cases import (
     BY_ADAM,
@@ -239,25 +238,13 @@ def test_nothing_is_drawn_where_nothing_is_random(data):
         assert len({bits(FITS[name](X, y, random_state=seed)) for seed in (None, 1, 2)}) == 1
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+@posix
 @pytest.mark.parametrize("options", [{"model": "mlp", "n_epochs": 10**9}, {"model": "linear", "n_epochs": 10**9},
                                      {"model": "mlp", "n_epochs": 10**9, "batch_size": 200}])  # fmt: skip
 def test_ctrl_c_ends_a_fit(options):
     X, y, _ = pu_rows(5000, 50)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        start = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt):
-            fastpu.fit_nnpu(X, y, prior=0.5, n_threads=2, **options)
-        assert time.perf_counter() - start < 5
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    delay = interrupted_after(lambda: fastpu.fit_nnpu(X, y, prior=0.5, n_threads=2, **options))
+    assert delay < INTERRUPT_SECONDS
 
 
 # -- callbacks, progress and early stopping ----------------------------------------------------------------------------

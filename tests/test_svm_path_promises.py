@@ -6,7 +6,6 @@ import concurrent.futures
 import copy
 import pickle
 import re
-import signal
 import warnings
 
 import numpy as np
@@ -17,6 +16,7 @@ import fastpu
 from fastpu import _core
 from fastpu._model_fields import field_specs
 from helpers import refused
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from path_cases import kernel_of, normal_rows, worst_violation
 
 ALL_KERNELS = {
@@ -277,24 +277,14 @@ def test_no_warning_where_all_is_well(data):
         assert repr(fastpu.fit_svm_path(X, y, gamma=0.5)).startswith("SVMPath(lams ")
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that signal")
+@posix
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_ctrl_c_stops_a_path(kernel):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8000, 60))
     y = np.where(X[:, 0] + rng.normal(size=8000) > 0, 1, -1)
-
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            fastpu.fit_svm_path(X, y, n_threads=2, **ALL_KERNELS[kernel])
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    delay = interrupted_after(lambda: fastpu.fit_svm_path(X, y, n_threads=2, **ALL_KERNELS[kernel]))
+    assert delay < INTERRUPT_SECONDS
 
 
 def test_several_threads_may_fit_at_once(data):
