@@ -17,7 +17,7 @@ METHODS = [name for name in fastpu.__all__ if name.startswith("fit_")]
 
 #: What a function wants beside rows and labels, and what makes a fit the same every time.
 _WANTED = {"prior": 0.4, "random_state": 0}
-_REQUIRED = {"C_pos": 1.0, "C_unl": 0.5, "cost_pos": 1.0, "cost_unl": 1.0}
+_REQUIRED = {"C_pos": 1.0, "C_unl": 0.5}
 
 #: Forms of a model beside the one of the defaults: options of the fit, and whether rows are CSR.
 _GAUSS = {"basis": "gauss", "n_centers": 5}
@@ -29,7 +29,7 @@ FORMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "mapping, CSR": ("fit_svmc", {}, True),
     "mapping, linear": ("fit_smc", {"kernel": "linear"}, False),
     "path, CSR": ("fit_svm_path", {}, True),
-    "path, rbf": ("fit_pu_svm_path", {"kernel": "rbf"}, False),
+    "path, rbf": ("fit_pu_svm_path", {"kernel": "rbf", "cost_pos": 2.0}, False),
     "pual, rbf": ("fit_pual", {"kernel": "rbf"}, False),
     "pual, landmarks": ("fit_gllc", {"kernel": "rbf", "n_components": 5}, True),
     "ranks, gauss": ("fit_ls_auc", _GAUSS, False),

@@ -83,15 +83,15 @@ def test_probabilities_are_kept_in_files_and_pickles(case, method, rows, tmp_pat
 
 def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
     """They are of other scores."""
-    path = calibrated("fit_pu_svm_path", rows)
-    machine = path.at(float(path.lams[0]))
-    assert machine.calibration is None
+    path = calibrated("path, rbf", rows)
+    assert path.at(float(path.lams[3])).calibration is None
+    assert path.of_fold(np.arange(60), 1).calibration is None
     mapping = calibrated("fit_svmc", rows)
     assert mapping.at(0).calibration is None
 
 
 def test_probabilities_of_a_selected_solution(rows):
-    machine = fitted("fit_pu_svm_path").select("puf", *pu_rows(seed=5))
+    machine = formed("path, rbf").select("puf", *pu_rows(seed=5))
     machine = machine.with_probabilities(prior=PRIOR, X=rows[0], y=rows[1])
     assert machine.predict_proba(rows[0])[rows[1] == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
 
