@@ -32,7 +32,7 @@ EXPECTED_FAILED_CHECKS: Mapping[str, Mapping[str, str]] = {
     "BSVMClassifier": dict.fromkeys(_WEIGHTS, _WITHIN_TOL),
     "NNPUClassifier": {**dict.fromkeys(_WEIGHTS, _ONE_ROW), "check_classifiers_train": _NO_PRIOR},
     "NuSVMClassifier": dict.fromkeys(
-        (*_WEIGHTS, "check_estimator_sparse_array", "check_estimator_sparse_matrix"), _NU
+        (*_WEIGHTS, "check_dtype_object", "check_estimator_sparse_array", "check_estimator_sparse_matrix"), _NU
     ),
     "OneClassSVMClassifier": dict.fromkeys(_WEIGHTS, _ON_THE_BORDER),
     "PNUAdaBoostClassifier": {"check_classifiers_train": _COUNTED_TWICE},
