@@ -80,8 +80,9 @@ def _docstring_to_rest(_app: Sphinx, _what: str, _name: str, _obj: object, _opti
         if not is_code and section != "Examples":
             parts = _CODE.split(line)
             parts[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
-            line = "".join(parts)
-        result.append(line)
+            result.append("".join(parts))
+        else:
+            result.append(line)
     lines[:] = result
 
 
