@@ -474,4 +474,8 @@ class SVMPath(Model):
             rows=self.rows[kept],
             labels=self.labels[kept],
             costs=self.costs[kept],
+            calibration=None,  # that of the whole path is of other scores
+            calibration_prior=None,
+            calibration_knots=None,
+            calibration_values=None,
         )

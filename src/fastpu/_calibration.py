@@ -1,0 +1,286 @@
+r"""From scores to probabilities, with positive and unlabelled rows and the class prior alone.
+
+A loss l(g) of probabilities g has the expectation pi E[l_+(g) - l_-(g) | Y = 1] + E[l_-(g)] over the population that
+the unlabelled rows are drawn from: no negative row is needed [1]. For the two losses here, whose minimiser is
+P(Y = 1 | s), the difference l_+ - l_- is linear in what is sought, so that the estimate of the expectation is convex:
+
+- "sigmoid" [2]: g(s) = sigma(z), z = a s + b, a >= 0, minimises the logistic loss,
+  mean_U log(1 + e^z) - pi mean_P z (+ a penalty on a that is too small to be seen where there is a minimum without it);
+- "isotonic" [3]: any increasing g minimises the squared loss, mean_U g^2 - 2 pi mean_P g, within [0, 1].
+
+With labelled negatives pi mean_P would be the sum over the positive rows of U: these are the targets of Platt's and of
+isotonic calibration, replaced by what has the same expectation.
+
+[1] du Plessis, Niu, Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML 2015, eq. (4).
+[2] Platt, "Probabilistic outputs for support vector machines", 1999.
+[3] Zadrozny, Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["METHODS", "Calibration", "Scored", "by_group", "calibrate", "check_calibration", "probabilities"]
+
+METHODS = ("sigmoid", "isotonic")
+
+# Penalty RIDGE a^2 / 2 for scores of unit spread. Where labelled rows score higher than any share pi of U there is no
+# finite minimum without it: the steeper the better. Elsewhere it changes a by some 0.01 %.
+RIDGE = 1e-5
+_MAX_STEPS = 200
+_EPS = float(np.finfo(float).eps)
+_LARGEST = float(np.finfo(float).max)
+# Of all rows with probabilities below e a share of less than e can be positive, so of the positives less than e / pi.
+_UNLIKELY, _MOST_UNLIKELY = 0.01, 0.02
+# An isotonic mean over U that misses more of the prior says that too many labelled rows outrank all of U.
+_MOST_MISSED = 0.25
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups."""
+
+    pos: NDArray[np.float64]
+    unl: NDArray[np.float64]
+    share_pos: NDArray[np.float64]
+    share_unl: NDArray[np.float64]
+
+
+def by_group(
+    scores: NDArray[np.float64], labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> tuple[Scored, dict[int, float]]:
+    """Return the scores of P and U with their shares in their groups, and the weights of the groups by label."""
+    mass = np.ones(labels.size) if weights is None else weights / weights.max()
+    totals = {label: float(mass[labels == label].sum()) for label in (1, 0, -1)}
+    for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
+        if not totals[label]:
+            with_weight = " of positive weight" if np.any(labels == label) else ""
+            raise ValueError(f"y must have at least one {what}{with_weight} for with_probabilities, got none")
+    bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
+    pos, unl = (labels == 1) & (mass > 0), (labels == 0) & (mass > 0)
+    return Scored(scores[pos], scores[unl], mass[pos] / totals[1], mass[unl] / totals[0]), totals
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The knots and values of `probabilities`, and what the user must know of them."""
+
+    knots: NDArray[np.float64]
+    values: NDArray[np.float64]
+    trouble: str = ""
+
+
+def calibrate(method: str, scored: Scored, prior: float) -> Calibration:
+    """Return the calibration of one of METHODS for a prior among the unlabelled rows."""
+    return _sigmoid(scored, prior) if method == "sigmoid" else _isotonic(scored, prior)
+
+
+def probabilities(
+    method: str, knots: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return P(Y = 1 | s) for each score s, which may be infinite, in [0, 1] and rising with s.
+
+    Of "sigmoid" the knot is a centre c and the values are a and b in z = a (s - c) + b, which loses nothing where all
+    scores are large and alike; of "isotonic" they are the probabilities at the knots, with lines between them.
+    """
+    if method == "isotonic":
+        return _interpolate(knots, values, scores)
+    a, b = values
+    with np.errstate(over="ignore"):  # an infinite z has the probability 0 or 1
+        return _sigma(a * (scores - knots[0]) + b if a > 0 else np.full(scores.size, b))
+
+
+def check_calibration(
+    method: str | None, prior: float | None, knots: NDArray[np.float64] | None, values: NDArray[np.float64] | None
+) -> None:
+    """Raise ValueError if the fields of a model are not what `calibrate` makes: a file may say anything."""
+    if method is None or prior is None or knots is None or values is None:
+        if any(part is not None for part in (method, prior, knots, values)):
+            raise ValueError("calibration, its prior, its knots and its values must be there together or be None")
+        return
+    if method not in METHODS:
+        raise ValueError(f"calibration must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
+    if not 0 < prior < 1:
+        raise ValueError(f"calibration_prior must be in (0, 1), got {prior}")
+    if not (np.isfinite(knots).all() and np.isfinite(values).all()):
+        raise ValueError("calibration_knots and calibration_values must be finite")
+    if method == "sigmoid":
+        if knots.size != 1 or values.size != 2 or values[0] < 0:
+            raise ValueError("calibration must have one knot, a slope >= 0 and an intercept for 'sigmoid'")
+    elif knots.size < 1 or knots.size != values.size or not _rises(knots, strictly=True):
+        raise ValueError("calibration_knots must rise, one for each of calibration_values, for 'isotonic'")
+    elif values[0] < 0 or values[-1] > 1 or not _rises(values):
+        raise ValueError("calibration_values must be in [0, 1] and not fall for 'isotonic'")
+
+
+def _rises(values: NDArray[np.float64], *, strictly: bool = False) -> bool:
+    low, high = values[:-1], values[1:]
+    return bool(np.all(low < high if strictly else low <= high))
+
+
+# --------------------------------------------------------------------------------------------------- sigmoid
+
+
+def _sigmoid(scored: Scored, prior: float) -> Calibration:
+    """Minimise the risk over a >= 0 and b, for scores of mean 0 and spread 1."""
+    centre, spread = _standard(scored)
+    start = math.log(prior) - math.log1p(-prior)
+    constant = np.array([centre]), np.array([0.0, start])
+    if spread == 0:  # all scores are equal
+        return Calibration(*constant)
+    pos, unl = (scored.pos - centre) / spread, (scored.unl - centre) / spread
+    mean_pos, mean_unl = float(scored.share_pos @ pos), float(scored.share_unl @ unl)
+    if mean_pos <= mean_unl:  # the risk rises with a from a = 0 on
+        trouble = (
+            "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the "
+            "prior as its probability; the model ranks them the wrong way round"
+        )
+        return Calibration(*constant, trouble if mean_unl - mean_pos > 64 * _EPS else "")
+    slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
+    if slope / spread > _LARGEST:
+        raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
+    unlikely = float(scored.share_pos @ (_sigma(slope * pos + intercept) < _UNLIKELY))
+    trouble = "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
+        f"{unlikely:.2g} of the labelled positives have probabilities below {_UNLIKELY:g}, more than can be right: the "
+        f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest sigmoid is "
+        f"the best; take more rows, other rows, a smaller prior, or method='isotonic'"
+    )  # fmt: skip
+    return Calibration(np.array([centre]), np.array([slope / spread, intercept]), trouble)
+
+
+def _standard(scored: Scored) -> tuple[float, float]:
+    """Return centre and spread of the scores of both groups, each with half of the weight."""
+    largest = max(float(np.abs(scored.pos).max()), float(np.abs(scored.unl).max()))
+    exponent = math.frexp(largest)[1]
+    pos, unl = np.ldexp(scored.pos, -exponent), np.ldexp(scored.unl, -exponent)  # no square overflows
+    centre = 0.5 * float(scored.share_pos @ pos) + 0.5 * float(scored.share_unl @ unl)
+    if min(pos.min(), unl.min()) == max(pos.max(), unl.max()):
+        return math.ldexp(float(pos[0]), exponent), 0.0
+    square = 0.5 * float(scored.share_pos @ (pos - centre) ** 2) + 0.5 * float(scored.share_unl @ (unl - centre) ** 2)
+    return math.ldexp(centre, exponent), math.ldexp(math.sqrt(square), exponent)
+
+
+def _minimum(
+    unl: NDArray[np.float64], share: NDArray[np.float64], prior: float, target: float, start: float
+) -> tuple[float, float]:
+    """Return the a > 0 and b of the least mean_U log(1 + e^z) - target a - prior b + RIDGE a^2 / 2, z = a s + b.
+
+    Newton's method in a on the risk that is minimised over b, whose derivative in a rises, within an interval that
+    holds its root: two variables at once would creep where nearly all probabilities are 0 or 1.
+    """
+    low, high = 0.0, (target + float(share @ np.abs(unl))) / RIDGE
+    a, b = 0.0, start
+    for _ in range(_MAX_STEPS):
+        b = _intercept(a, b, unl, share, prior)
+        p = _sigma(a * unl + b)
+        slope = float((share * p) @ unl) - target + RIDGE * a
+        curve = share * p * (1 - p)
+        mass = float(curve.sum())
+        centre = float(curve @ unl) / mass if mass else 0.0
+        bend = float(curve @ (unl - centre) ** 2) + RIDGE
+        low, high = (a, high) if slope < 0 else (low, a)
+        following = a - slope / bend
+        if not low < following < high:
+            following = math.sqrt(low * high) if low else 0.5 * high
+        if abs(following - a) <= 4 * _EPS * a or abs(slope) <= _EPS * (abs(target) + RIDGE * a):
+            break
+        a, b = following, b - centre * (following - a)
+    return a, b
+
+
+def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.float64], prior: float) -> float:
+    """Return the b at which the mean over U is the prior: Newton's method from b, within an interval that holds it."""
+    start = math.log(prior) - math.log1p(-prior)
+    low, high = start - a * float(unl.max()), start - a * float(unl.min())
+    best, least = b, math.inf
+    for _ in range(_MAX_STEPS):
+        p = _sigma(a * unl + b)
+        miss, curve = float(share @ p) - prior, float(share @ (p * (1 - p)))
+        if abs(miss) < least:
+            best, least = b, abs(miss)
+        if least <= 2 * _EPS * prior:
+            break
+        low, high = (b, high) if miss < 0 else (low, b)
+        following = b - miss / curve if curve > 0 else math.inf
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if not low < following < high or abs(following - b) <= _EPS * abs(b):
+            break
+        b = following
+    return best
+
+
+def _sigma(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    small = np.exp(-np.abs(z))
+    larger: NDArray[np.float64] = np.where(z >= 0, 1.0, small) / (1.0 + small)
+    return larger
+
+
+# -------------------------------------------------------------------------------------------------- isotonic
+
+
+def _isotonic(scored: Scored, prior: float) -> Calibration:
+    """Pool adjacent scores while the ratio of the positive to the unlabelled share does not rise."""
+    levels, group = np.unique(np.concatenate([scored.pos, scored.unl]), return_inverse=True)
+    group = group.reshape(-1)
+    pos = np.bincount(group[: scored.pos.size], scored.share_pos, levels.size)
+    unl = np.bincount(group[scored.pos.size :], scored.share_unl, levels.size)
+    starts, sums_pos, sums_unl = _pool(pos.tolist(), unl.tolist())
+    with np.errstate(divide="ignore"):
+        heights = np.minimum(1.0, prior * np.array(sums_pos) / np.array(sums_unl))  # a block without U has 1
+    # Flat from the first to the last score of a block, straight between blocks.
+    first = np.array(starts)
+    last = np.append(first[1:], levels.size) - 1
+    corners = np.stack([first, last], axis=1).reshape(-1)
+    keep = np.append(True, corners[1:] != corners[:-1])
+    values = np.maximum.accumulate(np.repeat(heights, 2)[keep])  # ratios may differ by rounding
+    mean = float(scored.share_unl @ _interpolate(levels[corners[keep]], values, scored.unl))
+    trouble = "" if mean >= (1 - _MOST_MISSED) * prior else (
+        f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not {prior:.4g}: more labelled "
+        f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "
+        f"was fitted to do; take other rows, or a smaller prior"
+    )  # fmt: skip
+    return Calibration(levels[corners[keep]], values, trouble)
+
+
+def _pool(pos: list[float], unl: list[float]) -> tuple[list[int], list[float], list[float]]:
+    """Return the first position and the sums of each block of rising ratios pos / unl."""
+    starts: list[int] = []
+    sums_pos: list[float] = []
+    sums_unl: list[float] = []
+    for start, (p, u) in enumerate(zip(pos, unl, strict=True)):
+        first, sum_p, sum_u = start, p, u
+        while starts and sums_pos[-1] * sum_u >= sum_p * sums_unl[-1]:
+            first = starts.pop()
+            sum_p += sums_pos.pop()
+            sum_u += sums_unl.pop()
+        starts.append(first)
+        sums_pos.append(sum_p)
+        sums_unl.append(sum_u)
+    return starts, sums_pos, sums_unl
+
+
+def _interpolate(
+    knots: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the line through the knots at each score, flat beyond its ends."""
+    right = np.clip(np.searchsorted(knots, scores, side="right"), 1, max(1, knots.size - 1))
+    left, right = right - 1, np.minimum(right, knots.size - 1)
+    low, high = 0.5 * knots[left], 0.5 * knots[right]  # halves, whose differences do not overflow
+    inside = np.clip(scores, knots[0], knots[-1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.clip((0.5 * inside - low) / (high - low), 0.0, 1.0)
+    share = np.where(high > low, share, inside >= knots[right])
+    # In this form the ends are exact, and rounding leaves no value outside of them.
+    line = np.where(share == 1, values[right], values[left] + share * (values[right] - values[left]))
+    return np.clip(line, values[left], values[right])

@@ -1,0 +1,341 @@
+"""Probabilities from scores, with positive and unlabelled rows: the minimum is that of slow code, and the truth."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastpu
+from fastpu._calibration import METHODS, RIDGE, by_group, calibrate, probabilities
+from fastpu._warnings import EstimateWarning
+from helpers import outcome, refused
+from oracles import calibration as oracle
+
+MINIMUM = 1e-5  # what the search of the oracle leaves, relative to a and b
+ROUNDING = 1e-10
+LABELS = st.lists(st.integers(0, 1), min_size=2, max_size=12).filter(lambda labels: 0 < sum(labels) < len(labels))
+
+
+def scored(scores, labels, weights=None):
+    return by_group(np.asarray(scores, dtype=float), np.asarray(labels), weights)[0]
+
+
+def normals(rng, n_pos, n_unl, prior, distance=1.5):
+    """Scores N(distance, 1) given Y = 1 and N(0, 1) given Y = -1, the truth about U, and labels."""
+    truth = np.concatenate([np.ones(n_pos, bool), rng.random(n_unl) < prior])
+    scores = rng.standard_normal(truth.size) + distance * truth
+    return scores, np.repeat([1, 0], [n_pos, n_unl]), truth[n_pos:]
+
+
+def posterior(scores, prior, distance=1.5):
+    return 1 / (1 + (1 - prior) / prior * np.exp(distance**2 / 2 - distance * scores))
+
+
+def at(method, found, scores):
+    return probabilities(method, found.knots, found.values, np.asarray(scores, dtype=float))
+
+
+# -------------------------------------------------------------------------------------------- the minimum
+
+
+@pytest.mark.parametrize("prior", [0.02, 0.4, 0.7])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_sigmoid_is_the_minimum_that_a_search_finds(rng, prior, weighted, scale):
+    scores, labels, _ = normals(rng, 300, 600, prior)
+    scores = scale * (scores + 3)
+    part = scored(scores, labels, rng.integers(0, 4, 900).astype(float) if weighted else None)
+    found = calibrate("sigmoid", part, prior)
+    (centre,), (a, b) = found.knots, found.values
+    spread = np.sqrt(0.5 * part.share_pos @ (part.pos - centre) ** 2 + 0.5 * part.share_unl @ (part.unl - centre) ** 2)
+    unit = [(side - centre) / spread for side in (part.pos, part.unl)]
+    assert 0.5 * part.share_pos @ unit[0] + 0.5 * part.share_unl @ unit[1] == pytest.approx(0, abs=ROUNDING)
+    expected = oracle.sigmoid(*unit, part.share_pos, part.share_unl, prior, RIDGE)
+    np.testing.assert_allclose([a * spread, b], expected, rtol=MINIMUM)
+
+
+@given(LABELS, st.data())
+def test_isotonic_is_the_minimum_of_the_min_max_formula(labels, data):
+    scores = np.array(data.draw(st.lists(st.integers(0, 6), min_size=len(labels), max_size=len(labels))), dtype=float)
+    weights = np.array(data.draw(st.lists(st.sampled_from([1, 2, 5]), min_size=len(labels), max_size=len(labels))))
+    part = scored(scores, labels, weights.astype(float))
+    levels, expected = oracle.isotonic(part.pos, part.unl, part.share_pos, part.share_unl, 0.4)
+    found = calibrate("isotonic", part, 0.4)
+    np.testing.assert_allclose(at("isotonic", found, levels), expected, atol=ROUNDING)
+
+
+def test_isotonic_is_isotonic_regression_on_targets(rng):
+    sklearn = pytest.importorskip("sklearn.isotonic")
+    # Every unlabelled row stands at a score that all labelled ones share in: its target is prior P / U there.
+    unl = np.repeat(np.arange(40.0), rng.integers(1, 9, 40))
+    pos = rng.choice(40, p=np.arange(1, 41) / 820, size=300).astype(float)
+    part = scored(np.concatenate([pos, unl]), np.repeat([1, 0], [pos.size, unl.size]))
+    mass = np.bincount(unl.astype(int)) / unl.size
+    target = 0.3 * np.bincount(pos.astype(int), minlength=40) / pos.size / mass
+    expected = sklearn.IsotonicRegression(y_min=0, y_max=1).fit(np.arange(40.0), target, mass).predict(np.arange(40.0))
+    np.testing.assert_allclose(at("isotonic", calibrate("isotonic", part, 0.3), np.arange(40)), expected, atol=ROUNDING)
+
+
+SCORES = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False, min_value=-1e307, max_value=1e307),
+    st.sampled_from([0.0, 1.0, 1 + 2**-52, -1e300, 5e-324]),
+)
+
+
+@given(LABELS, st.data(), st.sampled_from([1e-7, 0.1, 0.5, 0.9, 1 - 1e-7]), st.sampled_from(METHODS))
+def test_probabilities_are_in_the_unit_interval_and_rise_with_any_scores(labels, data, prior, method):
+    scores = np.array(data.draw(st.lists(SCORES, min_size=len(labels), max_size=len(labels))))
+    part = scored(scores, labels)
+    found = outcome(calibrate, method, part, prior)
+    if isinstance(found, ValueError):
+        assert "scores must differ by more" in str(found)
+        assert np.ptp(scores) < 1e-290
+        return
+    ladder = np.sort(np.concatenate([scores, [-np.inf, np.inf, -1.7e308, 1.7e308], scores * 0.5]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        values = at(method, found, ladder)
+    assert ((values >= 0) & (values <= 1)).all()
+    assert (np.diff(values) >= 0).all()
+    mean = part.share_unl @ at(method, found, part.unl)
+    if method == "sigmoid":
+        assert mean == pytest.approx(prior, abs=ROUNDING)
+    else:
+        assert mean <= prior + ROUNDING
+
+
+def test_the_mean_over_unlabelled_rows_is_the_prior(rng):
+    for prior in (0.05, 0.3, 0.8):
+        for scale, shift in ((1, 0), (1e-8, 0), (1e8, 0), (1.0, 1e9)):
+            scores, labels, _ = normals(rng, 300, 2000, prior)
+            part = scored(shift + scale * scores, labels, rng.random(2300))
+            for method in METHODS:
+                found = calibrate(method, part, prior)
+                assert found.trouble == ""
+                mean = part.share_unl @ at(method, found, part.unl)
+                # Of "isotonic" what is cut off at 1 is missing.
+                assert mean == pytest.approx(prior, rel=1e-12 if method == "sigmoid" else 0.1)
+
+
+def test_shift_and_scale_of_the_scores_change_nothing(rng):
+    scores, labels, _ = normals(rng, 50, 200, 0.4)
+    for method in METHODS:
+        expected = at(method, calibrate(method, scored(scores, labels), 0.4), scores)
+        moved = 1000 * scores - 7
+        again = at(method, calibrate(method, scored(moved, labels), 0.4), moved)
+        np.testing.assert_allclose(again, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_equal_repetition(rng, method):
+    scores, labels, _ = normals(rng, 40, 150, 0.4)
+    weights = rng.integers(0, 4, scores.size)
+    expected = calibrate(method, scored(np.repeat(scores, weights), np.repeat(labels, weights)), 0.4)
+    for factor in (1.0, 1e-5, 1e5):
+        found = calibrate(method, scored(scores, labels, factor * weights), 0.4)
+        np.testing.assert_allclose(at(method, found, scores), at(method, expected, scores), atol=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------ the truth
+
+
+def test_probabilities_are_the_true_ones_within_their_error():
+    """Two normal classes have log odds that are linear in the score: the sigmoid is right, and isotonic comes near."""
+    prior, grid = 0.3, np.linspace(-1, 3, 9)
+    truth = posterior(grid, prior)
+    found = {method: [] for method in METHODS}
+    for seed in range(30):
+        scores, labels, _ = normals(np.random.default_rng(seed), 500, 3000, prior)
+        for method in METHODS:
+            found[method].append(at(method, calibrate(method, scored(scores, labels), prior), grid))
+    for method, largest in (("sigmoid", 0.06), ("isotonic", 0.12)):
+        values = np.array(found[method])
+        error = values.std(axis=0, ddof=1)
+        assert error.max() < largest
+        # Of "isotonic" the bias of a step function comes on top.
+        allowed = 4 * error / np.sqrt(len(values)) + (0.002 if method == "sigmoid" else 0.03)
+        assert (np.abs(values.mean(axis=0) - truth) < allowed).all()
+
+
+def test_a_single_set_gives_the_probabilities_of_rows_without_a_label(rng):
+    truth = rng.random(20_000) < 0.4
+    scores = rng.standard_normal(truth.size) + 1.5 * truth
+    labels = (truth & (rng.random(truth.size) < 0.5)).astype(int)
+    model = ranker(scores).with_probabilities(prior=0.4, X=scores[:, None], y=labels, scenario="single_set")
+    unl = labels == 0
+    among = np.mean(truth[unl])  # 0.25
+    assert model.calibration_prior == pytest.approx(among, abs=0.02)
+    found = model.predict_proba(scores[unl, None])[:, 1]
+    np.testing.assert_allclose(found, posterior(scores[unl], 0.25), atol=0.05)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_brier_score_is_near_the_best_and_unlabelled_rows_as_negatives_are_not(method):
+    rng = np.random.default_rng(5)
+    scores, labels, _ = normals(rng, 1000, 4000, 0.5)
+    fresh, _, truth = normals(rng, 1, 20_000, 0.5)
+    fresh = fresh[1:]
+
+    def brier(values):
+        return np.mean((values - truth) ** 2)
+
+    best = brier(posterior(fresh, 0.5))
+    found = brier(at(method, calibrate(method, scored(scores, labels), 0.5), fresh))
+    linear = pytest.importorskip("sklearn.linear_model")  # Platt's sigmoid, with every unlabelled row a negative one
+    naive = linear.LogisticRegression(C=np.inf).fit(scores[:, None], labels).predict_proba(fresh[:, None])[:, 1]
+    assert found < best + 0.004
+    assert brier(naive) > best + 0.02
+
+
+# --------------------------------------------------------------------------------------------------- corners
+
+
+def test_plain_cases():
+    # One row of each: the steepest sigmoid there is has the prior at the unlabelled row.
+    one = calibrate("sigmoid", scored([1.0, 0.0], [1, 0]), 0.3)
+    assert at("sigmoid", one, [0.0])[0] == pytest.approx(0.3, abs=ROUNDING)
+    assert at("sigmoid", one, [1.0])[0] > 1 - ROUNDING
+    steps = calibrate("isotonic", scored([1.0, 0.0], [1, 0]), 0.3)
+    np.testing.assert_array_equal(at("isotonic", steps, [-1, 0, 0.25, 1, 2]), [0, 0, 0.25, 1, 1])
+    # Blocks {0, 1}, {2}, {3}: flat within, straight between, and the last one would be 0.5 * 2 / 1.
+    labels = [0, 0, 0, 1, 0, 0, 1, 1]
+    found = calibrate("isotonic", scored([0, 0, 1, 2, 2, 3, 3, 3], labels), 0.5)
+    shares = 0.5 * np.array([0, 1 / 3, 2 / 3]) / np.array([3 / 5, 1 / 5, 1 / 5])
+    heights = np.minimum(1, shares)
+    np.testing.assert_allclose(at("isotonic", found, [0, 1, 1.5, 2, 2.5, 3]), [
+        0, 0, heights[1] / 2, heights[1], heights[1:].mean(), heights[2]
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_scores_have_the_prior(method):
+    for value in (0.0, -3.0, 1e300, 5e-324):
+        found = calibrate(method, scored(np.full(7, value), [1, 1, 0, 0, 0, 0, 0]), 0.3)
+        assert found.trouble == ""
+        np.testing.assert_allclose(at(method, found, [value, -np.inf, np.inf]), 0.3)
+
+
+def test_a_perfect_ranking_gives_a_step():
+    scores = np.arange(100.0)
+    labels = np.repeat([0, 1], [70, 30])
+    found = calibrate("sigmoid", scored(np.append(scores, scores[70:]), np.append(labels * 0, np.ones(30))), 0.3)
+    values = at("sigmoid", found, scores)
+    assert values.mean() == pytest.approx(0.3, abs=ROUNDING)
+    np.testing.assert_allclose(values[:60], 0, atol=1e-5)
+    np.testing.assert_allclose(values[80:], 1, atol=1e-5)
+
+
+# ------------------------------------------------------------------------------------------------ the method
+
+
+def ranker(scores):
+    """A model whose score is its one feature."""
+    del scores
+    return fastpu.fit_ls_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+
+
+def test_scores_the_wrong_way_round_get_the_prior_and_a_warning(rng):
+    scores, labels, _ = normals(rng, 100, 300, 0.3)
+    with pytest.warns(EstimateWarning, match="the labelled positive rows have lower scores than the unlabelled ones"):
+        model = ranker(scores).with_probabilities(prior=0.3, X=-scores[:, None], y=labels)
+    np.testing.assert_allclose(model.predict_proba(scores[:, None]), [[0.7, 0.3]] * 400)
+
+
+def test_labelled_rows_below_a_step_get_a_warning(rng):
+    scores, labels, _ = normals(rng, 200, 500, 0.9, distance=0.5)
+    scores[labels == 1] += 0.2  # as those of rows that the model was fitted to
+    with pytest.warns(
+        EstimateWarning, match=r"of the labelled positives have probabilities below 0\.01, more than can"
+    ):
+        ranker(scores).with_probabilities(prior=0.9, X=scores[:, None], y=labels)
+
+
+def test_isotonic_that_misses_the_prior_gets_a_warning(rng):
+    scores, labels, _ = normals(rng, 100, 300, 0.3, distance=9.0)
+    with pytest.warns(EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not 0\.7: more labelled positives"):
+        ranker(scores).with_probabilities(prior=0.7, X=scores[:, None], y=labels, method="isotonic")
+
+
+def test_labelled_negatives_count_for_the_overall_rate_alone(rng):
+    scores, labels, _ = normals(rng, 60, 340, 0.4)
+    X, y = np.append(scores, np.zeros(100))[:, None], np.append(labels, np.full(100, -1))
+    model = ranker(scores)
+    case_control = model.with_probabilities(prior=0.4, X=X, y=y)
+    single = model.with_probabilities(prior=(60 + 0.4 * 340) / 500, X=X, y=y, scenario="single_set")
+    alone = model.with_probabilities(prior=0.4, X=scores[:, None], y=labels)
+    for other in (case_control, single):
+        np.testing.assert_allclose(other.predict_proba(X), alone.predict_proba(X), rtol=1e-9)
+
+
+def test_threshold_and_probabilities_leave_each_other_alone(rng):
+    scores, labels, _ = normals(rng, 60, 340, 0.4)
+    X = scores[:, None]
+    model = ranker(scores)
+    first = model.with_probabilities(prior=0.4, X=X, y=labels).with_threshold(prior=0.4, X_unl=X[labels == 0])
+    second = model.with_threshold(prior=0.4, X_unl=X[labels == 0]).with_probabilities(prior=0.4, X=X, y=labels)
+    for found in (first, second):
+        assert found.calibration == "sigmoid"
+        assert found.calibration_prior == 0.4
+        assert found.coef is model.coef
+        np.testing.assert_array_equal(found.predict_proba(X), first.predict_proba(X))
+        np.testing.assert_array_equal(found.predict(X), first.predict(X))
+    assert model.calibration is model.calibration_values is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "text"),
+    [
+        ({"prior": 0}, ValueError, "prior must be a number in (0, 1), got 0.0"),
+        ({"prior": "half"}, TypeError, "prior must be a number in (0, 1), got 'half' (str)"),
+        ({"method": "platt"}, ValueError, "method must be one of 'sigmoid', 'isotonic', got 'platt'"),
+        ({"scenario": "both"}, ValueError, "scenario must be one of 'case_control', 'single_set', got 'both'"),
+        ({"X": [[1.0, 2.0]] * 4}, ValueError, "X must have 1 features (columns) like the training data, got 2"),
+        ({"X": [[np.nan]] * 4}, ValueError, "X must not hold NaN or infinite entries"),
+        ({"y": [1, 0]}, ValueError, "y must have one entry per row of the data (4), got 2"),
+        (
+            {"y": [0, 0, 0, 0]},
+            ValueError,
+            "y must have at least one positive row (+1) for with_probabilities, got none",
+        ),
+        (
+            {"y": [1, -1, -1, -1]},
+            ValueError,
+            "y must have at least one unlabelled row (0) for with_probabilities, got none",
+        ),
+        (
+            {"sample_weight": [0, 1, 1, 1]},
+            ValueError,
+            "y must have at least one positive row (+1) of positive weight for with_probabilities, got none",
+        ),
+        ({"sample_weight": [-1, 1, 1, 1]}, ValueError, "sample_weight must be >= 0, got -1.0 at position 0"),
+        ({"n_threads": 0}, ValueError, "n_threads must be an integer >= 1, got 0"),
+        (
+            {"X": [[1.7e308], [0], [1], [2]]},
+            ValueError,
+            "scores must be finite for with_probabilities, got inf for row 0",
+        ),
+        (
+            {"scenario": "single_set", "prior": 0.1},
+            ValueError,
+            "prior must be at least 0.25 with scenario='single_set'",
+        ),
+        (
+            {"scenario": "single_set", "prior": 0.25},
+            ValueError,
+            "prior must be larger: by 0.25 and scenario='single_set' none of the unlabelled rows are positive",
+        ),
+    ],
+)
+def test_bad_arguments(changes, error, text):
+    model = fastpu.fit_ls_auc([[0.0], [1e-3], [2e-3], [3e-3]], [-1, -1, 1, 1])
+    given = {"prior": 0.5, "X": [[2.0], [0.0], [1.0], [2.0]], "y": [1, 0, 0, 0], **changes}
+    refused(error, text, model.with_probabilities, **given)
+
+
+def test_a_model_without_probabilities_says_how_to_get_them():
+    text = "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first"
+    refused(ValueError, text, ranker(None).predict_proba, [[1.0]])

@@ -1,0 +1,154 @@
+"""Thresholds and probabilities of the model of every fit function, through pickles and files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu._calibration import METHODS as CALIBRATIONS
+from fastpu._capabilities import CAPABILITIES
+from helpers import refused
+from method_cases import FORMS, METHODS, fitted, formed, pu_rows
+from toy_model import assert_same, toy
+
+PRIOR = 0.4
+CASES = [*METHODS, *FORMS]
+
+
+def model_of(case):
+    return fitted(case) if case in METHODS else formed(case)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return pu_rows()
+
+
+def calibrated(case, rows, method="sigmoid"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastpu.EstimateWarning)  # some of these small models rank badly
+        return model_of(case).with_probabilities(prior=PRIOR, X=rows[0], y=rows[1], method=method)
+
+
+def test_every_function_is_here():
+    assert set(METHODS) == set(CAPABILITIES)
+    assert len(METHODS) >= 23
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_share_of_positive_rows_is_as_near_to_the_prior_as_can_be(case, rows):
+    model, X = model_of(case), rows[0][rows[1] == 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+        moved = model.with_threshold(prior=PRIOR, X_unl=X)
+    scores = model.decision_function(X)
+    possible = np.array([0, *(np.count_nonzero(scores >= value) for value in np.unique(scores))])
+    found = np.count_nonzero(moved.predict(X) == 1)
+    assert abs(found - PRIOR * X.shape[0]) == np.abs(possible - PRIOR * X.shape[0]).min()
+    assert type(moved) is type(model)
+
+
+@pytest.mark.parametrize("method", CALIBRATIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_probabilities_rise_with_the_scores(case, method, rows):
+    model = calibrated(case, rows, method)
+    X = np.concatenate([rows[0], 100 * rows[0]])
+    found = model.predict_proba(X)
+    assert found.dtype == np.float64
+    assert found.shape == (X.shape[0], 2)
+    assert ((found >= 0) & (found <= 1)).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-15)
+    order = np.argsort(model.decision_function(X))
+    assert (np.diff(found[order, 1]) >= 0).all()
+    mean = model.predict_proba(rows[0][rows[1] == 0])[:, 1].mean()
+    assert mean == pytest.approx(PRIOR, rel=1e-10 if method == "sigmoid" else 0.25)
+    np.testing.assert_array_equal(found, model.predict_proba(X, n_threads=3))
+
+
+@pytest.mark.parametrize("method", CALIBRATIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_probabilities_are_kept_in_files_and_pickles(case, method, rows, tmp_path):
+    model = calibrated(case, rows, method)
+    model.save(tmp_path / "model")
+    for again in (fastpu.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert_same(model, again)
+        np.testing.assert_array_equal(again.predict_proba(rows[0]), model.predict_proba(rows[0]))
+
+
+def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
+    """They are of other scores."""
+    path = calibrated("path, rbf", rows)
+    assert path.at(float(path.lams[3])).calibration is None
+    assert path.of_fold(np.arange(60), 1).calibration is None
+    mapping = calibrated("fit_svmc", rows)
+    assert mapping.at(0).calibration is None
+
+
+def test_probabilities_of_a_selected_solution(rows):
+    machine = formed("path, rbf").select("puf", *pu_rows(seed=5))
+    machine = machine.with_probabilities(prior=PRIOR, X=rows[0], y=rows[1])
+    assert machine.predict_proba(rows[0])[rows[1] == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------------ files
+
+
+def test_files_of_models_without_probabilities_are_as_before(tmp_path):
+    path = tmp_path / "model"
+    toy().save(path)
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("header.json"))
+    assert not any(name.startswith("calibration") for name in header["fields"])
+    assert fastpu.load(path).calibration is None
+
+
+ARRAY = np.array
+GOOD = {
+    "calibration": "isotonic",
+    "calibration_prior": 0.4,
+    "calibration_knots": ARRAY([0.0, 1.0]),
+    "calibration_values": ARRAY([0.25, 0.75]),
+}
+SIGMOID = {"calibration": "sigmoid", "calibration_knots": ARRAY([0.0]), "calibration_values": ARRAY([1.0, 0.0])}
+TOGETHER = "must be there together or be None"
+
+
+def test_good_fields_are_taken():
+    for changes in ({}, SIGMOID, {"calibration_knots": ARRAY([1.0]), "calibration_values": ARRAY([0.5])}):
+        found = toy(**{**GOOD, **changes}).predict_proba([[1.0, 0.5], [1e308, 0.0], [-1e308, 0.0]])
+        assert ((found >= 0) & (found <= 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"calibration": None}, TOGETHER),
+        ({"calibration_prior": None}, TOGETHER),
+        ({"calibration_knots": None}, TOGETHER),
+        ({"calibration_values": None}, TOGETHER),
+        ({"calibration": "beta"}, "calibration must be one of 'sigmoid', 'isotonic', got 'beta'"),
+        ({"calibration_prior": 0.0}, "calibration_prior must be in (0, 1), got 0.0"),
+        ({"calibration_prior": 1.0}, "calibration_prior must be in (0, 1), got 1.0"),
+        ({"calibration_prior": np.nan}, "calibration_prior must be in (0, 1), got nan"),
+        ({"calibration_knots": ARRAY([0.0, np.inf])}, "must be finite"),
+        ({"calibration_values": ARRAY([np.nan, 0.75])}, "must be finite"),
+        ({"calibration_knots": ARRAY([1.0, 1.0])}, "calibration_knots must rise"),
+        ({"calibration_knots": ARRAY([0.0])}, "calibration_knots must rise, one for each"),
+        ({"calibration_knots": ARRAY([]), "calibration_values": ARRAY([])}, "calibration_knots must rise, one for"),
+        ({"calibration_values": ARRAY([0.75, 0.25])}, "calibration_values must be in [0, 1] and not fall"),
+        ({"calibration_values": ARRAY([-0.1, 0.5])}, "calibration_values must be in [0, 1] and not fall"),
+        ({"calibration_values": ARRAY([0.5, 1.5])}, "calibration_values must be in [0, 1] and not fall"),
+        ({**SIGMOID, "calibration_values": ARRAY([-1.0, 0.0])}, "one knot, a slope >= 0 and an intercept"),
+        ({**SIGMOID, "calibration_values": ARRAY([1.0])}, "one knot, a slope >= 0 and an intercept"),
+        ({**SIGMOID, "calibration_knots": ARRAY([0.0, 1.0])}, "one knot, a slope >= 0 and an intercept"),
+        ({**SIGMOID, "calibration_values": ARRAY([1.0, np.inf])}, "must be finite"),
+    ],
+)
+def test_hostile_fields_are_refused(changes, text):
+    refused(ValueError, text, toy, **{**GOOD, **changes})
