@@ -1,9 +1,12 @@
-"""Figures show what the models say, and need matplotlib only when they are drawn."""
+"""What holds for every figure: whose it is, what it needs, and that nothing of it is left behind."""
 
 from __future__ import annotations
 
+import gc
+import inspect
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -12,57 +15,83 @@ import fastpu
 import fastpu.plot
 from helpers import refused
 
-pytest.importorskip("matplotlib", reason="an optional extra").use("Agg")
+mpl = pytest.importorskip("matplotlib", reason="an optional extra")
+Figure = pytest.importorskip("matplotlib.figure").Figure
 
 
-@pytest.fixture(scope="module")
-def toy():
+def drawn() -> dict[str, tuple]:
+    """A call of each function: its arguments."""
     X, truth = fastpu.datasets.make_pu_toy2(160, random_state=0)
-    return X, np.where((truth > 0) & (np.arange(160) % 2 == 0), 1, 0)
+    y = np.where((truth > 0) & (np.arange(160) % 2 == 0), 1, 0)
+    machine = fastpu.fit_isvm(X, y)
+    return {
+        "boosting_curves": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
+        "decision_regions": (machine, X, y),
+        "label_changes": (fastpu.fit_bpsi(X, y, C_pos=1.0, C_unl=1.0),),
+        "path": (fastpu.fit_pu_svm_path(X, y, lam_min=1.0),),
+        "score_histogram": (machine, X, y),
+        "selection": (fastpu.select(fastpu.fit_isvm, X, y, {"C": [0.1, 1.0]}, cv=2, random_state=0),),
+    }
 
 
-def test_coefficients_are_drawn_at_the_breakpoints(toy):
-    model = fastpu.fit_pu_svm_path(*toy)
-    figure = fastpu.plot.path(model)
-    (ax,) = figure.axes
-    assert len(ax.lines) == 2
-    for line, coef in zip(ax.lines, model.coef.T, strict=True):
-        np.testing.assert_array_equal(line.get_xdata(), model.lams)
-        np.testing.assert_array_equal(line.get_ydata(), coef)
-    assert ax.get_xscale() == "log"
+CALLS = drawn()
+
+
+def test_every_figure_is_among_these():
+    assert sorted(CALLS) == fastpu.plot.__all__
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_figure_is_ours_alone_and_goes_with_its_last_name(name):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    before = plt.get_fignums()
+    figure = getattr(fastpu.plot, name)(*CALLS[name])
+    assert type(figure) is Figure
     figure.canvas.draw()
+    assert plt.get_fignums() == before
+    gone = weakref.ref(figure)
+    del figure
+    gc.collect()
+    assert gone() is None
 
 
-def test_criterion_is_drawn_below_with_the_best_lam(toy):
-    X, y = toy
-    model = fastpu.fit_pu_svm_path(X, y, cost_pos=3.0, kernel="rbf", gamma=0.1, lam_min=0.1)
-    for name, prior in (("puf", None), ("err_star", 0.4)):
-        figure = fastpu.plot.path(model, X, y, criterion=name, prior=prior, n_lines=7)
-        upper, lower = figure.axes
-        assert len(upper.lines) == 7
-        best = model.select(name, X, y, prior=prior).params
-        assert (lower.lines[1].get_xdata()[0], lower.lines[1].get_ydata()[0]) == (best["lam"], best["value"])
-        drawn = lower.lines[0].get_ydata()
-        assert max(drawn) <= best["value"] if name == "puf" else min(drawn) >= best["value"]
-        assert all(line.get_ydata().max() <= 1 and line.get_ydata().min() >= 0 for line in upper.lines)
+@pytest.mark.parametrize("name", CALLS)
+def test_axes_of_the_caller_are_drawn_into(name):
+    draw = getattr(fastpu.plot, name)
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    ax = figure.subplots()
+    assert draw(*CALLS[name], ax=ax) is figure
+    assert ax.has_data()
+    assert figure.axes == [ax]
+    figure.canvas.draw()
+    part = Figure(layout="constrained").subfigures(1, 2)[0]
+    assert type(draw(*CALLS[name], ax=part.subplots())) is Figure
+    refused(TypeError, "ax must be one of matplotlib Axes, got <Figure", draw, *CALLS[name], ax=figure)
+    refused(TypeError, "ax must be one of matplotlib Axes, got [", draw, *CALLS[name], ax=[ax, ax])
 
 
-def test_axes_of_the_caller_are_used(toy):
-    figure = fastpu.plot.path(fastpu.fit_pu_svm_path(*toy))
-    ax = figure.add_subplot()
-    assert fastpu.plot.path(fastpu.fit_pu_svm_path(*toy), ax=ax, what="alpha") is figure
-    assert ax.lines
+@pytest.mark.parametrize("name", CALLS)
+def test_legend_has_an_entry_for_all_that_it_names(name):
+    for ax in getattr(fastpu.plot, name)(*CALLS[name]).axes:
+        if ax.get_legend() is not None:
+            texts = [text.get_text() for text in ax.get_legend().get_texts()]
+            assert texts
+            assert len(set(texts)) == len(texts)
 
 
-def test_bad_arguments_are_named(toy):
-    X, y = toy
-    model = fastpu.fit_pu_svm_path(X, y, kernel="rbf", lam_min=0.5)
-    refused(TypeError, "model must be an SVMPath", fastpu.plot.path, model.at(1.0))
-    refused(ValueError, "what must be", fastpu.plot.path, model, what="beta")
-    refused(ValueError, "what='coef' needs the linear kernel", fastpu.plot.path, model, what="coef")
-    refused(ValueError, "given together", fastpu.plot.path, model, X)
-    refused(ValueError, "n_lines must be", fastpu.plot.path, model, n_lines=0)
-    refused(TypeError, "ax must be two Axes", fastpu.plot.path, model, X, y, ax=fastpu.plot.path(model).axes[0])
+def test_options_are_keyword_only():
+    data = {"model", "chosen", "X", "y"}
+    for name in fastpu.plot.__all__:
+        parameters = inspect.signature(getattr(fastpu.plot, name)).parameters.values()
+        assert all((p.kind is p.KEYWORD_ONLY) == (p.name not in data) for p in parameters), name
+
+
+def test_models_are_not_changed_and_saved_figures_are_the_same(tmp_path):
+    files = []
+    for k in range(2):
+        fastpu.plot.decision_regions(*CALLS["decision_regions"]).savefig(tmp_path / f"{k}.png")
+        files.append((tmp_path / f"{k}.png").read_bytes())
+    assert files[0] == files[1]
 
 
 def test_matplotlib_is_asked_for_when_a_figure_is_drawn():
@@ -78,3 +107,18 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "figures need matplotlib: pip install 'fastpu[plot]'\n"
+
+
+def test_figures_need_neither_pyplot_nor_a_display(tmp_path):
+    program = f"""
+import sys
+import fastpu
+X, y = fastpu.datasets.make_pu_toy1(random_state=0)
+model = fastpu.fit_isvm(X, (y > 0).astype(int))
+fastpu.plot.decision_regions(model, X, y).savefig({str(tmp_path / "a.png")!r})
+print("matplotlib.pyplot" in sys.modules)
+"""
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    assert (tmp_path / "a.png").stat().st_size > 5000

@@ -51,7 +51,7 @@ def test_every_public_function_is_named(text):
     functions = {f"`{name}`" for name in fastpu.__all__ if callable(getattr(fastpu, name)) and name.islower()}
     assert {f"`{name}`" for name in CAPABILITIES} <= functions
     assert {name for name in functions if name not in text} == set()
-    for module in (fastpu.metrics, fastpu.datasets, fastpu.priors):
+    for module in (fastpu.metrics, fastpu.datasets, fastpu.plot, fastpu.priors):
         assert [name for name in module.__all__ if name.islower() and name not in text] == []
 
 

@@ -1,25 +1,158 @@
-"""Figures of fitted models, with matplotlib (the extra ``fastpu[plot]``)."""
+"""Figures of fitted models, with matplotlib (the extra ``fastpu[plot]``).
+
+Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: show it in a notebook by naming it,
+or keep it with ``figure.savefig("name.png")``. Nothing has to be closed, and no display is needed. `ax` takes Axes of
+yours instead, pyplot's as well.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu._plot_axes import check_axes, open_axes
+from fastpu._plot_paths import draw_criterion, draw_lines, draw_selection, is_numeric
+from fastpu._plot_rounds import draw_boosting, draw_changes
+from fastpu._plot_rows import decision_regions, score_histogram
 from fastpu._text import describe
-from fastpu._validate import check_choice, check_int
+from fastpu._validate import check_choice, check_int, check_labels
 from fastpu.labels import as_labels
-from fastpu.metrics import err_star, puf_score
+from fastpu.linear_machine import LinearMachine
+from fastpu.mapping_machine import MappingModel
+from fastpu.metrics import auc, err_star, puf_score
+from fastpu.selection import Selection
+from fastpu.stump_ensemble import StumpEnsemble
 from fastpu.svm_path_model import SVMPath
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["path"]
+__all__ = ["boosting_curves", "decision_regions", "label_changes", "path", "score_histogram", "selection"]
 
 _AT_MOST = 2000  # points of a line: more than a figure can show
 _SHOWN = ("auto", "coef", "alpha")
+
+
+# ---- Rounds and iterations ----
+
+
+def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *, ax: Any = None) -> Any:
+    """Draw the objective of boosting after each round and, below it, the AUC of held-out rows.
+
+    Parameters
+    ----------
+    model : StumpEnsemble
+        From `fastpu.fit_pnu_auc_boost`, `fit_rankboost_auc` or `fit_pnu_adaboost`, with at least one round.
+    X, y : array-like of shapes (n, d) and (n,), optional
+        Further rows, whose AUC after each round that was kept is drawn beside that of the fit's `eval_set`: positives
+        against negatives, or against unlabelled rows where there are no negatives.
+    ax : matplotlib Axes or pair of them, optional
+        Where to draw; by default a new figure. A pair where there are AUCs: an `eval_set` at the fit, or `X` and `y`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    Where early stopping has dropped the last rounds, these are drawn as well, and a dotted line shows the last round
+    that was kept. The best round of each AUC is marked. The objective is log J for the AUC methods.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_four_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_pnu(truth, hidden=0.5, random_state=0)
+    >>> valid = (X[split.valid], truth[split.valid])
+    >>> model = fastpu.fit_pnu_auc_boost(X[split.train], split.y_train, n_rounds=30, eval_set=valid)
+    >>> [ax.get_ylabel() for ax in fastpu.plot.boosting_curves(model).axes]
+    ['objective', 'AUC']
+    """
+    if not isinstance(model, StumpEnsemble):
+        raise TypeError(f"model must be a StumpEnsemble, got {describe(model)}")
+    objective = model.history["objective"]
+    if not objective.size:
+        raise ValueError(f"model must have at least one round, got an empty one (status {model.status!r})")
+    _check_pair(X, y)
+    aucs = [("eval_set", model.history["eval_auc"])] if "eval_auc" in model.history else []
+    given = check_axes(ax, 1 + (bool(aucs) or X is not None))
+    if X is not None:
+        aucs.append(("X, y", _auc_per_round(model, X, y)))
+    axes, figure = open_axes(given, 1 + bool(aucs), (7, 5 if aucs else 3.5))
+    draw_boosting(axes, objective, aucs, model.n_iter)
+    return figure
+
+
+def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any:
+    """Draw how many rows changed sides in each iteration, and the sizes of the sets.
+
+    Parameters
+    ----------
+    model : LinearMachine, MappingMachine or MappingScorer
+        From `fastpu.fit_isvm`, `fit_ipsi` (above the pseudo-labels that each classifier changed, below the unlabelled
+        rows called negative), `fit_bpsi` (the rows whose loss was made flat, or was so no longer), or `fit_svmc`,
+        `fit_smc` (above the rows rejected for the first time, and the forgotten negatives that went back; below the
+        rows in N and those never rejected).
+    ax : matplotlib Axes or pair of them, optional
+        Where to draw; by default a new figure. A pair, but for `fit_bpsi` one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    Iteration 0 is the first classifier, or the mapping. Where later iterations were undone, a dotted line shows the one
+    that was kept.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=60, random_state=0)
+    >>> model = fastpu.fit_isvm(X[split.train], split.y_train)
+    >>> figure = fastpu.plot.label_changes(model)
+    >>> figure.axes[0].lines[0].get_ydata().tolist() == model.history["n_changed"].tolist()
+    True
+    """
+    history = getattr(model, "history", {})
+    panels: list[tuple[str, dict[str, NDArray[Any]]]]
+    if isinstance(model, LinearMachine) and "n_changed" in history:
+        panels = [("rows changed", {"changed sides": history["n_changed"]})]
+        if "n_negative" in history:
+            panels.append(("unlabelled rows", {"called negative": history["n_negative"]}))
+    elif isinstance(model, MappingModel):
+        changes = {"rejected for the first time": history["n_new"], "back into N": history["n_back"]}
+        panels = [
+            ("rows changed", changes),
+            ("unlabelled rows", {"never rejected": history["n_left"], "in N": history["n_neg"]}),
+        ]
+    else:
+        raise TypeError(
+            f"model must be a LinearMachine, MappingMachine or MappingScorer, whose history holds label changes, got "
+            f"{describe(model)}"
+        )
+    axes, figure = open_axes(check_axes(ax, len(panels)), len(panels), (7, 1.5 + 2 * len(panels)))
+    draw_changes(axes, panels, "iteration", model.n_iter)
+    return figure
+
+
+# ---- Parameters ----
 
 
 def path(
@@ -66,8 +199,9 @@ def path(
 
     Notes
     -----
-    Lines are drawn through the breakpoints, every k-th of them where there are more than 2,000, and the criterion is
-    that of these points.
+    lam falls from left to right: the machine becomes more flexible. Lines are drawn through the breakpoints, every k-th
+    of them where there are more than 2,000, and the criterion is that of these points; the best lam is that of the
+    whole path. Up to 8 lines are named in a legend.
 
     Examples
     --------
@@ -85,41 +219,29 @@ def path(
     most = check_int("n_lines", n_lines, low=1)
     if not model.lams.size:
         raise ValueError("model must have breakpoints, got a trivial path")
-    if (X is None) != (y is None):
-        raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
+    _check_pair(X, y)
     if shown == "coef" and model.kernel != "linear":
         raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")
     if shown == "auto":
         shown = "coef" if model.kernel == "linear" else "alpha"
-    axes = _axes(ax, 1 if X is None else 2)
+    given = check_axes(ax, 1 if X is None else 2)
     kept = np.unique(np.linspace(0, model.lams.size - 1, min(model.lams.size, _AT_MOST)).astype(int))
     lams = model.lams[kept]
     values = _lines(model, shown, kept)
-    order = np.argsort(-np.ptp(values, axis=0), kind="stable")[:most]
-    axes[0].plot(lams, values[:, np.sort(order)], linewidth=0.8)
-    axes[0].set_ylabel("coefficient" if shown == "coef" else "a / c")
-    if X is not None:
-        best = model.select(name, X, y, prior=prior, scenario=scenario)
-        _draw_criterion(axes[1], model, lams, X, y, best, name, prior, scenario)
+    order = np.sort(np.argsort(-np.ptp(values, axis=0), kind="stable")[:most])
+    best = None if X is None else model.select(name, X, y, prior=prior, scenario=scenario).params
+    axes, figure = open_axes(given, 1 if X is None else 2, (7, 3.5 if X is None else 5.5))
+    draw_lines(axes[0], lams, values[:, order], [_line_name(model, shown, int(column)) for column in order])
+    some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
+    axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
+    if best is not None:
+        draw_criterion(axes[1], lams, _criterion(model, lams, X, y, name, prior, scenario), name, best)
     for each in axes:
         each.set_xscale("log")
-        each.invert_xaxis()
+        if not each.xaxis_inverted():  # axes that share their x are one
+            each.invert_xaxis()
     axes[-1].set_xlabel("lam")
-    return axes[0].figure
-
-
-def _axes(ax: Any, n: int) -> list[Any]:
-    if ax is not None:
-        axes = list(np.atleast_1d(ax).ravel())
-        if len(axes) != n or not all(hasattr(each, "plot") for each in axes):
-            raise TypeError(f"ax must be {'one of matplotlib' if n == 1 else 'two'} Axes, got {describe(ax)}")
-        return axes
-    try:
-        figure_module = import_module("matplotlib.figure")
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'fastpu[plot]'") from error
-    figure = figure_module.Figure(figsize=(7, 3 + 2 * (n - 1)), layout="constrained")
-    return list(np.atleast_1d(figure.subplots(n, 1, sharex=True)).ravel())
+    return figure
 
 
 def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -130,25 +252,92 @@ def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> NDArray[np.fl
     return np.array([model.alpha_at(int(knot)) / scale for knot in kept])
 
 
-def _draw_criterion(
-    ax: Any,
-    model: SVMPath,
-    lams: NDArray[np.float64],
-    X: object,
-    y: object,
-    best: Any,
-    name: str,
-    prior: float | None,
-    scenario: str,
-) -> None:
+def _line_name(model: SVMPath, shown: str, column: int) -> str:
+    if shown == "alpha":
+        return f"row {model.rows[column]}"
+    return f"feature {column}" if model.feature_names is None else model.feature_names[column]
+
+
+def _criterion(
+    model: SVMPath, lams: NDArray[np.float64], X: object, y: object, name: str, prior: float | None, scenario: str
+) -> list[float]:
     labels, scores = as_labels(y), model.scores(X, lams)
     positive, unlabeled = scores[labels == 1], scores[labels == 0]
     if name == "puf":
-        values = [puf_score(p, u, scenario=scenario) for p, u in zip(positive.T, unlabeled.T, strict=True)]
-    else:
-        share = 0.5 if prior is None else prior  # select has refused None
-        values = [err_star(p, u, prior=share, scenario=scenario) for p, u in zip(positive.T, unlabeled.T, strict=True)]
-    ax.plot(lams, values, linewidth=0.8)
-    ax.plot([best.params["lam"]], [best.params["value"]], "o", markersize=4)
-    ax.axvline(best.params["lam"], linewidth=0.6, linestyle=":")
-    ax.set_ylabel(name)
+        return [puf_score(p, u, scenario=scenario) for p, u in zip(positive.T, unlabeled.T, strict=True)]
+    share = 0.5 if prior is None else prior  # select has refused None
+    return [err_star(p, u, prior=share, scenario=scenario) for p, u in zip(positive.T, unlabeled.T, strict=True)]
+
+
+def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) -> Any:
+    """Draw the criterion of `fastpu.select` over the values of one parameter.
+
+    Parameters
+    ----------
+    chosen : Selection
+        What `fastpu.select` has returned.
+    param : str, optional
+        Name of a parameter of its grid; by default the numeric one with the most values, or else the first.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    A grey dot is a point that was tried. The line goes through the best point of each value, whatever the other
+    parameters are there; its bars reach from the worst to the best of the folds. Inadmissible points are not drawn but
+    counted. The axis is logarithmic where the largest value is at least 30 times the smallest.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=60, random_state=0)
+    >>> chosen = fastpu.select(
+    ...     fastpu.fit_isvm, X[split.train], split.y_train, {"C": [0.01, 0.1, 1.0, 10.0]}, random_state=0
+    ... )
+    >>> figure = fastpu.plot.selection(chosen)
+    >>> figure.axes[0].get_xscale(), figure.axes[0].get_ylabel()
+    ('log', 'puf (larger is better)')
+    """
+    if not isinstance(chosen, Selection):
+        raise TypeError(f"chosen must be a Selection, got {describe(chosen)}")
+    columns = {key.removeprefix("param_"): column for key, column in chosen.table.items() if key.startswith("param_")}
+    if param is None:
+        n_values = [len(np.unique(column)) if is_numeric(list(column)) else 0 for column in columns.values()]
+        param = list(columns)[int(np.argmax(n_values))]
+    name = check_choice("param", param, list(columns))
+    axes, figure = open_axes(check_axes(ax, 1), 1, (7, 4))
+    sign = -1 if chosen.scoring in ("err_star", "error") else 1
+    draw_selection(axes[0], chosen.table, name, chosen.scoring, sign, chosen.best_index)
+    return figure
+
+
+# ---- Checks and values ----
+
+
+def _check_pair(X: object, y: object) -> None:
+    if (X is None) != (y is None):
+        raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
+
+
+def _auc_per_round(model: StumpEnsemble, X: object, y: object) -> NDArray[np.float64]:
+    staged = iter(model.staged_decision_function(X))
+    first = next(staged)
+    labels = check_labels(y, first.size)
+    others = labels == (-1 if np.any(labels == -1) else 0)
+    if not (np.any(labels == 1) and others.any()):
+        raise ValueError("y must hold positive rows (+1) and negative (-1) or unlabelled ones (0)")
+    judged = others | (labels == 1)
+    truth = np.where(labels[judged] == 1, 1, -1)
+    return np.array([auc(truth, scores[judged]) for scores in (first, *staged)])
