@@ -1,0 +1,90 @@
+"""Defaults of the scikit-learn classifiers where a fit function has none: class priors and costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import priors
+from fastpu._validate import check_choice, check_random_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["balanced_costs", "check_prior_name", "estimate_prior", "with_prior"]
+
+_ESTIMATES = ("bbe", "km2", "pen_l1", "tice")
+
+
+def balanced_costs(arguments: Mapping[str, Any], codes: NDArray[np.int8], weights: Any) -> dict[str, Any]:
+    """Return C_pos and C_unl, where they are not given those that make both groups weigh the same."""
+    mass = np.ones(codes.size) if weights is None else weights
+    found: dict[str, Any] = {}
+    for name, code in (("C_pos", 1), ("C_unl", 0)):
+        own = float(mass[codes == code].sum())
+        # Without any row of the group the fit function says what is missing.
+        balanced = float(mass.sum()) / (2 * own) if own else 1.0
+        found[name] = balanced if arguments[name] is None else arguments[name]
+    return found
+
+
+def check_prior_name(name: str) -> str:
+    """Return `name` if it is that of an estimate."""
+    return check_choice("prior", name, _ESTIMATES)
+
+
+def with_prior(arguments: dict[str, Any], rows: Any, codes: NDArray[np.int8], weights: Any) -> dict[str, Any]:
+    """Return the arguments with a number for `prior`: an estimate is of the unlabelled rows, whatever the scenario."""
+    if not isinstance(arguments["prior"], str):
+        return arguments
+    value = estimate_prior(
+        arguments["prior"],
+        rows,
+        codes,
+        weights,
+        random_state=arguments["random_state"],
+        n_threads=arguments["n_threads"],
+    )
+    return {**arguments, "prior": value, "scenario": "case_control"}
+
+
+def estimate_prior(
+    name: str, rows: Any, codes: NDArray[np.int8], weights: Any, *, random_state: Any, n_threads: Any
+) -> float:
+    """Return the share of positives among the unlabelled rows as a function of `fastpu.priors` estimates it.
+
+    The estimates know no weights: rows are drawn in proportion to them, as many as there are, and one row for each
+    where they are equal. An estimate of 0 or 1 is brought in by a row that there might be.
+    """
+    function = getattr(priors, check_prior_name(name))
+    chosen = []
+    for code in (1, 0):
+        group = np.flatnonzero(codes == code)
+        if weights is not None and group.size:
+            group = _drawn(group, weights[group], check_random_state(random_state))
+        if group.size < 2:
+            raise ValueError(
+                f"prior must be a number where a group has fewer than 2 rows, for {name!r} cannot estimate it from "
+                f"{group.size} {'positive' if code else 'unlabelled'} rows"
+            )
+        chosen.append(group)
+    taken = np.concatenate(chosen)
+    part = sp.csr_array(rows)[taken] if sp.issparse(rows) else rows[taken]
+    estimate = function(part, codes[taken], random_state=random_state, n_threads=n_threads)
+    edge = 1 / (chosen[1].size + 1)
+    return float(min(1 - edge, max(edge, estimate.value)))
+
+
+def _drawn(group: NDArray[np.intp], weights: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
+    """Return rows drawn in proportion to their weights, at equal distances along the sum of these."""
+    mass = np.cumsum(weights)
+    size = int(np.count_nonzero(weights))
+    if not size:
+        return group[:0]
+    points = (np.arange(size) + generator.random()) * (mass[-1] / size)
+    found: NDArray[np.intp] = group[np.minimum(np.searchsorted(mass, points, side="right"), group.size - 1)]
+    return found

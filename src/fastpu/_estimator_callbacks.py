@@ -1,0 +1,87 @@
+"""scikit-learn's callbacks, where the installed version has them, told of the rounds of a fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # stands in for what is not there
+        """Nothing: this scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
+
+
+class FitTask:
+    """A fit as scikit-learn's callbacks see it: one task, with a subtask for every round.
+
+    The subtask of a round begins where the round before it ends. One that is open when the fit ends was the attempt at
+    a round that found nothing more to do.
+    """
+
+    def __init__(self, estimator: Any, total: int | None, data: Mapping[str, Any]) -> None:
+        self._estimator, self._total, self._data = estimator, total, data
+        self._context: Any = None
+        self._round: Any = None
+        self._n_begun = 0
+        if hasattr(estimator, "_init_callback_context"):
+            self._context = estimator._init_callback_context(max_subtasks=total)
+            self._context.call_on_fit_task_begin(estimator=estimator, **data)
+
+    def hook(
+        self, callback: Any, so_far: Callable[[Any], Callable[[], Mapping[str, Any]] | None]
+    ) -> Callable[[Any], bool | None] | None:
+        """Return the function for the loop: the user's `callback`, and scikit-learn's if there are any.
+
+        `so_far` takes what is known of a round and returns a function for the attributes of the estimator as if the fit
+        had ended with it, or None where that is not known.
+        """
+        if self._context is None or not getattr(self._estimator, "_skl_callbacks", ()):
+            return callback  # type: ignore[no-any-return]  # whatever the user gave: the fit function checks it
+        if callback is not None and not callable(callback):
+            return callback  # type: ignore[no-any-return]  # the fit function refuses it by name
+        self._begin()
+
+        def on_round(info: Any) -> bool | None:
+            stop = self._end(so_far(info))
+            wanted = None if callback is None else callback(info)
+            if not stop and wanted is not True and (self._total is None or self._n_begun < self._total):
+                self._begin()
+            return True if stop else wanted
+
+        return on_round
+
+    def finish(self, attributes: Mapping[str, Any]) -> None:
+        """Say that the fit has ended, with the attributes of the fitted estimator."""
+        if self._context is None:
+            return
+        if self._round is not None:
+            self._end(None)
+        self._context.call_on_fit_task_end(
+            estimator=self._estimator, **self._data, reconstruction_attributes=lambda: attributes
+        )
+
+    def _begin(self) -> None:
+        self._n_begun += 1
+        self._round = self._context.subcontext(task_name="round")
+        self._round.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def _end(self, attributes: Callable[[], Mapping[str, Any]] | None) -> bool:
+        ended, self._round = self._round, None
+        if ended is None:
+            return False
+        return bool(
+            ended.call_on_fit_task_end(
+                estimator=self._estimator, **self._data, reconstruction_attributes=attributes
+            )
+        )
