@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -13,6 +12,7 @@ from sphinx.domains.python import PyXRefRole
 from sphinx.util import logging
 
 import fastpu
+import fastpu.estimators
 
 if TYPE_CHECKING:
     from docutils.parsers.rst.states import Inliner
@@ -52,8 +52,13 @@ nitpick_ignore_regex = [("py:.*", r"(Exception|BaseException|UserWarning|tuple)(
 logger = logging.getLogger(__name__)
 
 # The public modules by their short names.
-MODULES = {"": fastpu} | {
-    name: item for name, item in vars(fastpu).items() if isinstance(item, ModuleType) and name in fastpu.__all__
+MODULES = {
+    "": fastpu,
+    "datasets": fastpu.datasets,
+    "estimators": fastpu.estimators,
+    "metrics": fastpu.metrics,
+    "plot": fastpu.plot,
+    "priors": fastpu.priors,
 }
 
 # Sections of a docstring that hold running text; in the others, indentation has a meaning of its own.
@@ -86,10 +91,22 @@ def _docstring_to_rest(_app: Sphinx, _what: str, _name: str, _obj: object, _opti
     lines[:] = result
 
 
+def _skip_foreign(_app: Sphinx, _what: str, _name: str, member: object, _skip: bool, _options: object) -> bool | None:
+    """Leave out what classes inherit from other packages, and the field aliases of named tuples."""
+    module = getattr(getattr(member, "fget", member), "__module__", None)
+    is_foreign = isinstance(module, str) and not module.startswith("fastpu")
+    return True if is_foreign or type(member).__name__ == "_tuplegetter" else None
+
+
 def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
+    """Return a formula as MathML; equations with a blank line between them are lines, aligned where there is an &."""
+    lines = [line.strip() for line in tex.split("\n\n") if line.strip()]
+    if as_block and (len(lines) > 1 or "&" in tex) and r"\begin" not in tex:
+        tex = r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
+    tex = re.sub(r"\\([td]?frac)(\d)(\d)", r"\\\1{\2}{\3}", tex)  # docutils reads no \frac12
     try:
         return tex2mathml(tex, as_block=as_block)
-    except MathError as error:
+    except (MathError, AttributeError) as error:  # the latter where braces do not match
         logger.warning("formula %r: %s", tex, error, location=node)
         return ""
 
@@ -130,6 +147,7 @@ def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc
+    app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("env-check-consistency", _check_names)
     app.add_role("name", _name_role)
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math_block, None))
