@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu import priors
-from fastpu._validate import check_choice, check_random_state
+from fastpu._kernels import take_rows, user_rows
+from fastpu._validate import check_choice, check_matrix, check_random_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def estimate_prior(
             )
         chosen.append(group)
     taken = np.concatenate(chosen)
-    part = sp.csr_array(rows)[taken] if sp.issparse(rows) else rows[taken]
+    part = user_rows(take_rows(check_matrix(rows).native, taken))
     estimate = function(part, codes[taken], random_state=random_state, n_threads=n_threads)
     edge = 1 / (chosen[1].size + 1)
     return float(min(1 - edge, max(edge, estimate.value)))

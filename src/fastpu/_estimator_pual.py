@@ -30,8 +30,10 @@ class PUALClassifier(FastpuClassifier):
     ----------
     C_pos, C_unl, lam, sigma, n_neighbors, kernel, gamma, degree, coef0, kernel_form, mu, solver, tol
         As in `fastpu.fit_pual`.
-    max_iter, n_components, random_state, n_threads, callback, progress
+    max_iter, random_state, n_threads, callback, progress
         As in `fastpu.fit_pual`.
+    n_components : int, optional
+        Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
 
     Attributes
     ----------
@@ -109,16 +111,22 @@ class PUALClassifier(FastpuClassifier):
         """
         return self._fit(X, y, graph=graph)
 
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
+        arguments = super()._arguments(rows, codes, data)
+        return {**arguments, "n_components": None} if self.kernel == "linear" else arguments
+
 
 class GLLCClassifier(FastpuClassifier):
     """GLLC: squared losses and neighbours that agree, in closed form.
 
     Parameters
     ----------
-    C_pos, C_unl, lam, sigma, n_neighbors, kernel, gamma, degree, coef0, kernel_form, n_components
+    C_pos, C_unl, lam, sigma, n_neighbors, kernel, gamma, degree, coef0, kernel_form, random_state, n_threads
         As in `fastpu.fit_gllc`.
-    random_state, n_threads, callback, progress
+    callback, progress
         As in `fastpu.fit_gllc`.
+    n_components : int, optional
+        Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
 
     Attributes
     ----------
@@ -188,16 +196,20 @@ class GLLCClassifier(FastpuClassifier):
         """
         return self._fit(X, y, graph=graph)
 
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
+        arguments = super()._arguments(rows, codes, data)
+        return {**arguments, "n_components": None} if self.kernel == "linear" else arguments
+
 
 class BLSSVMClassifier(FastpuClassifier):
     """Biased least-squares SVM, in closed form.
 
     Parameters
     ----------
-    C_pos, C_unl, lam, kernel, gamma, degree, coef0, n_components, random_state, n_threads, callback
+    C_pos, C_unl, lam, kernel, gamma, degree, coef0, random_state, n_threads, callback, progress
         As in `fastpu.fit_bls_svm`.
-    progress
-        As in `fastpu.fit_bls_svm`.
+    n_components : int, optional
+        Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
 
     Attributes
     ----------
@@ -258,3 +270,7 @@ class BLSSVMClassifier(FastpuClassifier):
         BLSSVMClassifier
         """
         return self._fit(X, y)
+
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
+        arguments = super()._arguments(rows, codes, data)
+        return {**arguments, "n_components": None} if self.kernel == "linear" else arguments

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu._estimator_arguments import balanced_costs
 from fastpu._estimator_base import FastpuClassifier, Labels
 from fastpu._estimator_callbacks import with_callbacks
+from fastpu._kernels import take_rows, user_rows
+from fastpu._validate import check_matrix
 from fastpu.bagging_svm import fit_bagging_svm
 from fastpu.bsvm import fit_bsvm
 from fastpu.svm import fit_nu_svm, fit_one_class_svm, fit_svm
@@ -254,10 +255,11 @@ class OneClassSVMClassifier(FastpuClassifier):
         """Return the rows of the class, and the arguments that go with them."""
         if self.kernel == "precomputed":
             raise ValueError("y must be None for kernel='precomputed': pass the kernel matrix of the rows of the class")
+        native = check_matrix(rows).native  # NaN in rows that are left out is refused as well
         kept = np.flatnonzero(codes == 1)
         weights = arguments["sample_weight"]
         arguments = {**arguments, "sample_weight": None if weights is None else weights[kept]}
-        return (sp.csr_array(rows)[kept] if sp.issparse(rows) else rows[kept]), arguments
+        return user_rows(take_rows(native, kept)), arguments
 
 
 class BSVMClassifier(FastpuClassifier):
