@@ -61,6 +61,14 @@ MODULES = {
     "priors": fastpu.priors,
 }
 
+# Public names that are neither functions nor classes, which autosummary does not find where they are imported.
+autosummary_context = {
+    "data": {
+        module.__name__: [name for name in module.__all__ if name.isupper() and not callable(getattr(module, name))]
+        for module in MODULES.values()
+    }
+}
+
 # Sections of a docstring that hold running text; in the others, indentation has a meaning of its own.
 _TEXT_SECTIONS = {"", "Notes", "References"}
 _CODE = re.compile(r"(``.*?``|:\w+:`.*?`)")
