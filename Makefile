@@ -26,7 +26,7 @@ MAKEFLAGS += --no-print-directory
 CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python bench peers lint lint-cpp lint-python sanitize sanitize-address sanitize-thread \
+.PHONY: help demo docs test test-cpp test-python bench peers lint lint-cpp lint-python sanitize sanitize-address sanitize-thread \
         valgrind wheel wheel-check test-oldest format install clean distclean
 
 help:  ## this list
@@ -65,7 +65,12 @@ test-cpp: $(VENV)/.has-build  ## C++ tests alone
 test-python: $(VENV)/.has-test  ## Python tests and doctests alone
 	@$(MAKE) install WERROR=ON
 	$(VENV_PYTHON) -m pytest -q --doctest-modules --doctest-glob='*.md' README.md --pyargs fastpu
+	$(VENV_PYTHON) -m pytest -q --doctest-glob='*.md' docs
 	$(VENV_PYTHON) -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+
+docs: $(VENV)/.has-docs install  ## the documentation, build/docs/index.html; warnings are errors
+	rm -rf docs/reference/generated
+	$(VENV_PYTHON) -m sphinx -W --keep-going -n -q -E -d build/doctrees docs build/docs
 
 bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 	cd bench && $(abspath $(BIN))/asv machine --yes

@@ -78,7 +78,7 @@ def make_four_normals(
     r"""Draw four normal clusters in the plane, two of each class: in place of Example 2 of the ISVM paper.
 
     .. math:: k \sim U\{1, 2, 3, 4\}, \quad X_1 \mid k \sim N(3 \cos(k \pi / 2 + \pi / 8), 1), \quad
-        X_2 \mid k \sim N(3 \sin(k \pi / 2 + \pi / 8), \sigma^2), \quad Y = 1 \iff k \in \{1, 4\}
+        X_2 \mid k \sim N(3 \sin(k \pi / 2 + \pi / 8), \sigma^2), \quad Y = 1 \Longleftrightarrow k \in \{1, 4\}
 
     Parameters
     ----------

@@ -1,0 +1,161 @@
+"""Settings of Sphinx. `make docs` builds docs/ into build/docs; warnings are errors there, and nothing is fetched."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.domains.python import PyXRefRole
+from sphinx.util import logging
+
+import fastpu
+import fastpu.estimators
+
+if TYPE_CHECKING:
+    from docutils.parsers.rst.states import Inliner
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+project = "fastpu"
+author = copyright = "The fastpu developers"  # noqa: A001 - the name that Sphinx reads
+version = release = fastpu.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+exclude_patterns = ["_templates"]
+templates_path = ["_templates"]
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"fastpu {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+html_copy_source = False
+html_math_renderer = "mathml"  # below: browsers draw it themselves, so that pages need no script and no network
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+# `name` in a docstring is a link where there is such a name, else code.
+default_role = "name"
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+# What the docstrings of Python's own classes, from which ours inherit, refer to.
+nitpick_ignore_regex = [("py:.*", r"(Exception|BaseException|UserWarning|tuple)(\..*)?")]
+
+logger = logging.getLogger(__name__)
+
+# The public modules by their short names.
+MODULES = {
+    "": fastpu,
+    "datasets": fastpu.datasets,
+    "estimators": fastpu.estimators,
+    "metrics": fastpu.metrics,
+    "plot": fastpu.plot,
+    "priors": fastpu.priors,
+}
+
+# Public names that are neither functions nor classes, which autosummary does not find where they are imported.
+autosummary_context = {
+    "data": {
+        module.__name__: [name for name in module.__all__ if name.isupper() and not callable(getattr(module, name))]
+        for module in MODULES.values()
+    }
+}
+
+# Sections of a docstring that hold running text; in the others, indentation has a meaning of its own.
+_TEXT_SECTIONS = {"", "Notes", "References"}
+_CODE = re.compile(r"(``.*?``|:\w+:`.*?`)")
+
+
+def _docstring_to_rest(_app: Sphinx, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
+    """Make formulas in plain text, as `help` shows them, literal blocks, and escape bars, which mean substitutions."""
+    result: list[str] = []
+    section, literal, in_directive = "", False, False
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        if following and set(following) == {"-"}:
+            section = line.strip()
+        indented = line.startswith("    ")
+        if line and not indented:
+            literal, in_directive = False, line.startswith(("..", ">>>"))
+        if indented and section in _TEXT_SECTIONS and not literal and not in_directive and result and not result[-1]:
+            if not (len(result) > 1 and result[-2].endswith("::")):
+                result += ["::", ""]
+            literal = True
+        is_code = literal or in_directive or line.lstrip().startswith((">>>", "..."))
+        if not is_code and section != "Examples":
+            parts = _CODE.split(line)
+            parts[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
+            result.append("".join(parts))
+        else:
+            result.append(line)
+    lines[:] = result
+
+
+def _skip_foreign(_app: Sphinx, _what: str, _name: str, member: object, _skip: bool, _options: object) -> bool | None:
+    """Leave out what classes inherit from other packages, and the field aliases of named tuples."""
+    module = getattr(getattr(member, "fget", member), "__module__", None)
+    is_foreign = isinstance(module, str) and not module.startswith("fastpu")
+    return True if is_foreign or type(member).__name__ == "_tuplegetter" else None
+
+
+def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
+    """Return a formula as MathML; equations with a blank line between them are lines, aligned where there is an &."""
+    lines = [line.strip() for line in tex.split("\n\n") if line.strip()]
+    if as_block and (len(lines) > 1 or "&" in tex) and r"\begin" not in tex:
+        tex = r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
+    tex = re.sub(r"\\([td]?frac)(\d)(\d)", r"\\\1{\2}{\3}", tex)  # docutils reads no \frac12
+    try:
+        return tex2mathml(tex, as_block=as_block)
+    except (MathError, AttributeError) as error:  # the latter where braces do not match
+        logger.warning("formula %r: %s", tex, error, location=node)
+        return ""
+
+
+def _visit_math(self: object, node: nodes.math) -> None:
+    self.body.append(_mathml(node.astext(), node, as_block=False))
+    raise nodes.SkipNode
+
+
+def _visit_math_block(self: object, node: nodes.math_block) -> None:
+    self.body.append(f'<div class="math">{_mathml(node.astext(), node, as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def _name_role(
+    name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, options: object = None, content: object = ()
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """Make `text` a link where it is a public name or a method of one, else code."""
+    head, _, method = text.removeprefix("fastpu.").partition(".")
+    if head in MODULES:
+        head, _, method = method.partition(".")
+    for module in (module for module in MODULES.values() if head in module.__all__):
+        item = getattr(module, head)
+        if not method or callable(getattr(item, method, None)):
+            target = ".".join(part for part in (module.__name__, head, method) if part)
+            return PyXRefRole()("py:obj", rawtext, f"{text} <{target}>", lineno, inliner)
+    return [nodes.literal(rawtext, text)], []
+
+
+def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn of every public name that has no entry in the reference."""
+    for module in MODULES.values():
+        for name in module.__all__:
+            full = f"{module.__name__}.{name}"
+            if full not in env.domains.python_domain.objects and name != "__version__":
+                logger.warning("%s is not in the reference", full)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc
+    app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("env-check-consistency", _check_names)
+    app.add_role("name", _name_role)
+    app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math_block, None))

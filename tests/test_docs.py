@@ -1,0 +1,99 @@
+"""The documentation is complete and leads nowhere wrong; its examples run in `make test-python`, with doctest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import fastpu
+from fastpu._capabilities import CAPABILITIES
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="needs the source tree")
+
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "generated" not in path.parts)
+PARTS = [
+    "When to use it",
+    "Objective",
+    "Algorithm",
+    "Parameters in practice",
+    "Example",
+    "Cost",
+    "Traps",
+    "Reference",
+]
+PUBLIC_MODULES = ["fastpu", *(f"fastpu.{name}" for name in ("datasets", "estimators", "metrics", "plot", "priors"))]
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def anchors(path: Path) -> set[str]:
+    """Returns the anchors of a page's headings, as GitHub and MyST make them."""
+    titles = re.findall(r"^#+ (.+)$", read(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("method", CAPABILITIES)
+def test_every_method_has_a_page_with_all_parts_and_an_example(method):
+    text = read(DOCS / "methods" / f"{method}.md")
+    assert re.findall(r"^# (.+)$", text, re.MULTILINE) == [method]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == PARTS
+    bodies = dict(zip(PARTS, re.split(r"^## .+\n", text, flags=re.MULTILINE)[1:], strict=True))
+    assert [part for part, body in bodies.items() if not body.strip()] == []
+    assert "$$" in bodies["Objective"]
+    assert f"fastpu.{method}(" in bodies["Example"] or f"fastpu.{method}," in bodies["Example"]
+    assert f"{{name}}`fastpu.{method}`" in text
+
+
+def test_methods_are_listed_in_the_index_and_compared():
+    listed = re.findall(r"^(fit_\w+)$", read(DOCS / "methods" / "index.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(CAPABILITIES)
+    compared = re.findall(r"\[(fit_\w+)\]", read(DOCS / "choosing.md"))
+    assert set(compared) == set(CAPABILITIES)
+
+
+def test_every_public_module_is_in_the_reference():
+    text = read(DOCS / "reference" / "index.md")
+    assert set(re.findall(r"^   (fastpu[.\w]*)$", text, re.MULTILINE)) == set(PUBLIC_MODULES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+        if link.startswith("http"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_names_are_public_ones(page):
+    for name in re.findall(r"\{name\}`([\w.]+)`", read(page)):
+        item = fastpu
+        for part in name.removeprefix("fastpu.").split("."):
+            item = getattr(item, part)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_are_there(page):
+    makefile = read(ROOT / "Makefile")
+    for target in re.findall(r"^make ([\w-]+)", read(page), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    for path in re.findall(r"`(?:python )?(bench/[\w/.]+)", read(page)):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_included_parts_are_found(page):
+    for name, block in re.findall(r"```\{include\} (\S+)\n(.*?)```", read(page), re.DOTALL):
+        text = read(page.parent / name)
+        start, end = re.findall(r': "?(.+?)"?$', block, re.MULTILINE)
+        assert text.count(start) == 1
+        assert text.index(start) < text.index(end)
