@@ -152,7 +152,7 @@ def test_numbers_that_overflow_on_the_way_are_refused(data):
     for options in ({"loss": "squared"}, {"loss": "logistic", "learning_rate": 1e308}):
         for model in ("linear", "mlp"):
             more = {"model": model, "n_hidden": 5, "random_state": 0, "n_epochs": 20, "prior": 0.5}
-            words = "X and learning_rate must be such that"
+            words = "X, learning_rate, lam and weight_decay must be such that"
             refused(ValueError, words, fastpu.fit_nnpu, X * 1e200, y, **options, **more)
 
 

@@ -337,7 +337,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
     }
     seen.eval_risk = eval == nullptr ? kNaN : judging.forward({nullptr, eval->x.n_rows}, now).value;
     if (!std::isfinite(seen.risk) || (eval != nullptr && !std::isfinite(seen.eval_risk))) {
-      throw std::invalid_argument("X and learning_rate must be such that scores do not overflow, the risk of epoch " +
+      throw std::invalid_argument("X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of epoch " +
                                   std::to_string(epoch) + " is " + std::to_string(seen.risk));
     }
     result.epochs.push_back(seen);
@@ -358,7 +358,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   const NetArrays<T>& kept = stops_early ? best : now;
   if (!is_finite(kept) || !adam.is_sound()) {
     throw std::invalid_argument(
-        "X and learning_rate must be such that squares of gradients and parameters do not overflow");
+        "X, learning_rate, lam and weight_decay must be such that squares of gradients and parameters do not overflow");
   }
   layers.write(kept, net);
   return result;

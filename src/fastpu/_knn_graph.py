@@ -81,10 +81,10 @@ class KNNGraph:
         csr_array of float64 of shape (n, n)
             Its arrays are read-only. Edges between duplicates are stored entries of value 0.
         """
-        mode_name = check_choice("mode", mode, _MODES)
+        mode_name, threads = check_choice("mode", mode, _MODES), resolve_n_threads(n_threads)
         if (kept := self._edges.get(mode_name)) is None:
             is_union = mode_name == "union"
-            found = _core.knn_edges(self.indices, self.squared_distances, is_union, resolve_n_threads(n_threads))
+            found = _core.knn_edges(self.indices, self.squared_distances, is_union, threads)
             for array in found:
                 array.flags.writeable = False
             kept = self._edges[mode_name] = (found, _csr(found, self.n_rows))

@@ -94,7 +94,9 @@ def check_margin_options(
 
 def check_costs(C: object) -> tuple[list[float], bool]:
     """Return the values of `C`, and whether there is one alone, that is not in a sequence."""
-    if (isinstance(C, np.ndarray) and C.ndim > 0) or (isinstance(C, Sequence) and not isinstance(C, str)):
+    if isinstance(C, str | bytes | bytearray):
+        return [check_float("C", C, low=0, open_low=True)], True
+    if (isinstance(C, np.ndarray) and C.ndim > 0) or isinstance(C, Sequence):
         values = list(C)
     else:
         return [check_float("C", C, low=0, open_low=True)], True

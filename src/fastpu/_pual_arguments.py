@@ -179,5 +179,5 @@ def _check(name: str, value: object) -> float:
 
 def _is_sequence(value: object) -> bool:
     return (isinstance(value, np.ndarray) and value.ndim > 0) or (
-        isinstance(value, Sequence) and not isinstance(value, str)
+        isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
     )

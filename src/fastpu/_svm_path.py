@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _MANY = 2**62
+_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam has their size, and its square must be a number
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,13 @@ def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[n
     lowest = int(np.argmin(values))
     if values[lowest] < 0:
         raise ValueError(f"{name} must be >= 0, got {values[lowest]} at position {lowest}")
+    odd = np.isfinite(values) & (values > 0) & ((values < _LEAST_COST) | (values > _MOST_COST))
+    if odd.any():
+        position = int(np.argmax(odd))
+        raise ValueError(
+            f"{name} must be 0, infinite or between {_LEAST_COST:g} and {_MOST_COST:g}, got {values[position]} at "
+            f"position {position}"
+        )
     hard = [np.flatnonzero(np.isinf(values) & (labels == sign)) for sign in (1, -1)]
     if all(rows.size for rows in hard):
         raise ValueError(

@@ -27,6 +27,7 @@ __all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 
 _MOST_DRAWS = 2**28  # row numbers in all bags: 2 GiB
 _CHUNK_BYTES = 1 << 26  # of scores and coefficients of the bags that are fitted at a time
+_LEAST = np.finfo(np.float64).tiny
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 
 
@@ -265,6 +266,8 @@ class _Bags:
         self._C, self._C_unl = C, C * positives.size / bags.shape[1]
         if not 0 < self._C_unl * bags.size < np.inf:
             raise ValueError(f"C * n_pos / bag_size must be a positive number, got {self._C_unl}")
+        if not min(self._C, self._C_unl) / bags.size >= _LEAST:
+            raise ValueError(f"C must be so large that its share of a row in a bag is no denormal number, got {C}")
         self.totals: NDArray[np.float64] = np.zeros(n_rows)  # sums of the scores of all bags,
         self._oob_totals: NDArray[np.float64] = np.zeros(n_rows)  # and of those a row is not in
         self._oob_counts: NDArray[np.int64] = np.zeros(n_rows, dtype=np.int64)

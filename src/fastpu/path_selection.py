@@ -96,14 +96,15 @@ def select_on_path(
         wanted = "must be given" if prior is None else "must not be given"
         raise ValueError(f"prior {wanted} for criterion={name!r}")
     share = 0.5 if prior is None else check_prior(prior)
-    threads = resolve_n_threads(n_threads)
+    threads, rng = resolve_n_threads(n_threads), check_random_state(random_state)
+    n_folds = None if cv is None else check_int("cv", cv, low=2)
     if (X is None) != (y is None):
         raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
     if cv is not None and X is not None:
         raise ValueError("cv must not be given with X and y: it makes held-out rows of the training rows")
     if name == "end":
         return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
-    labels, merged = _judged_rows(path, X, y, cv, random_state, threads)
+    labels, merged = _judged_rows(path, X, y, n_folds, rng, threads)
     function = criterion if callable(criterion) else None
     if function is None:
         _require_pu(labels, name)
@@ -114,7 +115,7 @@ def select_on_path(
     upper = float(cuts[best - 1]) if best else np.inf
     lower = float(cuts[best]) if best < cuts.size else merged.low
     found = {"lam": _inside(path, lower, upper), "criterion": name, "value": value, "lam_low": lower, "lam_high": upper}
-    return {**found, "cv": None if cv is None else check_int("cv", cv)}
+    return {**found, "cv": n_folds}
 
 
 def _check_criterion(criterion: object) -> str:
@@ -138,22 +139,20 @@ def _require_pu(labels: NDArray[np.int8], name: str) -> None:
 
 
 def _judged_rows(
-    path: SVMPath, X: object, y: object, cv: object, random_state: object, threads: int
+    path: SVMPath, X: object, y: object, n_folds: int | None, rng: np.random.Generator, threads: int
 ) -> tuple[NDArray[np.int8], Crossings]:
     """Return the labels of the rows to judge by, and where they change sides."""
     if X is not None:
         matrix = path._check_input(X, "X")
         return check_labels(y, matrix.n_rows), crossings(path, matrix.native, threads)
     labels: NDArray[np.int8] = np.where(path.labels > 0, np.int8(1), np.int8(0))
-    if cv is None:
+    if n_folds is None:
         if path.kernel == "precomputed":
             raise ValueError("X and y must be given for a precomputed kernel, whose path does not keep its matrix")
         return labels, crossings(path, path.train(), threads)
-    n_folds = check_int("cv", cv, low=2)
     fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
     if n_folds > fewest:
         raise ValueError(f"cv must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
-    rng = check_random_state(random_state)
     fold: NDArray[np.int64] = np.empty(labels.size, dtype=np.int64)
     for label in (0, 1):
         members = rng.permutation(np.flatnonzero(labels == label))

@@ -17,7 +17,7 @@ from fastpu._prior import prior_among_unlabeled
 from fastpu._search import Search
 from fastpu._sharing import shared_parameters, shares_together
 from fastpu._text import describe
-from fastpu._threads import available_cpus
+from fastpu._threads import available_cpus, resolve_n_threads
 from fastpu._trials import Work
 from fastpu._validate import (
     check_choice,
@@ -337,7 +337,7 @@ def _jobs(n_jobs: object, given: Mapping[str, Any], arguments: Arguments) -> tup
     if wanted == 0:
         raise ValueError("n_jobs must be -1 or an integer >= 1, got 0")
     cpus = available_cpus()
-    jobs = cpus if wanted == -1 else wanted
+    jobs = cpus if wanted == -1 else resolve_n_threads(wanted, name="n_jobs")
     if jobs == 1 or find_spec("joblib") is None:
         return 1, {}
     fits_threads = arguments.takes("n_threads") and "n_threads" not in given

@@ -58,7 +58,7 @@ def fit_svm_path(
     y : array-like of shape (n,)
         +1 positive, -1 negative. Unlabelled rows (0) are for `fit_pu_svm_path`.
     sample_cost : array-like of shape (n,), optional
-        c, >= 0 and 1 by default; inf is allowed in one of the classes. Rows of cost 0 are left out.
+        c, 1 by default, each 0, inf (allowed in one of the classes) or in [1e-100, 1e100]. Rows of cost 0 are left out.
     kernel : str or callable, default "rbf"
         As in `fit_svm`. It must be positive semidefinite, as "sigmoid" and some functions are not: where the path meets
         a direction of negative curvature it ends with status "indefinite".

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -214,6 +215,8 @@ class SVMPath(Model):
         """
         lam = check_float("lam", lam, low=0, open_low=True)
         alpha, offset, value = self._solution(lam)
+        if not math.isfinite(value) or not math.isfinite(offset / lam):
+            raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
@@ -241,7 +244,7 @@ class SVMPath(Model):
             alpha = self.start_alpha.copy()
             norm = float(self.history["norm"][0]) * float(self.knots[0]) ** 2
             offset = float(self.offsets[0]) + self.heavier * (lam - float(self.knots[0]))
-            return alpha, offset, norm / lam**2 / 2 - float(alpha.sum()) / lam
+            return alpha, offset, norm / lam / lam / 2 - float(alpha.sum()) / lam
         if lam < self.knots[-1]:
             raise ValueError(
                 f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
@@ -257,7 +260,7 @@ class SVMPath(Model):
                  for k in (after - 1, after)]  # fmt: skip
         curvature = -(float(lower.sum()) - float(upper.sum())) * (left - right)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        return alpha, offset, norm / lam**2 / 2 - float(alpha.sum()) / lam
+        return alpha, offset, norm / lam / lam / 2 - float(alpha.sum()) / lam
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
@@ -345,7 +348,10 @@ class SVMPath(Model):
                     after = int(np.searchsorted(-self.knots, -lam))
                     share = (self.knots[after - 1] - lam) / (self.knots[after - 1] - self.knots[after])
                     at_lam = (1 - share) * values[after - 1] + share * values[after]
-                result[rows, column] = at_lam / lam
+                with np.errstate(over="ignore"):
+                    result[rows, column] = at_lam / lam
+        if not np.isfinite(result).all():
+            raise ValueError(f"lams must be so large that scores are finite numbers, got {min(wanted)!r}")
         return result
 
     def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
