@@ -1,0 +1,121 @@
+"""Promises that every function that computes keeps: bits, threads, errors of callbacks."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import gc
+import os
+import threading
+import time
+import weakref
+from pathlib import Path
+
+import pytest
+import threadpoolctl
+
+from method_recipes import RECIPES, bits, computing_functions, result
+
+TASKS = Path("/proc/self/task")
+
+pytestmark = [
+    # The paper's own kernel form says, at every call, that it is not the mathematics that the paper derives.
+    pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning"),
+    # A small part of the rows may be one that a method finds nothing in; that is for its own tests.
+    pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning"),
+]
+
+each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
+with_callback = [pytest.param(r, id=name) for name, r in RECIPES.items() if r.takes("callback")]
+
+
+def n_tasks() -> int:
+    """The threads of this process, Python's or not; those of a call that has returned may be listed for a moment."""
+    return len(list(TASKS.iterdir())) if TASKS.is_dir() else threading.active_count()
+
+
+def settles_at(expected: int) -> bool:
+    deadline = time.monotonic() + 5
+    while n_tasks() > expected and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return n_tasks() <= expected
+
+
+def test_every_method_has_a_recipe():
+    missing = set(computing_functions()) - {recipe.name for recipe in RECIPES.values()}
+    assert not missing, f"tests/method_recipes.py has no call of {sorted(missing)}"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "form"),
+    [pytest.param(recipe, form, id=f"{name}-{form}") for name, recipe in RECIPES.items() for form in recipe.forms],
+)
+def test_bits_do_not_depend_on_the_threads_or_the_run(recipe, form, unchanged):
+    arguments = recipe.arguments(form=form)
+    with unchanged(*arguments):
+        expected = bits(result(recipe, *arguments, n_threads=1))
+        # The jobs of select are processes, which take half a second each to start.
+        for n_threads in (1, 2) if recipe.name == "select" else (1, 2, 3, 7):
+            found = bits(result(recipe, *arguments, n_threads=n_threads))
+            differing = [key for key in expected | found if expected.get(key) != found.get(key)]
+            assert not differing, f"n_threads = {n_threads}"
+
+
+def test_sixteen_python_threads_at_once():
+    """All methods mixed, each of them by several threads at the same time."""
+    names = list(RECIPES)
+    arguments = {name: RECIPES[name].arguments(200, seed=1) for name in names}
+
+    def work(name: str, n_threads: int) -> dict[str, object]:
+        return bits(result(RECIPES[name], *arguments[name], n_threads=n_threads))
+
+    expected = {name: work(name, 1) for name in names}
+    jobs = [(names[(7 * i) % len(names)], 1 + i % 3) for i in range(3 * len(names))]
+    limits = threadpoolctl.threadpool_info()
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(work, *zip(*jobs, strict=True)))
+    assert [name for (name, _), value in zip(jobs, found, strict=True) if value != expected[name]] == []
+    assert threadpoolctl.threadpool_info() == limits
+
+
+class CallbackError(Exception):
+    """Raised by a callback."""
+
+
+@pytest.mark.parametrize("recipe", with_callback)
+def test_a_callback_that_raises_leaves_nothing_behind(recipe):
+    arguments = recipe.arguments(200)
+    heard = []
+    expected = bits(result(recipe, *arguments, callback=lambda info: heard.append(1)))
+    limits = threadpoolctl.threadpool_info()
+    python_threads, tasks = threading.enumerate(), n_tasks()
+    assert heard
+    for fail_at in sorted({1, len(heard) // 2 + 1, len(heard)}):
+        calls = []
+
+        def fail(info: object, calls: list[object] = calls, fail_at: int = fail_at) -> None:
+            calls.append(info)
+            if len(calls) == fail_at:
+                raise CallbackError(f"call {fail_at}")
+
+        with pytest.raises(CallbackError, match=f"call {fail_at}$"):
+            recipe.call(*arguments, callback=fail, n_threads=3)
+        assert len(calls) == fail_at
+        assert threading.enumerate() == python_threads
+        assert settles_at(tasks)
+        assert threadpoolctl.threadpool_info() == limits
+        assert bits(result(recipe, *arguments, n_threads=3)) == expected
+
+
+@pytest.mark.parametrize("recipe", with_callback)
+def test_a_fit_whose_callback_raised_keeps_no_data(recipe):
+    X, *rest = recipe.arguments(200)
+    alive = weakref.ref(X)
+
+    def fail(info: object) -> None:
+        raise CallbackError("at once")
+
+    with pytest.raises(CallbackError) as raised:
+        recipe.call(X, *rest, callback=fail)
+    del X, raised
+    gc.collect()
+    assert alive() is None
