@@ -41,6 +41,17 @@ if(FASTPU_SANITIZE)
   add_link_options(${sanitize_flags})
 endif()
 
+# fastpu_count_edges(): everything from here on tells libFuzzer which edges it takes.
+macro(fastpu_count_edges)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  else()
+    # Made before the option, so that it does not count itself.
+    add_library(fastpu_gcc_coverage OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/cpp/fuzz/gcc_coverage.cpp)
+    add_compile_options(-fsanitize-coverage=trace-pc,trace-cmp)
+  endif()
+endmacro()
+
 # A build for two architectures at once (macOS universal2) fails this check and gets the baseline, which is right.
 check_cxx_source_compiles(
   "#if !defined(__x86_64__) && !defined(_M_X64)\n#error not x86-64\n#endif\nint main() { return 0; }" FASTPU_IS_X86_64)

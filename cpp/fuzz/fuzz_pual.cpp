@@ -1,0 +1,59 @@
+// The box problem of PUAL by both solvers.
+#include <algorithm>
+
+#include "fastpu/pual.hpp"
+#include "fuzz_input.hpp"
+#include "reference_blas.hpp"
+
+namespace {
+
+using namespace fuzz;
+using fastpu::PualDual;
+using fastpu::PualOptions;
+using fastpu::PualResult;
+using fastpu::PualSolver;
+using fastpu::PualStatus;
+using fastpu::Team;
+
+PualOptions options_of(Input& input) {
+  PualOptions options;
+  options.solver = input.rarely(3) ? PualSolver::admm : PualSolver::exact;
+  options.tol = input.wrong(input.one_of<double, 3>({1e-9, 1e-4, 1e-12}));
+  options.max_iter = input.one_of<index_t, 4>({0, 1, 30, 300});
+  if (options.solver == PualSolver::admm && options.max_iter == 0) options.max_iter = 1000;
+  options.mu = input.wrong(input.rarely(4) ? input.positive() : 0);
+  return options;
+}
+
+void check_result(const PualResult& result, const PualOptions& options, double cost) {
+  for (const double alpha : result.alpha) FUZZ_CHECK(alpha >= 0 && alpha <= cost);
+  FUZZ_CHECK(all_finite(result.scores));
+  FUZZ_CHECK(std::isfinite(result.objective) && std::isfinite(result.gap));
+  if (result.status == PualStatus::gap) FUZZ_CHECK(result.gap <= options.tol * result.objective);
+  FUZZ_CHECK(result.objectives.size() == result.gaps.size() && result.iterations.size() == result.gaps.size());
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  const Matrix<double> h(input, input.n_rows(0), input.between(0, 6));
+  const fastpu::Blas blas(reference_blas());
+  Team team(input.n_threads());
+  const fastpu::Isa isa = input.isa();
+  accepted([&] {
+    const PualDual dual({h.dense.data(), h.n, h.d}, isa, blas, team);
+    const double cost = input.wrong(input.positive());
+    const PualOptions options = options_of(input);
+    const PualResult result = dual.solve(cost, options, {}, team);
+    check_result(result, options, cost);
+    const PualOptions others = options_of(input);
+    const PualResult again = dual.solve(cost, others, {}, team);
+    check_result(again, others, cost);
+    // Between each objective and its dual lies the least one.
+    const double rounding = 1e-9 * std::max(result.objective, again.objective);
+    FUZZ_CHECK(result.objective - result.gap <= again.objective + rounding);
+    FUZZ_CHECK(again.objective - again.gap <= result.objective + rounding);
+  });
+  return 0;
+}

@@ -1,0 +1,148 @@
+// The three support vector machines over every kind of kernel, their bags and scores.
+#include <algorithm>
+#include <numeric>
+
+#include "fastpu/bagging_svm.hpp"
+#include "fastpu/svm.hpp"
+#include "fuzz_input.hpp"
+
+namespace {
+
+using namespace fuzz;
+using fastpu::KernelKind;
+using fastpu::KernelParams;
+using fastpu::SvmEngine;
+using fastpu::SvmKind;
+using fastpu::SvmOptions;
+using fastpu::SvmProblem;
+using fastpu::SvmResult;
+using fastpu::Team;
+
+KernelParams params_of(Input& input) {
+  KernelParams params;
+  params.kind =
+      input.one_of<KernelKind, 4>({KernelKind::linear, KernelKind::rbf, KernelKind::poly, KernelKind::sigmoid});
+  params.gamma = input.positive();
+  if (!std::isfinite(params.gamma)) params.gamma = 1;
+  params.degree = static_cast<int>(input.below(5));
+  params.coef0 = input.flag() ? 0 : input.real();
+  if (!std::isfinite(params.coef0)) params.coef0 = 1;
+  return params;
+}
+
+void check_result(const SvmProblem& problem, const SvmOptions& options, const SvmResult& result, bool is_plain) {
+  FUZZ_CHECK(result.alpha.size() == at(problem.n) && result.decision.size() == at(problem.n));
+  double sum = 0;
+  double total = 0;
+  for (index_t i = 0; i < problem.n; ++i) {
+    const double alpha = result.alpha[at(i)];
+    FUZZ_CHECK(alpha >= 0 && alpha <= problem.costs[i]);
+    sum += problem.labels != nullptr ? problem.labels[i] * alpha : alpha;
+    total += problem.costs[i];
+  }
+  if (problem.kind != SvmKind::one_class) FUZZ_CHECK(std::fabs(sum) <= 1e-9 * total);
+  if (problem.kind == SvmKind::one_class) FUZZ_CHECK(std::fabs(sum - problem.nu * total) <= 1e-9 * total);
+  FUZZ_CHECK(!std::isnan(result.smo.violation));
+  if (result.smo.status == fastpu::SmoStatus::tol) FUZZ_CHECK(result.smo.violation <= options.tol);
+  if (is_plain) {
+    FUZZ_CHECK(std::isfinite(result.intercept) && std::isfinite(result.objective) && all_finite(result.decision));
+    FUZZ_CHECK(std::isfinite(result.gap));
+  }
+}
+
+template <class T>
+void solve_bags_of(Input& input, const SvmEngine<T>& engine, Team& team) {
+  const index_t n = engine.n_rows();
+  const index_t n_pos = input.between(1, std::max<index_t>(n / 2, 1));
+  std::vector<index_t> positives(at(n_pos));
+  std::iota(positives.begin(), positives.end(), index_t{0});
+  std::vector<double> costs(at(n_pos), 1.5);
+  fastpu::BaggingProblem problem;
+  problem.n_bags = input.below(4);
+  problem.bag_size = n == n_pos ? 0 : input.below(6);
+  std::vector<index_t> bags(at(problem.n_bags * problem.bag_size));
+  for (index_t& row : bags) row = n_pos + input.below(n - n_pos);
+  problem.positives = positives.data();
+  problem.n_pos = n_pos;
+  problem.costs_pos = costs.data();
+  problem.bags = bags.data();
+  problem.cost_unl = input.positive();
+  if (!std::isfinite(problem.cost_unl)) return;
+  fastpu::BaggingResult result;
+  if (!accepted([&] { result = solve_bags(engine, problem, {1e-3, 500}, team); })) return;
+  FUZZ_CHECK(result.bags.size() == at(problem.n_bags));
+  FUZZ_CHECK(result.coefs.size() == result.support.size() * result.bags.size());
+  FUZZ_CHECK(std::ranges::is_sorted(result.support));
+}
+
+template <class T>
+void run(Input& input) {
+  const index_t n = input.n_rows(1);
+  const Matrix<T> x(input, n, input.between(0, 4));
+  const KernelParams params = params_of(input);
+  const index_t cache_bytes = input.one_of<index_t, 3>({0, 3000, 1 << 20});
+  const int n_threads = input.n_threads();
+  const fastpu::Isa isa = input.isa();
+  Team team(n_threads);
+  accepted([&] {
+    SvmEngine<T> engine = input.flag() ? SvmEngine<T>(x.dense_view(), params, cache_bytes, isa, n_threads)
+                                       : SvmEngine<T>(x.csr_view(), params, cache_bytes, isa, n_threads);
+    for (index_t k = input.below(2); k >= 0; --k) {
+      SvmProblem problem;
+      problem.kind = input.one_of<SvmKind, 3>({SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class});
+      // Distinct rows in some order.
+      std::vector<index_t> rows(at(n));
+      std::iota(rows.begin(), rows.end(), index_t{0});
+      for (index_t i = n - 1; i > 0 && input.flag(); --i) std::swap(rows[at(i)], rows[at(input.below(i + 1))]);
+      problem.n = input.flag() ? n : input.between(1, n);
+      auto labels = labels_of(input, problem.n, {1, -1});
+      for (auto& label : labels) label = label == 1 ? std::int8_t{1} : std::int8_t{-1};
+      std::vector<double> costs(at(problem.n));
+      const double cost = input.positive();
+      for (double& c : costs) {
+        c = input.rarely(4) ? input.positive() : cost;
+        if (!std::isfinite(c) || c > 1e300) c = 1;  // fit_svm refuses sums that overflow
+      }
+      std::vector<double> start;
+      if (input.rarely(4)) {
+        for (const double c : costs) start.push_back(c * input.share());
+      }
+      problem.rows = rows.data();
+      problem.labels = problem.kind == SvmKind::one_class ? nullptr : labels.data();
+      problem.costs = costs.data();
+      problem.nu = input.share();
+      if (problem.nu == 0) problem.nu = 1;
+      problem.start = start.empty() ? nullptr : start.data();
+      const SvmOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 300, 2000})};
+      const SvmResult result = engine.solve(problem, options, {}, team);
+      check_result(problem, options, result, input.is_plain());
+    }
+    if (input.rarely(4)) solve_bags_of(input, engine, team);
+    // Scores of all rows by all rows.
+    std::vector<index_t> rows(at(n));
+    std::iota(rows.begin(), rows.end(), index_t{0});
+    std::vector<double> coefs(at(n));
+    for (double& c : coefs) c = input.share();
+    const double intercept = input.share();
+    const fastpu::KernelModels models{rows.data(), n, coefs.data(), &intercept, 1};
+    std::vector<double> scores(at(n));
+    kernel_scores(engine.kernel(), models, rows.data(), n, isa, team, scores.data());
+    std::vector<double> of_views(at(n));
+    kernel_scores(x.dense_view(), x.dense_view(), params, models, isa, team, of_views.data());
+    kernel_scores(x.csr_view(), x.csr_view(), params, models, isa, team, of_views.data());
+    if (input.is_plain() && params.degree < 4) {
+      for (index_t i = 0; i < n; ++i) {
+        FUZZ_CHECK(std::fabs(scores[at(i)] - of_views[at(i)]) <=
+                   (std::is_same_v<T, float> ? 1e-3 : 1e-9) * (1 + std::fabs(scores[at(i)])));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  input.flag() ? run<double>(input) : run<float>(input);
+  return 0;
+}

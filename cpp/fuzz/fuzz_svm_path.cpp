@@ -1,0 +1,79 @@
+// Paths of the support vector machine over any kernel.
+#include <algorithm>
+#include <numeric>
+
+#include "fastpu/svm_path.hpp"
+#include "fuzz_input.hpp"
+
+namespace {
+
+using namespace fuzz;
+using fastpu::KernelKind;
+using fastpu::PathStatus;
+using fastpu::SvmPathProblem;
+using fastpu::SvmPathResult;
+using fastpu::Team;
+
+void check_result(const SvmPathProblem& problem, const SvmPathResult& result, bool is_plain, bool is_positive) {
+  const auto n_knots = result.lams.size();
+  FUZZ_CHECK(result.offsets.size() == n_knots && result.objective.size() == n_knots && result.norm.size() == n_knots);
+  FUZZ_CHECK(all_finite(result.lams) && all_finite(result.start) && all_finite(result.change_value));
+  std::vector<double> a = result.start;
+  FUZZ_CHECK(a.size() == at(problem.n));
+  for (std::size_t k = 0; k < n_knots; ++k) {
+    FUZZ_CHECK(result.lams[k] >= 0 && (k == 0 || result.lams[k] < result.lams[k - 1]));
+    for (index_t c = result.change_start[k]; c < result.change_start[k + 1]; ++c) {
+      const auto row = at(result.change_row[at(c)]);
+      FUZZ_CHECK(row < a.size());
+      a[row] = result.change_value[at(c)];
+      FUZZ_CHECK(a[row] >= 0 && a[row] <= problem.costs[row]);
+    }
+  }
+  FUZZ_CHECK(std::ranges::is_sorted(result.event_knot));
+  FUZZ_CHECK(!std::isnan(result.violation));
+  const bool is_whole = result.status == PathStatus::zero || result.status == PathStatus::lam_min ||
+                        result.status == PathStatus::max_events;
+  if (is_plain && is_whole && is_positive) FUZZ_CHECK(result.violation <= 1e-5);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  const index_t n = input.n_rows(1);
+  const Matrix<double> x(input, n, input.between(0, 4));
+  fastpu::KernelParams params;
+  params.kind = input.one_of<KernelKind, 5>(
+      {KernelKind::linear, KernelKind::rbf, KernelKind::rbf, KernelKind::poly, KernelKind::sigmoid});
+  params.gamma = input.flag() ? 0.5 : input.positive();
+  params.degree = static_cast<int>(input.between(1, 3));
+  params.coef0 = input.flag() ? 1 : input.real();
+  const auto labels = labels_of(input, n, {1, -1});
+  std::vector<double> costs(at(n));
+  const double cost = input.rarely(4) ? std::numeric_limits<double>::infinity() : 1;
+  for (index_t i = 0; i < n; ++i) {
+    const double drawn = input.rarely(8) ? input.wrong(input.positive()) : 1;
+    costs[at(i)] = labels[at(i)] == 1 && std::isinf(cost) ? cost : drawn;
+  }
+  std::vector<index_t> rows(at(n));
+  std::iota(rows.begin(), rows.end(), index_t{0});
+  const SvmPathProblem problem{rows.data(), input.rarely(16) ? input.between(0, n) : n, labels.data(), costs.data()};
+  const int n_threads = input.n_threads();
+  Team team(n_threads);
+  const bool is_dense = input.flag();
+  const auto dense = x.dense_view();
+  fastpu::SvmPathOptions options;
+  options.isa = input.isa();
+  options.linear = is_dense && params.kind == KernelKind::linear && input.flag() ? &dense : nullptr;
+  options.lam_min = input.flag() ? 0 : input.wrong(input.positive());
+  options.max_events = input.one_of<index_t, 3>({0, 1, 100});
+  accepted([&] {
+    const auto kernel = is_dense ? make_kernel(dense, params, options.isa, n_threads)
+                                 : make_kernel(x.csr_view(), params, options.isa, n_threads);
+    fastpu::KernelCache<double> cache(*kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
+    const SvmPathResult result = svm_path(cache, problem, options, {}, team);
+    const bool is_positive = params.kind == KernelKind::linear || params.kind == KernelKind::rbf;
+    check_result(problem, result, input.is_plain(), is_positive);
+  });
+  return 0;
+}
