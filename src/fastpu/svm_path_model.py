@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -215,8 +214,6 @@ class SVMPath(Model):
         """
         lam = check_float("lam", lam, low=0, open_low=True)
         alpha, offset, value = self._solution(lam)
-        if not math.isfinite(value) or not math.isfinite(offset / lam):
-            raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
@@ -242,9 +239,9 @@ class SVMPath(Model):
             return np.zeros(self.rows.size), self.heavier * lam, -float(self.start_alpha.sum()) / lam
         if lam >= self.knots[0]:
             alpha = self.start_alpha.copy()
-            norm = float(self.history["norm"][0]) * float(self.knots[0]) ** 2
+            ratio = float(self.knots[0]) / lam
             offset = float(self.offsets[0]) + self.heavier * (lam - float(self.knots[0]))
-            return alpha, offset, norm / lam / lam / 2 - float(alpha.sum()) / lam
+            return alpha, offset, float(self.history["norm"][0]) * ratio * ratio / 2 - float(alpha.sum()) / lam
         if lam < self.knots[-1]:
             raise ValueError(
                 f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
@@ -255,12 +252,13 @@ class SVMPath(Model):
         share = (left - lam) / (left - right)
         alpha = upper + share * (lower - upper)
         offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
-        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a).
-        norms = [float(self.history["norm"][k]) * float(self.knots[k]) ** 2 if k < self.lams.size else 0.0
-                 for k in (after - 1, after)]  # fmt: skip
-        curvature = -(float(lower.sum()) - float(upper.sum())) * (left - right)
+        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). Products, as a power or a division by lam^2
+        # raises an OverflowError or a ZeroDivisionError where numbers are extreme.
+        norms = [float(self.history["norm"][k]) * (knot / lam) * (knot / lam) if k < self.lams.size else 0.0
+                 for k, knot in ((after - 1, left), (after, right))]  # fmt: skip
+        curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        return alpha, offset, norm / lam / lam / 2 - float(alpha.sum()) / lam
+        return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
@@ -348,10 +346,7 @@ class SVMPath(Model):
                     after = int(np.searchsorted(-self.knots, -lam))
                     share = (self.knots[after - 1] - lam) / (self.knots[after - 1] - self.knots[after])
                     at_lam = (1 - share) * values[after - 1] + share * values[after]
-                with np.errstate(over="ignore"):
-                    result[rows, column] = at_lam / lam
-        if not np.isfinite(result).all():
-            raise ValueError(f"lams must be so large that scores are finite numbers, got {min(wanted)!r}")
+                result[rows, column] = at_lam / lam
         return result
 
     def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
