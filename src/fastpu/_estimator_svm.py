@@ -205,7 +205,7 @@ class OneClassSVMClassifier(FastpuClassifier):
     --------
     >>> from fastpu.estimators import OneClassSVMClassifier
     >>> X = [[-0.2], [-0.1], [0.0], [0.1], [0.2]]
-    >>> OneClassSVMClassifier(nu=0.5).fit(X).predict([[0.0], [5.0]])
+    >>> OneClassSVMClassifier(gamma=1.0).fit(X).predict([[0.05], [5.0]])
     array([ 1, -1])
     """
 
