@@ -49,8 +49,8 @@ folds. Where no row is unlabelled all rows are taken for a sample of the populat
 `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
-are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then cut
-on both sides.
+are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then
+cut on both sides.
 
 **Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
 can end the fit; the boosting classifiers also show them the model of every round, for a ScoringMonitor. The parameters
