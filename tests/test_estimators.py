@@ -10,8 +10,10 @@ import pytest
 from scipy import sparse
 
 pytest.importorskip("sklearn", minversion="1.6")
+import sklearn
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import has_fit_parameter
 
 import fastpu
@@ -201,7 +203,9 @@ def test_frames_give_their_names():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, _, labelled = pu_rows(n=40)
     columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
-    for library in (pandas, polars):
+    # Older versions of scikit-learn read the names of younger polars' frames from a protocol that these no longer have.
+    reads_polars = parse_version(sklearn.__version__) >= parse_version("1.8")
+    for library in (pandas, polars) if reads_polars else (pandas,):
         frame = library.DataFrame(columns)
         fitted = estimators.ISVMClassifier().fit(
             frame, library.Series("y", labelled) if library is polars else labelled

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("sklearn.callback", reason="this scikit-learn has no callbacks")
 from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from estimator_cases import CLASSIFIERS, labels_for, make, pu_rows
@@ -107,6 +108,8 @@ def test_errors_of_a_callback_come_through_and_leave_no_half_fit(error):
         clf.fit(X, labelled)
     assert recorder.calls[-1] == ("teardown", "fit")
     assert not hasattr(clf, "model_")
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        clf.predict(X)
 
 
 @pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")

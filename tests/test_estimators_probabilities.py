@@ -105,7 +105,7 @@ def test_rows_of_every_kind_are_cut_into_folds():
     gaps[::7, 1] = np.nan
     boosted = estimators.PNUAUCBoostClassifier(n_rounds=5, calibration="isotonic").fit(gaps, labelled)
     assert np.isfinite(boosted.predict_proba(gaps)).all()
-    costs = estimators.SVMClassifier(calibration="sigmoid").fit(X, truth, sample_cost=np.linspace(0.5, 1, 90))
+    costs = estimators.SVMClassifier(calibration="sigmoid").fit(X, truth, sample_cost=np.linspace(0.5, 1, 90).tolist())
     assert costs.predict_proba(X).shape == (90, 2)
 
 

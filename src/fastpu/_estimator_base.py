@@ -325,6 +325,10 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
             raise AttributeError(f"this {type(self).__name__} is not linear in the features")
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that was ended by an error leaves the number of features behind.
+        return hasattr(self, "model_")
+
     # --------------------------------------------------------------------------------------------------- the tags
 
     def __sklearn_tags__(self) -> Any:
