@@ -244,7 +244,7 @@ class PNUAdaBoostClassifier(_Boosting):
     --------
     >>> from fastpu.estimators import PNUAdaBoostClassifier
     >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
-    >>> PNUAdaBoostClassifier(n_rounds=5).fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
+    >>> PNUAdaBoostClassifier(gamma=0.0, n_rounds=5).fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
     array(['other', 'yes'], dtype='<U5')
     """
 

@@ -14,7 +14,7 @@ from fastpu._kernels import take_rows, user_rows
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._prior_shares import best_bin
 from fastpu._validate import check_choice, check_float, check_int, check_matrix
-from fastpu._warnings import EstimateWarning
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning
 from fastpu.folds import stratified_folds
 
 if TYPE_CHECKING:
@@ -72,9 +72,13 @@ def calibrated(
             )
     scores = np.full(codes.size, np.nan)
     for kept, held in _folds(wanted, codes, weights):
-        part = {**arguments, **{name: arguments[name][kept] for name in _OF_ROWS if arguments.get(name) is not None}}
+        by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
+        part = {**arguments, **by_row}
         part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
-        machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
+        with warnings.catch_warnings():
+            # What a model calls positive does not matter here, and the user was told of that of all rows.
+            warnings.simplefilter("ignore", DegenerateModelWarning)
+            machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
         away = machine.decision_function(
             _take(rows, held, kept, square=wanted.square), n_threads=arguments["n_threads"]
         )
@@ -86,7 +90,7 @@ def calibrated(
         scored, prior = _against_all(scores, codes, weights)
     found = calibrate(method, scored, prior)
     if found.trouble:
-        warnings.warn(f"calibration: {found.trouble}", EstimateWarning, stacklevel=5)
+        warnings.warn(f"calibration: {found.trouble}", EstimateWarning, stacklevel=6)  # the caller of fit
     return dataclasses.replace(
         model,
         calibration=method,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 try:
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
@@ -65,7 +67,8 @@ class FitTask:
         def on_round(info: Any) -> bool | None:
             stop = self._end(so_far(info))
             wanted = None if callback is None else callback(info)
-            if not stop and wanted is not True and (self._total is None or self._n_begun < self._total):
+            ends = stop or (isinstance(wanted, bool | np.bool_) and bool(wanted))
+            if not ends and (self._total is None or self._n_begun < self._total):
                 self._begin()
             return True if stop else wanted
 

@@ -17,7 +17,7 @@ _ON_THE_BORDER = (
 )
 _ONE_ROW = (
     "the default prior is estimated, and a group has one row, repeated or of a larger weight; passes with prior=0.5, "
-    "learning_rate=0.1"
+    "learning_rate=0.01"
 )
 _NO_PRIOR = (
     "the default prior is estimated, as nearly 0 where no row of the smaller label is positive, and hardly a row is "

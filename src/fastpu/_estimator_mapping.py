@@ -37,9 +37,10 @@ class SMCClassifier(FastpuClassifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from fastpu.estimators import SMCClassifier
-    >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
-    >>> SMCClassifier().fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
+    >>> X = np.concatenate([np.linspace(-4, 2, 60), np.linspace(1, 2, 30)])[:, None]
+    >>> SMCClassifier().fit(X, ["other"] * 60 + ["yes"] * 30).predict([[-3.2], [1.5]])
     array(['other', 'yes'], dtype='<U5')
     """
 
@@ -129,9 +130,10 @@ class SVMCClassifier(FastpuClassifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from fastpu.estimators import SVMCClassifier
-    >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
-    >>> SVMCClassifier().fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
+    >>> X = np.concatenate([np.linspace(-4, 2, 60), np.linspace(1, 2, 30)])[:, None]
+    >>> SVMCClassifier().fit(X, ["other"] * 60 + ["yes"] * 30).predict([[-3.2], [1.5]])
     array(['other', 'yes'], dtype='<U5')
     """
 

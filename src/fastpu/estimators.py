@@ -19,16 +19,16 @@ has the name of its function in the capitals of the papers, with ``Classifier`` 
 =========================  ==========================  ==========================  ==========================
 
 **Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
-from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows is
-passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
+from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
+is passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
 `eval_set` and `graph`. A parameter takes one value: sequences, for which the functions return lists of models, are
 refused. `random_state` may also be a RandomState.
 
-**Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other one
+**Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
 unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
-their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive. `classes_`
-holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused, and so are the
-two labels -1 and 0, in which no row is positive.
+their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive.
+`classes_` holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused,
+and so are the two labels -1 and 0, in which no row is positive.
 
 **Attributes** of a fitted classifier:
 
@@ -42,15 +42,15 @@ two labels -1 and 0, in which no row is positive.
 
 **Probabilities.** With ``calibration="sigmoid"`` or ``"isotonic"`` there is a `predict_proba`. The rows are cut into
 `calibration_cv` folds (at most as many as the smallest class has rows), and the scores of each, by a model of the
-others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. They are probabilities of
-a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default the own `prior` of
-the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from the scores of the folds. Where
-no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this. `predict`
-keeps to `threshold_`, which need not be where a probability is 1/2.
+others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. They are probabilities
+of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default the own
+`prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from the scores of the
+folds. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this.
+`predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
-are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then cut
-on both sides.
+are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then
+cut on both sides.
 
 **Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
 can end the fit; the boosting classifiers also show them the model of every round, for a ScoringMonitor. The parameters
