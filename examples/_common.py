@@ -9,7 +9,6 @@ import json
 import sys
 import time
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.metrics import average_precision_score
 
+import fastpu
 from fastpu.metrics import auc, f1
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
-
 
 
 # ---- Where the data come from ----
@@ -92,21 +91,30 @@ class Task(NamedTuple):
     X_test: Any
     truth: NDArray[np.int_]
     prior: float
-    """The share of positives among the unlabelled training rows that a method is told: an estimate."""
+    """Estimated share of positives among the unlabelled training rows; NaN where no method is told one."""
+
+    @property
+    def overall(self) -> float:
+        """What the prior means for rows of which none is labelled, such as the test rows."""
+        return float((self.prior * np.sum(self.y == 0) + np.sum(self.y == 1)) / self.y.size)
 
 
-@dataclass(frozen=True)
-class Result:
-    """A method's figures on the test rows, one of each for every split."""
+class Method(NamedTuple):
+    """A way to a model: ``fit(X, y, prior)``, with y of +1 and 0 and an estimate of the prior among unlabelled rows.
+
+    With `cut`, the threshold is moved after the fit so that the estimated share of the test rows lies above it, which
+    takes no labels. `with_threshold` does it for every model of fastpu, and `CutAtPrior` for those of scikit-learn.
+    """
 
     name: str
-    figures: NDArray[np.float64]  # AUC, average precision, F1, share called positive, seconds
+    fit: Callable[[Any, NDArray[np.int8], float], Any]
+    cut: bool = False
 
 
 class CutAtPrior:
     """A classifier of scikit-learn whose threshold is moved: it calls a share `prior` of given rows positive."""
 
-    def __init__(self, model: Any, X: Any, prior: float) -> None:
+    def __init__(self, model: Any, prior: float, X: Any) -> None:
         self.decision_function = model.decision_function
         self.threshold = float(np.quantile(model.decision_function(X), 1 - prior))
 
@@ -114,33 +122,50 @@ class CutAtPrior:
         return self.decision_function(X) > self.threshold
 
 
-def unlabeled(X: Any, y: NDArray[np.int8]) -> Any:
-    return X[np.flatnonzero(y == 0)]
+def true_prior(y: NDArray[np.int8], truth: NDArray[np.int_]) -> float:
+    """Return the share of positives among the unlabelled rows, to be printed beside its estimate."""
+    return float(np.mean(truth[y == 0] == 1))
 
 
-def judge(name: str, fit: Any, tasks: Sequence[Task]) -> Result:
-    """Fit each task and judge by the true labels of its test rows, which nothing before this has seen."""
+def fitted(method: Method, task: Task) -> Any:
+    model = method.fit(task.X, task.y, task.prior)
+    if not method.cut:
+        return model
+    if isinstance(model, fastpu.Model):
+        return model.with_threshold(prior=task.overall, X_unl=task.X_test)
+    return CutAtPrior(model, task.overall, task.X_test)
+
+
+def judge(method: Method, tasks: Sequence[Task]) -> NDArray[np.float64]:
+    """Fit each task and judge by the true labels of its test rows, which nothing before this has seen.
+
+    Returns a row for each task: AUC, average precision, F1, the share called positive, seconds.
+    """
     figures = []
     for task in tasks:
         start = time.perf_counter()
-        model = fit(task.X, task.y, task.prior)
+        model = fitted(method, task)
         seconds = time.perf_counter() - start
         scores, called = model.decision_function(task.X_test), model.predict(task.X_test) == 1
         ranked = auc(task.truth, scores), average_precision_score(task.truth, scores)
         figures.append([*ranked, f1(task.truth, np.where(called, 1, -1)), called.mean(), seconds])
-    return Result(name, np.array(figures))
+    return np.array(figures)
 
 
-def print_table(results: Sequence[Result]) -> None:
+def print_table(methods: Sequence[Method], tasks: Sequence[Task]) -> None:
     """Print the means over the splits, and the standard deviation of F1 where there are several."""
-    print(f"{'method':<44}{'AUC':>7}{'av.prec.':>10}{'F1':>7}{'sd':>6}{'called +':>10}{'fit, s':>9}", "-" * 93, sep="\n")
-    for result in results:
-        area, precision, score, called, seconds = result.figures.mean(axis=0)
-        sd = f"{result.figures[:, 2].std(ddof=1):.3f}" if len(result.figures) > 1 else "-"
-        print(f"{result.name:<44}{area:>7.3f}{precision:>10.3f}{score:>7.3f}{sd:>6}{called:>10.1%}{seconds:>9.3f}")
+    print(
+        f"{'method':<44}{'AUC':>7}{'av.prec.':>10}{'F1':>7}{'sd':>7}{'called +':>10}{'fit, s':>9}", "-" * 94, sep="\n"
+    )
+    for method in methods:
+        figures = judge(method, tasks)
+        area, precision, score, called, seconds = figures.mean(axis=0)
+        sd = f"{figures[:, 2].std(ddof=1):.3f}" if len(figures) > 1 else "-"
+        name = method.name + (", cut at the prior" if method.cut else "")
+        print(f"{name:<44}{area:>7.3f}{precision:>10.3f}{score:>7.3f}{sd:>7}{called:>10.1%}{seconds:>9.3f}", flush=True)
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / name, dpi=120)
-    print(f"\npicture: {folder / name}")
+    print(f"picture: {folder / name}")

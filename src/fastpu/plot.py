@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["boosting_curves", "decision_regions", "label_changes", "path", "score_histogram", "selection"]
 
 _AT_MOST = 2000  # points of a line: more than a figure can show
+_BETWEEN = 400  # points between breakpoints, where rows change sides and a criterion jumps
 _SHOWN = ("auto", "coef", "alpha")
 
 
@@ -202,8 +203,8 @@ def path(
     Notes
     -----
     lam falls from left to right: the machine becomes more flexible. Lines are drawn through the breakpoints, every k-th
-    of them where there are more than 2,000, and the criterion is that of these points; the best lam is that of the
-    whole path. Up to 8 lines are named in a legend.
+    of them where there are more than 2,000, and that of the criterion through these and 400 points between; the best
+    lam is that of the whole path. Up to 8 lines are named in a legend.
 
     Examples
     --------
@@ -237,7 +238,9 @@ def path(
     some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
     axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
     if best is not None:
-        draw_criterion(axes[1], lams, _criterion(model, lams, X, y, name, prior, scenario), name, best)
+        between = np.geomspace(lams[0], lams[-1], _BETWEEN)
+        at = np.unique(np.concatenate([lams, np.clip(between, lams[-1], lams[0]), [best["lam"]]]))[::-1]
+        draw_criterion(axes[1], at, _criterion(model, at, X, y, name, prior, scenario), name, best)
     for each in axes:
         each.set_xscale("log")
         if not each.xaxis_inverted():  # axes that share their x are one
