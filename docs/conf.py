@@ -108,6 +108,13 @@ def _skip_foreign(_app: Sphinx, _what: str, _name: str, member: object, _skip: b
     return True if is_foreign or type(member).__name__ == "_tuplegetter" else None
 
 
+def _colour_examples(_app: Sphinx, document: nodes.document) -> None:
+    """Colour indented examples, which Markdown gives no language, as Python sessions."""
+    for block in document.findall(nodes.literal_block):
+        if block.astext().startswith(">>>"):
+            block["language"] = "pycon"
+
+
 def _draw_figures(app: Sphinx) -> None:
     """Run the examples of the page on plots and keep their figures, so that it shows what its code draws."""
     folder = Path(app.srcdir) / "_figures"
@@ -168,6 +175,7 @@ def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _draw_figures)
+    app.connect("doctree-read", _colour_examples)
     app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("env-check-consistency", _check_names)
