@@ -25,7 +25,7 @@ def text():
 def test_code_runs_and_prints_what_the_readme_says(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # it saves a model
     blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "text"] * 3 + ["python"]
+    assert [kind for kind, _ in blocks] == ["python", "text"] * 4 + ["python"]
     names: dict[str, object] = {}
     printed = ""
     for kind, block in blocks:
@@ -53,6 +53,14 @@ def test_every_public_function_is_named(text):
     assert {name for name in functions if name not in text} == set()
     for module in (fastpu.metrics, fastpu.datasets, fastpu.plot, fastpu.priors):
         assert [name for name in module.__all__ if name.islower() and name not in text] == []
+
+
+def test_scorers_and_some_classifiers_are_named(text):
+    estimators = pytest.importorskip("fastpu.estimators", reason="needs scikit-learn")
+    assert [name for name in estimators.__all__ if name.islower() and name not in text] == []
+    named = set(re.findall(r"`(\w+Classifier)`", text))
+    assert named
+    assert named <= set(estimators.__all__)
 
 
 def test_links_and_commands_lead_somewhere(text):

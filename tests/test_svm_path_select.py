@@ -131,6 +131,16 @@ def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
     assert all(value_at(lam) <= machine.params["value"] for lam in np.geomspace(0.06, 2 * path.lams[0], 12))
 
 
+def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
+    # On these rows, far from the origin, the path ends where float64 no longer shows the margin, before those of folds.
+    rng = np.random.RandomState(34)
+    X = rng.normal(loc=100, size=(100, 2))
+    path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
+    assert path.status == "precision"
+    for seed in (0, 1):
+        assert path.select("puf", cv=5, random_state=seed).params["lam"] >= path.lams[-1]
+
+
 def test_training_rows_are_judged_where_no_others_are_given():
     X, y, _, _ = pu_problem(2)
     path = fastpu.fit_pu_svm_path(X, y, kernel="rbf", gamma=0.5, lam_min=1e-2)

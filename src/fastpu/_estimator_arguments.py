@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["balanced_costs", "check_prior_name", "estimate_prior", "with_prior"]
+__all__ = ["balanced_costs", "check_prior_name", "estimate_prior", "in_proportion", "with_prior"]
 
 _ESTIMATES = ("bbe", "km2", "pen_l1", "tice")
 
@@ -32,9 +32,9 @@ def balanced_costs(arguments: Mapping[str, Any], codes: NDArray[np.int8], weight
     return found
 
 
-def check_prior_name(name: str) -> str:
-    """Return `name` if it is that of an estimate."""
-    return check_choice("prior", name, _ESTIMATES)
+def check_prior_name(value: str) -> str:
+    """Return `value` if it is the name of an estimate."""
+    return check_choice("prior", value, _ESTIMATES)
 
 
 def with_prior(arguments: dict[str, Any], rows: Any, codes: NDArray[np.int8], weights: Any) -> dict[str, Any]:
@@ -53,22 +53,28 @@ def with_prior(arguments: dict[str, Any], rows: Any, codes: NDArray[np.int8], we
 
 
 def estimate_prior(
-    name: str, rows: Any, codes: NDArray[np.int8], weights: Any, *, random_state: Any, n_threads: Any
+    value: str,
+    rows: Any,
+    codes: NDArray[np.int8],
+    weights: Any,
+    *,
+    random_state: Any,
+    n_threads: Any,
 ) -> float:
     """Return the share of positives among the unlabelled rows as a function of `fastpu.priors` estimates it.
 
     The estimates know no weights: rows are drawn in proportion to them, as many as there are, and one row for each
     where they are equal. An estimate of 0 or 1 is brought in by a row that there might be.
     """
-    function = getattr(priors, check_prior_name(name))
+    function = getattr(priors, check_prior_name(value))
     chosen = []
     for code in (1, 0):
         group = np.flatnonzero(codes == code)
         if weights is not None and group.size:
-            group = _drawn(group, weights[group], check_random_state(random_state))
+            group = group[in_proportion(weights[group], check_random_state(random_state).random())]
         if group.size < 2:
             raise ValueError(
-                f"prior must be a number where a group has fewer than 2 rows, for {name!r} cannot estimate it from "
+                f"prior must be a number where a group has fewer than 2 rows, for {value!r} cannot estimate it from "
                 f"{group.size} {'positive' if code else 'unlabelled'} rows"
             )
         chosen.append(group)
@@ -79,12 +85,13 @@ def estimate_prior(
     return float(min(1 - edge, max(edge, estimate.value)))
 
 
-def _drawn(group: NDArray[np.intp], weights: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return rows drawn in proportion to their weights, at equal distances along the sum of these."""
-    mass = np.cumsum(weights)
+def in_proportion(weights: NDArray[np.float64], start: float) -> NDArray[np.intp]:
+    """Return positions drawn in proportion to their weights, at equal distances along the sum of these.
+
+    There are as many as positive weights, and each once where these are equal; `start` is in [0, 1).
+    """
     size = int(np.count_nonzero(weights))
-    if not size:
-        return group[:0]
-    points = (np.arange(size) + generator.random()) * (mass[-1] / size)
-    found: NDArray[np.intp] = group[np.minimum(np.searchsorted(mass, points, side="right"), group.size - 1)]
+    mass = np.cumsum(weights)
+    points = (np.arange(size) + start) * (mass[-1] / max(1, size))
+    found: NDArray[np.intp] = np.minimum(np.searchsorted(mass, points, side="right"), weights.size - 1)
     return found

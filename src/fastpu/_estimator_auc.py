@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastpu._estimator_arguments import check_prior_name, with_prior
 from fastpu._estimator_base import FastpuClassifier
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu._params import check_float
 from fastpu.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    
 
 __all__ = ["LSAUCClassifier", "PNUAUCClassifier", "SAMULTClassifier"]
 
@@ -32,6 +29,8 @@ class LSAUCClassifier(FastpuClassifier):
     ----------
     lam, basis, n_centers, centers, bandwidth, tol, max_iter, random_state, n_threads
         As in `fastpu.fit_ls_auc`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -60,6 +59,9 @@ class LSAUCClassifier(FastpuClassifier):
         max_iter: int = 1000,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.lam = lam
         self.basis = basis
@@ -70,8 +72,10 @@ class LSAUCClassifier(FastpuClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_threads = n_threads
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -100,6 +104,8 @@ class SAMULTClassifier(FastpuClassifier):
     ----------
     gamma, lam, basis, n_centers, centers, bandwidth, tol, max_iter, random_state, n_threads
         As in `fastpu.fit_samult`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -129,6 +135,9 @@ class SAMULTClassifier(FastpuClassifier):
         max_iter: int = 1000,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.gamma = gamma
         self.lam = lam
@@ -140,8 +149,10 @@ class SAMULTClassifier(FastpuClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_threads = n_threads
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -182,6 +193,8 @@ class PNUAUCClassifier(FastpuClassifier):
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
         these. For eta = 0 it has no influence, and is not estimated.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -215,6 +228,9 @@ class PNUAUCClassifier(FastpuClassifier):
         max_iter: int = 1000,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.prior = prior
         self.scenario = scenario
@@ -228,8 +244,10 @@ class PNUAUCClassifier(FastpuClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_threads = n_threads
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 
 from fastpu._capabilities import CAPABILITIES
-from fastpu._estimator_callbacks import CallbackSupportMixin, FitTask
+from fastpu._estimator_calibration import Wanted, calibrated
+from fastpu._estimator_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from fastpu._sharing import shared_parameters
 from fastpu._text import describe, short
 from fastpu._validate import check_sample_weight
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+except ImportError as error:
+    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
     from fastpu._model import Model
 
 __all__ = ["FastpuClassifier", "Labels", "seed_of"]
+
+_Model = TypeVar("_Model", bound="Model")
 
 _CODES = (-1, 0, 1)
 _LARGEST_SEED = 2**31 - 1
@@ -60,6 +68,11 @@ class Labels:
         return codes
 
 
+def _has_probabilities(estimator: Any) -> bool:
+    """Tell whether `predict_proba` is there."""
+    return estimator.calibration is not None
+
+
 class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
     """A fit function as a classifier.
 
@@ -71,12 +84,16 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
     _rounds: ClassVar[str | None] = None  # the parameter that says how many rounds there are
 
     n_threads: int | None
+    calibration: str | None
+    calibration_prior: float | None
+    calibration_cv: int
     model_: Model
     classes_: NDArray[Any]
     n_features_in_: int
 
     # ------------------------------------------------------------------------------------------------- the fit
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, **data: Any) -> Self:
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         task = FitTask(self, self._n_rounds(), {"X": X, "y": y, "metadata": _given(data)})
@@ -94,8 +111,11 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
             arguments["callback"] = task.hook(
                 arguments["callback"], self._so_far(rows, codes, labels.classes, data.get("sample_weight"))
             )
-        fitted = self._call(rows, codes, {**arguments, **data})
+        arguments |= data
+        fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
+        if self.calibration is not None:
+            fitted["model_"] = self._calibrated(fitted, rows, codes, arguments)
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():
             setattr(self, name, value)
@@ -122,9 +142,33 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
             arguments["random_state"] = seed_of(arguments["random_state"])
         return arguments
 
+    def _calibrated(
+        self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
+    ) -> Model:
+        """Return the model with probabilities."""
+        if arguments.get("graph") is not None:
+            raise ValueError("calibration fits to parts of the rows, for which graph is not made: pass graph=None")
+        own = fitted.get("prior_")
+        if own is None:
+            own = getattr(self, "prior", None)
+        wanted = Wanted(
+            self.calibration,
+            None if isinstance(own, str) else own,
+            arguments.get("scenario", getattr(self, "scenario", "case_control")),
+            self.calibration_prior,
+            self.calibration_cv,
+            getattr(self, "kernel", None) == "precomputed",
+        )
+
+        def fit(part: Any, labels: NDArray[np.int8], with_arguments: dict[str, Any]) -> Model:
+            model: Model = self._call(part, labels, with_arguments)["model_"]
+            return model
+
+        return calibrated(fitted["model_"], wanted, fit, rows, codes, arguments)
+
     def _other_label(self) -> int:
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative."""
-        return 0 if "U" in CAPABILITIES[type(self)._function.__name__].groups else -1
+        return -1 if CAPABILITIES[type(self)._function.__name__].groups == "PN" else 0
 
     def _n_rounds(self) -> int | None:
         """Return the most rounds there may be, or None where nobody knows."""
@@ -162,9 +206,7 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
     def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:  # noqa: ARG002 - for subclasses
         """Return how `y` is read, and +1, 0 and -1 for its entries."""
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         values = column_or_1d(y, warn=True)
         assert_all_finite(values, input_name="y")
         check_classification_targets(values)
@@ -198,7 +240,8 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
             return eval_set
         return self._read_rows(X, reset=False), labels.read(y, "y of eval_set")
 
-    def _named(self, model: Any) -> Any:
+    def _named(self, model: _Model) -> _Model:
+        """Return the model with the names of the features, if they have some."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or model.n_features != len(names):
             return model
@@ -237,6 +280,24 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         predicted: NDArray[Any] = self.classes_[positive.astype(np.intp)]
         return predicted
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
+
+        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, and do not
+        change `predict`, whose threshold need not be where they are 1/2.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._read_rows(X, reset=False), n_threads=self.n_threads)
+
     @property
     def threshold_(self) -> float:
         """The score above which a row is called positive."""
@@ -263,6 +324,10 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         if coef is None or getattr(model, "basis", "linear") != "linear":
             raise AttributeError(f"this {type(self).__name__} is not linear in the features")
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that was ended by an error leaves the number of features behind.
+        return hasattr(self, "model_")
 
     # --------------------------------------------------------------------------------------------------- the tags
 

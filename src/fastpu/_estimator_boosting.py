@@ -9,7 +9,6 @@ import numpy as np
 
 from fastpu._boosting import STOP_TOL
 from fastpu._estimator_base import FastpuClassifier
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu._threshold import balanced_accuracy_threshold
 from fastpu.stump_boost import fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.stump_ensemble import StumpEnsemble
@@ -39,9 +38,7 @@ class _Boosting(FastpuClassifier):
 
         return of_round
 
-    def _ensemble(
-        self, rounds: list[BoostRound], rows: Any, codes: NDArray[np.int8], weights: Any
-    ) -> StumpEnsemble:
+    def _ensemble(self, rounds: list[BoostRound], rows: Any, codes: NDArray[np.int8], weights: Any) -> StumpEnsemble:
         """Return the model of these rounds, as the fit makes it of all."""
         is_ranking = type(self)._function is not fit_pnu_adaboost
         objective = np.array([info.objective for info in rounds])
@@ -81,6 +78,8 @@ class PNUAUCBoostClassifier(_Boosting):
     ----------
     n_rounds, gamma, rho, max_bins, step, early_stopping_rounds, stop_tol, n_threads, callback, progress
         As in `fastpu.fit_pnu_auc_boost`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -105,12 +104,15 @@ class PNUAUCBoostClassifier(_Boosting):
         gamma: float = 0.5,
         rho: float = 0.01,
         max_bins: int | None = None,
-        step: Literal['jensen', 'line_search'] = "jensen",
+        step: Literal["jensen", "line_search"] = "jensen",
         early_stopping_rounds: int | None = None,
         stop_tol: float = STOP_TOL,
         n_threads: int | None = None,
         callback: Callable[[BoostRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.n_rounds = n_rounds
         self.gamma = gamma
@@ -122,8 +124,10 @@ class PNUAUCBoostClassifier(_Boosting):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -153,6 +157,8 @@ class RankBoostAUCClassifier(_Boosting):
     ----------
     n_rounds, rho, max_bins, step, early_stopping_rounds, stop_tol, n_threads, callback, progress
         As in `fastpu.fit_rankboost_auc`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -176,12 +182,15 @@ class RankBoostAUCClassifier(_Boosting):
         n_rounds: int = 200,
         rho: float = 0.01,
         max_bins: int | None = None,
-        step: Literal['jensen', 'line_search'] = "jensen",
+        step: Literal["jensen", "line_search"] = "jensen",
         early_stopping_rounds: int | None = None,
         stop_tol: float = STOP_TOL,
         n_threads: int | None = None,
         callback: Callable[[BoostRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.n_rounds = n_rounds
         self.rho = rho
@@ -192,8 +201,10 @@ class RankBoostAUCClassifier(_Boosting):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -221,6 +232,8 @@ class PNUAdaBoostClassifier(_Boosting):
     ----------
     n_rounds, gamma, max_bins, early_stopping_rounds, stop_tol, n_threads, callback, progress
         As in `fastpu.fit_pnu_adaboost`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -231,7 +244,7 @@ class PNUAdaBoostClassifier(_Boosting):
     --------
     >>> from fastpu.estimators import PNUAdaBoostClassifier
     >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
-    >>> PNUAdaBoostClassifier(n_rounds=5).fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
+    >>> PNUAdaBoostClassifier(gamma=0.0, n_rounds=5).fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
     array(['other', 'yes'], dtype='<U5')
     """
 
@@ -249,6 +262,9 @@ class PNUAdaBoostClassifier(_Boosting):
         n_threads: int | None = None,
         callback: Callable[[BoostRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.n_rounds = n_rounds
         self.gamma = gamma
@@ -258,8 +274,10 @@ class PNUAdaBoostClassifier(_Boosting):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to rows and labels.
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]  # stands in for what is not there
         """Nothing: this scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
-        return method
+    _with_callbacks = None
 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
+
+
+_Method = TypeVar("_Method", bound="Callable[..., Any]")
+
+
+def with_callbacks(method: _Method) -> _Method:
+    """Return the method with scikit-learn's callbacks torn down at its end, whatever happens in it."""
+    if _with_callbacks is None:
+        return method
+    managed: _Method = _with_callbacks(method)
+    return managed
 
 
 class FitTask:
@@ -55,7 +67,8 @@ class FitTask:
         def on_round(info: Any) -> bool | None:
             stop = self._end(so_far(info))
             wanted = None if callback is None else callback(info)
-            if not stop and wanted is not True and (self._total is None or self._n_begun < self._total):
+            ends = stop or (isinstance(wanted, bool | np.bool_) and bool(wanted))
+            if not ends and (self._total is None or self._n_begun < self._total):
                 self._begin()
             return True if stop else wanted
 
@@ -81,7 +94,5 @@ class FitTask:
         if ended is None:
             return False
         return bool(
-            ended.call_on_fit_task_end(
-                estimator=self._estimator, **self._data, reconstruction_attributes=attributes
-            )
+            ended.call_on_fit_task_end(estimator=self._estimator, **self._data, reconstruction_attributes=attributes)
         )

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastpu._estimator_base import FastpuClassifier
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu.mapping_convergence import fit_smc, fit_svmc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    import numpy as np
     from typing_extensions import Self
 
     from fastpu.mapping_convergence import MappingRound
@@ -30,6 +27,8 @@ class SMCClassifier(FastpuClassifier):
         As in `fastpu.fit_smc`.
     tol, solver_max_iter, random_state, n_threads, callback, progress
         As in `fastpu.fit_smc`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -38,9 +37,10 @@ class SMCClassifier(FastpuClassifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from fastpu.estimators import SMCClassifier
-    >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
-    >>> SMCClassifier().fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
+    >>> X = np.concatenate([np.linspace(-4, 2, 60), np.linspace(1, 2, 30)])[:, None]
+    >>> SMCClassifier().fit(X, ["other"] * 60 + ["yes"] * 30).predict([[-3.2], [1.5]])
     array(['other', 'yes'], dtype='<U5')
     """
 
@@ -68,6 +68,9 @@ class SMCClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[MappingRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.nu_map = nu_map
         self.C = C
@@ -88,8 +91,10 @@ class SMCClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows and labels.
 
@@ -115,6 +120,8 @@ class SVMCClassifier(FastpuClassifier):
         As in `fastpu.fit_svmc`.
     cache_mb, tol, solver_max_iter, random_state, n_threads, callback, progress
         As in `fastpu.fit_svmc`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -123,9 +130,10 @@ class SVMCClassifier(FastpuClassifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from fastpu.estimators import SVMCClassifier
-    >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
-    >>> SVMCClassifier().fit(X, ["other"] * 3 + ["yes"] * 3).predict([[-1.2], [1.2]])
+    >>> X = np.concatenate([np.linspace(-4, 2, 60), np.linspace(1, 2, 30)])[:, None]
+    >>> SVMCClassifier().fit(X, ["other"] * 60 + ["yes"] * 30).predict([[-3.2], [1.5]])
     array(['other', 'yes'], dtype='<U5')
     """
 
@@ -154,6 +162,9 @@ class SVMCClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[MappingRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.nu_map = nu_map
         self.C = C
@@ -175,8 +186,10 @@ class SVMCClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows and labels.
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastpu._estimator_arguments import balanced_costs
 from fastpu._estimator_base import FastpuClassifier
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu.bpsi import fit_bpsi
 from fastpu.isvm import fit_ipsi, fit_isvm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -30,6 +28,8 @@ class ISVMClassifier(FastpuClassifier):
     ----------
     C, tol, solver_tol, max_outer, check_increase, solver, max_iter, n_threads, callback, progress
         As in `fastpu.fit_isvm`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -59,6 +59,9 @@ class ISVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[MarginRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C = C
         self.tol = tol
@@ -70,8 +73,10 @@ class ISVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -97,6 +102,8 @@ class IPSIClassifier(FastpuClassifier):
     ----------
     C, init, tol, solver_tol, max_outer, check_increase, solver, max_iter, n_threads, callback, progress
         As in `fastpu.fit_ipsi`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -127,6 +134,9 @@ class IPSIClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[MarginRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C = C
         self.init = init
@@ -139,8 +149,10 @@ class IPSIClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -169,6 +181,8 @@ class BPSIClassifier(FastpuClassifier):
     C_pos, C_unl : float, optional
         Costs of a labelled positive and of an unlabelled row. By default n / (2 n_pos) and n / (2 n_unl), of weights
         where there are some, so that both groups weigh the same.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -198,6 +212,9 @@ class BPSIClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[MarginRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C_pos = C_pos
         self.C_unl = C_unl
@@ -209,8 +226,10 @@ class BPSIClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu._estimator_base import FastpuClassifier, seed_of
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu._params import check_int
 from fastpu.svm_path import fit_pu_svm_path, fit_svm_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
     from typing_extensions import Self
@@ -77,6 +76,8 @@ class SVMPathClassifier(_Path):
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -114,6 +115,9 @@ class SVMPathClassifier(_Path):
         prior: float | None = None,
         scenario: str = "case_control",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -131,8 +135,10 @@ class SVMPathClassifier(_Path):
         self.prior = prior
         self.scenario = scenario
         self.random_state = random_state
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_cost: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -167,6 +173,8 @@ class PUSVMPathClassifier(_Path):
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -206,6 +214,9 @@ class PUSVMPathClassifier(_Path):
         prior: float | None = None,
         scenario: str = "case_control",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.cost_pos = cost_pos
         self.cost_unl = cost_unl
@@ -225,8 +236,10 @@ class PUSVMPathClassifier(_Path):
         self.prior = prior
         self.scenario = scenario
         self.random_state = random_state
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows and labels.
 

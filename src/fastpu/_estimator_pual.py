@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastpu._estimator_base import FastpuClassifier
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu.bls_svm import fit_bls_svm
 from fastpu.gllc import fit_gllc
 from fastpu.pual import fit_pual
@@ -15,6 +12,7 @@ from fastpu.pual import fit_pual
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -34,6 +32,8 @@ class PUALClassifier(FastpuClassifier):
         As in `fastpu.fit_pual`.
     n_components : int, optional
         Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -72,6 +72,9 @@ class PUALClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[PualRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C_pos = C_pos
         self.C_unl = C_unl
@@ -92,8 +95,10 @@ class PUALClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, graph: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -127,6 +132,8 @@ class GLLCClassifier(FastpuClassifier):
         As in `fastpu.fit_gllc`.
     n_components : int, optional
         Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -161,6 +168,9 @@ class GLLCClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[PualRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C_pos = C_pos
         self.C_unl = C_unl
@@ -177,8 +187,10 @@ class GLLCClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, graph: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -210,6 +222,8 @@ class BLSSVMClassifier(FastpuClassifier):
         As in `fastpu.fit_bls_svm`.
     n_components : int, optional
         Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -241,6 +255,9 @@ class BLSSVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[PualRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C_pos = C_pos
         self.C_unl = C_unl
@@ -254,8 +271,10 @@ class BLSSVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows and labels.
 

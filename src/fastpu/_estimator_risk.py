@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastpu._estimator_arguments import with_prior
 from fastpu._estimator_base import FastpuClassifier
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu.nnpu import fit_nnpu
 from fastpu.upu import fit_upu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -48,6 +46,8 @@ class UPUClassifier(_Risk):
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
         these.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -89,6 +89,9 @@ class UPUClassifier(_Risk):
         n_threads: int | None = None,
         callback: Callable[[RiskRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.prior = prior
         self.scenario = scenario
@@ -110,8 +113,10 @@ class UPUClassifier(_Risk):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -145,6 +150,8 @@ class NNPUClassifier(_Risk):
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
         these.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -187,6 +194,9 @@ class NNPUClassifier(_Risk):
         n_threads: int | None = None,
         callback: Callable[[RiskRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.prior = prior
         self.scenario = scenario
@@ -208,8 +218,10 @@ class NNPUClassifier(_Risk):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to rows and labels.
 

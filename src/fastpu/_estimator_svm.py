@@ -8,7 +8,6 @@ import numpy as np
 
 from fastpu._estimator_arguments import balanced_costs
 from fastpu._estimator_base import FastpuClassifier, Labels
-from fastpu._estimator_callbacks import with_callbacks
 from fastpu._kernels import take_rows, user_rows
 from fastpu._validate import check_matrix
 from fastpu.bagging_svm import fit_bagging_svm
@@ -36,6 +35,8 @@ class SVMClassifier(FastpuClassifier):
     ----------
     C, kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fastpu.fit_svm`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -66,6 +67,9 @@ class SVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[SvmRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -78,8 +82,10 @@ class SVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sample_cost: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -109,6 +115,8 @@ class NuSVMClassifier(FastpuClassifier):
     ----------
     nu, kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fastpu.fit_nu_svm`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -139,6 +147,9 @@ class NuSVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[SvmRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -151,8 +162,10 @@ class NuSVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -180,6 +193,8 @@ class OneClassSVMClassifier(FastpuClassifier):
     ----------
     nu, kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fastpu.fit_one_class_svm`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -190,7 +205,7 @@ class OneClassSVMClassifier(FastpuClassifier):
     --------
     >>> from fastpu.estimators import OneClassSVMClassifier
     >>> X = [[-0.2], [-0.1], [0.0], [0.1], [0.2]]
-    >>> OneClassSVMClassifier(nu=0.5).fit(X).predict([[0.0], [5.0]])
+    >>> OneClassSVMClassifier(gamma=1.0).fit(X).predict([[0.05], [5.0]])
     array([ 1, -1])
     """
 
@@ -210,6 +225,9 @@ class OneClassSVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[SvmRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -222,8 +240,10 @@ class OneClassSVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -272,6 +292,8 @@ class BSVMClassifier(FastpuClassifier):
     C_pos, C_unl : float, optional
         Costs of a labelled positive and of an unlabelled row. By default n / (2 n_pos) and n / (2 n_unl), of weights
         where there are some, so that both groups weigh the same.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -304,6 +326,9 @@ class BSVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[SvmRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C_pos = C_pos
         self.C_unl = C_unl
@@ -318,8 +343,10 @@ class BSVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
@@ -351,6 +378,8 @@ class BaggingSVMClassifier(FastpuClassifier):
         As in `fastpu.fit_bagging_svm`.
     callback, progress
         As in `fastpu.fit_bagging_svm`.
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
 
     Attributes
     ----------
@@ -384,6 +413,9 @@ class BaggingSVMClassifier(FastpuClassifier):
         n_threads: int | None = None,
         callback: Callable[[BagRound], bool | None] | None = None,
         progress: bool = False,
+        calibration: str | None = None,
+        calibration_prior: float | None = None,
+        calibration_cv: int = 5,
     ) -> None:
         self.C = C
         self.n_estimators = n_estimators
@@ -399,8 +431,10 @@ class BaggingSVMClassifier(FastpuClassifier):
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
+        self.calibration = calibration
+        self.calibration_prior = calibration_prior
+        self.calibration_cv = calibration_cv
 
-    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows and labels.
 

@@ -1,4 +1,69 @@
-"""Every fit function as a scikit-learn classifier (the extra ``fastpu[sklearn]``), and scorers."""
+"""Every fit function as a scikit-learn classifier, and scorers for scikit-learn's searches.
+
+They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
+has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``:
+
+=========================  ==========================  ==========================  ==========================
+`fit_bagging_svm`          `BaggingSVMClassifier`      `fit_pnu_auc`               `PNUAUCClassifier`
+`fit_bls_svm`              `BLSSVMClassifier`          `fit_pnu_auc_boost`         `PNUAUCBoostClassifier`
+`fit_bpsi`                 `BPSIClassifier`            `fit_pu_svm_path`           `PUSVMPathClassifier`
+`fit_bsvm`                 `BSVMClassifier`            `fit_pual`                  `PUALClassifier`
+`fit_gllc`                 `GLLCClassifier`            `fit_rankboost_auc`         `RankBoostAUCClassifier`
+`fit_ipsi`                 `IPSIClassifier`            `fit_samult`                `SAMULTClassifier`
+`fit_isvm`                 `ISVMClassifier`            `fit_smc`                   `SMCClassifier`
+`fit_ls_auc`               `LSAUCClassifier`           `fit_svm`                   `SVMClassifier`
+`fit_nnpu`                 `NNPUClassifier`            `fit_svm_path`              `SVMPathClassifier`
+`fit_nu_svm`               `NuSVMClassifier`           `fit_svmc`                  `SVMCClassifier`
+`fit_one_class_svm`        `OneClassSVMClassifier`     `fit_upu`                   `UPUClassifier`
+`fit_pnu_adaboost`         `PNUAdaBoostClassifier`
+=========================  ==========================  ==========================  ==========================
+
+**Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
+from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
+is passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
+`eval_set` and `graph`. A parameter takes one value: sequences, for which the functions return lists of models, are
+refused. `random_state` may also be a RandomState.
+
+**Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
+unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
+their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive.
+`classes_` holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused,
+and so are the two labels -1 and 0, in which no row is positive.
+
+**Attributes** of a fitted classifier:
+
+- `model_`: the model of the function, with all that it says of the fit.
+- `classes_`, `n_features_in_`, `feature_names_in_` (where the columns have names that are strings).
+- `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``. It is that of
+  `model_`, which may be replaced: ``clf.model_ = clf.model_.with_threshold(prior=0.2, X_unl=X_unl)``.
+- `n_iter_`: rounds or iterations; a closed form counts as one.
+- `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
+  `decision_function` is ``X @ coef_.T + intercept_``; others have none.
+
+**Probabilities.** With ``calibration="sigmoid"`` or ``"isotonic"`` there is a `predict_proba`. The rows are cut into
+`calibration_cv` folds (at most as many as the smallest class has rows), and the scores of each, by a model of the
+others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. They are probabilities
+of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default the own
+`prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from the scores of the
+folds. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this.
+`predict` keeps to `threshold_`, which need not be where a probability is 1/2.
+
+**Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
+are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then
+cut on both sides.
+
+**Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
+can end the fit; the boosting classifiers also show them the model of every round, for a ScoringMonitor. The parameters
+`callback` and `progress` are those of the functions.
+
+**Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`. Accuracy, the default of scikit-learn's
+searches, takes unlabelled rows for negative. StratifiedKFold, the default for classifiers, keeps the share of labelled
+rows in every fold. `fastpu.select` shares work between the points of a grid, which no search of scikit-learn can.
+
+**Checks.** All pass scikit-learn's ``check_estimator`` but for `EXPECTED_FAILED_CHECKS`, which has the reasons:
+``check_estimator(clf, expected_failed_checks=EXPECTED_FAILED_CHECKS.get(type(clf).__name__))``. The check of sample
+weights in scikit-learn 1.6 compares two different targets where a classifier takes two classes alone, and fails.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +85,11 @@ from fastpu._estimator_svm import (
 )
 
 __all__ = [
+    "EXPECTED_FAILED_CHECKS",
     "BLSSVMClassifier",
     "BPSIClassifier",
     "BSVMClassifier",
     "BaggingSVMClassifier",
-    "EXPECTED_FAILED_CHECKS",
     "GLLCClassifier",
     "IPSIClassifier",
     "ISVMClassifier",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,7 +158,10 @@ def _judged_rows(
     for label in (0, 1):
         members = rng.permutation(np.flatnonzero(labels == label))
         fold[members] = np.arange(members.size) % n_folds
-    return labels, _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
+    merged = _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
+    # A path of fewer rows can reach further down than that of all, which alone has a machine to return.
+    end = float(path.knots[-1]) if path.knots.size else 0.0
+    return labels, replace(merged, low=max(merged.low, end))
 
 
 def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
