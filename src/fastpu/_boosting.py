@@ -175,6 +175,8 @@ def boost(
     }
     model = _model(fit, found, data, params, has_eval=eval_native is not None)
     _warn(fit, found, model, patience, tolerance)
+    if fit.loss == "ada":
+        _warn_if_degenerate(fit, model, rows, threads)
     return _with_own_threshold(model, fit, rows, threads)
 
 
@@ -322,6 +324,23 @@ def _is_pair_of_data(value: object) -> bool:
     X = value[0]
     is_table = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple)
     return is_table or len(getattr(X, "shape", ())) == 2
+
+
+def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: _Rows, n_threads: int) -> None:
+    """Warn if all training rows lie on one side of 0. A cut chosen on an AUC above 1/2 always has rows on both."""
+    if not model.features.size or model.status == "callback":
+        return
+    scores = model._scores(rows.native, n_threads)
+    n_positive = int(np.count_nonzero(scores > 0))
+    if n_positive in (0, scores.size):
+        verdict = "positive" if n_positive else "negative"
+        warnings.warn(
+            f"{fit.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
+            f"{scores.min():.3g} and {scores.max():.3g}; choose another gamma or n_rounds, or rank by the scores "
+            f"(with_threshold)",
+            DegenerateModelWarning,
+            stacklevel=4,  # the caller of the fit function
+        )
 
 
 def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: int, tolerance: float) -> None:

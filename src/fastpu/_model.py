@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "load"]
 
+_MOST_FEATURES = 2**63 - 1
 _CLASSES: dict[str, type[Model]] = {}
 # Files of models without probabilities do not have these fields, like all files from before there were any.
 _CALIBRATION = ("calibration", "calibration_prior", "calibration_knots", "calibration_values")
@@ -105,8 +106,9 @@ class Model(ABC):
     def __post_init__(self) -> None:
         for name, spec in field_specs(type(self)).items():
             object.__setattr__(self, name, freeze(name, getattr(self, name), spec))
-        if self.n_features < 1:
-            raise ValueError(f"n_features must be >= 1, got {self.n_features}")
+        if not 1 <= self.n_features <= _MOST_FEATURES:
+            bound = ">= 1" if self.n_features < 1 else f"<= {_MOST_FEATURES}"
+            raise ValueError(f"n_features must be {bound}, got {short(self.n_features)}")
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError(f"feature_names must have {self.n_features} names, got {len(self.feature_names)}")
         if self.n_iter < 0:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MappingMachine", "MappingModel", "MappingScorer", "StageScorers"]
 
+_SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MappingModel(Model):
@@ -136,8 +138,11 @@ class MappingMachine(MappingModel, KernelMachine):
         super()._check_fields()
         n_boundaries = self.boundary_intercepts.size
         starts = self.boundary_starts
-        if len(self.history["kind"]) != n_boundaries or starts.size != n_boundaries + 1:
+        shapes = [getattr(self.history.get(name), "shape", None) for name in ("kind", "n_steps", *_SOLVER)]
+        if set(shapes) != {(n_boundaries,)} or starts.size != n_boundaries + 1:
             raise ValueError(f"history and boundary_starts must fit {n_boundaries} boundaries")
+        if not isinstance(self.params.get("tol"), float | int):
+            raise ValueError("params must have the number tol")
         if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != self.boundary_support.size:
             raise ValueError("boundary_starts must rise from 0 to the size of boundary_support")
         if self.boundary_coefs.size != self.boundary_support.size or not np.isfinite(self.boundary_coefs).all():
@@ -190,7 +195,7 @@ class MappingMachine(MappingModel, KernelMachine):
             raise ValueError("iteration must be >= 1 where psi1 is the user's, whose boundary is not kept, got 0")
         entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
-        solver = {name: float(self.history[name][i]) for name in ("objective", "gap", "violation", "margin")}
+        solver = {name: float(self.history[name][i]) for name in _SOLVER}
         is_met = solver["violation"] <= float(str(self.params["tol"]))
         return KernelMachine(
             n_features=self.n_features,

@@ -78,8 +78,10 @@ class StumpEnsemble(Model):
             raise ValueError(f"a model of {self.n_iter} stumps must have as many entries in each of its arrays")
         if self.features.size and (self.features.min() < 0 or self.features.max() >= self.n_features):
             raise ValueError(f"features must be in [0, {self.n_features})")
-        if np.isnan(self.thresholds).any() or not np.isfinite(self.alphas).all():
-            raise ValueError("thresholds must be numbers and alphas finite")
+        with np.errstate(over="ignore"):
+            largest = np.abs(self.alphas).sum()  # of all scores
+        if np.isnan(self.thresholds).any() or not np.isfinite(largest):
+            raise ValueError("thresholds must be numbers, and alphas finite with a finite sum")
         if not np.isin(self.polarity, (-1, 1)).all():
             raise ValueError("polarity must be +1 or -1")
         if self.low not in (0.0, -1.0):

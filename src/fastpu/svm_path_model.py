@@ -239,9 +239,9 @@ class SVMPath(Model):
             return np.zeros(self.rows.size), self.heavier * lam, -float(self.start_alpha.sum()) / lam
         if lam >= self.knots[0]:
             alpha = self.start_alpha.copy()
-            norm = float(self.history["norm"][0]) * float(self.knots[0]) ** 2
+            ratio = float(self.knots[0]) / lam
             offset = float(self.offsets[0]) + self.heavier * (lam - float(self.knots[0]))
-            return alpha, offset, norm / lam**2 / 2 - float(alpha.sum()) / lam
+            return alpha, offset, float(self.history["norm"][0]) * ratio * ratio / 2 - float(alpha.sum()) / lam
         if lam < self.knots[-1]:
             raise ValueError(
                 f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
@@ -252,12 +252,13 @@ class SVMPath(Model):
         share = (left - lam) / (left - right)
         alpha = upper + share * (lower - upper)
         offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
-        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a).
-        norms = [float(self.history["norm"][k]) * float(self.knots[k]) ** 2 if k < self.lams.size else 0.0
-                 for k in (after - 1, after)]  # fmt: skip
-        curvature = -(float(lower.sum()) - float(upper.sum())) * (left - right)
+        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). Products, as a power or a division by lam^2
+        # raises an OverflowError or a ZeroDivisionError where numbers are extreme.
+        norms = [float(self.history["norm"][k]) * (knot / lam) * (knot / lam) if k < self.lams.size else 0.0
+                 for k, knot in ((after - 1, left), (after, right))]  # fmt: skip
+        curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        return alpha, offset, norm / lam**2 / 2 - float(alpha.sum()) / lam
+        return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
