@@ -44,7 +44,7 @@ def test_criterion_is_drawn_below_with_the_best_lam(toy):
         best = model.select(name, X, y, prior=prior).params
         assert (lower.lines[1].get_xdata()[0], lower.lines[1].get_ydata()[0]) == (best["lam"], best["value"])
         drawn = lower.lines[0].get_ydata()
-        assert max(drawn) <= best["value"] if name == "puf" else min(drawn) >= best["value"]
+        assert (max(drawn) if name == "puf" else min(drawn)) == best["value"]
         assert all(line.get_ydata().max() <= 1 and line.get_ydata().min() >= 0 for line in upper.lines)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CYCLE", "DASHES", "GROUPS", "Group", "check_axes", "groups_of", "legend_above", "mark_scale", "open_axes"]
+__all__ = ["CYCLE", "DASHES", "GROUPS", "Group", "check_axes", "groups_of", "mark_scale", "open_axes", "with_legends"]
 
 # Colours that the colour-blind tell apart (Okabe and Ito), and dashes for more lines than there are colours.
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -72,11 +72,22 @@ def open_axes(axes: list[Any] | None, n: int, size: tuple[float, float]) -> tupl
     return list(np.atleast_1d(figure.subplots(n, 1, sharex=True)).ravel()), figure
 
 
-def legend_above(ax: Any, *, entry: float = 2.3) -> None:
-    """Put the legend above the Axes, where it hides nothing, in columns of `entry` inches as far as there is room."""
-    width = ax.get_window_extent().width / ax.figure.dpi
-    n_columns = int(np.clip(width / entry, 1, 4))
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, fontsize=8, frameon=False, borderaxespad=0.2)
+def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 2.3) -> Any:
+    """Give all Axes with something to name a legend, and return their figure.
+
+    In a figure of ours it stands above the Axes, where it hides nothing, in columns of `entry` inches as far as they
+    fit. In Axes of the user's it stands inside: above them is the place of their title.
+    """
+    for ax in axes:
+        if not ax.get_legend_handles_labels()[0]:
+            continue
+        if is_ours:
+            columns = int(np.clip(ax.get_window_extent().width / figure.dpi / entry, 1, 4))
+            place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": columns, "borderaxespad": 0.2}
+            ax.legend(**place, fontsize=8, frameon=False)
+        else:
+            ax.legend(loc="best", fontsize=7, framealpha=0.8)
+    return figure
 
 
 def mark_scale(ax: Any, n_rounds: int) -> None:

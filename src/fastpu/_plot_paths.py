@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._plot_axes import CYCLE, DASHES, legend_above
+from fastpu._plot_axes import CYCLE, DASHES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,10 +31,8 @@ def draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], 
             marker="o" if lams.size == 1 else None,
             markersize=3,
             linewidth=1.2 if len(names) <= _FEW else 0.8,
-            label=name,
+            label=name if len(names) <= _FEW else None,
         )
-    if len(names) <= _FEW:
-        legend_above(ax, entry=1.2)
 
 
 def draw_criterion(ax: Any, lams: NDArray[np.float64], values: Sequence[float], name: str, best: Any) -> None:
@@ -44,7 +42,6 @@ def draw_criterion(ax: Any, lams: NDArray[np.float64], values: Sequence[float], 
     ax.plot([best["lam"]], [best["value"]], "o", color=CYCLE[1], markersize=5, label=label)
     ax.axvline(best["lam"], color=CYCLE[1], linewidth=0.8, linestyle=":")
     ax.set_ylabel(name)
-    legend_above(ax)
 
 
 # ---- Selection ----
@@ -114,4 +111,3 @@ def draw_selection(ax: Any, table: Mapping[str, NDArray[Any]], name: str, scorin
         ax.set_xlim(-0.5, len(values) - 0.5)
     elif places.min() > 0 and places.max() >= _WIDE * places.min():
         ax.set_xscale("log")
-    legend_above(ax)

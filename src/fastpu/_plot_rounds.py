@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._plot_axes import CYCLE, DASHES, legend_above, mark_scale
+from fastpu._plot_axes import CYCLE, DASHES, mark_scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,6 @@ def draw_boosting(axes: Sequence[Any], objective: NDArray[np.float64], aucs: Seq
         for ax in axes:
             ax.axvline(n_kept, color="0.4", linestyle=":", linewidth=1.2)
         axes[0].lines[-1].set_label(f"early stopping: {n_kept} of {n_run} rounds kept")
-        legend_above(axes[0])
     if aucs:
         _draw_lines(axes[1], aucs, first=1)
         axes[1].set_ylabel("AUC")
@@ -39,7 +38,6 @@ def draw_boosting(axes: Sequence[Any], objective: NDArray[np.float64], aucs: Seq
             best = int(np.argmax(values))
             line.set_label(f"{line.get_label()}: best {values[best]:.4f} after {best + 1} round{'s' * (best > 0)}")
             axes[1].plot([best + 1], [values[best]], "o", color=line.get_color(), markersize=4)
-        legend_above(axes[1])
     axes[-1].set_xlabel("round")
     mark_scale(axes[-1], n_run)
 
@@ -57,7 +55,6 @@ def draw_changes(
         ax.yaxis.get_major_locator().set_params(integer=True)
         if n_kept < n_run - 1:
             ax.axvline(n_kept, color="0.4", linestyle=":", linewidth=1.2, label=f"kept: {n_kept}")
-        legend_above(ax)
     axes[-1].set_xlabel(xlabel)
     mark_scale(axes[-1], n_run)
 

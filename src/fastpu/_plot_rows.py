@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu._plot_axes import check_axes, groups_of, legend_above, open_axes
+from fastpu._plot_axes import check_axes, groups_of, open_axes, with_legends
 from fastpu._text import describe
 from fastpu._validate import check_int, check_labels, check_matrix
 
@@ -85,7 +85,7 @@ def decision_regions(
     points = _dense_points(matrix)
     axes, figure = open_axes(given, 1, (6, 5))
     _draw_regions(axes[0], model, points, labels, names, resolution, max_rows)
-    return figure
+    return with_legends(axes, figure, is_ours=given is None, entry=1.6)
 
 
 def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any = None) -> Any:
@@ -138,7 +138,7 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
     labels = check_labels(y, scores.size)
     axes, figure = open_axes(given, 1, (7, 4))
     _draw_histogram(axes[0], scores, threshold, labels, n_bins)
-    return figure
+    return with_legends(axes, figure, is_ours=given is None)
 
 
 def _check_scorer(model: Any) -> None:
@@ -215,7 +215,6 @@ def _draw_regions(
         ax.plot([], [], color="black", linewidth=1.2, label=f"score = threshold ({threshold:.4g})")
     _draw_points(ax, points, labels, max_rows)
     ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=names[0], ylabel=names[1])
-    legend_above(ax, entry=1.6)
 
 
 def _tinted(distance: NDArray[np.float64], above: NDArray[np.bool_]) -> NDArray[np.uint8]:
@@ -292,7 +291,6 @@ def _draw_histogram(
     size = "infinite" if np.isinf(beyond).all() else f"beyond {_LARGEST:g}"
     ax.set_xlabel("score" if not beyond.size else f"score ({beyond.size:,} {size}, in the outermost bins)")
     ax.set_ylabel("share of the group")
-    legend_above(ax)
 
 
 def _edges(scores: NDArray[np.float64], threshold: float, n_bins: int) -> NDArray[np.float64]:

@@ -2,7 +2,8 @@
 
 Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: show it in a notebook by naming it,
 or keep it with ``figure.savefig("name.png")``. Nothing has to be closed, and no display is needed. `ax` takes Axes of
-yours instead, pyplot's as well.
+yours instead, pyplot's as well. The legend stands above the Axes, but inside Axes of yours, so that these can have a
+title; for a title of a new figure use ``figure.suptitle``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._plot_axes import check_axes, open_axes
+from fastpu._plot_axes import check_axes, open_axes, with_legends
 from fastpu._plot_paths import draw_criterion, draw_lines, draw_selection, is_numeric
 from fastpu._plot_rounds import draw_boosting, draw_changes
 from fastpu._plot_rows import decision_regions, score_histogram
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["boosting_curves", "decision_regions", "label_changes", "path", "score_histogram", "selection"]
 
 _AT_MOST = 2000  # points of a line: more than a figure can show
+_BETWEEN = 400  # points between breakpoints, where rows change sides and a criterion jumps
 _SHOWN = ("auto", "coef", "alpha")
 
 
@@ -88,7 +90,7 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
         aucs.append(("X, y", _auc_per_round(model, X, y)))
     axes, figure = open_axes(given, 1 + bool(aucs), (7, 5 if aucs else 3.5))
     draw_boosting(axes, objective, aucs, model.n_iter)
-    return figure
+    return with_legends(axes, figure, is_ours=given is None)
 
 
 def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any:
@@ -147,9 +149,10 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
             f"model must be a LinearMachine, MappingMachine or MappingScorer, whose history holds label changes, got "
             f"{describe(model)}"
         )
-    axes, figure = open_axes(check_axes(ax, len(panels)), len(panels), (7, 1.5 + 2 * len(panels)))
+    given = check_axes(ax, len(panels))
+    axes, figure = open_axes(given, len(panels), (7, 1.5 + 2 * len(panels)))
     draw_changes(axes, panels, "iteration", model.n_iter)
-    return figure
+    return with_legends(axes, figure, is_ours=given is None)
 
 
 # ---- Parameters ----
@@ -200,8 +203,8 @@ def path(
     Notes
     -----
     lam falls from left to right: the machine becomes more flexible. Lines are drawn through the breakpoints, every k-th
-    of them where there are more than 2,000, and the criterion is that of these points; the best lam is that of the
-    whole path. Up to 8 lines are named in a legend.
+    of them where there are more than 2,000, and that of the criterion through these and 400 points between; the best
+    lam is that of the whole path. Up to 8 lines are named in a legend.
 
     Examples
     --------
@@ -235,13 +238,15 @@ def path(
     some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
     axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
     if best is not None:
-        draw_criterion(axes[1], lams, _criterion(model, lams, X, y, name, prior, scenario), name, best)
+        between = np.geomspace(lams[0], lams[-1], _BETWEEN)
+        at = np.unique(np.concatenate([lams, np.clip(between, lams[-1], lams[0]), [best["lam"]]]))[::-1]
+        draw_criterion(axes[1], at, _criterion(model, at, X, y, name, prior, scenario), name, best)
     for each in axes:
         each.set_xscale("log")
         if not each.xaxis_inverted():  # axes that share their x are one
             each.invert_xaxis()
     axes[-1].set_xlabel("lam")
-    return figure
+    return with_legends(axes, figure, is_ours=given is None, entry=1.2)
 
 
 def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -317,10 +322,11 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
         n_values = [len(np.unique(column)) if is_numeric(list(column)) else 0 for column in columns.values()]
         param = list(columns)[int(np.argmax(n_values))]
     name = check_choice("param", param, list(columns))
-    axes, figure = open_axes(check_axes(ax, 1), 1, (7, 4))
+    given = check_axes(ax, 1)
+    axes, figure = open_axes(given, 1, (7, 4))
     sign = -1 if chosen.scoring in ("err_star", "error") else 1
     draw_selection(axes[0], chosen.table, name, chosen.scoring, sign, chosen.best_index)
-    return figure
+    return with_legends(axes, figure, is_ours=given is None)
 
 
 # ---- Checks and values ----

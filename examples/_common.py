@@ -1,0 +1,171 @@
+"""What the examples share: where the data come from, how a method is judged, and the table of the results."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.datasets import fetch_openml
+from sklearn.metrics import average_precision_score
+
+import fastpu
+from fastpu.metrics import auc, f1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+
+# ---- Where the data come from ----
+
+
+def options(description: str | None, *, splits: int, data: str) -> argparse.ArgumentParser:
+    """Return the options that all examples have; `data` says what a folder must hold."""
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, metavar="DIR", help=f"folder with {data}, read instead of fetching")
+    parser.add_argument("--output", type=Path, default=Path("build/examples"), help="folder of pictures (%(default)s)")
+    parser.add_argument("--splits", type=int, default=splits, help="number of random splits (%(default)s)")
+    return parser
+
+
+def read_csv(folder: Path, name: str) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+    """Read <folder>/<name>.csv.gz: a header, numeric columns (empty for missing values), the class last."""
+    with open_text(folder / f"{name}.csv.gz") as file:
+        rows = csv.reader(file)
+        next(rows)
+        values, classes = [], []
+        for row in rows:
+            values.append([float(entry) if entry else np.nan for entry in row[:-1]])
+            classes.append(row[-1])
+    return np.array(values), np.array(classes)
+
+
+def read_texts(folder: Path, name: str) -> tuple[list[str], NDArray[np.str_]]:
+    """Read <folder>/<name>.jsonl.gz: a JSON object with "text" and "label" in each line."""
+    with open_text(folder / f"{name}.jsonl.gz") as file:
+        documents = [json.loads(line) for line in file]
+    return [document["text"] for document in documents], np.array([document["label"] for document in documents])
+
+
+def open_text(path: Path) -> Any:
+    try:
+        return gzip.open(path, "rt", encoding="utf-8", newline="")
+    except OSError as error:
+        sys.exit(f"{path} cannot be read: {error.strerror}")
+
+
+def read_openml(name: str, *, file: str) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+    """Fetch a data set from OpenML; `file` is what --data would read instead."""
+    found = fetch(lambda: fetch_openml(name, version=1, as_frame=True), f"{name!r} from OpenML", file)
+    return found.data.to_numpy(dtype=np.float64, na_value=np.nan), found.target.to_numpy().astype(str)
+
+
+def fetch(function: Callable[[], Any], what: str, file: str) -> Any:
+    """Call one of scikit-learn's functions that fetch data; where it cannot, say what to do and end."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of every attempt that failed: the last error says it
+            return function()
+    except (OSError, ImportError, ValueError) as error:  # no network, no room on the disk; no pandas; a server's error
+        sys.exit(f"{what} cannot be fetched ({error}).\nWithout network pass --data DIR, a folder with {file}.")
+
+
+# ---- How a method is judged ----
+
+
+class Task(NamedTuple):
+    """Training rows with labels +1 and 0, and other rows with their true labels."""
+
+    X: Any
+    y: NDArray[np.int8]
+    X_test: Any
+    truth: NDArray[np.int_]
+    prior: float
+    """Estimated share of positives among the unlabelled training rows; NaN where no method is told one."""
+
+    @property
+    def overall(self) -> float:
+        """What the prior means for rows of which none is labelled, such as the test rows."""
+        return float((self.prior * np.sum(self.y == 0) + np.sum(self.y == 1)) / self.y.size)
+
+
+class Method(NamedTuple):
+    """A way to a model: ``fit(X, y, prior)``, with y of +1 and 0 and an estimate of the prior among unlabelled rows.
+
+    With `cut`, the threshold is moved after the fit so that the estimated share of the test rows lies above it, which
+    takes no labels. `with_threshold` does it for every model of fastpu, and `CutAtPrior` for those of scikit-learn.
+    """
+
+    name: str
+    fit: Callable[[Any, NDArray[np.int8], float], Any]
+    cut: bool = False
+
+
+class CutAtPrior:
+    """A classifier of scikit-learn whose threshold is moved: it calls a share `prior` of given rows positive."""
+
+    def __init__(self, model: Any, prior: float, X: Any) -> None:
+        self.decision_function = model.decision_function
+        self.threshold = float(np.quantile(model.decision_function(X), 1 - prior))
+
+    def predict(self, X: Any) -> NDArray[np.bool_]:
+        return self.decision_function(X) > self.threshold
+
+
+def true_prior(y: NDArray[np.int8], truth: NDArray[np.int_]) -> float:
+    """Return the share of positives among the unlabelled rows, to be printed beside its estimate."""
+    return float(np.mean(truth[y == 0] == 1))
+
+
+def fitted(method: Method, task: Task) -> Any:
+    model = method.fit(task.X, task.y, task.prior)
+    if not method.cut:
+        return model
+    if isinstance(model, fastpu.Model):
+        return model.with_threshold(prior=task.overall, X_unl=task.X_test)
+    return CutAtPrior(model, task.overall, task.X_test)
+
+
+def judge(method: Method, tasks: Sequence[Task]) -> NDArray[np.float64]:
+    """Fit each task and judge by the true labels of its test rows, which nothing before this has seen.
+
+    Returns a row for each task: AUC, average precision, F1, the share called positive, seconds.
+    """
+    figures = []
+    for task in tasks:
+        start = time.perf_counter()
+        model = fitted(method, task)
+        seconds = time.perf_counter() - start
+        scores, called = model.decision_function(task.X_test), model.predict(task.X_test) == 1
+        ranked = auc(task.truth, scores), average_precision_score(task.truth, scores)
+        figures.append([*ranked, f1(task.truth, np.where(called, 1, -1)), called.mean(), seconds])
+    return np.array(figures)
+
+
+def print_table(methods: Sequence[Method], tasks: Sequence[Task]) -> None:
+    """Print the means over the splits, and the standard deviation of F1 where there are several."""
+    print(
+        f"{'method':<44}{'AUC':>7}{'av.prec.':>10}{'F1':>7}{'sd':>7}{'called +':>10}{'fit, s':>9}", "-" * 94, sep="\n"
+    )
+    for method in methods:
+        figures = judge(method, tasks)
+        area, precision, score, called, seconds = figures.mean(axis=0)
+        sd = f"{figures[:, 2].std(ddof=1):.3f}" if len(figures) > 1 else "-"
+        name = method.name + (", cut at the prior" if method.cut else "")
+        print(f"{name:<44}{area:>7.3f}{precision:>10.3f}{score:>7.3f}{sd:>7}{called:>10.1%}{seconds:>9.3f}", flush=True)
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / name, dpi=120)
+    print(f"picture: {folder / name}")
