@@ -69,7 +69,7 @@ test-python: $(VENV)/.has-test  ## Python tests and doctests alone
 	$(VENV_PYTHON) -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
 
 docs: $(VENV)/.has-docs install  ## the documentation, build/docs/index.html; warnings are errors
-	rm -rf docs/reference/generated
+	rm -rf docs/reference/generated docs/_figures
 	$(VENV_PYTHON) -m sphinx -W --keep-going -n -q -E -d build/doctrees docs build/docs
 
 bench: $(VENV)/.has-bench install  ## the asv suite in this environment

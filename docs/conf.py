@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -106,6 +108,24 @@ def _skip_foreign(_app: Sphinx, _what: str, _name: str, member: object, _skip: b
     return True if is_foreign or type(member).__name__ == "_tuplegetter" else None
 
 
+def _colour_examples(_app: Sphinx, document: nodes.document) -> None:
+    """Colour indented examples, which Markdown gives no language, as Python sessions."""
+    for block in document.findall(nodes.literal_block):
+        if block.astext().startswith(">>>"):
+            block["language"] = "pycon"
+
+
+def _draw_figures(app: Sphinx) -> None:
+    """Run the examples of the page on plots and keep their figures, so that it shows what its code draws."""
+    folder = Path(app.srcdir) / "_figures"
+    folder.mkdir(exist_ok=True)
+    names: dict[str, object] = {}
+    for example in doctest.DocTestParser().get_examples((Path(app.srcdir) / "plots.md").read_text(encoding="utf-8")):
+        exec(compile(example.source, "plots.md", "single"), names)  # noqa: S102 - our own page
+        if drawn := re.match(r"figure = fastpu\.plot\.(\w+)", example.source):
+            names["figure"].savefig(folder / f"{drawn[1]}.svg")
+
+
 def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
     """Return a formula as MathML; equations with a blank line between them are lines, aligned where there is an &."""
     lines = [line.strip() for line in tex.split("\n\n") if line.strip()]
@@ -154,6 +174,8 @@ def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", _draw_figures)
+    app.connect("doctree-read", _colour_examples)
     app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("env-check-consistency", _check_names)
