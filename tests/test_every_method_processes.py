@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fastpu import _core
-from method_recipes import FITS, RECIPES
+from method_recipes import RECIPES
 
 #: Models of different instruction-set levels agree to this, relative to the largest entry of an array.
 LEVELS_TOL = 1e-10
@@ -22,7 +22,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import numpy as np
 import fastpu
 import method_recipes
-from method_recipes import FITS, RECIPES, bits, contents, digest, digests, result
+from method_recipes import RECIPES, bits, contents, digest, digests, result
 warnings.simplefilter("ignore")
 """
 
