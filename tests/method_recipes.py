@@ -45,7 +45,7 @@ class Recipe:
         return owner
 
     def arguments(self, n: int | None = None, *, form: str = "float64", seed: int = 0) -> tuple[Any, ...]:
-        """The rows (and their labels, where the function takes some): `n` of them, by default the recipe's own number."""
+        """The rows (and their labels, where the function takes some), `n` of them or the recipe's own number."""
         X, y = problem(n or self.rows, self.groups, seed=seed)
         if self.name in {"knn_graph", "knn_similarity", "bin_features", "fit_one_class_svm"}:
             return (FORMS[form](X),)
@@ -145,9 +145,6 @@ RECIPES = {
     "priors.bbe": Recipe("priors.bbe", "PU", _SAMPLES, 300),
     "select": Recipe("select", "PU", {"cv": 3, "random_state": 0}, 300),
 }
-
-#: One recipe of every fit function, the first.
-FITS = {name: RECIPES[name] for name in RECIPES if name.startswith("fit_") and "-" not in name}
 
 
 def computing_functions() -> list[str]:

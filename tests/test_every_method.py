@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import gc
-import os
 import threading
 import time
 import weakref

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fastpu import _core
-from method_recipes import FITS, RECIPES
+from method_recipes import RECIPES
 
 #: Models of different instruction-set levels agree to this, relative to the largest entry of an array.
 LEVELS_TOL = 1e-10
@@ -22,7 +22,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import numpy as np
 import fastpu
 import method_recipes
-from method_recipes import FITS, RECIPES, bits, contents, digest, digests, result
+from method_recipes import RECIPES, bits, contents, digest, digests, result
 warnings.simplefilter("ignore")
 """
 
@@ -109,3 +109,43 @@ found = joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(digest)(name) f
 assert found == list(before.values())
 """
     run(code, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+def test_short_of_memory_a_fit_says_how_many_bytes_it_wanted_and_the_next_one_works():
+    """As under `ulimit -v`: each method has room for a little more than its rows, and then for more and more."""
+    code = """
+import ctypes, gc, re, resource
+libc = ctypes.CDLL("libc.so.6")
+libc.mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD: from here on memory is asked for, and given back
+libc.mallopt(-1, 1 << 23)  # M_TRIM_THRESHOLD: less comes from 2 MB that are kept, for NumPy's buffers crash without
+kept = [bytes(1 << 16) for _ in range(32)]
+del kept
+names = [name for name in RECIPES if name != "select"]
+before = {name: digest(name, 1) for name in names}
+unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+refused = 0
+for name in names:
+    recipe = RECIPES[name]
+    arguments = recipe.arguments(recipe.rows * 3)
+    for megabytes in (0.125, 0.5, 2, 8, 32, 256):
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + int(megabytes * 2**20), resource.RLIM_INFINITY))
+        try:
+            recipe.call(*arguments, n_threads=1)
+        except MemoryError as error:
+            resource.setrlimit(resource.RLIMIT_AS, unlimited)
+            assert re.search("[0-9]+ bytes|[0-9][.]? [KMGT]iB", str(error)), (name, megabytes, str(error))
+            assert digest(name, 1) == before[name], (name, megabytes)
+            refused += 1
+            continue
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, unlimited)
+        break
+    else:
+        raise AssertionError(f"{name} does not do with 256 MB")
+print(refused)
+"""
+    assert int(run(code)) > len(RECIPES)

@@ -159,3 +159,25 @@ def test_bad_input_of_risks(risk, names):
             risk(bad, good)
         with pytest.raises(ValueError, match=re.escape(f"{names[1]} {text}")):
             risk(good, bad)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "constant", "infinite", "sorted"])
+def test_a_stable_order_in_parts_is_that_of_numpy(kind, monkeypatch, rng):
+    from fastpu import metrics
+
+    monkeypatch.setattr(metrics, "_AT_ONCE", 1 << 11)
+    values = rng.normal(size=5000)
+    if kind == "ties":
+        values = np.round(values)
+    elif kind == "constant":
+        values[:] = 0.5
+    elif kind == "infinite":
+        values[::3], values[1::3] = np.inf, -np.inf
+    elif kind == "sorted":
+        values.sort()
+    np.testing.assert_array_equal(metrics._stable_order(values), np.argsort(values, kind="stable"))
+    y = rng.choice([1, -1], 5000)
+    weights = rng.random(5000)
+    in_parts = metrics.auc(y, values, sample_weight=weights)
+    monkeypatch.undo()
+    assert in_parts == metrics.auc(y, values, sample_weight=weights)

@@ -21,6 +21,7 @@ __all__ = ["KNNGraph", "knn_graph", "knn_similarity"]
 
 Mode: TypeAlias = Literal["mutual", "union"]
 _MODES = ("mutual", "union")
+_AT_ONCE = 1 << 20  # numbers that are converted at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,9 +124,20 @@ class KNNGraph:
 
 
 def _csr(arrays: tuple[Any, Any, Any], n: int) -> Any:
-    matrix = sp.csr_array(arrays, shape=(n, n))
+    values, *indices = arrays
+    if max(n, values.size) <= np.iinfo(np.int32).max:  # SciPy's choice too, but it converts all at once
+        indices = [_as_int32(numbers) for numbers in indices]
+    matrix = sp.csr_array((values, *indices), shape=(n, n))
     matrix.has_canonical_format = True  # sorted and free of duplicates, which SciPy would look at every entry to see
     return matrix
+
+
+def _as_int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the numbers converted, in parts between which Ctrl-C is looked at."""
+    converted: NDArray[np.int32] = np.empty(numbers.size, dtype=np.int32)
+    for first in range(0, numbers.size, _AT_ONCE):
+        converted[first : first + _AT_ONCE] = numbers[first : first + _AT_ONCE]
+    return converted
 
 
 def _check_sigma(sigma: object) -> float | None:

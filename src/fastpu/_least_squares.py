@@ -9,9 +9,12 @@ import numpy as np
 from fastpu import _core
 from fastpu._pual import Smooth, Solved, closed_form
 from fastpu._pual_arguments import PualRound
+from fastpu._pual_features import empty, row_strips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from fastpu._pual import Hook, Local
     from fastpu._pual_arguments import Point
@@ -31,14 +34,13 @@ def solve_least_squares(features: Features, local: Local, points: Sequence[Point
     rows = features.rows
     n_pos, n_unl = rows.pos.size, rows.unl.size
     mean = features.pos.mean(axis=0)
-    spread = _core.tiled_gram(features.pos - mean, n_threads=rows.n_threads)
-    between = np.outer(mean, mean)
+    spread = _spread(features.pos, mean, rows.n_threads)
     solved = []
     for point in points:
         of_pos, of_unl = 2 * point.C_pos * n_pos, 2 * point.C_unl * n_unl
         total = of_pos + of_unl
         k = of_pos * (of_unl / total)
-        smooth = Smooth(features, local, point, 2 * point.C_pos * spread + k * between)
+        smooth = Smooth(features, local, point, _with_means(2 * point.C_pos, spread, k, mean))
         last = 2 * k * mean[None, :]
         corner = np.ascontiguousarray(smooth.factor[-mean.size :, -mean.size :])
         _core.tiled_solve(corner, last, transpose=True, n_threads=rows.n_threads)
@@ -57,3 +59,20 @@ def solve_least_squares(features: Features, local: Local, points: Sequence[Point
         if is_over:
             break
     return solved
+
+
+def _spread(z: NDArray[np.float64], mean: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+    """Return (Z - m)'(Z - m)."""
+    apart = empty(z.shape, "centred rows of the positives")
+    for block in row_strips(*z.shape):
+        np.subtract(z[block], mean, out=apart[block])
+    return _core.tiled_gram(apart, n_threads=n_threads)
+
+
+def _with_means(factor: float, spread: NDArray[np.float64], k: float, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return factor * spread + k m m'."""
+    found = empty(spread.shape, "the matrix of the positives")
+    for block in row_strips(*spread.shape):
+        np.multiply(spread[block], factor, out=found[block])
+        found[block] += k * np.outer(mean[block], mean)
+    return found

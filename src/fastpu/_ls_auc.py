@@ -196,7 +196,7 @@ class _Data:
 
     def moments(self) -> Moments:
         native, labels = self.rows.matrix.native, self.rows.labels
-        _check_memory(self.size, len(set(labels.tolist())))
+        _check_memory(self.size, np.unique(labels).size)
         if isinstance(native, tuple) and self.centers is None:
             return sparse_moments(native, labels, self.share)
         return dense_moments(self._features, native, self.size, labels, self.share)

@@ -16,6 +16,7 @@ __all__ = ["ordered_factor"]
 
 _ALIKE = 1e-5  # of the size: float32 values of a kernel are as right as that, kernels with negative parts are not
 _MOST_LOST = 1e-3  # of the size: the largest pivot that may be taken for rounding
+_AT_ONCE = 1 << 20  # entries of the rows that are copied at a time
 _RANK_TOL = 2.0  # in units of n eps times the size: what rounding leaves of a pivot that is 0
 
 
@@ -32,7 +33,9 @@ def ordered_factor(
     n = len(K)
     limit = _RANK_TOL * n * np.finfo(float).eps * size
     # The last row follows from the others: -1 times their sum over the later rows.
-    inner = K[:-1, :-1].copy()
+    inner = np.empty((n - 1, n - 1))
+    for rows in _strips(n - 1):
+        inner[rows] = K[rows, :-1]
     if n - 1 > n_first and _core.tiled_cholesky(inner, n_threads=n_threads) == 0:
         diagonal = np.diagonal(inner)
         if float((diagonal * diagonal).min()) > limit:
@@ -71,11 +74,22 @@ def _arranged(factor: NDArray[np.float64], n_first: int) -> NDArray[np.float64]:
     """Return the lower triangle of a Cholesky factor with its first columns last, and with the row left out."""
     n = len(factor)
     Z = np.zeros((n + 1, n))
-    Z[:n_first, n - n_first :] = np.tril(factor[:n_first, :n_first])
-    Z[n_first:n, n - n_first :] = factor[n_first:, :n_first]
-    Z[n_first:n, : n - n_first] = np.tril(factor[n_first:, n_first:])
-    Z[n] = -Z[n_first:n].sum(axis=0)
+    left_out = np.zeros(n)
+    for rows in _strips(n):
+        part = np.tril(factor[rows], k=rows.start)
+        Z[rows, n - n_first :] = part[:, :n_first]
+        Z[rows, : n - n_first] = part[:, n_first:]
+    for rows in _strips(n):
+        later = slice(max(rows.start, n_first), max(rows.stop, n_first))
+        left_out -= Z[later].sum(axis=0)
+    Z[n] = left_out
     return Z
+
+
+def _strips(n: int) -> list[slice]:
+    """Return blocks of rows of a matrix of n columns, between which Ctrl-C is looked at."""
+    step = max(1, _AT_ONCE // max(1, n))
+    return [slice(first, min(first + step, n)) for first in range(0, n, step)]
 
 
 def _pivoted(K: NDArray[np.float64], limit: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._kernels import row_blocks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,7 +38,7 @@ def penalized_l1(
         for fold in np.unique(np.concatenate(folds)):
             held = [fold_of_rows == fold for fold_of_rows in folds]
             if all(h.any() and not h.all() for h in held):
-                parts.append((_excess(of_pos[~held[0]], of_unl[~held[1]]), _excess(of_pos[held[0]], of_unl[held[1]])))
+                parts.append((_excess(of_pos, of_unl, ~held[0], ~held[1]), _excess(of_pos, of_unl, *held)))
         for ridge in RIDGES:
             # The multipliers max(0, excess) / ridge maximise sum multiplier * excess - ridge / 2 multiplier^2.
             held_out = np.zeros(_GRID.size)
@@ -48,10 +50,24 @@ def penalized_l1(
     return float(_GRID[int(np.argmin(distance))])
 
 
-def _excess(of_pos: NDArray[np.float64], of_unl: NDArray[np.float64]) -> NDArray[np.float64]:
+def _excess(
+    of_pos: NDArray[np.float64],
+    of_unl: NDArray[np.float64],
+    pos: NDArray[np.bool_] | None = None,
+    unl: NDArray[np.bool_] | None = None,
+) -> NDArray[np.float64]:
     """Return share * mean over positive - mean over unlabelled rows, for each basis function and share of the grid."""
-    excess: NDArray[np.float64] = np.multiply.outer(of_pos.mean(axis=0), _GRID) - of_unl.mean(axis=0)[:, None]
+    excess: NDArray[np.float64] = np.multiply.outer(_mean(of_pos, pos), _GRID) - _mean(of_unl, unl)[:, None]
     return excess
+
+
+def _mean(features: NDArray[np.float64], chosen: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    """Return the mean of the chosen rows, or of all."""
+    total = np.zeros(features.shape[1])
+    for rows in row_blocks(features):  # Ctrl-C is looked at between them
+        total += (features[rows] if chosen is None else features[rows][chosen[rows]]).sum(axis=0)
+    mean: NDArray[np.float64] = total / (len(features) if chosen is None else np.count_nonzero(chosen))
+    return mean
 
 
 def best_bin(

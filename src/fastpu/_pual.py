@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
 from fastpu._kernels import check_kernel_matrix, resolve_gamma
 from fastpu._progress import make_callback
-from fastpu._pual_features import Features, Rows, in_fours, open_features
+from fastpu._pual_features import Features, Rows, empty, in_fours, open_features, row_strips
 from fastpu._pual_graph import open_graph
 from fastpu._validate import check_labels
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
@@ -62,10 +62,12 @@ class Local:
         """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
         if self._last is None or self._last[0] != C_unl:
             self._last = None  # its memory is wanted
-            matrix = features.gram_unl * (2 * C_unl)
-            if self.gram is not None:
-                matrix += self.gram
-                matrix += self.gram
+            matrix = empty(features.gram_unl.shape, "the matrix of the unlabelled rows")
+            for rows in row_strips(*matrix.shape):
+                np.multiply(features.gram_unl[rows], 2 * C_unl, out=matrix[rows])
+                if self.gram is not None:
+                    matrix[rows] += self.gram[rows]
+                    matrix[rows] += self.gram[rows]
             self._last = C_unl, matrix
         return self._last[1]
 
@@ -86,13 +88,14 @@ class Smooth:
         lower = point.lam
         self.factor = features.scratch
         while True:
-            if more is None:
-                for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
+            for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
+                end = first + _BLOCK
+                self.factor[first:end, :end] = matrix[first:end, :end]
+            if more is not None:
+                corner = self.factor[-n_last:, -n_last:]
+                for first in range(0, n_last, _BLOCK):
                     end = first + _BLOCK
-                    self.factor[first:end, :end] = matrix[first:end, :end]
-            else:
-                np.copyto(self.factor, matrix)
-                self.factor[-n_last:, -n_last:] += more
+                    corner[first:end, :end] += more[first:end, :end]
             np.fill_diagonal(self.factor, diagonal + lower)
             if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
                 break

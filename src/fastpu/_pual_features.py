@@ -38,6 +38,8 @@ __all__ = [
     "kernel_columns",
     "open_features",
     "product",
+    "row_strips",
+    "taken_rows",
     "times_rows",
 ]
 
@@ -52,6 +54,20 @@ def empty(shape: tuple[int, ...], what_for: str) -> NDArray[np.float64]:
     except MemoryError:
         n_bytes = 8 * int(np.prod([int(size) for size in shape], dtype=object))
         raise MemoryError(f"cannot allocate {n_bytes} bytes for {what_for}") from None
+
+
+def row_strips(n: int, n_cols: int) -> list[slice]:
+    """Return blocks of consecutive rows, so small that Ctrl-C, which is looked at between them, has not to wait."""
+    step = max(1, _CHUNK // max(1, n_cols))
+    return [slice(first, min(first + step, n)) for first in range(0, n, step)]
+
+
+def taken_rows(matrix: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return these rows of a matrix, as indexing does."""
+    taken = empty((rows.size, matrix.shape[1]), "rows of the features")
+    for block in row_strips(*taken.shape):
+        taken[block] = matrix[rows[block]]
+    return taken
 
 
 class Rows:
@@ -133,7 +149,7 @@ class DenseFeatures(Features):
         super().__init__(rows)
         native: Any = rows.matrix.native
         z = empty(native.shape, "the centred rows of X")
-        blocks = list(_blocks(*native.shape))
+        blocks = row_strips(*native.shape)
         total = np.zeros(native.shape[1])
         for block in blocks:
             z[block] = native[block]
@@ -146,9 +162,9 @@ class DenseFeatures(Features):
     def _set(self, z: NDArray[np.float64]) -> None:
         rows = self.rows
         self.z = z
-        self.pos = z[rows.pos]
+        self.pos = taken_rows(z, rows.pos)
         self.gram_unl = np.zeros((z.shape[1],) * 2)
-        for block in _blocks(*z.shape):
+        for block in row_strips(*z.shape):
             self.gram_unl += _core.tiled_gram(z[block][rows.is_unl[block]], n_threads=rows.n_threads)
 
     def local(self, R: Any) -> NDArray[np.float64]:
@@ -205,13 +221,19 @@ class KernelFeatures(Features):
         self._order = np.concatenate([rows.pos, rows.unl])
         n_pos, n = rows.pos.size, rows.n
         K = kernel_columns(rows, kernel, np.arange(n))
-        size = float(np.abs(K).max())
-        self._mean: NDArray[np.float64] = K[:, rows.unl].mean(axis=1)  # of K(x, x_j) over the unlabelled j
-        K = K[np.ix_(self._order, self._order)]
-        mean = self._mean[self._order]
-        K -= mean[:, None]
-        K -= mean
-        K += float(self._mean[rows.unl].mean())
+        blocks = row_strips(n, n)
+        size = max(float(np.abs(K[block]).max()) for block in blocks)
+        # Of K(x, x_j) over the unlabelled j.
+        self._mean: NDArray[np.float64] = np.concatenate([K[block][:, rows.unl].mean(axis=1) for block in blocks])
+        mean, mean_unl = self._mean[self._order], float(self._mean[rows.unl].mean())
+        ordered = empty(K.shape, "the kernel matrix")
+        for block in blocks:
+            part = K[self._order[block]][:, self._order]
+            part -= mean[block, None]
+            part -= mean
+            part += mean_unl
+            ordered[block] = part
+        K = ordered
         self._factor, n_last = ordered_factor(K, n_pos, rows.n_threads, size=size)
         self.pos = np.ascontiguousarray(self._factor[:n_pos, self._factor.shape[1] - n_last :])
         self.gram_unl = _core.tiled_gram(self._factor[n_pos:], n_threads=rows.n_threads)
@@ -330,7 +352,7 @@ def kernel_columns(rows: Rows, kernel: Kernel, columns: NDArray[np.int64]) -> ND
             n_threads=rows.n_threads,
             isa=forced_isa(_core.isa_levels()),
         )
-    if not np.isfinite(found).all():
+    if not all(np.isfinite(found[block]).all() for block in row_strips(*found.shape)):
         raise ValueError("X must have entries so small that kernel values do not overflow; scale X")
     return found
 
@@ -420,14 +442,9 @@ def in_fours(
     return np.concatenate(parts)
 
 
-def _blocks(n: int, n_cols: int) -> list[slice]:
-    step = max(1, _CHUNK // max(1, n_cols))
-    return [slice(first, min(first + step, n)) for first in range(0, n, step)]
-
-
 def _local(z: NDArray[np.float64], R: Any, n_threads: int) -> NDArray[np.float64]:
     total: NDArray[np.float64] = np.zeros((z.shape[1],) * 2)
-    for block in _blocks(*z.shape):
+    for block in row_strips(*z.shape):
         used = np.flatnonzero(z[block].any(axis=0))  # a factor has zeros on one side
         if used.size:
             columns = slice(int(used[0]), int(used[-1]) + 1)

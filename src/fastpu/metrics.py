@@ -26,6 +26,8 @@ __all__ = ["auc", "err_star", "f1", "pn_risk", "pu_auc", "pu_risk", "puf_score",
 
 
 _MOST_ERRORS = 5  # standard errors that an estimate may lie outside [0, 1] by
+_AT_ONCE = 1 << 20  # scores that are worked on between two looks at Ctrl-C
+_N_PARTS = 20  # of more scores than that, of about one size, which are sorted one after the other
 _ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
 
 
@@ -342,11 +344,32 @@ def _weighted_win_share(
     weight_b: NDArray[np.float64],
 ) -> float:
     weight_a, weight_b = _scaled(weight_a), _scaled(weight_b)
-    order = np.argsort(b, kind="stable")
+    order = _stable_order(b)
     b = b[order]
     mass = np.concatenate([[0.0], np.cumsum(weight_b[order])])
-    won = mass[np.searchsorted(b, a, side="left")] + mass[np.searchsorted(b, a, side="right")]
+    won = np.empty(a.size)
+    for first in range(0, a.size, _AT_ONCE):
+        some = a[first : first + _AT_ONCE]
+        won[first : first + _AT_ONCE] = (
+            mass[np.searchsorted(b, some, side="left")] + mass[np.searchsorted(b, some, side="right")]
+        )
     return min(1.0, float(weight_a @ won) / (2.0 * float(weight_a.sum()) * float(mass[-1])))
+
+
+def _stable_order(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return what np.argsort(values, kind="stable") does, in parts between which Ctrl-C is looked at."""
+    if values.size <= _AT_ONCE:
+        return np.argsort(values, kind="stable")
+    pivots = np.sort(values[:: values.size // 1000])[_N_PARTS // 2 :: 1000 // _N_PARTS]
+    parts = np.empty(values.size, dtype=np.uint8)
+    for first in range(0, values.size, _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        parts[some] = np.searchsorted(pivots, values[some], side="right")
+    orders = []
+    for part in range(pivots.size + 1):
+        rows = np.flatnonzero(parts == part)
+        orders.append(rows[np.argsort(values[rows], kind="stable")])
+    return np.concatenate(orders)
 
 
 def _scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
