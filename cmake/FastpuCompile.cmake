@@ -48,6 +48,7 @@ macro(fastpu_count_edges)
   else()
     # Made before the option, so that it does not count itself.
     add_library(fastpu_gcc_coverage OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/cpp/fuzz/gcc_coverage.cpp)
+    target_compile_options(fastpu_gcc_coverage PRIVATE -O2 -fno-sanitize=all)
     add_compile_options(-fsanitize-coverage=trace-pc,trace-cmp)
   endif()
 endmacro()

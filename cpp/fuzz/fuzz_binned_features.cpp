@@ -81,9 +81,10 @@ void spoil(Input& input, std::vector<Number>& values) {
 
 void spoil(Input& input, BinnedFeatures& binned) {
   const auto number = [&](index_t& value) {
-    value = input.flag() ? value + static_cast<std::int8_t>(input.byte())
-                         : input.one_of<index_t, 5>(
-                               {0, -1, 1, std::numeric_limits<index_t>::max(), std::numeric_limits<index_t>::min()});
+    value = input.flag() && value < 1000 && value > -1000
+                ? value + static_cast<std::int8_t>(input.byte())
+                : input.one_of<index_t, 5>(
+                      {0, -1, 1, std::numeric_limits<index_t>::max(), std::numeric_limits<index_t>::min()});
   };
   switch (input.below(9)) {
     case 0:

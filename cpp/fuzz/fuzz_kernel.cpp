@@ -127,6 +127,7 @@ void run(Input& input) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
+  input.tame(Range::finite);
   input.flag() ? run<double>(input) : run<float>(input);
   return 0;
 }

@@ -50,7 +50,7 @@ Found by_all_pairs(const Matrix<T>& x, index_t n_neighbors) {
   for (index_t i = 0; i < x.n; ++i) {
     std::vector<std::pair<double, index_t>> others;
     for (index_t j = 0; j < x.n; ++j) {
-      if (j != i) others.emplace_back(squared_distance(&x.dense[at(i * x.d)], &x.dense[at(j * x.d)], x.d), j);
+      if (j != i) others.emplace_back(squared_distance(x.dense.data() + i * x.d, x.dense.data() + j * x.d, x.d), j);
     }
     std::ranges::sort(others);
     for (index_t k = 0; k < n_neighbors; ++k) {

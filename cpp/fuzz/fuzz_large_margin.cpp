@@ -62,7 +62,8 @@ void run(Input& input) {
     for (double& c : costs) c = input.wrong(input.rarely(4) ? input.positive() : input.rarely(8) ? 0 : cost);
     std::vector<std::uint8_t> slopes;
     if (input.flag()) {
-      for (index_t i = 0; i < n; ++i) slopes.push_back(input.rarely(250) ? 2 : input.byte() % 2);
+      for (index_t i = 0; i < n; ++i)
+        slopes.push_back(static_cast<std::uint8_t>(input.rarely(250) ? 2 : input.below(2)));
     }
     const MarginProblem problem{labels.data(), costs.data(), slopes.empty() ? nullptr : slopes.data()};
     const MarginOptions options = options_of(input);
@@ -76,7 +77,8 @@ void run(Input& input) {
     const MarginOptions others = options_of(input);
     const MarginResult again = engine.solve(problem, others, input.flag() ? &start : nullptr, {}, team);
     check_result(problem, others, again, n);
-    // Between each objective and its dual lies the least one.
+    // Between each objective and its dual lies the least one, unless rounding of wild numbers is larger than either.
+    if (!input.is_plain()) return;
     const double rounding = 1e-9 * std::max(result.objective, again.objective);
     FUZZ_CHECK(result.objective - result.gap <= again.objective + rounding);
     FUZZ_CHECK(again.objective - again.gap <= result.objective + rounding);

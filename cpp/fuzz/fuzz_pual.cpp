@@ -37,6 +37,7 @@ void check_result(const PualResult& result, const PualOptions& options, double c
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
+  input.tame(Range::finite);
   const Matrix<double> h(input, input.n_rows(0), input.between(0, 6));
   const fastpu::Blas blas(reference_blas());
   Team team(input.n_threads());
@@ -50,7 +51,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const PualOptions others = options_of(input);
     const PualResult again = dual.solve(cost, others, {}, team);
     check_result(again, others, cost);
-    // Between each objective and its dual lies the least one.
+    // Between each objective and its dual lies the least one, unless rounding of wild numbers is larger than either.
+    if (!input.is_plain()) return;
     const double rounding = 1e-9 * std::max(result.objective, again.objective);
     FUZZ_CHECK(result.objective - result.gap <= again.objective + rounding);
     FUZZ_CHECK(again.objective - again.gap <= result.objective + rounding);

@@ -1,8 +1,9 @@
 // libFuzzer for what gcc compiles. gcc calls a function at every edge (-fsanitize-coverage=trace-pc), which today's
-// libFuzzer defines empty; here the calls are counted in an array of counters such as clang makes inline, one for each
-// value of a hash of the edge's address. In a program this is linked before libFuzzer's library, with leave to define a
+// libFuzzer defines empty; here the calls are counted in an array of counters such as clang makes inline. Edges are
+// numbered as they are first met, by a hash of their address: counters in use lie side by side, for libFuzzer reads all
+// of them after every input. In a program this is linked before libFuzzer's library, with leave to define a
 // symbol twice. In a Python extension, libFuzzer is whatever was loaded before with its symbols for all (atheris).
-#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,26 +15,37 @@ __attribute__((weak)) void __sanitizer_cov_pcs_init(const std::uintptr_t* first,
 
 namespace {
 
-constexpr unsigned kBits = 16;
-constexpr std::size_t kCounters = std::size_t{1} << kBits;
+constexpr unsigned kHashBits = 18;
+constexpr std::uint32_t kCounters = 1U << 15U;
 
-alignas(64) std::array<std::uint8_t, kCounters> counters;
+// Plain arrays: this runs at every edge, also before constructors have.
+// NOLINTBEGIN(modernize-avoid-c-arrays)
+alignas(64) std::uint8_t counters[kCounters];
+std::atomic<std::uint16_t> number_of[1U << kHashBits];  // 0: not met yet
+std::atomic<std::uint32_t> n_met;
 // For each counter an address, which is only its number, and no flags.
-std::array<std::uintptr_t, 2 * kCounters> addresses;
+std::uintptr_t addresses[2 * kCounters];
+// NOLINTEND(modernize-avoid-c-arrays)
 
 __attribute__((constructor)) void announce_counters() {
   if (__sanitizer_cov_8bit_counters_init == nullptr || __sanitizer_cov_pcs_init == nullptr) return;
   for (std::size_t i = 0; i < kCounters; ++i) addresses[2 * i] = i + 1;
-  __sanitizer_cov_8bit_counters_init(counters.data(), counters.data() + kCounters);
-  __sanitizer_cov_pcs_init(addresses.data(), addresses.data() + addresses.size());
+  __sanitizer_cov_8bit_counters_init(counters, counters + kCounters);
+  __sanitizer_cov_pcs_init(addresses, addresses + 2 * kCounters);
 }
 
 }  // namespace
 
 // Worker threads may lose a count, as with clang's counters.
-extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer_cov_trace_pc() {
+extern "C" void __sanitizer_cov_trace_pc() {
   const auto address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  auto& counter = counters[(address * 0x9e3779b97f4a7c15U) >> (64U - kBits)];
+  auto& place = number_of[(address * 0x9e3779b97f4a7c15U) >> (64U - kHashBits)];
+  auto number = place.load(std::memory_order_relaxed);
+  if (number == 0) {
+    number = static_cast<std::uint16_t>(1 + n_met.fetch_add(1, std::memory_order_relaxed) % (kCounters - 1));
+    place.store(number, std::memory_order_relaxed);
+  }
+  auto& counter = counters[number];
   if (counter != 0xff) ++counter;
 }
 // libFuzzer learns nothing from comparisons of floating-point numbers.

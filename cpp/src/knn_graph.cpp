@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,7 @@ void check_ranges(const DenseView<T>& x, Team& team) {
   const index_t n_blocks = count_blocks(x.n_rows, kRowsPerBlock);
   const auto d = static_cast<std::size_t>(x.n_cols);
   std::vector<std::vector<T>> extremes(static_cast<std::size_t>(n_blocks));
+  std::vector<std::uint8_t> has_nan(static_cast<std::size_t>(n_blocks));
   team.for_each(n_blocks, [&](index_t block, int) {
     const index_t first = block * kRowsPerBlock;
     std::vector<T>& mine = extremes[static_cast<std::size_t>(block)];
@@ -42,13 +44,16 @@ void check_ranges(const DenseView<T>& x, Team& team) {
     mine.insert(mine.end(), x.row(first), x.row(first) + x.n_cols);
     T* const least = mine.data();
     T* const most = least + d;
+    int n_nan = 0;  // which comparisons pass over
     for (index_t i = first + 1; i < std::min(first + kRowsPerBlock, x.n_rows); ++i) {
       const T* row = x.row(i);
       for (std::size_t f = 0; f < d; ++f) {
         least[f] = std::min(least[f], row[f]);
         most[f] = std::max(most[f], row[f]);
+        n_nan |= static_cast<int>(row[f] != row[f]);
       }
     }
+    has_nan[static_cast<std::size_t>(block)] = n_nan != 0 ? 1 : 0;
   });
   double sum = 0;
   double widest = 0;
@@ -67,6 +72,8 @@ void check_ranges(const DenseView<T>& x, Team& team) {
       widest_column = f;
     }
   }
+  if (std::ranges::find(has_nan, 1) != has_nan.end())
+    throw std::invalid_argument("X must have finite entries, got NaN");
   if (!std::isfinite(4 * sum)) {
     std::ostringstream message;
     message << "X must have squared distances within the range of float64, got column " << widest_column
@@ -89,6 +96,13 @@ void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, in
   if (x.n_rows == 0) return;
   check_ranges(x, team);
   if (options.n_neighbors == 0) return;
+  if (x.n_cols == 0) {  // all rows are alike
+    for (index_t i = 0; i < x.n_rows; ++i) {
+      for (index_t k = 0; k < options.n_neighbors; ++k) indices[i * options.n_neighbors + k] = k < i ? k : k + 1;
+    }
+    std::fill_n(squared, x.n_rows * options.n_neighbors, 0.0);
+    return;
+  }
   detail::NearestRows nearest(options.n_neighbors, indices, squared);
   const bool is_tree =
       options.method == KnnMethod::automatic ? prefers_tree(x.n_rows, x.n_cols) : options.method == KnnMethod::tree;

@@ -272,17 +272,19 @@ void Solve::run_smo(index_t most) {
       return;
     }
     if (is_stopped_now) return;
-    if (smo.status == SmoStatus::precision || result_.n_iter >= most) {
+    // Where no pair violates the conditions at all, no smaller tolerance leads on.
+    const bool is_exact = smo.status == SmoStatus::tol && !(smo.violation > 0);
+    const bool is_at_rounding = is_exact || smo.status == SmoStatus::precision;
+    if (is_at_rounding || result_.n_iter >= most) {
       constexpr int kRounds = 4;
-      result_.status = is_solved_near(kRounds)              ? MarginStatus::gap
-                       : smo.status == SmoStatus::precision ? MarginStatus::precision
-                                                            : MarginStatus::max_iter;
+      result_.status = is_solved_near(kRounds) ? MarginStatus::gap
+                       : is_at_rounding        ? MarginStatus::precision
+                                               : MarginStatus::max_iter;
       return;
     }
     // The gap goes down about as fast as the violation.
     const double ratio = 0.5 * options_.tol * found_.objective / found_.gap;
-    smo_options.tol = smo.violation > 0 ? std::min(smo.violation, smo_options.tol) * std::clamp(ratio, 0.01, 0.5)
-                                        : 0.1 * smo_options.tol;
+    smo_options.tol = std::min(smo.violation, smo_options.tol) * std::clamp(ratio, 0.01, 0.5);
   }
 }
 

@@ -240,7 +240,8 @@ class Search {
       const double* from = gram_.is_dense() ? gram_.gram().data : gram_of_columns_.data();
       for (index_t i = 0; i < size_ * size_; ++i) matrix_[i] = mu * from[i];
       for (index_t i = 0; i < size_; ++i) matrix_[i * size_ + i] += 1;
-      if (TiledBlas(gram_.blas(), team_).cholesky(BlasMatrix<double>(matrix_.data(), size_, size_)) != 0) {
+      const bool is_finite = std::isfinite(mu * gram_.trace());
+      if (!is_finite || TiledBlas(gram_.blas(), team_).cholesky({matrix_.data(), size_, size_}) != 0) {
         throw std::invalid_argument("mu must be so small that 1 + mu Q has a Cholesky factor, got " +
                                     std::to_string(mu));
       }
@@ -367,6 +368,10 @@ index_t PualDual::n_rows() const { return gram_->n(); }
 PualResult PualDual::solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const {
   if (!(cost > 0) || !std::isfinite(cost)) {
     throw std::invalid_argument("cost must be > 0 and finite, got " + std::to_string(cost));
+  }
+  if (!std::isfinite(cost * gram_->trace() * cost * static_cast<double>(gram_->n()))) {
+    throw std::invalid_argument("cost must be so small that its square times the squares of the factor (their sum is " +
+                                std::to_string(gram_->trace()) + ") does not overflow, got " + std::to_string(cost));
   }
   if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + std::to_string(options.tol));
   if (!(options.mu >= 0) || !std::isfinite(options.mu)) {

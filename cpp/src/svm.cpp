@@ -82,6 +82,7 @@ std::vector<double> feasible_start(const SvmProblem& problem, const Totals& tota
     if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
     fill_up(problem, 0, problem.nu * totals.all, alpha.data());
   } else if (problem.kind == SvmKind::nu_svm) {
+    if (totals.pos == 0 || totals.neg == 0) throw std::invalid_argument("a nu-SVM needs rows of both classes");
     const double half = 0.5 * problem.nu * totals.all;
     if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12)) {
       throw std::invalid_argument("nu must be at most " +

@@ -74,6 +74,10 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   if (c.n_rows != n_cols || c.n_cols != n_cols) {
     throw std::invalid_argument("C must have " + std::to_string(n_cols) + " rows and columns");
   }
+  if (c.stride < n_cols) {
+    throw std::invalid_argument("row stride of C must be >= its " + std::to_string(n_cols) + " columns, got " +
+                                std::to_string(c.stride));
+  }
   if (n_cols > kTile) {
     const index_t tiles = count_blocks(n_cols, kTile);
     team_.for_each(tiles * (tiles + 1) / 2, workers(a.n_rows, n_cols, n_cols), [&](index_t block, int) {

@@ -83,8 +83,8 @@ using PualCallback = std::function<bool(const PualRound&)>;
 // One H, for any C.
 class PualDual {
  public:
-  // H is copied. Throws std::invalid_argument if it has no row or no column. `blas` must outlive this, and be limited
-  // to one thread; so for solve.
+  // H is copied. Throws std::invalid_argument if it has no row or no column, or its squares overflow. `blas` must
+  // outlive this, and be limited to one thread; so for solve.
   PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team);
   ~PualDual();
   PualDual(PualDual&&) = delete;

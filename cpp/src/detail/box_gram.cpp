@@ -1,7 +1,9 @@
 #include "detail/box_gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+#include <string>
 
 #include "fastpu/tiled_blas.hpp"
 
@@ -37,6 +39,9 @@ BoxGram::BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Tea
     std::copy_n(row, rank_, factor_.data() + i * rank_);
     diagonal_[i] = dot(row, row, rank_);
     trace_ += diagonal_[i];
+  }
+  if (!std::isfinite(trace_)) {
+    throw std::invalid_argument("the squares of the factor must have a finite sum, got " + std::to_string(trace_));
   }
   if (n_ > kDenseRows * rank_) return;
   gram_ = AlignedBuffer<double>(n_ * n_, "the matrix of the dual problem");

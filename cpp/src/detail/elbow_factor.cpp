@@ -53,7 +53,7 @@ double ElbowFactor::add(const double* column, double diagonal, double label) {
   forward(x);
   const double whole = diagonal + shift_;
   const double left = whole - loops_->dot(x, x, size_);
-  const double pivot = left / whole;
+  const double pivot = left / std::abs(whole);  // below 0 where the kernel is indefinite, whatever the diagonal
   if (!(pivot > kLeastPivot)) return pivot;
   for (index_t k = 0; k < size_; ++k) row(k)[size_ - k] = x[k];
   const double root = std::sqrt(left);

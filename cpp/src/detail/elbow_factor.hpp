@@ -26,7 +26,8 @@ class ElbowFactor {
   // A row that depends on those (up to rounding) is not added. Returns the pivot relative to the diagonal: what of the
   // row is independent of them. O(m^2).
   double add(const double* column, double diagonal, double label);
-  static bool is_dependent(double pivot) { return pivot <= kLeastPivot; }
+  // A pivot that is no number (kernel values that overflow) is that of a row that was not added.
+  static bool is_dependent(double pivot) { return !(pivot > kLeastPivot); }
 
   // Removes the k-th row; those behind move up. O((m - k)^2).
   void remove(index_t k);

@@ -121,7 +121,13 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
     : columns_(make_eval_columns(eval.features, training)) {
   const auto n = static_cast<std::size_t>(columns_->n_rows());
   std::size_t count[3] = {};
-  for (std::size_t i = 0; i < n; ++i) ++count[eval.labels[i] + 1];
+  for (std::size_t i = 0; i < n; ++i) {
+    if (eval.labels[i] < -1 || eval.labels[i] > 1) {
+      throw std::invalid_argument("labels of eval_set must be +1, 0 or -1, got " + std::to_string(eval.labels[i]) +
+                                  " in row " + std::to_string(i));
+    }
+    ++count[eval.labels[i] + 1];
+  }
   const bool has_negative = count[0] > 0;
   const std::size_t n_other = has_negative ? count[0] : count[1];
   if (count[2] == 0 || n_other == 0) {
