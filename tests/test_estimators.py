@@ -338,6 +338,7 @@ def test_linear_models_have_coefficients_that_give_their_scores(classifier):
     fitted = make(classifier, **options).fit(X, labels_for(classifier, truth, labelled))
     if "n_rounds" in parameters:
         assert not hasattr(fitted, "coef_")
+        np.testing.assert_array_equal(fitted.feature_importances_, fitted.model_.feature_importances)
         return
     scores = X @ fitted.coef_[0] + fitted.intercept_[0]
     np.testing.assert_allclose(fitted.decision_function(X), scores, atol=1e-9)
