@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_centers", "gauss_features", "gauss_scores", "is_bandwidth", "median_distance", "scores_in_blocks"]
 
-_RESULTS = 1 << 22  # features of the rows that are worked on at a time: new pages of memory take their time
 _AT_ONCE = 16  # centres whose features are computed with one call: it costs n * _AT_ONCE beside the kernel values
 
 
@@ -71,14 +70,10 @@ def gauss_features(native: Native, centers: Native, bandwidth: float, n_threads:
     n_centers = centers[3][0] if isinstance(centers, tuple) else len(centers)
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
     features: NDArray[np.float64] = np.empty((n_rows, n_centers))
-    step = max(_AT_ONCE, _RESULTS // max(1, n_centers))
-    for start in range(0, n_rows, step):  # Ctrl-C is looked at between them
-        rows = slice(start, min(start + step, n_rows))
-        some = slice_rows(native, rows)
-        for first in range(0, n_centers, _AT_ONCE):
-            part = slice_rows(centers, slice(first, min(first + _AT_ONCE, n_centers)))
-            size = min(_AT_ONCE, n_centers - first)
-            features[rows, first : first + size] = _sums(some, part, np.eye(size), bandwidth, n_threads)
+    for first in range(0, n_centers, _AT_ONCE):
+        part = slice_rows(centers, slice(first, min(first + _AT_ONCE, n_centers)))
+        size = min(_AT_ONCE, n_centers - first)
+        features[:, first : first + size] = _sums(native, part, np.eye(size), bandwidth, n_threads)
     return features
 
 
@@ -130,5 +125,5 @@ def _dtype(native: Native) -> np.dtype[Any]:
 
 def is_bandwidth(bandwidth: float) -> bool:
     """Tell whether 1 / (2 bandwidth^2) is a number that kernels can be computed with."""
-    square = bandwidth * bandwidth  # inf where ** raises OverflowError
+    square = bandwidth * bandwidth  # inf where a power would raise an OverflowError
     return bandwidth > 0 and square > 0 and 0 < 1 / (2 * square) < math.inf
