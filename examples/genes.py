@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FILE = "lymphoma_62x4026"
-COSTS = tuple(10.0**k for k in range(-6, 1))
+COSTS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 NO_PRIOR = float("nan")
 
 
@@ -62,7 +62,7 @@ def logistic_regression(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 
 def chosen_regression(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
     regression = LogisticRegression(max_iter=1000, class_weight="balanced")
-    return GridSearchCV(regression, {"C": COSTS[::2]}, scoring="balanced_accuracy", cv=3).fit(X, y)
+    return GridSearchCV(regression, {"C": COSTS}, scoring="balanced_accuracy", cv=3).fit(X, y)
 
 
 def svc(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
@@ -87,7 +87,7 @@ def bagging(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 
 METHODS = (
     common.Method("logistic regression, balanced", logistic_regression),
-    common.Method("  C by folds of labelled or not", chosen_regression),
+    common.Method("  C by folds, labelled or not", chosen_regression),
     common.Method("SVC linear, balanced", svc),
     common.Method("fit_pu_svm_path, lam by folds and PUF", path),
     common.Method("fit_isvm, C by folds and PUF", large_margin),
