@@ -4,9 +4,9 @@ With --data the lymphomas of Alizadeh et al. (2000): 42 diffuse large B-cell lym
 leukemias of Golub et al. (1999) from OpenML, 72 rows and 7,129 genes, ALL against AML.
 
 Any linear machine separates so few rows in so many dimensions, so everything depends on the regularisation.
-fit_pu_svm_path follows the SVM through all of them at once and chooses by PUF over folds, a criterion that needs neither
-true labels nor a prior. No method here is told a prior. Scikit-learn's logistic regression is shown with its default C
-and with the one that GridSearchCV chooses, which takes unlabelled rows for negatives as well.
+fit_pu_svm_path follows the SVM through all of them at once and chooses by PUF over folds, a criterion that needs
+neither true labels nor a prior. No method here is told a prior. Scikit-learn's logistic regression is shown with its
+default C and with the one that GridSearchCV chooses, which takes unlabelled rows for negatives as well.
 
     python examples/genes.py --data DIR
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FILE = "lymphoma_62x4026"
-COSTS = tuple(10.0**k for k in range(-6, 1))
+COSTS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 NO_PRIOR = float("nan")
 
 
@@ -48,8 +48,8 @@ def load_tasks(options: Any) -> list[common.Task]:
         train, test = scaler.transform(X[split.train]), scaler.transform(X[split.test])
         tasks.append(common.Task(train, split.y_train, test, truth[split.test], NO_PRIOR))
     y = tasks[0].y
-    print(f"{positive}: {np.sum(truth == 1)} of {truth.size} rows, {X.shape[1]:,} genes; training rows: "
-          f"{np.sum(y == 1)} labelled, {np.sum(y == 0)} unlabelled; means over {len(tasks)} splits\n")  # fmt: skip
+    print(f"{positive}: {np.sum(truth == 1)} of {truth.size} rows, {X.shape[1]:,} genes; training rows: ", end="")
+    print(f"{np.sum(y == 1)} labelled, {np.sum(y == 0)} unlabelled; means over {len(tasks)} splits\n")
     return tasks
 
 
@@ -87,7 +87,7 @@ def bagging(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 
 METHODS = (
     common.Method("logistic regression, balanced", logistic_regression),
-    common.Method("  C by folds of labelled or not", chosen_regression),
+    common.Method("  C by folds, labelled or not", chosen_regression),
     common.Method("SVC linear, balanced", svc),
     common.Method("fit_pu_svm_path, lam by folds and PUF", path),
     common.Method("fit_isvm, C by folds and PUF", large_margin),

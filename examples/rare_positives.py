@@ -46,8 +46,11 @@ def load_tasks(options: Any) -> list[common.Task]:
         train, test = scaler.transform(X[split.train]), scaler.transform(X[split.test])
         estimate = fastpu.priors.bbe(train, split.y_train, random_state=seed).value
         tasks.append(common.Task(train, split.y_train, test, truth[split.test], estimate))
-        print(f"split {seed}: {np.sum(split.y_train == 1)} labelled, {np.sum(split.y_train == 0)} unlabelled rows; "
-              f"prior {estimate:.4f} estimated, {common.true_prior(split.y_train, truth[split.train]):.4f} true")  # fmt: skip
+        true = common.true_prior(split.y_train, truth[split.train])
+        n_pos, n_unl = np.sum(split.y_train == 1), np.sum(split.y_train == 0)
+        print(
+            f"split {seed}: {n_pos} labelled, {n_unl} unlabelled rows; prior {estimate:.4f} estimated, {true:.4f} true"
+        )
     return tasks
 
 
@@ -85,20 +88,16 @@ def biased_svm(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 BOOSTING = common.Method("fit_pnu_auc_boost", boosting, cut=True)
 BAGGING = common.Method("fit_bagging_svm rbf", bagging, cut=True)
 METHODS = (
-    common.Method("logistic regression", logistic_regression),
-    common.Method("  balanced", balanced_regression),
-    common.Method("  plain", logistic_regression, cut=True),
-    common.Method("HistGradientBoosting", trees),
-    common.Method("  the same", trees, cut=True),
+    common.Method("logistic regression, balanced", balanced_regression),
+    common.Method("logistic regression", logistic_regression, cut=True),
+    common.Method("HistGradientBoosting", trees, cut=True),
     BOOSTING,
     BAGGING,
 )
 # With kernels of all rows: for sets up to MOST_ROWS.
 MACHINES = (
-    common.Method("SVC rbf, balanced", svc),
-    common.Method("  the same", svc, cut=True),
-    common.Method("fit_bsvm rbf", biased_svm),
-    common.Method("  the same", biased_svm, cut=True),
+    common.Method("SVC rbf, balanced", svc, cut=True),
+    common.Method("fit_bsvm rbf", biased_svm, cut=True),
 )
 
 
@@ -107,7 +106,8 @@ def draw(task: common.Task) -> Figure:
     figure = Figure(figsize=(11, 4), layout="constrained")
     axes = figure.subplots(1, 2)
     for ax, method in zip(axes, (BOOSTING, BAGGING), strict=True):
-        fastpu.plot.score_histogram(common.fitted(method, task), task.X, task.y, ax=ax)
+        model = common.cut_at_prior(method.fit(task.X, task.y, task.prior), task)
+        fastpu.plot.score_histogram(model, task.X, task.y, ax=ax)
         ax.set_title(method.name, fontsize=10)
         ax.set_yscale("log")  # the positives among the unlabelled rows are few
     return figure
@@ -119,8 +119,10 @@ def main() -> None:
     parser.add_argument("--labeled", type=float, default=0.1, help="share of the positives labelled (%(default)s)")
     options = parser.parse_args()
     tasks = load_tasks(options)
-    print(f"\n{options.set}, class {SETS[options.set]}: test rows {np.mean(tasks[0].truth == 1):.2%} positive, means over "
-          f"{len(tasks)} splits\n")  # fmt: skip
+    share = np.mean(tasks[0].truth == 1)
+    print(
+        f"\n{options.set}, class {SETS[options.set]}: test rows {share:.2%} positive, means over {len(tasks)} splits\n"
+    )
     few = tasks[0].y.size <= MOST_ROWS
     common.print_table(METHODS + MACHINES if few else METHODS, tasks)
     if not few:

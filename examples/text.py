@@ -71,8 +71,10 @@ def load_tasks(options: Any) -> list[common.Task]:
         test = words.transform([texts[i] for i in split.test])
         estimate = fastpu.priors.bbe(train, split.y_train, random_state=seed).value
         tasks.append(common.Task(train, split.y_train, test, truth[split.test], estimate))
-        print(f"split {seed}: {np.sum(split.y_train == 1)} labelled, {np.sum(split.y_train == 0)} unlabelled postings, "
-              f"{train.shape[1]:,} words; prior {estimate:.3f} estimated, {common.true_prior(split.y_train, truth[split.train]):.3f} true")  # fmt: skip
+        true = common.true_prior(split.y_train, truth[split.train])
+        n_pos, n_unl = np.sum(split.y_train == 1), np.sum(split.y_train == 0)
+        print(f"split {seed}: {n_pos} labelled, {n_unl} unlabelled postings, {train.shape[1]:,} words; ", end="")
+        print(f"prior {estimate:.3f} estimated, {true:.3f} true")
     return tasks
 
 
@@ -105,13 +107,10 @@ def unbiased_risk(X: Any, y: NDArray[np.int8], prior: float) -> Any:
 
 BAGGING = common.Method("fit_bagging_svm linear", bagging, cut=True)
 METHODS = (
-    common.Method("logistic regression", logistic_regression),
-    common.Method("  balanced", balanced_regression),
-    common.Method("  plain", logistic_regression, cut=True),
-    common.Method("LinearSVC, balanced", balanced_svc),
-    common.Method("  the same", balanced_svc, cut=True),
-    common.Method("fit_isvm", large_margin),
-    common.Method("  the same", large_margin, cut=True),
+    common.Method("logistic regression, balanced", balanced_regression),
+    common.Method("logistic regression", logistic_regression, cut=True),
+    common.Method("LinearSVC, balanced", balanced_svc, cut=True),
+    common.Method("fit_isvm", large_margin, cut=True),
     BAGGING,
     common.Method("fit_upu logistic, told the prior", unbiased_risk),
 )
@@ -119,7 +118,7 @@ METHODS = (
 
 def draw(task: common.Task) -> Figure:
     """Draw the scores of test postings, with their true labels."""
-    model = common.fitted(BAGGING, task)
+    model = common.cut_at_prior(bagging(task.X, task.y, task.prior), task)
     figure = fastpu.plot.score_histogram(model, task.X_test, task.truth, bins=30)
     figure.suptitle(f"{BAGGING.name}, cut at the prior: test postings with their true labels", fontsize=10)
     return figure
