@@ -68,7 +68,9 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
         missing = default is inspect.Parameter.empty
         assert parameters[name] == (OWN_DEFAULTS[name] if missing else default), name
     documented = inspect.getdoc(classifier)
-    assert [name for name in parameters if name not in documented] == []
+    section = documented[documented.index("Parameters") : documented.index("Attributes")]
+    lines = [line.partition(" : ")[0] for line in section.splitlines()[2:] if line and not line.startswith(" ")]
+    assert sorted(", ".join(lines).split(", ")) == sorted(parameters)  # each once
 
 
 @every_class
@@ -336,6 +338,7 @@ def test_linear_models_have_coefficients_that_give_their_scores(classifier):
     fitted = make(classifier, **options).fit(X, labels_for(classifier, truth, labelled))
     if "n_rounds" in parameters:
         assert not hasattr(fitted, "coef_")
+        np.testing.assert_array_equal(fitted.feature_importances_, fitted.model_.feature_importances)
         return
     scores = X @ fitted.coef_[0] + fitted.intercept_[0]
     np.testing.assert_allclose(fitted.decision_function(X), scores, atol=1e-9)
@@ -374,6 +377,8 @@ def test_one_class_needs_no_labels():
     np.testing.assert_array_equal(alone.decision_function(X), among.decision_function(X))
     weighted = estimators.OneClassSVMClassifier().fit(X, truth, sample_weight=np.ones(60))
     np.testing.assert_array_equal(weighted.decision_function(X), alone.decision_function(X))
+    weighted = estimators.OneClassSVMClassifier().fit(X[truth], sample_weight=np.ones(truth.sum()))
+    np.testing.assert_array_equal(weighted.decision_function(X), alone.decision_function(X))
 
 
 @every_class
@@ -382,6 +387,7 @@ def test_classifiers_are_cloned_and_pickled(classifier):
     fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    assert classifier.__name__ in fitted._repr_html_()
     copied = clone(fitted)
     assert not hasattr(copied, "model_")
     assert copied.get_params() == fitted.get_params()

@@ -128,6 +128,9 @@ def test_scikit_learns_monitor_sees_every_round():
     monitor = ScoringMonitor(scoring="roc_auc")
     estimators.PNUAUCBoostClassifier(n_rounds=5).set_callbacks(monitor).fit(X, labelled)
     log = monitor.get_logs().data
+    by_scorer = ScoringMonitor(scoring={"puf": estimators.puf_scorer()})
+    fitted = estimators.PNUAUCBoostClassifier(n_rounds=5).set_callbacks(by_scorer).fit(X, labelled)
+    assert by_scorer.get_logs().data[-1]["puf"] == estimators.puf_scorer()(fitted, X, labelled)
     rounds = [row["roc_auc"] for row in log if row["task_name"] == "round"]
     assert len(rounds) == 5
     assert rounds[-1] == next(row["roc_auc"] for row in log if row["task_name"] == "fit")
@@ -141,9 +144,11 @@ def test_progress_bars_are_drawn(capsys):
     for classifier in (estimators.PNUAUCBoostClassifier, estimators.SVMClassifier, estimators.LSAUCClassifier):
         y = labels_for(classifier, truth, labelled)
         make(classifier).set_callbacks(ProgressBar()).fit(X, y)
+    grid = GridSearchCV(estimators.PNUAUCBoostClassifier(n_rounds=3), {"rho": [0.1]}, cv=2, scoring="roc_auc")
+    grid.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, labelled)
     shown = capsys.readouterr().out
     assert "PNUAUCBoostClassifier - fit" in shown
-    assert "100%" in shown
+    assert "GridSearchCV - fit" in shown
 
 
 def test_a_search_tells_its_callbacks_and_clones_keep_working():

@@ -203,6 +203,16 @@ def test_km2_draws_rows_of_large_groups():
     assert few != km2(X, y, max_rows=100, random_state=1).value
 
 
+def test_km2_takes_the_steps_that_data_of_many_dimensions_need():
+    # On the digits nearly all of the 600 columns are needed, and the nearest point takes 12 steps a row.
+    datasets = pytest.importorskip("sklearn.datasets")
+    X, digit = datasets.load_digits(return_X_y=True)
+    X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)
+    labelled = (digit % 2 == 0) & (np.random.default_rng(2).random(digit.size) < 0.3)
+    found = km2(X, labelled, random_state=2)
+    assert abs(found.value - np.mean(digit[~labelled] % 2 == 0)) < 0.05
+
+
 def test_pen_l1_says_that_nothing_speaks_against_its_estimate():
     with pytest.warns(
         fastpu.EstimateWarning, match=r"pen_l1: no share is contradicted by the data, and the largest, 0.99"

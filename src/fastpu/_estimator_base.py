@@ -354,10 +354,10 @@ def seed_of(random_state: Any) -> Any:
 
 
 def _require_classes(labels: Labels, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
-    """Raise ValueError if only one of the classes has rows of positive weight."""
+    """Raise ValueError if only one of two classes has rows of positive weight."""
     if weights is None:
         return
     left = np.unique(codes[weights > 0])
-    if left.size == 1:
+    if left.size == 1 < np.unique(codes).size:
         label = labels.classes[1 if left[0] == 1 else 0]
         raise ValueError(f"y must hold two classes among the rows of positive weight, got 1 class: {short(label)}")

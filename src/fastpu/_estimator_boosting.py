@@ -25,7 +25,14 @@ __all__ = ["PNUAUCBoostClassifier", "PNUAdaBoostClassifier", "RankBoostAUCClassi
 
 
 class _Boosting(FastpuClassifier):
-    """What the boosting classifiers share: callbacks can see the model of every round."""
+    """What the boosting classifiers share: importances, and callbacks that can see the model of every round."""
+
+    model_: StumpEnsemble
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each feature, as `StumpEnsemble.feature_importances`."""
+        return self.model_.feature_importances
 
     def _so_far(
         self, rows: Any, codes: NDArray[np.int8], classes: NDArray[Any], weights: Any
@@ -85,6 +92,8 @@ class PNUAUCBoostClassifier(_Boosting):
     ----------
     model_, classes_, n_features_in_, feature_names_in_, n_iter_, threshold_
         As `fastpu.estimators` says.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Those of `StumpEnsemble`.
 
     Examples
     --------
@@ -164,6 +173,8 @@ class RankBoostAUCClassifier(_Boosting):
     ----------
     model_, classes_, n_features_in_, feature_names_in_, n_iter_, threshold_
         As `fastpu.estimators` says.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Those of `StumpEnsemble`.
 
     Examples
     --------
@@ -239,6 +250,8 @@ class PNUAdaBoostClassifier(_Boosting):
     ----------
     model_, classes_, n_features_in_, feature_names_in_, n_iter_, threshold_
         As `fastpu.estimators` says.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Those of `StumpEnsemble`.
 
     Examples
     --------

@@ -90,7 +90,7 @@ def calibrated(
         scored, prior = _against_all(scores, codes, weights)
     found = calibrate(method, scored, prior)
     if found.trouble:
-        warnings.warn(f"calibration: {found.trouble}", EstimateWarning, stacklevel=5)
+        warnings.warn(f"calibration: {found.trouble}", EstimateWarning, stacklevel=6)  # the caller of fit
     return dataclasses.replace(
         model,
         calibration=method,

@@ -176,7 +176,7 @@ class BPSIClassifier(FastpuClassifier):
 
     Parameters
     ----------
-    C_pos, C_unl, C, solver_tol, max_outer, solver, max_iter, n_threads, callback, progress
+    C, solver_tol, max_outer, solver, max_iter, n_threads, callback, progress
         As in `fastpu.fit_bpsi`.
     C_pos, C_unl : float, optional
         Costs of a labelled positive and of an unlabelled row. By default n / (2 n_pos) and n / (2 n_unl), of weights

@@ -287,7 +287,7 @@ class BSVMClassifier(FastpuClassifier):
 
     Parameters
     ----------
-    C_pos, C_unl, C, kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
+    C, kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fastpu.fit_bsvm`.
     C_pos, C_unl : float, optional
         Costs of a labelled positive and of an unlabelled row. By default n / (2 n_pos) and n / (2 n_unl), of weights

@@ -37,6 +37,7 @@ and so are the two labels -1 and 0, in which no row is positive.
 - `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``. It is that of
   `model_`, which may be replaced: ``clf.model_ = clf.model_.with_threshold(prior=0.2, X_unl=X_unl)``.
 - `n_iter_`: rounds or iterations; a closed form counts as one.
+- `feature_importances_` of the boosting classifiers.
 - `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
   `decision_function` is ``X @ coef_.T + intercept_``; others have none.
 
@@ -53,8 +54,8 @@ are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matri
 cut on both sides.
 
 **Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
-can end the fit; the boosting classifiers also show them the model of every round, for a ScoringMonitor. The parameters
-`callback` and `progress` are those of the functions.
+can end the fit; the boosting classifiers also show them the model of every round, for a
+``ScoringMonitor(scoring={"puf": puf_scorer()})``. The parameters `callback` and `progress` are those of the functions.
 
 **Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`. Accuracy, the default of scikit-learn's
 searches, takes unlabelled rows for negative. StratifiedKFold, the default for classifiers, keeps the share of labelled
