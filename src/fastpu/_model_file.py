@@ -8,6 +8,7 @@ be of the one form that NumPy writes for plain numbers, and a checksum covers al
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -15,10 +16,11 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import struct
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -48,37 +50,45 @@ def file_name(path: object) -> str:
     return os.fsdecode(path)
 
 
+def _refuse_devices(file: Path, path: str) -> None:
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise ValueError(f"path must name a regular file, got {path!r}, which is a device or pipe")
+
+
 # -------------------------------------------------------------------------------------- writing
 
 
 def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write header and arrays; an old file of that name stays whole until the new one is.
 
-    The new file is written beside the old one and takes its name at the end. On any failure it is
-    removed. A symbolic link is followed. The same model gives the same bytes.
+    The new file is written beside the old one and takes its name at the end. On any failure it is removed, and where
+    the system has files without a name, it has none before it is complete, so that a process that is killed leaves
+    nothing behind. A symbolic link is followed. The same model gives the same bytes.
     """
-    target = Path(path).resolve()
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # as links in a circle leave it, for which Path.resolve raises a RuntimeError
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
     if target.is_dir():
         raise IsADirectoryError(f"path must name a file, got the directory {path!r}")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"path must name a regular file, got {path!r}, which is a device or pipe")
+    _refuse_devices(target, path)
     plain = {name: _little_endian(array) for name, array in arrays.items()}
     complete = {"magic": MAGIC, "format": FORMAT, **header}
     complete["checksum"] = _checksum(complete, plain)
     text = json.dumps(complete, indent=1, allow_nan=False).encode()
     temporary = target.with_name(f".fastpu-{secrets.token_hex(8)}.tmp")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
-        # Opened by number so that the file gets the permissions of any new file of this user.
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _O_BINARY, 0o666)
-        with os.fdopen(descriptor, "wb") as stream:
+        with _open_beside(temporary, 0o666 if mode is None else mode | stat.S_IWUSR) as stream:
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
                 _write_member(archive, _HEADER, text)
                 for name, array in plain.items():
                     _write_member(archive, f"{name}.npy", _npy_header(array), _raw(array))
             stream.flush()
             os.fsync(stream.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
+            if mode is not None and hasattr(os, "fchmod"):  # without it (Windows) an old file is always writable
+                os.fchmod(stream.fileno(), mode)
+            if not temporary.exists():
+                _name(stream, temporary)
         temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -87,6 +97,35 @@ def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, 
 
 
 _O_BINARY: int = getattr(os, "O_BINARY", 0)  # Windows
+_O_TMPFILE: int = getattr(os, "O_TMPFILE", 0)  # Linux: a file without a name
+
+
+def _open_beside(temporary: Path, mode: int) -> BinaryIO:
+    """Open a new file in the folder of `temporary`: without a name where that is possible, else of that name.
+
+    It gets the permissions of any new file of this user, or no more than the old file has.
+    """
+    if _O_TMPFILE:
+        with contextlib.suppress(OSError):  # a file system without them, or no such folder: the name tells
+            return os.fdopen(os.open(temporary.parent, os.O_RDWR | _O_TMPFILE, mode), "w+b")
+    return _open_named(temporary, mode)
+
+
+def _open_named(temporary: Path, mode: int) -> BinaryIO:
+    return os.fdopen(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | _O_BINARY, mode), "w+b")
+
+
+def _name(stream: BinaryIO, temporary: Path) -> None:
+    """Give a complete file without a name one."""
+    try:
+        # With a folder, though the name is absolute: without one Python asks for a link to the link in /proc.
+        os.link(f"/proc/self/fd/{stream.fileno()}", temporary, src_dir_fd=stream.fileno())
+    except OSError:  # no /proc, or not allowed
+        stream.seek(0)
+        with _open_named(temporary, stat.S_IMODE(os.fstat(stream.fileno()).st_mode)) as copy:
+            shutil.copyfileobj(stream, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, *parts: bytes | memoryview) -> None:
@@ -136,8 +175,9 @@ def read_model_file(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     OSError
         If the file cannot be opened.
     ValueError
-        If it is not a whole and unchanged model file of a version known here.
+        If it is a device or pipe, or not a whole and unchanged model file of a version known here.
     """
+    _refuse_devices(Path(path), path)  # nobody may ever write to the other end of a pipe
     with Path(path).open("rb") as stream, _as_value_error(path):
         size = os.fstat(stream.fileno()).st_size
         try:
@@ -206,7 +246,7 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
 
 
 def _read_header(text: bytes) -> dict[str, Any]:
-    header = json.loads(text.decode(), parse_constant=_refuse_constant)
+    header = json.loads(text.decode(), parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
     if not isinstance(header, dict) or header.get("magic") != MAGIC:
         raise ValueError("it is no fastpu model: its header lacks the mark of one")
     version = header.get("format")
@@ -222,6 +262,13 @@ def _read_header(text: bytes) -> dict[str, Any]:
 
 def _refuse_constant(text: str) -> float:
     raise ValueError(f"its header holds {text}, which is no JSON")
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"its header has a name twice among {short([name for name, _ in pairs])}")
+    return found
 
 
 def _read_array(name: str, data: bytes) -> NDArray[Any]:

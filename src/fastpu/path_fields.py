@@ -37,11 +37,7 @@ def check_path_fields(path: SVMPath) -> None:
         n_knots > 0 and path.knots[-1] == 0
     ):
         raise ValueError("knots must be there, down to 0, as status says")
-    norm = path.history.get("norm")
-    if norm is None or norm.shape != path.lams.shape:
-        raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
-    if not isinstance(path.params.get("lam_min"), float | int):
-        raise ValueError("params must have the number lam_min")
+    _check_log(path)
     _check_positions(path)
     if path.kernel not in (*KERNELS, "callable"):
         raise ValueError(f"kernel {path.kernel!r} is unknown")
@@ -50,6 +46,14 @@ def check_path_fields(path: SVMPath) -> None:
     if (path.kernel == "callable") != (path.function is not None):
         raise ValueError("function must be there for the kernel 'callable', and for no other")
     _check_train(path)
+
+
+def _check_log(path: SVMPath) -> None:
+    norm = path.history.get("norm")
+    if norm is None or norm.shape != path.lams.shape:
+        raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
+    if not isinstance(path.params.get("lam_min"), float | int):
+        raise ValueError("params must have the number lam_min")
 
 
 def _check_positions(path: SVMPath) -> None:

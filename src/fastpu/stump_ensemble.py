@@ -79,7 +79,7 @@ class StumpEnsemble(Model):
         if self.features.size and (self.features.min() < 0 or self.features.max() >= self.n_features):
             raise ValueError(f"features must be in [0, {self.n_features})")
         with np.errstate(over="ignore"):
-            largest = np.abs(self.alphas).sum()  # of all scores
+            largest = 4 * np.abs(self.alphas).sum()  # more than any score, or any step on the way to it
         if np.isnan(self.thresholds).any() or not np.isfinite(largest):
             raise ValueError("thresholds must be numbers, and alphas finite with a finite sum")
         if not np.isin(self.polarity, (-1, 1)).all():

@@ -1,0 +1,284 @@
+"""Whatever goes wrong while a model is saved, the old file is whole, and nothing is left beside it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from fastpu import _model_file
+from fastpu._model import load
+from toy_model import assert_same, toy
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="files, links and permissions of POSIX")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "model.npz"
+    toy().save(path)
+    return path
+
+
+def names_beside(path):
+    return sorted(name.name for name in path.parent.iterdir())
+
+
+def unnamed_refused(monkeypatch):
+    """As on a file system whose files always have a name."""
+    real = os.open
+
+    def refuse(name, flags, *args, **kwargs):
+        if _model_file._O_TMPFILE and flags & _model_file._O_TMPFILE == _model_file._O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        return real(name, flags, *args, **kwargs)
+
+    monkeypatch.setattr(_model_file.os, "open", refuse)
+
+
+def no_such_flag(monkeypatch):
+    monkeypatch.setattr(_model_file, "_O_TMPFILE", 0)
+
+
+def link_refused(monkeypatch):
+    """As where /proc is hidden."""
+
+    def refuse(*args, **kwargs):
+        raise OSError(errno.ENOENT, "No such file or directory")
+
+    monkeypatch.setattr(_model_file.os, "link", refuse)
+
+
+def as_it_is(monkeypatch):
+    pass
+
+
+SYSTEMS = [as_it_is, unnamed_refused, no_such_flag, link_refused]
+each_system = pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.__name__)
+
+
+@each_system
+def test_every_way_of_writing_gives_the_same_file(path, system, monkeypatch):
+    expected = path.read_bytes()
+    system(monkeypatch)
+    toy(n_iter=7).save(path)
+    assert load(path).n_iter == 7
+    toy().save(path)
+    toy().save(path.with_name("other"))
+    assert path.read_bytes() == path.with_name("other").read_bytes() == expected
+    assert names_beside(path) == ["model.npz", "other"]
+
+
+@posix
+@each_system
+def test_permissions_are_those_of_the_old_file_from_the_start(path, system, monkeypatch):
+    system(monkeypatch)
+    write, seen = _model_file._write_member, []
+
+    def look(archive, name, *parts):
+        seen.append(stat.S_IMODE(os.fstat(archive.fp.fileno()).st_mode))
+        write(archive, name, *parts)
+
+    monkeypatch.setattr(_model_file, "_write_member", look)
+    for mode in (0o600, 0o640, 0o400, 0o644):
+        path.chmod(mode)
+        toy(n_iter=mode).save(path)
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+        assert not seen[-1] & ~(mode | stat.S_IWUSR)
+    assert load(path).n_iter == 0o644
+
+
+class Full:
+    """A disk that has no room for the n-th write."""
+
+    def __init__(self, monkeypatch, n):
+        self.n, self.real = n, _model_file._write_member
+        monkeypatch.setattr(_model_file, "_write_member", self)
+
+    def __call__(self, archive, name, *parts):
+        self.n -= 1
+        if self.n < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.real(archive, name, *parts)
+
+
+@each_system
+@pytest.mark.parametrize("n", range(7))
+def test_a_full_disk_leaves_the_old_file(path, system, n, monkeypatch):
+    old = path.read_bytes()
+    system(monkeypatch)
+    Full(monkeypatch, n)
+    with pytest.raises(OSError, match="No space left on device"):
+        toy(n_iter=9).save(path)
+    assert path.read_bytes() == old
+    assert names_beside(path) == ["model.npz"]
+
+
+@each_system
+@pytest.mark.parametrize("place", ["fsync", "fchmod", "replace", "copyfileobj"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_a_failure_at_the_end_leaves_the_old_file(path, system, place, error, monkeypatch):
+    if place == "fchmod" and not hasattr(os, "fchmod"):
+        pytest.skip("needs fchmod")
+
+    def fail(*args, **kwargs):
+        raise error
+
+    old = path.read_bytes()
+    with monkeypatch.context() as patch:
+        system(patch)
+        owner = {"replace": Path, "copyfileobj": _model_file.shutil}.get(place, _model_file.os)
+        patch.setattr(owner, place, fail)
+        if place == "copyfileobj" and system is not link_refused:
+            toy(n_iter=9).save(path)  # there is nothing to copy
+            assert load(path).n_iter == 9
+            return
+        if place == "copyfileobj" and not _model_file._O_TMPFILE:
+            pytest.skip("needs files without a name")
+        with pytest.raises(type(error)):
+            toy(n_iter=9).save(path)
+    assert path.read_bytes() == old
+    assert names_beside(path) == ["model.npz"]
+
+
+KILLED = """
+import os, random, signal, sys, time
+import numpy as np
+from toy_model import toy
+from fastpu._model import load
+
+folder, n_kills = sys.argv[1], int(sys.argv[2])
+path = os.path.join(folder, "model.npz")
+models = [toy(n_iter=i, objective=np.full(5_000, float(i))) for i in (1, 2)]
+start = time.perf_counter()
+for model in models:
+    model.save(path)
+each = (time.perf_counter() - start) / 2
+random.seed(0)
+for kill in range(n_kills):
+    child = os.fork()
+    if child == 0:
+        while True:
+            for model in models:
+                model.save(path)
+    time.sleep(3 * each * random.random())
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    model = load(path)
+    assert model.n_iter in (1, 2) and (model.objective == model.n_iter).all()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_killed_process_leaves_the_old_or_the_new_file(tmp_path):
+    n_kills = 25
+    command = [sys.executable, "-c", KILLED, str(tmp_path), str(n_kills)]
+    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    left = [name for name in names_beside(tmp_path / "model.npz") if name != "model.npz"]
+    if _has_unnamed_files(tmp_path):
+        assert len(left) <= n_kills // 4  # between the name beside and the name of the model are two calls
+    assert all(name.startswith(".fastpu-") for name in left)
+
+
+def _has_unnamed_files(folder):
+    if not _model_file._O_TMPFILE:
+        return False
+    try:
+        os.close(os.open(folder, os.O_RDWR | _model_file._O_TMPFILE, 0o600))
+    except OSError:
+        return False
+    return Path("/proc/self/fd").is_dir()
+
+
+# ---------------------------------------------------------------------------------------------------- places
+
+
+@posix
+def test_links_are_followed_and_kept(tmp_path):
+    (tmp_path / "link").symlink_to("there")  # to nothing so far
+    toy(n_iter=5).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert load(tmp_path / "there").n_iter == load(tmp_path / "link").n_iter == 5
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / name).symlink_to(other)
+    with pytest.raises(OSError, match="symbolic links"):
+        toy().save(tmp_path / "a")
+    with pytest.raises(OSError, match="symbolic links"):
+        load(tmp_path / "a")
+    assert names_beside(tmp_path / "a") == ["a", "b", "link", "there"]
+    (tmp_path / "nowhere").symlink_to("absent/model")
+    with pytest.raises(FileNotFoundError):
+        toy().save(tmp_path / "nowhere")
+
+
+@posix
+def test_devices_and_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    devices = [name for name in ("/dev/null", "/dev/full", "/dev/zero") if Path(name).exists()]
+    for name in (str(tmp_path / "pipe"), *devices):
+        with pytest.raises(ValueError, match="path must name a regular file, got .*, which is a device or pipe"):
+            toy().save(name)
+        with pytest.raises(ValueError, match="path must name a regular file, got .*, which is a device or pipe"):
+            load(name)
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="an administrator may write everywhere")
+def test_a_folder_that_must_not_be_written_to(path):
+    path.parent.chmod(0o500)
+    try:
+        with pytest.raises(PermissionError):
+            toy(n_iter=9).save(path)
+        assert_same(toy(), load(path))
+        assert names_beside(path) == ["model.npz"]
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_a_folder_that_refuses_new_files(path, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    old = path.read_bytes()
+    monkeypatch.setattr(_model_file.os, "open", refuse)
+    with pytest.raises(PermissionError):
+        toy(n_iter=9).save(path)
+    assert path.read_bytes() == old
+    assert names_beside(path) == ["model.npz"]
+
+
+@posix
+def test_names_as_long_as_they_may_be(tmp_path):
+    path = tmp_path / ("m" * 255)
+    toy().save(path)
+    toy(n_iter=8).save(path)
+    assert load(path).n_iter == 8
+    with pytest.raises(OSError, match="too long"):
+        toy().save(tmp_path / ("m" * 256))
+
+
+def test_threads_that_save_at_once_leave_one_whole_file(path):
+    models = [toy(n_iter=i, objective=np.full(1000, float(i))) for i in range(1, 5)]
+
+    def save(model):
+        for _ in range(5):
+            model.save(path)
+
+    threads = [Thread(target=save, args=(model,)) for model in models]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = load(path)
+    assert (found.objective == found.n_iter).all()
+    assert names_beside(path) == ["model.npz"]
