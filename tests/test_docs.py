@@ -91,7 +91,7 @@ def test_commands_are_there(page):
     makefile = read(ROOT / "Makefile")
     for target in re.findall(r"^make ([\w-]+)", read(page), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for path in re.findall(r"`(?:python )?(bench/[\w/.]+)", read(page)):
+    for path in re.findall(r"`(?:python )?((?:bench|examples)/[\w/.]+)", read(page)):
         assert (ROOT / path).exists(), path
 
 
