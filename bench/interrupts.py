@@ -78,8 +78,8 @@ def _half(values: Any) -> tuple[Any, Any]:
     return values[::2].copy(), values[1::2].copy()
 
 
-def _select(n_threads: int) -> Any:
-    return fastpu.select(fastpu.fit_svm_path, *rows(600, 5, "PN"), {"gamma": [0.1, 1.0, 10.0]}, random_state=0)
+def _select(n_threads: int) -> Any:  # noqa: ARG001 - one process, whose fits run one after the other
+    return fastpu.select(fastpu.fit_ipsi, *rows(50_000, 20), {"C": [0.1, 1.0, 10.0, 100.0]}, random_state=0)
 
 
 _COSTS = {"C_pos": 1.0, "C_unl": 0.5}

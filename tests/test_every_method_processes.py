@@ -127,7 +127,7 @@ unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 refused = 0
 for name in names:
     recipe = RECIPES[name]
-    arguments = recipe.arguments(recipe.rows * 3)
+    arguments = recipe.arguments(recipe.rows * 2)
     for megabytes in (0.125, 0.5, 2, 8, 32, 256):
         gc.collect()
         with open("/proc/self/statm") as file:

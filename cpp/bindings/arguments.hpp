@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -83,9 +84,18 @@ inline Team::Poll interrupt_poll() {
   };
 }
 
+// A copy. pybind11's own constructor from a pointer does not notice when there is no memory for it, and makes an array
+// that crashes whoever touches it.
+template <class T>
+py::array_t<T> to_array(const T* values, index_t n) {
+  py::array_t<T> array(static_cast<py::ssize_t>(n));
+  std::copy_n(values, n, array.mutable_data());
+  return array;
+}
+
 template <class T>
 py::array_t<T> to_array(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+  return to_array(values.data(), static_cast<index_t>(values.size()));
 }
 
 }  // namespace fastpu

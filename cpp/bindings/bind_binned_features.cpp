@@ -36,7 +36,7 @@ Shared take(const BinnedFeatures& all, const py::object& rows, int n_threads) {
 }
 
 py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
-  return py::array_t<std::uint8_t>(buffer.size(), buffer.data());
+  return to_array(buffer.data(), buffer.size());
 }
 
 // Rows only: the columns follow from them.

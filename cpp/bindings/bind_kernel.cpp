@@ -32,7 +32,7 @@ KernelFunction kernel_function(py::object function) {
   });
   return [held](const index_t* rows, index_t n_rows, const index_t* columns, index_t n_columns, double* out) {
     const py::gil_scoped_acquire gil;
-    const py::object values = (*held)(py::array_t<index_t>(n_rows, rows), py::array_t<index_t>(n_columns, columns));
+    const py::object values = (*held)(to_array(rows, n_rows), to_array(columns, n_columns));
     if (!py::isinstance<Array<double>>(values)) throw py::type_error("kernel values have the wrong type for _core");
     const auto array = py::reinterpret_borrow<Array<double>>(values);
     if (array.ndim() != 2 || array.shape(0) != n_rows || array.shape(1) != n_columns) {

@@ -1,5 +1,6 @@
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -45,9 +46,11 @@ py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const 
 // The values of a vector as an array, without a copy.
 template <class T>
 py::array_t<T> give_away(std::vector<T>&& values) {
-  auto* const owned = new std::vector<T>(std::move(values));  // NOLINT(cppcoreguidelines-owning-memory): the capsule's
-  const py::capsule owner(owned, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
-  return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  const std::vector<T>& kept = *owned;
+  const py::capsule owner(owned.get(), [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
+  static_cast<void>(owned.release());  // the capsule's now
+  return py::array_t<T>(static_cast<py::ssize_t>(kept.size()), kept.data(), owner);
 }
 
 // (data, indices, indptr)

@@ -257,6 +257,19 @@ CASE("memory that is not there is named") {
   CHECK(fastpu::reserve_vector<int>(3, "a test").empty());
 }
 
+CASE("a container without a name says at least how many bytes it wanted") {
+#if !defined(FASTPU_WRAPS_NEW) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::puts("skipped: this linker does not wrap operator new, or a sanitizer ends the program instead");
+#else
+  std::vector<double> values;
+  const volatile std::size_t too_many = std::size_t{1} << 50;  // within what a vector may hold, beyond any machine
+  CHECK_THROWS(fastpu::OutOfMemory, values.resize(too_many),
+               "cannot allocate 9007199254740992 bytes for working memory");
+  values.resize(3);
+  CHECK(values.size() == 3);
+#endif
+}
+
 CASE("bad sizes are refused") {
   const BoostingData data = boosting_data(10, 1, 7);
   Team team(1);
