@@ -10,6 +10,9 @@ VENV ?= .venv
 JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1)")
 PYTEST_ARGS ?=
 BENCH_ARGS ?= --quick
+FUZZ_RUNS ?= 20000
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard cpp/fuzz/fuzz_*.cpp tests/fuzz/fuzz_*.py)))
+LEAKS_ARGS ?=
 
 BIN := $(VENV)/bin
 VENV_PYTHON := $(BIN)/python
@@ -153,6 +156,30 @@ valgrind: $(VENV)/.has-build  ## C++ tests under valgrind (which you install)
 	  valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite \
 	    --errors-for-leak-kinds=definite \
 	    --suppressions=cpp/tests/valgrind.supp $$test || exit 1; \
+	done
+
+leaks: $(VENV)/.has-test  ## a thousand fits of every method, with errors and stops: memory must stay flat
+	@$(MAKE) install
+	$(VENV_PYTHON) tests/leaks.py $(LEAKS_ARGS)
+
+# ---- Fuzzing ----
+
+# Each target takes FUZZ_RUNS inputs from libFuzzer; what it finds lies in build/fuzz, beside the corpus that it goes on
+# from next time. With gcc, libFuzzer is the library inside the atheris package. No entropic scheduling: with thousands
+# of edges for every input it takes most of the time.
+FUZZ_OPTIONS = -runs=$(FUZZ_RUNS) -timeout=20 -entropic=0 -reduce_inputs=0
+fuzz: $(VENV)/.has-fuzz  ## fuzz the C++ core, its bindings and load; FUZZ_RUNS=1000000, FUZZ_TARGETS="fuzz_svm fuzz_load"
+	@$(MAKE) install
+	$(CMAKE) --preset fuzz > /dev/null \
+	  -DFASTPU_LIBFUZZER=$$($(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))")/libclang_rt.fuzzer_no_main.a
+	$(CMAKE) --build build/fuzz
+	@for target in $(FUZZ_TARGETS); do \
+	  corpus=build/fuzz/corpus/$$target; mkdir -p $$corpus; echo "$$target"; \
+	  if [ -e tests/fuzz/$$target.py ]; then program="$(VENV_PYTHON) tests/fuzz/$$target.py -max_len=20000"; \
+	  else program="build/fuzz/cpp/fuzz/$$target -max_len=256"; fi; \
+	  UBSAN_OPTIONS=print_stacktrace=1 $$program $$corpus $(FUZZ_OPTIONS) -artifact_prefix=build/fuzz/$$target- \
+	    > build/fuzz/$$target.log 2>&1 || { tail -40 build/fuzz/$$target.log; exit 1; }; \
+	  grep -a "DONE" build/fuzz/$$target.log; \
 	done
 
 # ---- Wheels ----

@@ -62,7 +62,7 @@ void run(Input& input, const Blas& blas) {
 }
 
 void run_factors(Input& input, const Blas& blas) {
-  const index_t n = input.rarely(32) ? input.between(60, 140) : input.below(7);
+  const index_t n = input.rarely(250) ? input.between(60, 140) : input.below(7);
   const index_t m = input.below(6);
   Team team(input.n_threads());
   const TiledBlas tiled(blas, team);

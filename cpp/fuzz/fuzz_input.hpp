@@ -70,7 +70,7 @@ class Input {
   }
 
   // Rows of a problem: few, and now and then as many as a block holds.
-  index_t n_rows(index_t low) { return rarely(64) ? between(low, 140) : between(low, 10); }
+  index_t n_rows(index_t low) { return rarely(250) ? between(low, 140) : between(low, 10); }
 
   // A number of any sign, as wild as the input is.
   double real() {

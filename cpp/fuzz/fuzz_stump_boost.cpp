@@ -42,7 +42,7 @@ void check_result(const Matrix<T>& x, const BinnedFeatures& binned, const StumpB
   FUZZ_CHECK(result.best_round <= static_cast<index_t>(n_stumps));
   for (std::size_t t = 0; t < n_stumps; ++t) {
     FUZZ_CHECK(result.features[t] >= 0 && result.features[t] < x.d);
-    FUZZ_CHECK(result.alphas[t] > 0 && std::isfinite(result.alphas[t]));
+    FUZZ_CHECK(result.alphas[t] >= 0 && std::isfinite(result.alphas[t]));
     FUZZ_CHECK(!std::isnan(result.thresholds[t]) && !std::isnan(result.deltas[t]) && !std::isnan(result.z[t]));
     FUZZ_CHECK(!std::isnan(result.objective[t]));
     if (t > 0) FUZZ_CHECK(result.objective[t] <= result.objective[t - 1] + 1e-9);

@@ -34,9 +34,12 @@ void check_result(const SvmProblem& problem, const SvmOptions& options, const Sv
   FUZZ_CHECK(result.alpha.size() == at(problem.n) && result.decision.size() == at(problem.n));
   double sum = 0;
   double total = 0;
+  double total_cost = 0;
+  for (index_t i = 0; i < problem.n; ++i) total_cost += problem.costs[i];
   for (index_t i = 0; i < problem.n; ++i) {
     // That of nu-SVM is divided by the margin.
-    const bool is_divided = problem.kind == SvmKind::nu_svm && result.margin > 0;
+    const bool is_divided =
+        problem.kind == SvmKind::nu_svm && result.margin > 0 && std::isfinite(total_cost / result.margin);
     const double alpha = result.alpha[at(i)] * (is_divided ? result.margin : 1);
     FUZZ_CHECK(alpha >= 0 && alpha <= problem.costs[i] * (1 + 1e-12));
     sum += problem.labels != nullptr ? problem.labels[i] * alpha : alpha;

@@ -1,16 +1,15 @@
 // libFuzzer for what gcc compiles. gcc calls a function at every edge (-fsanitize-coverage=trace-pc), which today's
 // libFuzzer defines empty; here the calls are counted in an array of counters such as clang makes inline. Edges are
 // numbered as they are first met, by a hash of their address: counters in use lie side by side, for libFuzzer reads all
-// of them after every input. In a program this is linked before libFuzzer's library, with leave to define a
-// symbol twice. In a Python extension, libFuzzer is whatever was loaded before with its symbols for all (atheris).
+// of them after every input. This is linked before libFuzzer's library, with leave to define a symbol twice.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are those of compiler and library
 extern "C" {
-__attribute__((weak)) void __sanitizer_cov_8bit_counters_init(std::uint8_t* first, std::uint8_t* last);
-__attribute__((weak)) void __sanitizer_cov_pcs_init(const std::uintptr_t* first, const std::uintptr_t* last);
+void __sanitizer_cov_8bit_counters_init(std::uint8_t* first, std::uint8_t* last);
+void __sanitizer_cov_pcs_init(const std::uintptr_t* first, const std::uintptr_t* last);
 }
 
 namespace {
@@ -28,7 +27,6 @@ std::uintptr_t addresses[2 * kCounters];
 // NOLINTEND(modernize-avoid-c-arrays)
 
 __attribute__((constructor)) void announce_counters() {
-  if (__sanitizer_cov_8bit_counters_init == nullptr || __sanitizer_cov_pcs_init == nullptr) return;
   for (std::size_t i = 0; i < kCounters; ++i) addresses[2 * i] = i + 1;
   __sanitizer_cov_8bit_counters_init(counters, counters + kCounters);
   __sanitizer_cov_pcs_init(addresses, addresses + 2 * kCounters);

@@ -369,9 +369,10 @@ PualResult PualDual::solve(double cost, const PualOptions& options, const PualCa
   if (!(cost > 0) || !std::isfinite(cost)) {
     throw std::invalid_argument("cost must be > 0 and finite, got " + std::to_string(cost));
   }
-  if (!std::isfinite(cost * gram_->trace() * cost * static_cast<double>(gram_->n()))) {
-    throw std::invalid_argument("cost must be so small that its square times the squares of the factor (their sum is " +
-                                std::to_string(gram_->trace()) + ") does not overflow, got " + std::to_string(cost));
+  if (!std::isfinite(cost * (gram_->trace() * cost + 4) * static_cast<double>(gram_->n()))) {
+    throw std::invalid_argument(
+        "cost must be so small that the objective does not overflow (the squares of the factor sum to " +
+        std::to_string(gram_->trace()) + "), got " + std::to_string(cost));
   }
   if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + std::to_string(options.tol));
   if (!(options.mu >= 0) || !std::isfinite(options.mu)) {

@@ -82,9 +82,9 @@ std::vector<double> feasible_start(const SvmProblem& problem, const Totals& tota
     if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
     fill_up(problem, 0, problem.nu * totals.all, alpha.data());
   } else if (problem.kind == SvmKind::nu_svm) {
-    if (totals.pos == 0 || totals.neg == 0) throw std::invalid_argument("a nu-SVM needs rows of both classes");
     const double half = 0.5 * problem.nu * totals.all;
-    if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12)) {
+    // A class that is not there is refused as well where nu W is 0 by rounding.
+    if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12) || std::min(totals.pos, totals.neg) == 0) {
       throw std::invalid_argument("nu must be at most " +
                                   std::to_string(2 * std::min(totals.pos, totals.neg) / totals.all) +
                                   " for these classes, got " + std::to_string(problem.nu));
@@ -193,7 +193,9 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   const double gain = problem.kind == SvmKind::c_svm ? sum : 0;
   result.objective = 0.5 * squared_norm - gain;
   result.gap = std::max(0.0, squared_norm + primal.loss - gain);
-  const double scale = problem.kind == SvmKind::nu_svm && primal.margin > 0 ? primal.margin : 1;
+  // A margin of next to nothing is none.
+  const bool has_margin = primal.margin > 0 && std::isfinite(totals.all / primal.margin);
+  const double scale = problem.kind == SvmKind::nu_svm && has_margin ? primal.margin : 1;
   for (index_t i = 0; i < n; ++i) {
     result.alpha[at(i)] /= scale;
     result.decision[at(i)] = (result.decision[at(i)] + primal.intercept) / scale;

@@ -181,7 +181,21 @@ CASE("no neighbours, one row, no row") {
   CHECK(search(DenseView<float>{nullptr, 0, 3}, 0).indices.empty());
 }
 
+CASE("rows without columns are all alike") {
+  const DenseView<double> rows{nullptr, 3, 0};
+  for (const KnnMethod method : {KnnMethod::automatic, KnnMethod::tree, KnnMethod::blocks}) {
+    std::vector<index_t> indices(6);
+    std::vector<double> squared(6, 1.0);
+    Team team(1);
+    fastpu::knn_search(rows, {2, method, fastpu::Isa::baseline}, team, indices.data(), squared.data());
+    CHECK((indices == std::vector<index_t>{1, 2, 0, 2, 0, 1}));
+    CHECK(squared == std::vector<double>(6, 0.0));
+  }
+}
+
 CASE("what cannot be is refused") {
+  const Rows<double> missing(4, 2, [](index_t i, index_t f) { return i == 2 && f == 1 ? std::nan("") : 1.0; });
+  CHECK_THROWS(std::invalid_argument, search(missing.dense(), 1), "X must have finite entries, got NaN");
   const Rows<double> rows(4, 2, [](index_t i, index_t) { return static_cast<double>(i); });
   CHECK_THROWS(std::invalid_argument, search(rows.dense(), 4), "n_neighbors must be in [0, 3], got 4");
   const Rows<double> huge(4, 2, [](index_t i, index_t f) { return f == 1 ? 1e200 * static_cast<double>(i) : 0.0; });

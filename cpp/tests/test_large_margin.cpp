@@ -273,6 +273,23 @@ CASE("a callback sees the rounds and stops") {
   }
 }
 
+CASE("columns of very different sizes end, and certify nothing that is wrong") {
+  Classes<double> classes(7, 2, 5);
+  classes.labels = {1, -1, -1, -1, -1, 1, 1};
+  classes.costs.assign(7, 2.0);
+  for (const double size : {1e20, 1e72, 1e94}) {
+    classes.dense = {0, -1.1, 3.2, -6.5, size, 4, 0, 8.25, -1.6, 5, -2.8, size / 30, 1.4, -7.75};
+    for (const MarginSolver solver : {MarginSolver::exact, MarginSolver::iadmm}) {
+      MarginOptions options;
+      options.solver = solver;
+      if (solver == MarginSolver::iadmm) options.max_iter = 200;
+      const MarginResult found = solve(classes.dense_view(), classes.problem(), options);
+      CHECK(found.status != MarginStatus::gap || found.gap <= 1e-9 * found.objective);
+      CHECK(found.objective - found.gap <= 2.0 * 7 * (1 + 1e-9));  // w = 0 costs that much
+    }
+  }
+}
+
 CASE("bad problems and options are named") {
   Classes<double> classes(20, 3, 17);
   const auto refused = [&](const MarginOptions& options, const std::string& text) {

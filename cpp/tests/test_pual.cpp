@@ -167,11 +167,28 @@ CASE("bad arguments are refused") {
   options = {};
   options.max_iter = -1;
   CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "max_iter must be >= 0");
+  options = {};
+  options.solver = PualSolver::admm;
+  options.mu = 1e308;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "mu must be so small");
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1e308), "cost must be so small");
+  Factor huge(4, 2, 5);
+  huge.values[3] = 1e200;
+  CHECK_THROWS(std::invalid_argument, solve(huge, 1.0), "the squares of the factor must have a finite sum, got inf");
   CHECK_THROWS(std::invalid_argument, solve(Factor(0, 2, 1), 1.0), "at least one row");
   CHECK_THROWS(std::invalid_argument, solve(Factor(2, 0, 1), 1.0), "at least one row");
 }
 
 // ---- tiles
+
+CASE("tiles refuse rows that overlap") {
+  const Blas blas(reference_blas());
+  Team team(1);
+  const Factor a(3, 4, 7);
+  std::vector<double> gram(16);
+  CHECK_THROWS(std::invalid_argument, fastpu::TiledBlas(blas, team).gram(a.view(), {gram.data(), 4, 4, 3}),
+               "row stride of C must be >= its 4 columns, got 3");
+}
 
 CASE("tiles give whole products and factors") {
   const Blas blas(reference_blas());

@@ -368,6 +368,11 @@ CASE("bad options and labels are refused by name") {
   refused([](auto& o) { o.stop_tol = -1; }, "stop_tol");
   refused([](auto& o) { o.n_rounds = 0; }, "n_rounds must be an integer >= 1, got 0");
   refused([](auto& o) { o.early_stopping_rounds = 3; }, "early_stopping_rounds needs an eval_set");
+  std::vector<std::int8_t> eval_labels = data.y;
+  eval_labels[7] = -89;
+  const fastpu::BoostEvalSet eval{&b, eval_labels.data()};
+  CHECK_THROWS(std::invalid_argument, stump_boost(training_set(b, data), &eval, StumpBoostOptions{}, {}, team),
+               "labels of eval_set must be +1, 0 or -1, got -89 in row 7");
   data.y.assign(20, 1);
   refused([](auto&) {}, "at least two of positive");
   data.y[3] = 2;

@@ -241,6 +241,19 @@ CASE("nu that the classes do not allow is refused with the largest that they do"
   data.labels.assign(10, std::int8_t{1});
   CHECK_THROWS(std::invalid_argument, engine.solve(data.problem(SvmKind::nu_svm, 0.1), {}, {}, team),
                "nu must be at most 0.000000");
+  data.costs.assign(10, 1e-200);
+  CHECK_THROWS(std::invalid_argument, engine.solve(data.problem(SvmKind::nu_svm, 1e-200), {}, {}, team),
+               "nu must be at most 0.000000");
+}
+
+CASE("a margin of next to nothing is none, and alphas stay finite") {
+  Team team(1);
+  Classes data(10, 1.0, 63);
+  for (double& x : data.points.x) x *= 1e-161;
+  SvmEngine<double> engine = engine_of(data, kLinear);
+  const SvmResult found = engine.solve(data.problem(SvmKind::nu_svm, 0.2), {}, {}, team);
+  CHECK(std::isfinite(found.intercept));
+  for (const double alpha : found.alpha) CHECK(std::isfinite(alpha));
 }
 
 CASE("one class with nu of 1 takes all rows in full, and with next to nothing one") {

@@ -167,6 +167,31 @@ CASE("a callback sees every breakpoint and can stop") {
   CHECK(path.lams.size() == 7);
 }
 
+CASE("a finite cost far above the others does not loosen what is at a bound") {
+  Rows rows(4, 1, 3, 0, 1);
+  rows.x = {-2, 2, -8.625, 1.8125};
+  rows.labels = {1, -1, -1, 1};
+  for (const double cost : {1e10, 1e100, 1e308}) {
+    rows.costs = {1, 5.875, cost, 1};
+    const SvmPathResult path = rows.path({KernelKind::rbf, 0.5, 3, 0.0});
+    CHECK(path.status == PathStatus::zero);
+    CHECK(rows.violation({KernelKind::rbf, 0.5, 3, 0.0}, path) < 1e-9);
+  }
+}
+
+CASE("kernels that are indefinite or overflow leave no number undefined") {
+  Rows rows(3, 1, 3, 0, 1);
+  rows.x = {-3.5, 0.5, 0};
+  rows.labels = {1, -1, 1};
+  rows.costs = {kInfinity, 1, kInfinity};
+  const SvmPathResult path = rows.path({KernelKind::poly, 0.5, 1, -1.75});
+  for (const double value : path.change_value) CHECK(std::isfinite(value));
+  for (const double value : path.start) CHECK(std::isfinite(value));
+  Rows huge(12, 2, 3, 0, kInfinity);
+  for (double& x : huge.x) x *= 1e200;
+  CHECK_THROWS(std::invalid_argument, huge.path(kLinear), "with itself is inf");
+}
+
 CASE("bad problems are refused") {
   Rows rows(12, 2, 3, 0, kInfinity);
   rows.costs[0] = kInfinity;

@@ -104,10 +104,10 @@ class Bytes:
         return self.data[self.at - 1] if self.at <= len(self.data) else 0
 
     def below(self, n: int) -> int:
-        return self.byte() % n
+        return self.byte() % n if n else 0
 
     def one_of(self, choices):
-        return choices[self.byte() % len(choices)]
+        return choices[self.below(len(choices))]
 
     def array(self, n: int) -> np.ndarray:
         """n bytes, which repeat themselves where the input is short."""
@@ -187,7 +187,7 @@ def rows_of(source: Bytes, n: int, d: int):
 def spoilt(source: Bytes, value):
     """The same argument in a form that may be wrong."""
     kind = source.below(12)
-    if isinstance(value, tuple) and kind < 9:
+    if isinstance(value, tuple) and value and kind < 9:
         at = source.below(len(value))
         # Columns in range are for the caller to see to.
         changed = value[at] if at == 1 else spoilt(source, value[at])

@@ -63,7 +63,8 @@ struct Certificate {
   double intercept_high = 0;
   double objective = 0;
   double gap = std::numeric_limits<double>::infinity();
-  bool holds(double tol) const { return gap <= tol * objective; }
+  // Infinite ones certify nothing.
+  bool holds(double tol) const { return gap <= tol * objective && gap < std::numeric_limits<double>::infinity(); }
 };
 
 // Of a feasible v and its w,
