@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import gzip
 import json
@@ -20,7 +21,7 @@ import fastpu
 from fastpu.metrics import auc, f1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -57,11 +58,13 @@ def read_texts(folder: Path, name: str) -> tuple[list[str], NDArray[np.str_]]:
     return [document["text"] for document in documents], np.array([document["label"] for document in documents])
 
 
-def open_text(path: Path) -> Any:
+@contextlib.contextmanager
+def open_text(path: Path) -> Iterator[Any]:
     try:
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    except OSError as error:
-        sys.exit(f"{path} cannot be read: {error.strerror}")
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            yield file
+    except (OSError, EOFError) as error:  # it is not there, no gzip file, or cut off
+        sys.exit(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def read_openml(name: str, *, file: str) -> tuple[NDArray[np.float64], NDArray[np.str_]]:

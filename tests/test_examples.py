@@ -299,6 +299,10 @@ def test_a_folder_without_the_file_is_named(example, tmp_path, name, file):
     with pytest.raises(SystemExit) as ended:
         example(name, *options, "--data", tmp_path)
     assert ended.value.code == f"{tmp_path / file} cannot be read: No such file or directory"
+    (tmp_path / file).write_text("label\n")
+    with pytest.raises(SystemExit) as ended:
+        example(name, *options, "--data", tmp_path)
+    assert str(ended.value.code).startswith(f"{tmp_path / file} cannot be read: Not a gzipped file")
 
 
 def test_options_that_do_not_fit_are_refused(example, tmp_path, capsys):
