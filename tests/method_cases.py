@@ -22,13 +22,13 @@ _REQUIRED = {"C_pos": 1.0, "C_unl": 0.5}
 #: Forms of a model beside the one of the defaults: options of the fit, and whether rows are CSR.
 _GAUSS = {"basis": "gauss", "n_centers": 5}
 FORMS: dict[str, tuple[str, dict[str, Any], bool]] = {
-    "rbf, CSR": ("fit_bsvm", {}, True),
+    "rbf, CSR": ("fit_bsvm", {"kernel": "rbf"}, True),
     "poly": ("fit_svm", {"kernel": "poly", "coef0": 1.0}, False),
     "linear": ("fit_one_class_svm", {"kernel": "linear"}, False),
-    "bags, CSR": ("fit_bagging_svm", {"n_estimators": 3}, True),
-    "mapping, CSR": ("fit_svmc", {}, True),
+    "bags, CSR": ("fit_bagging_svm", {"kernel": "rbf", "n_estimators": 3}, True),
+    "mapping, CSR": ("fit_svmc", {"kernel": "rbf"}, True),
     "mapping, linear": ("fit_smc", {"kernel": "linear"}, False),
-    "path, CSR": ("fit_svm_path", {}, True),
+    "path, CSR": ("fit_svm_path", {"kernel": "rbf"}, True),
     "path, rbf": ("fit_pu_svm_path", {"kernel": "rbf", "cost_pos": 2.0}, False),
     "pual, rbf": ("fit_pual", {"kernel": "rbf"}, False),
     "pual, landmarks": ("fit_gllc", {"kernel": "rbf", "n_components": 5}, True),

@@ -30,9 +30,11 @@ __all__ = [
     "Native",
     "call_kernel",
     "check_csr",
+    "check_dense",
     "check_kernel",
     "check_kernel_matrix",
     "convert_rows",
+    "is_rising",
     "linear_coef",
     "resolve_gamma",
     "row_blocks",
@@ -270,17 +272,35 @@ def linear_coef(native: Native, rows: NDArray[np.int64], factors: NDArray[np.flo
 def check_csr(
     data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int], name: str
 ) -> None:
-    """Raise ValueError unless the arrays ``<name>_data`` and so on are those of a CSR matrix with ascending columns."""
-    lengths = np.diff(indptr)
-    if indptr.size != shape[0] + 1 or indptr[0] != 0 or (lengths < 0).any():
+    """Raise ValueError unless the arrays ``<name>_data`` and so on are a finite CSR matrix with ascending columns."""
+    if indptr.size != shape[0] + 1 or indptr[0] != 0 or not is_rising(indptr):
         raise ValueError(f"{name}_indptr must rise from 0 in {shape[0] + 1} entries")
     if indptr[-1] != data.size or indices.size != data.size:
         raise ValueError(f"{name}_data and {name}_indices must have {indptr[-1]} entries")
     if indices.size and (indices.min() < 0 or indices.max() >= shape[1]):
         raise ValueError(f"{name}_indices must be in [0, {shape[1]})")
-    falls = np.flatnonzero(np.diff(indices) <= 0) + 1
+    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
     if not np.isin(falls, indptr).all():
         raise ValueError(f"{name}_indices must ascend in each row")
+    if not np.isfinite(data).all():
+        raise ValueError(f"{name}_data must be finite")
+
+
+def check_dense(values: NDArray[Any], shape: tuple[int, int], name: str) -> None:
+    """Raise ValueError unless the array ``<name>_dense`` has a shape and finite entries."""
+    if values.shape != shape:
+        raise ValueError(f"{name}_dense must have shape {shape}, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name}_dense must be finite")
+
+
+def is_rising(values: NDArray[Any], *, strictly: bool = False) -> bool:
+    """Tell whether no value is below (or, strictly, at) the one before.
+
+    Compared, not subtracted: the difference of large integers of both signs wraps around.
+    """
+    lower, upper = values[:-1], values[1:]
+    return bool(np.all(lower < upper if strictly else lower <= upper))
 
 
 # ------------------------------------------------------------------------------------ a function of the caller's

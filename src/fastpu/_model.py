@@ -268,8 +268,8 @@ class Model(ABC):
         -----
         EstimateWarning
             If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
-            every row the prior; if so high ones that "sigmoid" is a step which some of them lie below; or if the mean
-            of "isotonic" over U misses the prior by more than a quarter of it.
+            every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
+            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it.
 
         Raises
         ------
@@ -360,7 +360,8 @@ class Model(ABC):
 
         The file is an uncompressed .npz: arrays and a JSON header with a format version and a
         checksum, no pickle. The name is taken exactly as given. A file of that name stays whole
-        until the new one is complete, and stays if writing fails.
+        until the new one is complete, and stays if writing fails or the process is killed; the
+        new one gets its permissions.
 
         Parameters
         ----------
@@ -370,6 +371,10 @@ class Model(ABC):
         ------
         OSError
             If the file cannot be written.
+        TypeError
+            If `path` is not such a name, or the model holds a function of the user's.
+        ValueError
+            If `path` is a device or pipe.
         """
         name = file_name(path)
         arrays: dict[str, NDArray[Any]] = {}
@@ -426,7 +431,8 @@ def load(path: object) -> Model:
     OSError
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
-        If the file is no model file, is truncated or changed, or was written by a newer fastpu.
+        If the file is no model file, is truncated or changed, or was written by a newer fastpu, or if `path` is a
+        device or pipe.
 
     Notes
     -----

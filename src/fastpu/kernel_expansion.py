@@ -13,7 +13,9 @@ from fastpu._kernels import (
     KERNELS_WITH_GAMMA,
     call_kernel,
     check_csr,
+    check_dense,
     convert_rows,
+    is_rising,
     row_blocks,
     slice_rows,
     user_rows,
@@ -93,7 +95,7 @@ class KernelExpansion(Model):
         n_support = self.support.size
         if self.dual_coef.size != n_support:
             raise ValueError(f"a model of {n_support} support vectors must have as many entries in dual_coef")
-        if n_support and (self.support[0] < 0 or not (np.diff(self.support) > 0).all()):
+        if n_support and (self.support[0] < 0 or not is_rising(self.support, strictly=True)):
             raise ValueError("support must hold ascending row numbers")
         if not np.isfinite(self.dual_coef).all():
             raise ValueError("dual_coef must be finite")
@@ -125,8 +127,8 @@ class KernelExpansion(Model):
         if n_forms != (self.kernel in _VECTOR_KERNELS) or n_arrays not in {0, 1, 3}:
             raise ValueError(f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}")
         shape = (self.support.size, self.n_features)
-        if self.support_dense is not None and self.support_dense.shape != shape:
-            raise ValueError(f"support_dense must have shape {shape}, got {self.support_dense.shape}")
+        if self.support_dense is not None:
+            check_dense(self.support_dense, shape, "support")
         data, indices, indptr = csr
         if data is not None and indices is not None and indptr is not None:
             check_csr(data, indices, indptr, shape, "support")

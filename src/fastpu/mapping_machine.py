@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fastpu._kernels import check_csr, convert_rows, linear_coef, row_blocks, slice_rows, take_rows
+from fastpu._kernels import (
+    check_csr,
+    check_dense,
+    convert_rows,
+    is_rising,
+    linear_coef,
+    row_blocks,
+    slice_rows,
+    take_rows,
+)
 from fastpu._model import Model
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_int
@@ -143,7 +152,7 @@ class MappingMachine(MappingModel, KernelMachine):
             raise ValueError(f"history and boundary_starts must fit {n_boundaries} boundaries")
         if not isinstance(self.params.get("tol"), float | int):
             raise ValueError("params must have the number tol")
-        if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != self.boundary_support.size:
+        if starts[0] != 0 or not is_rising(starts) or starts[-1] != self.boundary_support.size:
             raise ValueError("boundary_starts must rise from 0 to the size of boundary_support")
         if self.boundary_coefs.size != self.boundary_support.size or not np.isfinite(self.boundary_coefs).all():
             raise ValueError("boundary_coefs must have a finite entry for each of boundary_support")
@@ -158,8 +167,8 @@ class MappingMachine(MappingModel, KernelMachine):
         if n_forms != (self.kernel != "precomputed") or n_arrays not in {0, 1, 3}:
             raise ValueError("rows of other support vectors must be there in one form, but for a precomputed kernel")
         shape = (self.other_rows.size, self.n_features)
-        if self.other_dense is not None and self.other_dense.shape != shape:
-            raise ValueError(f"other_dense must have shape {shape}, got {self.other_dense.shape}")
+        if self.other_dense is not None:
+            check_dense(self.other_dense, shape, "other")
         data, indices, indptr = csr
         if data is not None and indices is not None and indptr is not None:
             check_csr(data, indices, indptr, shape, "other")

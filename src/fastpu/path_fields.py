@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._kernels import KERNELS, KERNELS_WITH_GAMMA, check_csr
+from fastpu._kernels import KERNELS, KERNELS_WITH_GAMMA, check_csr, check_dense, is_rising
 
 if TYPE_CHECKING:
     from fastpu.svm_path_model import SVMPath
@@ -19,7 +19,7 @@ EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
 def check_path_fields(path: SVMPath) -> None:
     """Raise ValueError if the arrays of a path do not fit each other."""
     n, n_knots = path.rows.size, path.knots.size
-    if n < 2 or (np.diff(path.rows) <= 0).any() or path.rows[0] < 0:
+    if n < 2 or not is_rising(path.rows, strictly=True) or path.rows[0] < 0:
         raise ValueError("rows must hold ascending row numbers")
     if any(array.size != n for array in (path.labels, path.costs, path.start_alpha)):
         raise ValueError(f"a path of {n} rows must have as many labels, costs and start_alpha")
@@ -31,7 +31,7 @@ def check_path_fields(path: SVMPath) -> None:
         raise ValueError("offsets and change_start must have an entry for each knot")
     if not all(np.isfinite(array).all() for array in (path.knots, path.offsets, path.change_alpha)):
         raise ValueError("knots, offsets and change_alpha must be finite")
-    if n_knots and ((np.diff(path.knots) >= 0).any() or path.knots[-1] < 0 or path.knots[0] <= 0):
+    if n_knots and (not is_rising(-path.knots, strictly=True) or path.knots[-1] < 0 or path.knots[0] <= 0):
         raise ValueError("knots must fall, and none be below 0")
     if (n_knots == 0) != (path.status == "trivial") or (n_knots and path.status == "zero") != (
         n_knots > 0 and path.knots[-1] == 0
@@ -58,7 +58,7 @@ def _check_log(path: SVMPath) -> None:
 
 def _check_positions(path: SVMPath) -> None:
     starts, n, n_knots = path.change_start, path.rows.size, path.knots.size
-    if n_knots and (starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != path.change_row.size):
+    if n_knots and (starts[0] != 0 or not is_rising(starts) or starts[-1] != path.change_row.size):
         raise ValueError("change_start must rise from 0 to the number of changes")
     if path.change_alpha.size != path.change_row.size:
         raise ValueError("change_row and change_alpha must have as many entries")
@@ -83,8 +83,8 @@ def _check_train(path: SVMPath) -> None:
     if n_forms != (path.kernel != "precomputed") or n_arrays not in {0, 1, 3}:
         raise ValueError("training rows must be there in one form, but for the precomputed kernel")
     shape = (path.rows.size, path.n_features)
-    if path.train_dense is not None and path.train_dense.shape != shape:
-        raise ValueError(f"train_dense must have shape {shape}, got {path.train_dense.shape}")
+    if path.train_dense is not None:
+        check_dense(path.train_dense, shape, "train")
     data, indices, indptr = csr
     if data is not None and indices is not None and indptr is not None:
         check_csr(data, indices, indptr, shape, "train")

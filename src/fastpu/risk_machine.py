@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu._gauss_basis import gauss_scores, is_bandwidth
-from fastpu._kernels import check_csr, user_rows
+from fastpu._kernels import check_csr, check_dense, user_rows
 from fastpu._model import Model
 from fastpu.kernel_machine import linear_scores
 
@@ -89,8 +89,8 @@ class RiskMachine(Model):
         if self.bandwidth is not None and not is_bandwidth(self.bandwidth):
             raise ValueError(f"bandwidth must be a number > 0 whose square is one too, got {self.bandwidth}")
         shape = (self.coef.size, self.n_features)
-        if self.centers_dense is not None and self.centers_dense.shape != shape:
-            raise ValueError(f"centers_dense must have shape {shape}, got {self.centers_dense.shape}")
+        if self.centers_dense is not None:
+            check_dense(self.centers_dense, shape, "centers")
         data, indices, indptr = csr
         if data is not None and indices is not None and indptr is not None:
             check_csr(data, indices, indptr, shape, "centers")

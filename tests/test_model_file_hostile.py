@@ -1,0 +1,319 @@
+"""Files made to do harm, with a checksum that is right: refused, or a model whose scores are numbers or an error."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _model, _model_file
+from fastpu._model import _from_parts, load
+from helpers import outcome, refused
+from method_cases import FORMS, METHODS, fitted, formed, pu_rows
+from toy_model import assert_same, toy
+
+SMALL = {"objective": np.array([1.5]), "history": {}, "params": {}, "basis": None, "codes": None, "note": None}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.npz"
+
+
+def small_file(path):
+    toy(**SMALL).save(path)
+    return path.read_bytes()
+
+
+def parts(path):
+    """The header and the arrays of a file."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(content.pop("header.json"))
+    return header, {name[:-4]: _model_file._read_array(name, data) for name, data in content.items()}
+
+
+def with_header(path, text):
+    """Put another text in place of the header; what it says of a checksum is checked as it is."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in {**content, "header.json": text}.items():
+            archive.writestr(name, data)
+
+
+# ------------------------------------------------------------------------------------------------ bytes
+
+
+def test_every_shorter_file_is_refused(path):
+    whole = small_file(path)
+    path.write_bytes(whole)
+    for size in reversed(range(len(whole))):
+        os.truncate(path, size)
+        refused(ValueError, "cannot be loaded", load, path)
+
+
+def test_every_byte_counts_or_means_nothing(path):
+    whole = small_file(path)
+    model, n_loaded = toy(**SMALL), 0
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 0xFF if place % 2 else 0x01
+        path.write_bytes(changed)
+        found = outcome(load, path)
+        if isinstance(found, Exception):
+            assert type(found) is ValueError
+            assert "cannot be loaded" in str(found)
+        else:  # a date, or the version of zip that made it
+            assert_same(model, found)
+            n_loaded += 1
+    assert n_loaded < len(whole) / 4
+
+
+@pytest.mark.parametrize("more", [b"\0", b"#!/bin/sh\n", b"PK\x03\x04", bytes(1000)])
+def test_what_stands_before_or_after_changes_nothing(path, more):
+    whole = small_file(path)
+    for content in (more + whole, whole + more, more + whole + more):
+        path.write_bytes(content)
+        found = outcome(load, path)
+        if isinstance(found, Exception):
+            assert "cannot be loaded" in str(found)
+        else:
+            assert_same(toy(**SMALL), found)
+
+
+@pytest.mark.parametrize(
+    "name", ["../coef.npy", "/etc/passwd.npy", "..\\coef.npy", "a/../coef.npy", ".npy", "history.npy"]
+)
+def test_names_that_lead_elsewhere(path, name):
+    small_file(path)
+    header, arrays = parts(path)
+    header["checksum"] = _model_file._checksum(header, {**arrays, name[:-4]: np.ones(2)})
+    with_header(path, json.dumps(header).encode())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(name, _model_file._npy_header(np.ones(2)) + np.ones(2).tobytes())
+    refused(ValueError, "cannot be loaded", load, path)
+    assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b'{"magic": "fastpu-model", "format": 1, "format": 1}', "has a name twice"),
+        (b'{"magic": "fastpu-model", "format": 1, "fields": {"a": 1, "a": 2}}', "has a name twice"),
+        (b'{"magic": "fastpu-model", "format": ' + b"9" * 5000 + b"}", "cannot be loaded"),
+        (b'{"magic": "fastpu-model", "format": ' + b"9" * 4000 + b"}", "newer fastpu"),
+        (b'{"magic": "fastpu-model", "format": 1, "x": NaN}', "which is no JSON"),
+        (b'{"magic": "fastpu-model", "format": 1, "x": -Infinity}', "which is no JSON"),
+        (b'{"magic": "fastpu-model", "format": 1, "x": 1e999}', "cannot be loaded"),
+        (b'{"magic": "fastpu-model", "format": 1, "x": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "cannot be loaded"),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "cannot be loaded"),
+        (b'{"magic": "fastpu-model", "format": 1, "x": "\\ud800"}', "checksum does not match"),
+        (b"\xef\xbb\xbf{}", "cannot be loaded"),
+        ("{}".encode("utf-16"), "cannot be loaded"),
+    ],
+)
+def test_headers_that_no_program_writes(path, text, reason):
+    small_file(path)
+    with_header(path, text)
+    assert "cannot be loaded" in refused(ValueError, reason, load, path)
+
+
+LIMITED = """
+import resource, sys, zipfile
+import numpy as np
+import fastpu
+from fastpu import _model_file
+
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000,) * 2)
+for path in sys.argv[1:]:
+    try:
+        fastpu.load(path)
+    except ValueError as error:
+        assert "cannot be loaded" in str(error), error
+    else:
+        raise AssertionError(path)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_claims_of_size_take_no_memory(tmp_path):
+    whole = small_file(tmp_path / "model.npz")
+    entry = whole.find(b"PK\x01\x02")
+    names = []
+
+    def hostile(name, content):
+        names.append(str(tmp_path / name))
+        Path(names[-1]).write_bytes(content)
+
+    for size in (2**31, 2**32 - 2):  # of a member, in the directory of the file
+        claim = size.to_bytes(4, "little") * 2
+        hostile(f"member-{size}", whole[: entry + 20] + claim + whole[entry + 28 :])
+    for number, shape in enumerate(("(1000000000000000,)", "(9999999999999999999,)", "(4294967296, 4294967296)")):
+        text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+        data = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(16)
+        with zipfile.ZipFile(tmp_path / f"shape-{number}", "w") as archive:
+            archive.writestr("header.json", zipfile.ZipFile(tmp_path / "model.npz").read("header.json"))
+            archive.writestr("coef.npy", data)
+        names.append(str(tmp_path / f"shape-{number}"))
+    with (
+        zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("header.json", "w") as out,
+    ):
+        for _ in range(150):
+            out.write(bytes(1_000_000))
+    names.append(str(tmp_path / "bomb"))
+    command = [sys.executable, "-c", LIMITED, *names]
+    paths = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# ------------------------------------------------------------------------------------------- every class
+
+
+def model_cases() -> dict[str, fastpu.Model]:
+    """A model of every class and form that a file can hold."""
+    functions = ("fit_pnu_auc_boost", "fit_pnu_adaboost", "fit_bpsi", "fit_isvm", "fit_nu_svm", "fit_pual", "fit_smc")
+    X, y = pu_rows()
+    found = {name: fitted(name) for name in functions} | {form: formed(form) for form in FORMS}
+    found["with probabilities"] = fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method="isotonic")
+    return found
+
+
+def test_every_class_is_here():
+    known = {cls for cls in _model._CLASSES.values() if cls.__module__.startswith("fastpu.")}
+    bases = {base for cls in known for base in cls.__mro__[1:]}
+    leaves = {cls for cls in known if cls not in bases} | {type(fitted(name)) for name in METHODS}
+    # A score function of the user's is in no file.
+    assert {cls.__name__ for cls in leaves} - {type(m).__name__ for m in model_cases().values()} == {"MappingScorer"}
+
+
+def broken_arrays(array: np.ndarray) -> list[np.ndarray]:
+    """Arrays of other sizes and dtypes, and with entries that no fit leaves."""
+    first = array.reshape(-1)[:1] if array.size else np.zeros(1, array.dtype)
+    found = [array[:0], array[:-1], np.concatenate([array, array[-1:]]), array[None], first.reshape(())]
+    found.append(array.astype(np.int8 if array.dtype == bool else bool))
+    if array.ndim == 2:
+        found.append(np.ascontiguousarray(array.T))
+    if array.dtype.kind == "f":
+        values: list[Any] = [np.nan, np.inf, np.finfo(array.dtype).max, -1.0]
+    else:
+        limits = np.iinfo(array.dtype)
+        if array.size > 5:  # differences of neighbours are positive, if they wrap around
+            changed = array.copy()
+            changed.reshape(-1)[1:4] = limits.max, limits.min, -1 if limits.min else 0
+            found.append(changed)
+        values = [limits.min, limits.max, 100 % limits.max]
+    for value in values:
+        for places in (slice(None), slice(-1, None)):
+            changed = array.copy()
+            changed.reshape(-1)[places] = value
+            found.append(changed)
+    return found
+
+
+NUMBERS: list[Any] = [None, -1, 2**63, 1e308, {"float": "nan"}, {"float": "inf"}, True]
+OTHERS: list[Any] = ["", "precomputed", "rbf", [], ["x"], {}]
+
+
+def broken(header: dict[str, Any], arrays: dict[str, Any]):
+    """Headers and arrays with one thing changed."""
+    fields = header["fields"]
+    for name, array in arrays.items():
+        for changed in broken_arrays(array):
+            yield name, header, {**arrays, name: changed}
+        rest = {key: value for key, value in arrays.items() if key != name}
+        yield f"no {name}", header, rest
+        if fields.get(name) == "array":
+            yield f"None for {name}", {**header, "fields": {**fields, name: None}}, rest
+        else:
+            key = name.partition("/")[2]
+            kept = [entry for entry in fields["history"] if entry != key]
+            yield f"no {name}", {**header, "fields": {**fields, "history": kept}}, rest
+    for name, node in fields.items():
+        for value in () if node == "array" else NUMBERS + OTHERS:
+            yield f"{name} = {value!r}", {**header, "fields": {**fields, name: value}}, arrays
+        for key in node if isinstance(node, dict) else ():
+            for value in (None, "x", -1, {"float": "nan"}):
+                yield f"{name}[{key}] = {value!r}", {**header, "fields": {**fields, name: {**node, key: value}}}, arrays
+
+
+def uses(model):
+    """What a caller may do with a model that was loaded."""
+    d = min(model.n_features, 50)
+    X = np.linspace(-2, 2, 3 * d).reshape(3, d)
+    yield lambda: model.decision_function(X)
+    yield lambda: model.decision_function(sp.csr_array(np.eye(3, d)), n_threads=2)
+    if model.calibration:
+        yield lambda: model.predict_proba(X)[:, 1]
+    if hasattr(model, "staged_decision_function"):
+        yield lambda: np.concatenate(list(model.staged_decision_function(X)) or [np.zeros(3)])
+    if hasattr(model, "lams"):
+        yield lambda: model.at(0.5).decision_function(X)
+        yield lambda: model.scores(X, [0.1, 10.0])
+        yield lambda: model.coef is None or model.coef[:0]
+        yield lambda: model.events["lam"][:0]
+    for name in ("centers", "support_vectors", "unlabeled_set"):
+        if hasattr(model, name):
+            yield lambda name=name: getattr(model, name)
+
+
+def loaded(header, arrays):
+    """What `load` makes of the content of a file: a model, or None where it is refused."""
+    try:
+        return _from_parts(header, dict(arrays))
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("case", model_cases())
+def test_a_broken_model_is_refused_or_works(case, path):
+    model = model_cases()[case]
+    model.save(path)
+    header, arrays = parts(path)
+    n_refused = n_loaded = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are too large for what is done with them
+        for what, changed_header, changed_arrays in broken(header, arrays):
+            found = loaded(changed_header, changed_arrays)
+            if found is None:
+                n_refused += 1
+                continue
+            n_loaded += 1
+            for use in uses(found):
+                result = outcome(use)
+                if isinstance(result, np.ndarray):
+                    assert not np.isnan(result).any(), what
+    assert n_refused > n_loaded / 4
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "callable"])
+def test_row_starts_that_wrap_around_are_refused(kernel):
+    """The differences of neighbours are positive, as 64-bit integers: scoring used to read where no memory is."""
+    X, y = sp.csr_array(np.eye(8)), [1, -1] * 4
+    model = fastpu.fit_svm(X, y, kernel="rbf" if kernel == "rbf" else _dot)
+    starts = model.support_indptr.copy()
+    starts[1:4] = np.iinfo(np.int64).max, np.iinfo(np.int64).min, -1
+    assert (np.diff(starts) > 0).all()
+    refused(
+        ValueError, "support_indptr must rise from 0 in 9 entries", dataclasses.replace, model, support_indptr=starts
+    )
+
+
+def _dot(a, b):
+    return (a @ b.T).toarray()
