@@ -26,8 +26,8 @@ MAKEFLAGS += --no-print-directory
 CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-cpp test-python bench peers lint lint-cpp lint-python sanitize sanitize-address sanitize-thread \
-        valgrind wheel wheel-check test-oldest format install clean distclean
+.PHONY: help demo docs examples test test-cpp test-python bench peers lint lint-cpp lint-python sanitize sanitize-address \
+        sanitize-thread valgrind wheel wheel-check test-oldest format install clean distclean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ install: $(VENV)/.has-build  ## build fastpu into the environment, editable
 
 demo: $(VENV)/.has-demo install  ## fit and judge on real data: a table and a picture
 	$(VENV_PYTHON) examples/breast_cancer.py
+
+examples: $(VENV)/.has-demo install  ## fastpu beside scikit-learn on real input; DATA=DIR reads it, else it is fetched
+	for name in rare_positives text genes million_rows; do \
+	  $(VENV_PYTHON) examples/$$name.py $(if $(DATA),--data $(DATA)) || exit 1; done
+	$(VENV_PYTHON) examples/trifurcate.py
+	$(VENV_PYTHON) examples/trifurcate.py --ecoli $(if $(DATA),--data $(DATA))
 
 test: test-cpp test-python  ## C++ tests, Python tests, doctests; warnings are errors
 

@@ -128,6 +128,17 @@ def test_axes_have_the_names_of_the_columns(rows):
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("height", "width")
 
 
+def test_other_peoples_models_get_frames_where_the_rows_are_one(rows):
+    X, y = rows
+    for library in ("pandas", "polars"):
+        frame = pytest.importorskip(library).DataFrame({"height": X[:, 0], "width": X[:, 1]})
+        linear = pytest.importorskip("sklearn.linear_model").LogisticRegression().fit(frame, y == 1)
+        ax = regions(linear, frame, y, resolution=10)
+        assert ax.get_xlabel() == "height"
+        assert is_blue(ax).any()
+        assert regions(fastpu.fit_isvm(frame, y == 1), frame, y, resolution=10).get_ylabel() == "width"
+
+
 def test_bad_rows_are_named(rows, model):
     X, y = rows
     draw = fastpu.plot.decision_regions

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fastpu._frames import frame_kind
 from fastpu._plot_axes import check_axes, groups_of, open_axes, with_legends
 from fastpu._text import describe
 from fastpu._validate import check_int, check_labels, check_matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from fastpu._validate import Matrix
@@ -84,7 +87,7 @@ def decision_regions(
     names = matrix.feature_names or getattr(model, "feature_names", None) or ("feature 0", "feature 1")
     points = _dense_points(matrix)
     axes, figure = open_axes(given, 1, (6, 5))
-    _draw_regions(axes[0], model, points, labels, names, resolution, max_rows)
+    _draw_regions(axes[0], lambda grid: _score_rows(model, _like(X, grid)), points, labels, names, resolution, max_rows)
     return with_legends(axes, figure, is_ours=given is None, entry=1.6)
 
 
@@ -159,6 +162,14 @@ def _score_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], float]:
 # ---- Decision regions ----
 
 
+def _like(X: Any, points: NDArray[np.float64]) -> Any:
+    """Return points as a frame where `X` is one: estimators of scikit-learn that were fitted to frames want names."""
+    kind = frame_kind(X)
+    if kind is None:
+        return points
+    return type(X)(points, **{"columns" if kind == "pandas" else "schema": list(X.columns)})
+
+
 def _dense_points(matrix: Matrix) -> NDArray[Any]:
     """Return the rows of a checked matrix of two features as an array."""
     if isinstance(matrix.native, tuple):
@@ -185,7 +196,7 @@ def _spans(points: NDArray[Any]) -> list[tuple[float, float]]:
 
 def _draw_regions(
     ax: Any,
-    model: Any,
+    score: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], float]],
     points: NDArray[Any],
     labels: NDArray[np.int8],
     names: tuple[str, ...],
@@ -196,7 +207,7 @@ def _draw_regions(
     (left, right), (bottom, top) = _spans(points)
     across, up = np.linspace(left, right, resolution), np.linspace(bottom, top, resolution)
     grid = np.column_stack([each.ravel() for each in np.meshgrid(across, up)])
-    scores, threshold = _score_rows(model, grid)
+    scores, threshold = score(grid)
     above = scores > threshold
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.nan_to_num(np.abs(scores - threshold), nan=0.0, posinf=np.inf)
