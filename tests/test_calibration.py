@@ -246,12 +246,12 @@ def test_scores_the_wrong_way_round_get_the_prior_and_a_warning(rng):
 
 
 def test_labelled_rows_below_a_step_get_a_warning(rng):
-    scores, labels, _ = normals(rng, 200, 500, 0.9, distance=0.5)
-    scores[labels == 1] += 0.2  # as those of rows that the model was fitted to
+    scores, labels, _ = normals(rng, 200, 500, 0.3, distance=0.5)
+    scores[labels == 1] += 1.0  # as those of rows that the model was fitted to
     with pytest.warns(
         EstimateWarning, match=r"of the labelled positives have probabilities below 0\.01, more than can"
     ):
-        ranker(scores).with_probabilities(prior=0.9, X=scores[:, None], y=labels)
+        ranker(scores).with_probabilities(prior=0.3, X=scores[:, None], y=labels)
 
 
 def test_isotonic_that_misses_the_prior_gets_a_warning(rng):

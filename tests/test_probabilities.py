@@ -8,7 +8,9 @@ import warnings
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import fastpu
 from fastpu._calibration import METHODS as CALIBRATIONS
@@ -152,3 +154,60 @@ def test_good_fields_are_taken():
 )
 def test_hostile_fields_are_refused(changes, text):
     refused(ValueError, text, toy, **{**GOOD, **changes})
+
+
+# ------------------------------------------------------------------------------------------- forms of input
+
+
+def test_a_score_function_of_the_users():
+    """Its model is in no file, but it has a threshold and probabilities like the others."""
+    X, y = pu_rows(200, 400)
+
+    def fit_direction(positive, negative):
+        direction = positive.mean(axis=0) - negative.mean(axis=0)
+        return lambda rows: rows @ direction - 1.0
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it may end early
+        model = fastpu.fit_smc(X, y, psi2=fit_direction)
+    assert type(model) is fastpu.MappingScorer
+    model = model.with_probabilities(prior=PRIOR, X=X, y=y).with_threshold(prior=PRIOR, X_unl=X[y == 0])
+    assert model.predict_proba(X)[y == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
+    assert np.mean(model.predict(X[y == 0]) == 1) == PRIOR
+
+
+def test_binned_rows_frames_and_sparse_rows_have_the_same_probabilities():
+    X, y = pu_rows(200, 400)
+    binned = fastpu.bin_features(X)
+    model = fastpu.fit_pnu_auc_boost(binned, y, n_rounds=10)
+    expected = model.with_probabilities(prior=PRIOR, X=X, y=y == 1).predict_proba(X)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for rows in (binned, frame, sp.csr_array(X), X.tolist()):
+        again = model.with_probabilities(prior=PRIOR, X=rows, y=y.astype(float))
+        np.testing.assert_allclose(again.predict_proba(rows), expected, atol=1e-10)
+    named = fastpu.fit_bpsi(frame, y, C_pos=1.0, C_unl=0.5)
+    refused(
+        ValueError,
+        "X must have the feature names of the training data",
+        named.with_probabilities,
+        prior=PRIOR,
+        X=frame[["b", "a"]],
+        y=y,
+    )
+
+
+def test_a_precomputed_kernel():
+    X, y = pu_rows(200, 400)
+    fresh, labels = pu_rows(200, 400, seed=2)
+    model = fastpu.fit_bsvm(X @ X.T, y, C_pos=1.0, C_unl=0.5, kernel="precomputed")
+    model = model.with_probabilities(prior=PRIOR, X=fresh @ X.T, y=labels)
+    assert model.predict_proba(fresh @ X.T)[labels == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
+
+
+def test_inputs_stay_as_they_are(unchanged):
+    X, y = pu_rows(200, 400)
+    weights = np.ones(y.size)
+    with unchanged(X, y, weights):
+        model = fitted("fit_bpsi").with_probabilities(prior=PRIOR, X=X, y=y, sample_weight=weights)
+        model.predict_proba(X)
+    assert not model.calibration_values.flags.writeable

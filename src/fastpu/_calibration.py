@@ -38,7 +38,7 @@ _MAX_STEPS = 200
 _EPS = float(np.finfo(float).eps)
 _LARGEST = float(np.finfo(float).max)
 # Of all rows with probabilities below e a share of less than e can be positive, so of the positives less than e / pi.
-_UNLIKELY, _MOST_UNLIKELY = 0.01, 0.02
+_UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
 # An isotonic mean over U that misses more of the prior says that too many labelled rows outrank all of U.
 _MOST_MISSED = 0.25
 

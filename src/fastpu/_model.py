@@ -268,8 +268,8 @@ class Model(ABC):
         -----
         EstimateWarning
             If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
-            every row the prior; if so high ones that "sigmoid" is a step which some of them lie below; or if the mean
-            of "isotonic" over U misses the prior by more than a quarter of it.
+            every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
+            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it.
 
         Raises
         ------
