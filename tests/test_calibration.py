@@ -339,3 +339,17 @@ def test_bad_arguments(changes, error, text):
 def test_a_model_without_probabilities_says_how_to_get_them():
     text = "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first"
     refused(ValueError, text, ranker(None).predict_proba, [[1.0]])
+
+
+def test_scores_that_hardly_differ(rng):
+    scores, labels, _ = normals(rng, 100, 300, 0.3)
+    # A slope in units of such scores is beyond float64.
+    text = "scores must differ by more for with_probabilities, got a standard deviation of"
+    refused(ValueError, text, calibrate, "sigmoid", scored(1e-310 * scores, labels), 0.3)
+    isotonic = calibrate("isotonic", scored(1e-310 * scores, labels), 0.3)
+    expected = at("isotonic", calibrate("isotonic", scored(scores, labels), 0.3), scores)
+    np.testing.assert_allclose(at("isotonic", isotonic, 1e-310 * scores), expected, atol=1e-9)
+    # Neighbours in float64: there is nothing between them.
+    near = calibrate("sigmoid", scored(np.where(labels, np.nextafter(1, 2), 1.0), labels), 0.3)
+    assert at("sigmoid", near, [1.0])[0] == pytest.approx(0.3, abs=1e-9)
+    assert at("sigmoid", near, [np.nextafter(1, 2)])[0] > 0.5

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     if spread == 0:  # all scores are equal
         return Calibration(*constant)
     pos, unl = (scored.pos - centre) / spread, (scored.unl - centre) / spread
-    mean_pos, mean_unl = float(scored.share_pos @ pos), float(scored.share_unl @ unl)
+    mean_pos, mean_unl = _dot(scored.share_pos, pos), _dot(scored.share_unl, unl)
     if mean_pos <= mean_unl:  # the risk rises with a from a = 0 on
         trouble = (
             "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the "
@@ -149,7 +149,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
     if slope / spread > _LARGEST:
         raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
-    unlikely = float(scored.share_pos @ (_sigma(slope * pos + intercept) < _UNLIKELY))
+    unlikely = _dot(scored.share_pos, _sigma(slope * pos + intercept) < _UNLIKELY)
     trouble = "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
         f"{unlikely:.2g} of the labelled positives have probabilities below {_UNLIKELY:g}, more than can be right: the "
         f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest sigmoid is "
@@ -163,10 +163,10 @@ def _standard(scored: Scored) -> tuple[float, float]:
     largest = max(float(np.abs(scored.pos).max()), float(np.abs(scored.unl).max()))
     exponent = math.frexp(largest)[1]
     pos, unl = np.ldexp(scored.pos, -exponent), np.ldexp(scored.unl, -exponent)  # no square overflows
-    centre = 0.5 * float(scored.share_pos @ pos) + 0.5 * float(scored.share_unl @ unl)
+    centre = 0.5 * _dot(scored.share_pos, pos) + 0.5 * _dot(scored.share_unl, unl)
     if min(pos.min(), unl.min()) == max(pos.max(), unl.max()):
         return math.ldexp(float(pos[0]), exponent), 0.0
-    square = 0.5 * float(scored.share_pos @ (pos - centre) ** 2) + 0.5 * float(scored.share_unl @ (unl - centre) ** 2)
+    square = 0.5 * _dot(scored.share_pos, (pos - centre) ** 2) + 0.5 * _dot(scored.share_unl, (unl - centre) ** 2)
     return math.ldexp(centre, exponent), math.ldexp(math.sqrt(square), exponent)
 
 
@@ -178,16 +178,16 @@ def _minimum(
     Newton's method in a on the risk that is minimised over b, whose derivative in a rises, within an interval that
     holds its root: two variables at once would creep where nearly all probabilities are 0 or 1.
     """
-    low, high = 0.0, (target + float(share @ np.abs(unl))) / RIDGE
+    low, high = 0.0, (target + _dot(share, np.abs(unl))) / RIDGE
     a, b = 0.0, start
     for _ in range(_MAX_STEPS):
         b = _intercept(a, b, unl, share, prior)
         p = _sigma(a * unl + b)
-        slope = float((share * p) @ unl) - target + RIDGE * a
+        slope = _dot(share * p, unl) - target + RIDGE * a
         curve = share * p * (1 - p)
         mass = float(curve.sum())
-        centre = float(curve @ unl) / mass if mass else 0.0
-        bend = float(curve @ (unl - centre) ** 2) + RIDGE
+        centre = _dot(curve, unl) / mass if mass else 0.0
+        bend = _dot(curve, (unl - centre) ** 2) + RIDGE
         low, high = (a, high) if slope < 0 else (low, a)
         following = a - slope / bend
         if not low < following < high:
@@ -205,7 +205,7 @@ def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.f
     best, least = b, math.inf
     for _ in range(_MAX_STEPS):
         p = _sigma(a * unl + b)
-        miss, curve = float(share @ p) - prior, float(share @ (p * (1 - p)))
+        miss, curve = _dot(share, p) - prior, _dot(share, p * (1 - p))
         if abs(miss) < least:
             best, least = b, abs(miss)
         if least <= 2 * _EPS * prior:
@@ -218,6 +218,11 @@ def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.f
             break
         b = following
     return best
+
+
+def _dot(shares: NDArray[np.float64], values: NDArray[Any]) -> float:
+    """Return a weighted mean, summed in pairs and by this thread alone, unlike a product of BLAS."""
+    return float((shares * values).sum())
 
 
 def _sigma(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -244,7 +249,7 @@ def _isotonic(scored: Scored, prior: float) -> Calibration:
     corners = np.stack([first, last], axis=1).reshape(-1)
     keep = np.append(True, corners[1:] != corners[:-1])
     values = np.maximum.accumulate(np.repeat(heights, 2)[keep])  # ratios may differ by rounding
-    mean = float(scored.share_unl @ _interpolate(levels[corners[keep]], values, scored.unl))
+    mean = _dot(scored.share_unl, _interpolate(levels[corners[keep]], values, scored.unl))
     trouble = "" if mean >= (1 - _MOST_MISSED) * prior else (
         f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not {prior:.4g}: more labelled "
         f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "

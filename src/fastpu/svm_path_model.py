@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -258,6 +259,8 @@ class SVMPath(Model):
                  for k, knot in ((after - 1, left), (after, right))]  # fmt: skip
         curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
+        if math.isnan(norm):  # for |w|^2 is beyond the largest number at one of the two
+            norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
