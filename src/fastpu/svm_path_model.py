@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +26,7 @@ from fastpu._model import Model
 from fastpu._params import forced_isa
 from fastpu._svm_path import PathOptions, follow_path, knot_changes
 from fastpu._threads import resolve_n_threads
-from fastpu._validate import check_float, check_matrix
+from fastpu._validate import check_float, check_matrix, check_vector
 from fastpu.kernel_machine import KernelMachine
 from fastpu.path_fields import EVENT_KINDS, check_path_fields, path_fields
 from fastpu.path_selection import select_on_path
@@ -215,7 +216,7 @@ class SVMPath(Model):
         """
         lam = check_float("lam", lam, low=0, open_low=True)
         alpha, offset, value = self._solution(lam)
-        if not math.isfinite(value) or not math.isfinite(offset / lam):
+        if not (math.isfinite(offset / lam) and math.isfinite(float(alpha.max(initial=0)) / lam)):
             raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
         objective = np.array([value])
@@ -242,9 +243,9 @@ class SVMPath(Model):
             return np.zeros(self.rows.size), self.heavier * lam, -float(self.start_alpha.sum()) / lam
         if lam >= self.knots[0]:
             alpha = self.start_alpha.copy()
-            norm = float(self.history["norm"][0]) * float(self.knots[0]) ** 2
             offset = float(self.offsets[0]) + self.heavier * (lam - float(self.knots[0]))
-            return alpha, offset, norm / lam / lam / 2 - float(alpha.sum()) / lam
+            norm = float(self.history["norm"][0]) * (float(self.knots[0]) / lam) ** 2
+            return alpha, offset, norm / 2 - float(alpha.sum()) / lam
         if lam < self.knots[-1]:
             raise ValueError(
                 f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
@@ -255,12 +256,15 @@ class SVMPath(Model):
         share = (left - lam) / (left - right)
         alpha = upper + share * (lower - upper)
         offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
-        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a).
-        norms = [float(self.history["norm"][k]) * float(self.knots[k]) ** 2 if k < self.lams.size else 0.0
+        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). All of it is divided by lam^2, whose own value
+        # may be no number.
+        norms = [float(self.history["norm"][k]) * (float(self.knots[k]) / lam) ** 2 if k < self.lams.size else 0.0
                  for k in (after - 1, after)]  # fmt: skip
-        curvature = -(float(lower.sum()) - float(upper.sum())) * (left - right)
+        curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        return alpha, offset, norm / lam / lam / 2 - float(alpha.sum()) / lam
+        if math.isnan(norm):  # for |w|^2 is beyond the largest number at one of the two
+            norm = math.inf
+        return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
@@ -332,7 +336,9 @@ class SVMPath(Model):
         O(n (n_train d + changes)) in all, however many lams there are; `decision_function` of ``at(lam)`` is cheaper
         for one.
         """
-        wanted = [check_float("lams", lam, low=0, open_low=True) for lam in np.atleast_1d(np.asarray(lams)).tolist()]
+        is_one = isinstance(lams, numbers.Real) or (isinstance(lams, np.ndarray) and lams.ndim == 0)
+        values = check_vector("lams", [lams] if is_one else lams)
+        wanted = [check_float("lams", lam, low=0, open_low=True) for lam in values.tolist()]
         matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
         result: NDArray[np.float64] = np.empty((matrix.n_rows, len(wanted)))
         if not self.knots.size:
