@@ -23,8 +23,8 @@ class ElbowFactor {
   void clear();
 
   // Adds a row with its label, given its kernel values with the rows that are there, in their order, and with itself.
-  // A row that depends on those (up to rounding), or has no finite values, is not added. Returns the pivot relative to the diagonal: what of the
-  // row is independent of them. O(m^2).
+  // A row that depends on those (up to rounding), or has no finite values, is not added. Returns the pivot relative to
+  // the diagonal: what of the row is independent of them. O(m^2).
   double add(const double* column, double diagonal, double label);
   // Of NaN as well, which kernel values that overflow give: whoever counts the rows must not count such a one.
   static bool is_dependent(double pivot) { return !(pivot > kLeastPivot); }
