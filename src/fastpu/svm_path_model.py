@@ -256,13 +256,15 @@ class SVMPath(Model):
         share = (left - lam) / (left - right)
         alpha = upper + share * (lower - upper)
         offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
+        norms = self.history["norm"][after - 1 : after + 1].tolist()
+        if after == self.lams.size:  # lam w goes to 0 on a straight line: w stays
+            return alpha, offset, norms[0] / 2 - float(alpha.sum()) / lam
         # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). All of it is divided by lam^2, whose own value
         # may be no number.
-        norms = [float(self.history["norm"][k]) * (float(self.knots[k]) / lam) ** 2 if k < self.lams.size else 0.0
-                 for k in (after - 1, after)]  # fmt: skip
+        norms = [norm * (knot / lam) * (knot / lam) for norm, knot in zip(norms, (left, right), strict=True)]
         curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        if math.isnan(norm):  # for |w|^2 is beyond the largest number at one of the two
+        if math.isnan(norm):  # |w|^2 is beyond the largest number at one of the two
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
