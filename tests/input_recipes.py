@@ -175,7 +175,7 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
     """The arguments of a small valid call, all by name and newly made; `given` are added to or replace them.
 
     Some of `given` stand for what differs between functions: ``gauss=True`` for Gaussian centres, ``eval=True`` for a
-    set to judge by, ``iterate=True`` for a problem so large that it is solved by iterations.
+    set to judge by, ``wide=True`` for so many columns that matrices are not factored, ``seed`` for other rows.
     """
     parameters = signature(name)
     found = {p: v for p, v in _SMALL.items() if p in parameters}
@@ -193,8 +193,10 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
         found["basis" if "basis" in parameters else "model"] = "gauss"
     if given.pop("eval", False):
         found["eval_set"] = (problem()[0][::-1].copy(), labels_for("PU" if groups == "PU" else "PN")[::-1].copy())
-    if given.pop("iterate", False):
-        given["n_centers"] = 5
+    if given.pop("wide", False):
+        found["X"] = np.random.default_rng(1).normal(size=(N_ROWS, 2001))
+    if (seed := given.pop("seed", None)) is not None:
+        found["X"] = np.random.default_rng(seed).normal(size=(N_ROWS, 3))
     return {**found, **given}
 
 
@@ -252,7 +254,8 @@ def _user_stage(P: Any, U: Any) -> Callable[[Any], np.ndarray]:
 
 
 def _near(centre: np.ndarray, rows: Any) -> np.ndarray:
-    return 1.0 - np.abs(np.asarray(rows) - centre).sum(axis=1)
+    with np.errstate(over="ignore"):
+        return 1.0 - np.abs(np.asarray(rows) - centre).sum(axis=1)
 
 
 def _fitted(name: str, **given: Any) -> Callable[[], Any]:

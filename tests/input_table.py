@@ -95,6 +95,8 @@ _NO_GRIDS = (
     ({3: [1.0]}, TypeError),
 )
 
+_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
 _SPEED = "it is about speed alone"
 _WATCH = "it watches; the callback's own effect is tested with it"
 
@@ -139,9 +141,7 @@ PARAMETERS: dict[str, Parameter] = {
     "scenario": choice("case_control", "single_set", changes=("single_set",)),
     "threshold": real(inf=True),
     # -- kernels
-    "kernel": choice(
-        "linear", "rbf", "poly", "sigmoid", "precomputed", function=True, changes=("poly", "sigmoid", "other")
-    ),
+    "kernel": choice(*_KERNELS, function=True, changes=("poly", "sigmoid", "other")),
     "gamma": positive(words=("scale", "auto"), changes=("auto", 0.125), where={"kernel": "rbf"}),
     "degree": integer(0, 1000, changes=(2, 1, 0), where={"kernel": "poly", "coef0": 1.0}),
     "coef0": real(changes=(0.5,), where={"kernel": "poly"}),
@@ -149,7 +149,7 @@ PARAMETERS: dict[str, Parameter] = {
     # -- support vector machines
     "C": positive(changes=(0.01,)),
     "nu": real(0, 1, open_low=True, changes=(0.3,)),
-    "tol": positive(changes=(0.3,)),
+    "tol": positive(changes=(0.3,), where={"kernel": "rbf"}),
     "max_iter": integer(1, none=True, changes=(1,)),
     "n_estimators": integer(1, none=True, changes=(2,)),
     "bag_size": integer(1, none=True, changes=(3,)),
@@ -158,8 +158,10 @@ PARAMETERS: dict[str, Parameter] = {
     # -- large margins
     "solver": choice("auto", "exact", "iadmm", silent="the minimum is the same: test_isvm_promises.py"),
     "solver_tol": share(changes=(0.5,), where={"solver": "iadmm"}),
-    "max_outer": integer(1, changes=(1,)),
-    "check_increase": Parameter("switch", changes=(False,)),
+    "max_outer": integer(1, changes=(1,), where={"C": 3.0}),
+    "fit_bpsi.max_outer": integer(1, changes=(1,), where={"C": 0.3, "C_pos": 5.0, "seed": 0}),
+    "check_increase": Parameter("switch", changes=(False,), where={"C": 0.1, "seed": 2}),
+    "fit_ipsi.check_increase": Parameter("switch", changes=(False,)),
     "init": choice("hinge", "psi", changes=("psi",)),
     # -- neighbourhood graphs
     "n_neighbors": integer(0, changes=(2, 0)),
@@ -177,6 +179,8 @@ PARAMETERS: dict[str, Parameter] = {
     "early_stopping_rounds": integer(1, none=True, under={"eval": True}, changes=(1,), where={"eval": True}),
     "stop_tol": real(0, changes=(1e3,)),
     # -- squared-loss AUC and risks
+    "fit_pnu_auc.prior": share(changes=(0.6,), where={"eta": 0.5}),
+    "fit_pnu_auc.scenario": choice("case_control", "single_set", changes=("single_set",), where={"eta": 0.5}),
     "eta": real(-1, 1, changes=(0.5, -0.5)),
     "lam": real(0, changes=(0.5,)),
     "basis": choice("linear", "gauss", changes=("gauss",)),
@@ -184,8 +188,8 @@ PARAMETERS: dict[str, Parameter] = {
     "bandwidth": positive(none=True, under={"gauss": True}, changes=(0.5,), where={"gauss": True}),
     "loss": choice("sigmoid", "logistic", "squared", changes=("logistic", "squared")),
     "model": choice("linear", "gauss", "mlp", changes=("gauss", "mlp")),
-    "beta": real(0, changes=(0.3,), where={"learning_rate": 0.1, "n_epochs": 20}),
-    "gamma_nn": real(0, 1, changes=(0.0,), where={"learning_rate": 0.1, "n_epochs": 20}),
+    "beta": real(0, changes=(0.3,), where={"learning_rate": 1.0, "n_epochs": 20}),
+    "gamma_nn": real(0, 1, changes=(0.0,), where={"learning_rate": 1.0, "n_epochs": 20}),
     "n_hidden": integer(1, 10**6, changes=(3,), where={"model": "mlp"}),
     "learning_rate": positive(changes=(0.1,), where={"model": "mlp"}),
     "weight_decay": real(0, none=True, changes=(1.0,), where={"model": "mlp"}),
@@ -199,7 +203,7 @@ PARAMETERS: dict[str, Parameter] = {
     "psi2": Parameter(
         "object", none=True, bad=((3, TypeError), ("svc", TypeError), (dict, TypeError)), changes=("psi2",)
     ),
-    "repair": Parameter("switch", changes=(False,)),
+    "repair": Parameter("switch", silent="where negatives are forgotten: test_mapping_convergence.py"),
     "max_pos_reject": real(0, 1, open_high=True, none=True, changes=(0.0,)),
     "hold_out": share(none=True, changes=(0.5,)),
     "solver_max_iter": integer(1, none=True, changes=(1,)),
@@ -265,22 +269,29 @@ _MAPPING = "fit_smc fit_svmc"
 _set("fit_pnu_auc_boost fit_pnu_adaboost fit_samult", gamma=real(0, 1, changes=(0.0, 1.0)))
 _set("bin_features", max_bins=integer(1, _MOST_CUTS))
 _set(_MARGIN, C=positive(many=True, changes=(0.01,), bad=(([], ValueError), ([1.0, 0.0], ValueError))))
-_set("fit_isvm fit_ipsi", tol=real(0, changes=(10.0,)))
+_set("fit_isvm fit_ipsi", tol=real(0, changes=(10.0,), where={"C": 3.0}))
 _set(_MARGIN, max_iter=integer(1, none=True, changes=(1,), where={"solver": "iadmm", "C": 30.0}))
 _local = {"many": True, "bad": (*_TOO_FAR, ([], ValueError), ([1.0, 0.0], ValueError))}
+_set(_PUAL, kernel=choice(*_KERNELS, function=True, changes=("poly", "rbf", "other")))
 _set(_PUAL, C_pos=positive(changes=(0.02,), **_local), C_unl=positive(changes=(0.02,), **_local))
 _set(_PUAL, lam=positive(changes=(30.0,), **_local))
 _set("fit_pual fit_gllc", sigma=positive(changes=(0.1,), **_local))
-_set("fit_pual", tol=share(changes=(0.9,), where={"solver": "admm"}))
-_set("fit_pual", solver=choice("auto", "exact", "admm", changes=("admm",)))
-_set("fit_pual", max_iter=integer(1, none=True, changes=(1,), where={"solver": "admm"}))
+_admm = {"kernel": "rbf", "solver": "admm"}
+_set("fit_pual", tol=share(changes=(0.9,), where=_admm), max_iter=integer(1, none=True, changes=(1,), where=_admm))
+_set("fit_pual", solver=choice("auto", "exact", "admm", changes=("admm",), where={"kernel": "rbf"}))
 _set(_PUAL, random_state=Parameter("seed", none=True, changes=(1,), where={"kernel": "rbf", "n_components": 4}))
 _set(_AUC, lam=real(0, many=True, changes=(0.5,), bad=(([], ValueError), ([1.0, -1.0], ValueError))))
-_set(_AUC, tol=positive(changes=(0.9,), where={"gauss": True, "iterate": True}))
-_set(_AUC, max_iter=integer(1, changes=(1,), where={"gauss": True, "iterate": True}))
+_set(_AUC, tol=positive(changes=(0.9,), where={"wide": True}))
+_set(_AUC, max_iter=integer(1, changes=(1,), where={"wide": True}))
 _set(_AUC, random_state=Parameter("seed", none=True, changes=(1,), where={"gauss": True}))
 _set("fit_upu fit_nnpu", random_state=Parameter("seed", none=True, changes=(1,), where={"model": "mlp"}))
-_set("fit_upu", tol=positive(changes=(0.5,)), max_iter=integer(1, changes=(1,)))
+_judged = {"eval": True, "model": "mlp", "learning_rate": 1.0, "n_epochs": 20}
+_patience = integer(1, none=True, under={"eval": True}, changes=(1,), where=_judged)
+_set("fit_upu fit_nnpu", early_stopping_rounds=_patience)
+_newton = {"loss": "logistic"}
+_set(
+    "fit_upu", tol=positive(changes=(0.5,), where={"loss": "squared"}), max_iter=integer(1, changes=(1,), where=_newton)
+)
 _set(_MAPPING, random_state=Parameter("seed", none=True, changes=(1,), where={"hold_out": 0.5}))
 _set(_MAPPING, nu=real(0, 1, open_low=True, none=True, changes=(0.3,)), max_iter=integer(1, changes=(1,)))
 _set("knn_similarity KNNGraph.similarity", sigma=positive(words=("median",)))

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+import fastpu
+from helpers import refused
 from input_arrays import BAD_SPARSE, HOLES, NO_MATRIX, SAME, SAME_SPARSE, sparse_of, stored_zeros
 from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, signature, watchdog
 from input_table import parameter_of
@@ -144,3 +146,98 @@ def test_sparse_matrices_that_are_none_are_refused(name, unchanged):
             if not is_dense_only and not (isinstance(found, ValueError) and names(str(found), p)):
                 faults[kind] = repr(found)
     assert faults == {}
+
+
+# -- matrices in other arguments ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["fit_pual", "fit_gllc"])
+def test_graphs_that_are_none_are_refused(name):
+    """SciPy's own routines would leave the memory of such a matrix."""
+    W, R = call("knn_similarity")
+    faults = {}
+    for kind, make in BAD_SPARSE.items():
+        if kind == "bsr with a block too many":  # R has too few blocks for it
+            continue
+        found = attempt(name, graph=(W, make(sp.csr_array(R))))
+        if not isinstance(found, ValueError) or not names(str(found), "graph"):
+            faults[kind] = repr(found)
+    assert faults == {}
+    expected = bits(call(name, graph=(W, R)))
+    for kind in ("int64 indices", "unsorted", "read only", "csc", "coo"):
+        assert bits(call(name, graph=(W, SAME_SPARSE[kind](sp.csr_array(R))))) == expected, kind
+
+
+@pytest.mark.parametrize("name", ["fit_pual", "fit_gllc"])
+def test_graphs_of_other_objects_are_read_or_refused(name):
+    class Odd:
+        def __init__(self, R: Any) -> None:
+            self._R = R
+
+        def similarity(self, _: float) -> tuple[Any, Any]:
+            return None, self._R
+
+    n = len(matrices(name)["X"])
+    for R in (np.zeros((n, n)), None, sp.eye_array(n), sp.csr_array((n, n + 1)), sp.csr_array((n, n), dtype=complex)):
+        found = attempt(name, graph=Odd(R))
+        assert isinstance(found, TypeError | ValueError)
+        assert names(str(found), "graph")
+
+
+def test_a_kernel_that_returns_no_sparse_matrix_is_refused():
+    for name in (name for name in CASES if "kernel" in signature(name)):
+        for kind in ("index past the last column", "enormous index", "negative index", "indptr ends far out"):
+
+            def kernel(A: np.ndarray, B: np.ndarray, kind: str = kind) -> Any:
+                return BAD_SPARSE[kind](sp.csr_array(np.exp(-np.abs(A[:, :1] - B[:, 0]))))
+
+            found = attempt(name, kernel=kernel)
+            assert isinstance(found, ValueError), f"{name}, {kind}: {found!r}"
+            assert names(str(found), "kernel")
+
+
+def test_graphs_of_numbers_that_are_none_are_refused():
+    graph = call("knn_graph")
+    for value in (np.nan, -1.0):
+        distances = graph.squared_distances.copy()
+        distances[2, 1] = value
+        refused(ValueError, "squared_distances must be >= 0", fastpu.KNNGraph, graph.indices, distances)
+    for index in (-1, 24, 2**62):
+        indices = graph.indices.copy()
+        indices[2, 1] = index
+        refused(ValueError, "indices must be in [0, 24)", fastpu.KNNGraph(indices, graph.squared_distances).edges)
+
+
+CENTERED = [name for name in [*FUNCTIONS, *METHODS] if "centers" in signature(name)]
+
+
+@pytest.mark.parametrize("name", CENTERED)
+def test_centres_are_matrices_like_any_other(name, unchanged):
+    X = arguments(name)["X"][:5].copy()
+    expected = learned(call(name, gauss=True, centers=X))
+    for kind, make in SAME.items():
+        value = make(X)
+        with unchanged(value):
+            assert learned(call(name, gauss=True, centers=value)) == expected, kind
+    bad = {kind: make(X) for kind, (make, _) in NO_MATRIX.items()}
+    bad |= {kind: make(sparse_of(np.vstack([X, X[:1]]))) for kind, make in BAD_SPARSE.items()}
+    for kind, value in bad.items():
+        found = attempt(name, gauss=True, centers=value)
+        assert isinstance(found, TypeError | ValueError), kind
+        assert names(str(found), "centers"), f"{kind}: {found}"
+
+
+PAIRS = [(name, p) for name in [*FUNCTIONS, *METHODS] for p in ("eval_set", "validation") if p in signature(name)]
+
+
+@pytest.mark.parametrize(("name", "parameter"), PAIRS, ids=[f"{name}({p})" for name, p in PAIRS])
+def test_rows_to_judge_by_are_matrices_like_any_other(name, parameter):
+    X, y = arguments(name, eval=True).get("eval_set", (arguments(name)["X"], arguments(name)["y"]))
+    bad = {kind: make(X) for kind, (make, _) in NO_MATRIX.items() if kind not in HOLES or not allows_holes(name)}
+    bad |= {kind: make(sparse_of(X)) for kind, make in BAD_SPARSE.items()}
+    if name == "select":
+        bad = {kind: value for kind, value in bad.items() if kind not in HOLES}  # it is for the fit to say
+    for kind, value in bad.items():
+        found = attempt(name, **{parameter: (value, y)})
+        assert isinstance(found, TypeError | ValueError), f"{kind}: {found!r}"
+        assert names(str(found), parameter), f"{kind}: {found}"

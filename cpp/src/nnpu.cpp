@@ -337,8 +337,9 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
     }
     seen.eval_risk = eval == nullptr ? kNaN : judging.forward({nullptr, eval->x.n_rows}, now).value;
     if (!std::isfinite(seen.risk) || (eval != nullptr && !std::isfinite(seen.eval_risk))) {
-      throw std::invalid_argument("X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of epoch " +
-                                  std::to_string(epoch) + " is " + std::to_string(seen.risk));
+      throw std::invalid_argument(
+          "X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of epoch " +
+          std::to_string(epoch) + " is " + std::to_string(seen.risk));
     }
     result.epochs.push_back(seen);
     if (!stops_early || seen.eval_risk < least) {

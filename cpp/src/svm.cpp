@@ -185,7 +185,7 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   }
   if (!std::isfinite(squared_norm) ||
       !std::ranges::all_of(result.decision, [](double h) { return std::isfinite(h); })) {
-    throw std::invalid_argument("kernel values are too large to compute with: scale X");
+    throw std::invalid_argument("kernel values are too large to compute with: scale X, or lower C and sample_weight");
   }
   const Primal primal = best_intercept(problem, totals, result.decision);
   result.intercept = primal.intercept;

@@ -173,7 +173,8 @@ bool Walk::find_first_breakpoint() {
   }
   lam_ = (top - bottom) / 2;
   a0_ = lam_ - top;
-  if (!std::isfinite(lam_)) throw std::invalid_argument("kernel values must be finite, and their sums");
+  if (!std::isfinite(lam_))
+    throw std::invalid_argument("X and kernel must be such that sums of kernel values are finite");
   return lam_ > kTrivial * reach_;
 }
 

@@ -346,8 +346,9 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
         risk.newton(std::min(0.1, std::max(1e-10, largest(risk.gradient()) / std::max(scale, 1e-300))));
     result.decrement = -dot(risk.gradient(), step);
     if (!std::isfinite(value) || !std::isfinite(result.decrement)) {
-      throw std::invalid_argument("X and lam must be such that its squares and the risk do not overflow, the risk after " +
-                                  std::to_string(iter - 1) + " steps is " + std::to_string(value));
+      throw std::invalid_argument(
+          "X and lam must be such that its squares and the risk do not overflow, the risk after " +
+          std::to_string(iter - 1) + " steps is " + std::to_string(value));
     }
     const bool is_small = result.decrement <= options.tol * std::max(std::fabs(value), options.tol);
     if (is_small && is_last) {

@@ -253,4 +253,9 @@ CASE("the factor follows rows that come and go") {
   column.reserve(there.size());
   for (const index_t j : there) column.push_back(value(there[0], j));
   CHECK(fastpu::detail::ElbowFactor::is_dependent(factor.add(column.data(), 1, 1)));
+  // Values that overflowed: the row is not added, and the caller is told so.
+  const index_t size = factor.size();
+  column.back() = std::numeric_limits<double>::quiet_NaN();
+  CHECK(fastpu::detail::ElbowFactor::is_dependent(factor.add(column.data(), 1, 1)));
+  CHECK(factor.size() == size);
 }

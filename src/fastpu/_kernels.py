@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu._params import check_float, check_int
-from fastpu._sparse import CSRArrays, Floats, is_sparse
+from fastpu._sparse import CSRArrays, Floats, is_sparse, read_sparse
 from fastpu._text import describe, short
 from fastpu._validate import Matrix, as_real_array, check_matrix
 
@@ -355,7 +355,9 @@ def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -
     """Return function(left, right) as a C-contiguous float64 matrix, after checking what it is."""
     result = function(left, right)
     if is_sparse(result):
-        result = result.toarray()  # type: ignore[attr-defined] # CSR times CSR, as a linear kernel gives it
+        # CSR times CSR, as a linear kernel gives it; SciPy would trust its indices.
+        data, indices, indptr, shape = read_sparse(result, "the result of kernel")
+        result = sp.csr_array((data, indices, indptr), shape=shape).toarray()
     values = as_real_array(result, "the result of kernel")
     expected = (left.shape[0], right.shape[0])
     if values.shape != expected:

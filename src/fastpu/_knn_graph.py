@@ -56,6 +56,11 @@ class KNNGraph:
                 f"squared_distances must have the shape of indices, {self.indices.shape}, "
                 f"got {self.squared_distances.shape}"
             )
+        bad = ~(self.squared_distances >= 0)
+        if bad.any():
+            row, place = np.argwhere(bad)[0].tolist()
+            found = float(self.squared_distances[row, place])
+            raise ValueError(f"squared_distances must be >= 0, got {found} at row {row}, neighbour {place}")
 
     @property
     def n_rows(self) -> int:

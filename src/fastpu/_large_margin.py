@@ -16,7 +16,7 @@ from fastpu._margin_arguments import check_costs
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
 from fastpu._svm_arguments import require_both
-from fastpu._validate import Matrix, check_labels, check_matrix, check_sample_weight
+from fastpu._validate import Matrix, check_labels, check_matrix, check_sample_weight, well_scaled
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
 from fastpu.binned_features import BinnedFeatures
 from fastpu.linear_machine import LinearMachine
@@ -89,6 +89,8 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task, n_fits: i
     matrix = check_matrix(X)
     labels = check_labels(y, matrix.n_rows, pu_only=function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
+    if weights is not None and task.is_relative:
+        weights = well_scaled(weights)
     n_given, rows = matrix.n_rows, None
     if weights is not None and not weights.all():
         signs = np.where(labels == 1, _PLUS, _MINUS)
@@ -233,6 +235,7 @@ class Task:
     title: str
     arguments: Mapping[str, object]
     options: MarginOptions
+    is_relative: bool = True  # only ratios of sample weights matter
 
 
 def fit_each_cost(

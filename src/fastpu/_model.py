@@ -152,7 +152,7 @@ class Model(ABC):
             If `X` is not such a matrix, or has other features than the training data.
         """
         threads = resolve_n_threads(n_threads)
-        return self._decision_function(self._check_input(X, "X"), threads)
+        return self._checked_scores(X, "X", threads)
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.int64]:
         """Return +1 for the rows of `X` whose score exceeds `threshold`, and -1 for the others.
@@ -198,7 +198,7 @@ class Model(ABC):
         """
         prior = check_float("prior", prior, low=0, high=1, open_low=True, open_high=True)
         threads = resolve_n_threads(n_threads)
-        scores = self._decision_function(self._check_input(X_unl, "X_unl"), threads)
+        scores = self._checked_scores(X_unl, "X_unl", threads)
         threshold = prior_threshold(scores, prior)
         positive = int(np.count_nonzero(scores > threshold))
         if positive in (0, scores.size):
@@ -385,6 +385,16 @@ class Model(ABC):
         }
         header = {"fastpu": version("fastpu"), "class": type(self).__name__, "fields": fields}
         write_model_file(name, header, arrays)
+
+    def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
+        scores = self._decision_function(self._check_input(X, name), n_threads)
+        if (without := np.isnan(scores)).any():
+            raise ValueError(
+                f"{name} must hold numbers so small that scores can be computed, got NaN for row "
+                f"{int(np.argmax(without))}"
+            )
+        return scores
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""

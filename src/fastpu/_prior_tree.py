@@ -23,7 +23,8 @@ _MOST_SPLITS = 500
 def quarters(X: NDArray[np.floating]) -> NDArray[np.int8]:
     """Return which quarter of its range each entry is in, column by column."""
     low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    width = np.where(high > low, high / 2 - low / 2, 1.0)
+    width = high / 2 - low / 2
+    width[width == 0] = 1.0
     places = (X / 2 - low / 2) / width  # halves, so that the width of a range cannot overflow
     codes: NDArray[np.int8] = np.clip(np.floor(_N_PARTS * places), 0, _N_PARTS - 1).astype(np.int8)
     return codes

@@ -185,9 +185,9 @@ def call_rows(
             shares.append(int(np.count_nonzero(above)) / above.size)
             masses.append(math.ldexp(above.size, -math.frexp(largest)[1]))
         else:
-            mass = scale_down(weight, largest)
-            masses.append(float(mass.sum()))
-            shares.append(min(1.0, float(mass[above].sum()) / masses[-1]))
+            masses.append(float(scale_down(weight, largest).sum()))
+            mass = scale_down(weight, float(weight.max()))  # in the scale of `largest` all of it may be 0
+            shares.append(min(1.0, float(mass[above].sum()) / float(mass.sum())))
     return Called(*shares, *masses)
 
 

@@ -25,6 +25,7 @@ from fastpu._validate import (
     check_matrix,
     check_random_state,
     check_sample_weight,
+    well_scaled,
 )
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
 from fastpu.binned_features import BinnedFeatures
@@ -96,6 +97,8 @@ def open_rows(
     matrix = check_matrix(X)
     labels = check_labels(y, matrix.n_rows, pu_only=function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
+    if weights is not None:
+        weights = well_scaled(weights)
     if weights is not None and not weights.all():
         require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
         kept = np.flatnonzero(weights).astype(np.int64)  # left out altogether: they may not even touch the rounding

@@ -7,6 +7,7 @@ what is asked of the positives from its last block.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from copy import copy
 from functools import cached_property
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 _AT_ONCE = 4  # rows of a product that has to give the same bits for one and for many
+_LARGEST = 1e153  # of an entry of X, times the root of their number: its square is a number
 _CHUNK = 1 << 20  # entries of a block of rows that is worked on at a time
 
 
@@ -312,11 +314,21 @@ class NystroemFeatures(DenseFeatures):
         ]
 
 
+def _check_squares(rows: Rows) -> None:
+    """Raise ValueError unless sums of squares and products of the entries of X are numbers."""
+    native: Any = rows.matrix.native
+    values = native[0] if rows.matrix.is_sparse else native
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if largest > _LARGEST / math.sqrt(rows.n * rows.matrix.n_features):
+        raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
+
+
 def open_features(
     rows: Rows, kernel: Kernel, n_components: int | None, generator: np.random.Generator | None
 ) -> Features:
     """Return the features that the kernel, the shape of X and `n_components` (of Nystroem's method) ask for."""
     if kernel.name == "linear" and rows.matrix.n_features <= rows.n:
+        _check_squares(rows)
         return SparseFeatures(rows) if rows.matrix.is_sparse else DenseFeatures(rows)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)

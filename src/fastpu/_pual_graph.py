@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fastpu._kernels import user_rows
 from fastpu._knn_graph import knn_graph
-from fastpu._sparse import is_sparse
+from fastpu._sparse import is_sparse, read_sparse
 from fastpu._text import describe
 from fastpu._validate import check_int
 
@@ -71,9 +71,13 @@ def open_graph(graph: Graph, rows: Rows, kernel: Kernel) -> Weigh:
 
 def _check_laplacian(R: Any, n: int) -> Any:
     """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
+    if not is_sparse(R):
+        raise TypeError(f"graph must have an R that is a SciPy sparse matrix, got {describe(R)}")
     if R.shape != (n, n):
         raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
-    values: Any = sp.csr_array(R, dtype=np.float64)
+    # Read by us: SciPy's own routines trust the indices, and leave the memory of R if they are wrong.
+    data, indices, indptr, _ = read_sparse(R, "R of graph")
+    values: Any = sp.csr_array((data.astype(np.float64), indices, indptr), shape=(n, n))
     if values.nnz == 0:
         return values
     if not np.isfinite(values.data).all():

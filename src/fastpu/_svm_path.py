@@ -186,8 +186,9 @@ def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | No
             if rows.size == len(native)
             else native[np.intersect1d(rows, np.arange(block.start, block.stop))]
         )
-        mean += counted.sum(axis=0, dtype=np.float64) / rows.size
-    return mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean += counted.sum(axis=0, dtype=np.float64) / rows.size
+    return mean if np.isfinite(mean).all() else None  # rows so large that their squares are refused
 
 
 def knot_changes(

@@ -45,12 +45,14 @@ __all__ = [
     "check_sample_weight",
     "check_vector",
     "label_counts",
+    "well_scaled",
 ]
 
 Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
+_FAR = 512  # a power of two beyond which products of two weights underflow
 
 
 # -------------------------------------------------------------------------------------- matrix
@@ -297,6 +299,12 @@ def check_sample_weight(
     if math.isinf(total):
         raise ValueError(f"{name} must have a finite sum, got weights up to {weights.max()}")
     return weights
+
+
+def well_scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights of which only ratios matter, times a power of two where their sum had no reciprocal."""
+    exponent = math.frexp(float(weights.max()))[1]
+    return np.ldexp(weights, -exponent) if exponent < -_FAR else weights
 
 
 def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None = None) -> NDArray[np.int8]:

@@ -144,4 +144,5 @@ def fit_bpsi(
             )
         return biased_psi(rows, C, costs, hook)
 
-    return fit_each_cost(Task("fit_bpsi", "BPSI", given, options), X, y, C, sample_weight, callback, progress, loop)
+    task = Task("fit_bpsi", "BPSI", given, options, is_relative=False)
+    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, loop)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu._frames import frame_kind
+from fastpu._frames import check_frame, frame_kind
 from fastpu._trials import Part
 from fastpu._validate import check_matrix
 from fastpu.binned_features import BinnedFeatures
@@ -33,6 +33,8 @@ class Rows:
         if self._kind is None and not isinstance(X, BinnedFeatures):
             native = check_matrix(X, name=name, nan="allow", inf="allow").native
             X = _csr(native) if isinstance(native, tuple) else native
+        elif self._kind is not None:
+            check_frame(X, self._kind, name)
         self._X: Any = X
         self.n_rows = int(X.shape[0])
 

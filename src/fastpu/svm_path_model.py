@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +26,7 @@ from fastpu._model import Model
 from fastpu._params import forced_isa
 from fastpu._svm_path import PathOptions, follow_path, knot_changes
 from fastpu._threads import resolve_n_threads
-from fastpu._validate import check_float, check_matrix
+from fastpu._validate import check_float, check_matrix, check_vector
 from fastpu.kernel_machine import KernelMachine
 from fastpu.path_fields import EVENT_KINDS, check_path_fields, path_fields
 from fastpu.path_selection import select_on_path
@@ -215,6 +216,8 @@ class SVMPath(Model):
         """
         lam = check_float("lam", lam, low=0, open_low=True)
         alpha, offset, value = self._solution(lam)
+        if not (math.isfinite(offset / lam) and math.isfinite(float(alpha.max(initial=0)) / lam)):
+            raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
@@ -253,13 +256,15 @@ class SVMPath(Model):
         share = (left - lam) / (left - right)
         alpha = upper + share * (lower - upper)
         offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
-        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). Products, as a power or a division by lam^2
-        # raises an OverflowError or a ZeroDivisionError where numbers are extreme.
-        norms = [float(self.history["norm"][k]) * (knot / lam) * (knot / lam) if k < self.lams.size else 0.0
-                 for k, knot in ((after - 1, left), (after, right))]  # fmt: skip
+        norms = self.history["norm"][after - 1 : after + 1].tolist()
+        if after == self.lams.size:  # lam w goes to 0 on a straight line: w stays
+            return alpha, offset, norms[0] / 2 - float(alpha.sum()) / lam
+        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). All of it is divided by lam^2, whose own value
+        # may be no number.
+        norms = [norm * (knot / lam) * (knot / lam) for norm, knot in zip(norms, (left, right), strict=True)]
         curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        if math.isnan(norm):  # for |w|^2 is beyond the largest number at one of the two
+        if math.isnan(norm):  # |w|^2 is beyond the largest number at one of the two
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
@@ -333,7 +338,9 @@ class SVMPath(Model):
         O(n (n_train d + changes)) in all, however many lams there are; `decision_function` of ``at(lam)`` is cheaper
         for one.
         """
-        wanted = [check_float("lams", lam, low=0, open_low=True) for lam in np.atleast_1d(np.asarray(lams)).tolist()]
+        is_one = isinstance(lams, numbers.Real) or (isinstance(lams, np.ndarray) and lams.ndim == 0)
+        values = check_vector("lams", [lams] if is_one else lams)
+        wanted = [check_float("lams", lam, low=0, open_low=True) for lam in values.tolist()]
         matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
         result: NDArray[np.float64] = np.empty((matrix.n_rows, len(wanted)))
         if not self.knots.size:

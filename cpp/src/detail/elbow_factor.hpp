@@ -23,10 +23,10 @@ class ElbowFactor {
   void clear();
 
   // Adds a row with its label, given its kernel values with the rows that are there, in their order, and with itself.
-  // A row that depends on those (up to rounding) is not added. Returns the pivot relative to the diagonal: what of the
-  // row is independent of them. O(m^2).
+  // A row that depends on those (up to rounding), or has no finite values, is not added. Returns the pivot relative to
+  // the diagonal: what of the row is independent of them. O(m^2).
   double add(const double* column, double diagonal, double label);
-  // A pivot that is no number (kernel values that overflow) is that of a row that was not added.
+  // Of NaN as well, which kernel values that overflow give: whoever counts the rows must not count such a one.
   static bool is_dependent(double pivot) { return !(pivot > kLeastPivot); }
 
   // Removes the k-th row; those behind move up. O((m - k)^2).
