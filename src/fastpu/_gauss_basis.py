@@ -125,4 +125,5 @@ def _dtype(native: Native) -> np.dtype[Any]:
 
 def is_bandwidth(bandwidth: float) -> bool:
     """Tell whether 1 / (2 bandwidth^2) is a number that kernels can be computed with."""
-    return bandwidth > 0 and bandwidth**2 > 0 and 0 < 1 / (2 * bandwidth**2) < math.inf
+    square = bandwidth * bandwidth  # infinite where ** would raise OverflowError
+    return bandwidth > 0 and square > 0 and 0 < 1 / (2 * square) < math.inf
