@@ -158,6 +158,21 @@ def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
 
 
 @each_size
+@given(matrices(2), numbers, st.sampled_from(["logistic", "squared"]), st.sampled_from([0.0, 0.1, 10.0]))
+def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, loss, lam):
+    rng = np.random.default_rng(seed)
+    X = X * 10.0 ** rng.integers(-8, 9, size=X.shape)
+    y = (rng.random(len(X)) < 0.5).astype(np.int8)
+    y[:2] = 1, 0
+    found = _core.fit_upu(
+        X, y, None, loss=loss, prior=0.7, lam=lam, tol=1e-10, max_iter=100, callback=None, n_threads=1, isa=""
+    )
+    risks = np.asarray(found["risks"])
+    sizes = np.maximum(np.abs(risks[:-1]), risks[0])
+    assert np.all(np.diff(risks) <= 2e-9 * sizes)
+
+
+@each_size
 @given(matrices(), st.sampled_from([1e-3, 0.1, 1.0, 30.0]), st.sampled_from(["exact", "admm"]))
 def test_any_box_problem_of_pual_is_solved(H, cost, solver):
     dual = _core.PualDual(H, n_threads=1, isa="")
