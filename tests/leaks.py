@@ -1,6 +1,6 @@
 """A thousand fits of every method leave memory as it was: `python tests/leaks.py [--fits 1000] [METHOD ...]`.
 
-Of ten fits, six are whole (with scores, and saved, loaded and pickled now and then), and one each is refused, stopped by
+Of ten fits, six are whole (with scores; saved, loaded and pickled now and then), and one each is refused, stopped by
 its callback, ended by an error of its callback, and by Ctrl-C in it. After a fifth of them to warm up, three figures
 must stay flat: what malloc has handed out (C++ and NumPy), Python's blocks, and the resident set.
 """
@@ -52,10 +52,18 @@ OPTIONS = {
 class Malloc(ctypes.Structure):
     """The result of glibc's mallinfo2."""
 
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
-    ]
+    _fields_ = (
+        ("arena", ctypes.c_size_t),
+        ("ordblks", ctypes.c_size_t),
+        ("smblks", ctypes.c_size_t),
+        ("hblks", ctypes.c_size_t),
+        ("hblkhd", ctypes.c_size_t),
+        ("usmblks", ctypes.c_size_t),
+        ("fsmblks", ctypes.c_size_t),
+        ("uordblks", ctypes.c_size_t),
+        ("fordblks", ctypes.c_size_t),
+        ("keepcost", ctypes.c_size_t),
+    )
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,9 @@ def main() -> int:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     grown = []
-    print(f"{'growth over the last four fifths of':36} {arguments.fits} fits: malloc bytes, Python blocks, resident KiB")
+    print(
+        f"{'growth over the last four fifths of':36} {arguments.fits} fits: malloc bytes, Python blocks, resident KiB"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for name in arguments.methods:
             added = growth(name, arguments.fits, Path(folder) / "model.npz")

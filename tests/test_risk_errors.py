@@ -86,7 +86,8 @@ def test_bad_centers_and_bandwidths(data):
     refused(ValueError, "centers must have 3 features (columns) like the training data, got 2", fit, centers=X[:5, :2])
     refused(ValueError, "centers must not hold NaN", fit, centers=[[np.nan, 0.0, 0.0]])
     refused(ValueError, "bandwidth must be a finite number > 0, got 0", fit, bandwidth=0)
-    refused(ValueError, "bandwidth must be such that its square is a number > 0", fit, bandwidth=1e-200)
+    for width in (1e-200, 1e200):
+        refused(ValueError, "bandwidth must be such that its square is a number > 0", fit, bandwidth=width)
     refused(ValueError, "bandwidth=None is the median distance", fit, centers=np.ones((3, 3)))
     words = "centers must be numbers of float32, the dtype of X"
     single = X.astype(np.float32)

@@ -378,6 +378,10 @@ PualResult PualDual::solve(double cost, const PualOptions& options, const PualCa
   if (!(options.mu >= 0) || !std::isfinite(options.mu)) {
     throw std::invalid_argument("mu must be >= 0 and finite, got " + std::to_string(options.mu));
   }
+  if (!std::isfinite(options.mu * options.mu)) {
+    throw std::invalid_argument("mu must be so small that its square does not overflow, got " +
+                                std::to_string(options.mu));
+  }
   if (options.max_iter < 0) {
     throw std::invalid_argument("max_iter must be >= 0, got " + std::to_string(options.max_iter));
   }

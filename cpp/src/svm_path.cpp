@@ -93,10 +93,9 @@ class Walk {
   double lam_ = 0;
   double a0_ = 0;
   double sum_alpha_ = 0;
-  double first_sum_ = 0;
-  double reach_ = 0;  // max_i sum_j |K_ij| a_j at the start
-  double box_ = 0;    // of rows without one: the largest a at the start
-  double most_ = 0;   // no a is larger: the sum over either class at the start
+  double first_sum_ = 0;  // no a is ever larger
+  double reach_ = 0;      // max_i sum_j |K_ij| a_j at the start
+  double box_ = 0;        // of rows without one: the largest a at the start
   double on_margin_ = kOnMargin;
   int n_no_steps_ = 0;
   bool speed_is_known_ = false;  // v belongs to the rows that move
@@ -124,7 +123,6 @@ void Walk::find_start() {
     point_.alpha.push_back(result_.start[at(i)]);
     beta_.push_back(result_.start[at(i)] * problem_.labels[i]);
     box_ = std::max(box_, result_.start[at(i)]);
-    if (problem_.labels[i] > 0) most_ += result_.start[at(i)];
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   ones_.assign(at(n), 1.0);
@@ -299,7 +297,7 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
     const std::size_t i = at(moving[k]);
     const double slope = slopes[k] * point_.label[i];
     double value = point_.alpha[i] + step * slope;
-    const double near = kAtBound * (std::isfinite(point_.cost[i]) ? std::min(point_.cost[i], most_) : box_);
+    const double near = kAtBound * (std::isfinite(point_.cost[i]) ? std::min(point_.cost[i], first_sum_) : box_);
     const bool is_first = moving[k] == first_exit;
     const bool falls_out = slope < 0 && (value <= near || is_first);
     if (falls_out || (slope > 0 && (value >= point_.cost[i] - near || is_first))) {

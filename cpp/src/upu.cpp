@@ -380,7 +380,10 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
       for (std::size_t f = 0; f < at.size(); ++f) next[f] = at[f] + length * step[f];
       found = risk.value(next);
       constexpr double kEnough = 1e-4;
-      if (is_small || found <= value - kEnough * length * result.decrement) break;
+      // Of a small step R may not show that it falls; but it must not rise, as where curvature changes all at once.
+      constexpr double kHidden = 1e-9;
+      const bool is_level = found <= value + kHidden * std::max(std::fabs(value), result.risks.front());
+      if ((is_small && is_level) || found <= value - kEnough * length * result.decrement) break;
       ++n_halvings;
       length *= 0.5;
     }

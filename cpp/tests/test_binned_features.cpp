@@ -270,6 +270,29 @@ CASE("a container without a name says at least how many bytes it wanted") {
 #endif
 }
 
+CASE("many rows are cut, taken and checked the same by every number of threads") {
+  const BoostingData data = boosting_data(60000, 9, 31);
+  const SparseCopy sparse(data);
+  std::vector<index_t> rows;
+  for (index_t i = 0; i < data.n; i += 2) rows.push_back((7 * i) % data.n);
+  const auto codes = [&](bool is_sparse, int n_threads) {
+    Team team(n_threads);
+    const BinnedFeatures all = is_sparse ? bin_features(sparse.view(), BinOptions{100, data.weight.data()}, team)
+                                         : bin_features(data.dense(), BinOptions{100, data.weight.data()}, team);
+    check_binned(all, team);
+    const BinnedFeatures taken = take_rows(all, rows.data(), static_cast<index_t>(rows.size()), team);
+    std::vector<std::uint32_t> found = taken.row_bins;
+    found.insert(found.end(), taken.column_codes.begin(), taken.column_codes.end());
+    found.insert(found.end(), taken.by_row.data(), taken.by_row.data() + taken.by_row.size());
+    found.insert(found.end(), taken.by_column.data(), taken.by_column.data() + taken.by_column.size());
+    return found;
+  };
+  for (const bool is_sparse : {false, true}) {
+    const auto expected = codes(is_sparse, 1);
+    for (const int n_threads : {2, 3, 7}) CHECK(codes(is_sparse, n_threads) == expected);
+  }
+}
+
 CASE("bad sizes are refused") {
   const BoostingData data = boosting_data(10, 1, 7);
   Team team(1);

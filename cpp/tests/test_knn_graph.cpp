@@ -270,6 +270,31 @@ void check_graph(const Neighbors& found, index_t n, index_t k, bool is_union, do
   }
 }
 
+CASE("the graph of many rows has the same bits for every number of threads") {
+  constexpr index_t kRows = 20000;
+  constexpr index_t kNeighbors = 10;
+  Neighbors ring;  // those next to a row, on one side more
+  for (index_t i = 0; i < kRows; ++i) {
+    for (index_t m = 0; m < kNeighbors; ++m) {
+      const index_t step = m % 3 == 0 ? -(m / 3 + 1) : m + 1;
+      ring.indices.push_back((i + step + kRows) % kRows);
+      ring.squared.push_back(static_cast<double>(step * step));
+    }
+  }
+  const auto graph = [&](bool is_union, int n_threads) {
+    Team team(n_threads);
+    const fastpu::KnnMatrix edges =
+        fastpu::knn_edges({ring.indices.data(), ring.squared.data(), kRows, kNeighbors}, is_union, team);
+    fastpu::KnnSimilarity found =
+        fastpu::knn_similarity({edges.values.data(), edges.columns.data(), edges.row_start.data(), kRows}, 9.0, team);
+    return std::pair(edges.columns, found.laplacian.values);
+  };
+  for (const bool is_union : {false, true}) {
+    const auto expected = graph(is_union, 1);
+    for (const int n_threads : {2, 3, 7}) CHECK(graph(is_union, n_threads) == expected);
+  }
+}
+
 CASE("W and R are those of the definitions") {
   std::mt19937 random = random_numbers(5);
   std::cauchy_distribution<double> cauchy;

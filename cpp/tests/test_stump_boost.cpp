@@ -289,6 +289,29 @@ CASE("scores of all forms of input agree with the sum over the stumps") {
   }
 }
 
+CASE("scores of many rows have the same bits for every number of threads") {
+  const BoostingData data = boosting_data(40000, 5, 52);
+  const SparseCopy sparse(data);
+  Team one(1);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{30, nullptr}, one);
+  StumpBoostOptions options;
+  options.n_rounds = 10;
+  const StumpBoostResult r = boost(training_set(b, data), options, one);
+  const fastpu::StumpEnsembleView view{
+      r.features.data(), r.thresholds.data(), r.polarity.data(), r.alphas.data(), 10, 5, 0};
+  const auto scores = [&](const auto& x, int n_threads) {
+    Team team(n_threads);
+    std::vector<double> out(static_cast<std::size_t>(data.n));
+    stump_scores(view, x, out.data(), team);
+    return out;
+  };
+  for (const int n_threads : {2, 3, 7}) {
+    CHECK(scores(data.dense(), n_threads) == scores(data.dense(), 1));
+    CHECK(scores(sparse.view(), n_threads) == scores(sparse.view(), 1));
+    CHECK(scores(b, n_threads) == scores(b, 1));
+  }
+}
+
 CASE("the evaluation set is judged by its AUC, early stopping keeps the best round") {
   const BoostingData data = boosting_data(400, 5, 61);
   const BoostingData other = boosting_data(200, 5, 62);
