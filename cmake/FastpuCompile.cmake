@@ -41,6 +41,12 @@ if(FASTPU_SANITIZE)
   add_link_options(${sanitize_flags})
 endif()
 
+if(FASTPU_COVERAGE)
+  # -O1: with more, lines melt into each other. Threads count the same lines at the same time.
+  add_compile_options(--coverage -fprofile-update=atomic -O1 -g1)
+  add_link_options(--coverage)
+endif()
+
 # A build for two architectures at once (macOS universal2) fails this check and gets the baseline, which is right.
 check_cxx_source_compiles(
   "#if !defined(__x86_64__) && !defined(_M_X64)\n#error not x86-64\n#endif\nint main() { return 0; }" FASTPU_IS_X86_64)
