@@ -165,8 +165,12 @@ coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python
 	  --merge-mode-functions=separate --txt build/coverage.txt --html-details build/coverage.html --print-summary \
 	  build/coverage build/coverage-python
 
-mutants: $(VENV)/.has-test install  ## a changed sign, comparison, constant or index of Python must fail a test
-	$(VENV_PYTHON) tests/mutants.py $(MUTANTS)
+mutants: $(VENV)/.has-test install  ## a changed sign, comparison, constant or index must fail a test; survivors are listed
+	$(VENV_PYTHON) tests/mutants.py $(MUTANTS) || true
+	$(CMAKE) --preset dev > /dev/null
+	$(CMAKE) --build build/dev
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/detail/stump_search.cpp test_stump_boost || true
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/knn_edges.cpp test_knn_graph || true
 
 # ---- Wheels ----
 

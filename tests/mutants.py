@@ -41,7 +41,7 @@ MODULES = {
     "_validate": ["test_validate.py", "test_matrix.py", "test_frames.py"],
     "folds": ["test_pu_splits.py", "test_selection.py", "test_selection_errors.py"],
     "labels": ["test_labels.py"],
-    "metrics": ["test_metrics.py", "test_metrics_simulation.py"],
+    "metrics": ["test_metrics.py", "test_metrics_simulation.py", "test_pu_criteria.py"],
     "selection": ["test_selection.py", "test_selection_errors.py", "test_selection_search.py"],
 }
 _COMPARISONS = {
