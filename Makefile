@@ -181,6 +181,33 @@ fuzz: $(VENV)/.has-fuzz  ## fuzz the C++ core, its bindings and load; FUZZ_RUNS=
 	    > build/fuzz/$$target.log 2>&1 || { tail -40 build/fuzz/$$target.log; exit 1; }; \
 	  grep -a "DONE" build/fuzz/$$target.log; \
 	done
+# ---- Coverage and mutants ----
+
+# C++ as the C++ tests and the Python tests together run it; Python with branches. The Python half lives in an environment
+# like that of the address sanitizer. What throws is no branch: every call of a container would count as one.
+COVERAGE_VENV := build/coverage-venv
+coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python (coverage.py) that tests run
+	$(CMAKE) --preset coverage > /dev/null
+	$(CMAKE) --build build/coverage
+	$(CTEST) --test-dir build/coverage
+	$(VENV_PYTHON) -m venv --without-pip $(COVERAGE_VENV)
+	$(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))" \
+	  > $$($(COVERAGE_VENV)/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/packages.pth
+	$(PIP) --python $(COVERAGE_VENV)/bin/python install --no-build-isolation --no-deps --ignore-installed . \
+	  -C build-dir=build/coverage-python -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+	  -C cmake.define.FASTPU_COVERAGE=ON
+	$(COVERAGE_VENV)/bin/python -m pytest -n $(JOBS) --cov=fastpu --cov-branch \
+	  --cov-report=term-missing:skip-covered tests $(PYTEST_ARGS)
+	$(BIN)/gcovr --root . --filter cpp/include/ --filter cpp/src/ --filter cpp/bindings/ --exclude-throw-branches \
+	  --merge-mode-functions=separate --txt build/coverage.txt --html-details build/coverage.html --print-summary \
+	  build/coverage build/coverage-python
+
+mutants: $(VENV)/.has-test install  ## a changed sign, comparison, constant or index must fail a test; survivors are listed
+	$(VENV_PYTHON) tests/mutants.py $(MUTANTS) || true
+	$(CMAKE) --preset dev > /dev/null
+	$(CMAKE) --build build/dev
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/detail/stump_search.cpp test_stump_boost || true
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/knn_edges.cpp test_knn_graph || true
 
 # ---- Wheels ----
 
@@ -193,6 +220,10 @@ wheel-check: wheel  ## the wheel in an empty environment with its run-time packa
 	$(VENV_PYTHON) -m venv build/wheel-venv
 	build/wheel-venv/bin/pip --disable-pip-version-check -q install dist/*.whl
 	cd build && wheel-venv/bin/python ../tests/test_minimal.py
+
+# What cibuildwheel does for every platform, here for the Pythons of this machine: PYTHONS="python3.10 python3.13".
+wheels: $(VENV)/.has-wheels  ## a wheel for every Python found, its manylinux policy, and the smallest test of each
+	$(VENV_PYTHON) cmake/build_wheels.py --output dist $(PYTHONS)
 
 # Wheels of the oldest NumPy and SciPy that pyproject.toml allows exist for Python 3.10 and 3.11.
 test-oldest: wheel  ## Python tests with the oldest packages that are allowed

@@ -78,7 +78,7 @@ def _half(values: Any) -> tuple[Any, Any]:
     return values[::2].copy(), values[1::2].copy()
 
 
-def _select(n_threads: int) -> Any:  # noqa: ARG001 - one process, whose fits run one after the other
+def _select(n_threads: int) -> Any:
     return fastpu.select(fastpu.fit_ipsi, *rows(50_000, 20), {"C": [0.1, 1.0, 10.0, 100.0]}, random_state=0)
 
 

@@ -52,6 +52,11 @@ macro(fastpu_count_edges)
     add_compile_options(-fsanitize-coverage=trace-pc,trace-cmp)
   endif()
 endmacro()
+if(FASTPU_COVERAGE)
+  # -O1: with more, lines melt into each other. Threads count the same lines at the same time.
+  add_compile_options(--coverage -fprofile-update=atomic -O1 -g1)
+  add_link_options(--coverage)
+endif()
 
 # A build for two architectures at once (macOS universal2) fails this check and gets the baseline, which is right.
 check_cxx_source_compiles(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # No deadline: a neighbour on the machine makes any single example slow now and then.
 _QUIET = [HealthCheck.too_slow]
 settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=_QUIET)
+settings.register_profile("quick", deadline=None, max_examples=10, suppress_health_check=_QUIET)  # tests/mutants.py
 settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import gc
+import signal
 import threading
 import time
 import weakref
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import threadpoolctl
 
 from method_recipes import RECIPES, bits, computing_functions, result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TASKS = Path("/proc/self/task")
 
@@ -32,11 +38,16 @@ def n_tasks() -> int:
     return len(list(TASKS.iterdir())) if TASKS.is_dir() else threading.active_count()
 
 
-def settles_at(expected: int) -> bool:
+def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
+    """Whether there are no other threads than these, once those that are about to end have done so."""
+
+    def is_settled() -> bool:
+        return n_tasks() <= tasks and set(threading.enumerate()) <= set(python_threads)
+
     deadline = time.monotonic() + 5
-    while n_tasks() > expected and time.monotonic() < deadline:
+    while not is_settled() and time.monotonic() < deadline:
         time.sleep(0.005)
-    return n_tasks() <= expected
+    return is_settled()
 
 
 def test_every_method_has_a_recipe():
@@ -99,8 +110,7 @@ def test_a_callback_that_raises_leaves_nothing_behind(recipe):
         with pytest.raises(CallbackError, match=f"call {fail_at}$"):
             recipe.call(*arguments, callback=fail, n_threads=3)
         assert len(calls) == fail_at
-        assert threading.enumerate() == python_threads
-        assert settles_at(tasks)
+        assert settles_at(tasks, python_threads)
         assert threadpoolctl.threadpool_info() == limits
         assert bits(result(recipe, *arguments, n_threads=3)) == expected
 
@@ -118,3 +128,49 @@ def test_a_fit_whose_callback_raised_keeps_no_data(recipe):
     del X, raised
     gc.collect()
     assert alive() is None
+
+
+class Interrupted(BaseException):
+    """What the handler of the alarm raises, as that of Ctrl-C raises KeyboardInterrupt."""
+
+
+def interrupted(call: Callable[[], object], seconds: float) -> bool:
+    """Whether an alarm after so many seconds ended the call; if not, the call was over or past its last look."""
+    armed = [True]
+
+    def handler(number: int, frame: object) -> None:
+        if armed:
+            armed.clear()
+            raise Interrupted
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    gc.disable()  # hypothesis has a callback there, and what is raised in one is swallowed
+    try:
+        with contextlib.suppress(Interrupted):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            call()
+            armed.clear()
+            return False
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.enable()
+        signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+@each_recipe
+def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe):
+    """How soon it ends is measured by bench/interrupts.py and tested by the methods' own tests."""
+    arguments = recipe.arguments()
+    start = time.perf_counter()
+    expected = bits(result(recipe, *arguments, n_threads=1))
+    took = time.perf_counter() - start
+    limits = threadpoolctl.threadpool_info()
+    python_threads, tasks = threading.enumerate(), n_tasks()
+    n_threads = 1 if recipe.name == "select" else 2
+    for share in (0.05, 0.3, 0.6):
+        interrupted(lambda: recipe.call(*arguments, n_threads=n_threads), share * took)
+        assert settles_at(tasks, python_threads)
+        assert threadpoolctl.threadpool_info() == limits
+    assert bits(result(recipe, *arguments, n_threads=n_threads)) == expected

@@ -269,6 +269,7 @@ def test_pandas_parts_stay_pandas():
     assert all(dtype.kind == "f" for dtype in X.dtypes)
     assert list(y) == [1, 1, 0, 0]
     pd.testing.assert_frame_equal(P, before)
+    assert list(stack(P=P, U=pd.concat([U, U, U]))[1]) == [1] * 2 + [0] * 6
     single = pd.DataFrame(np.ones((1, 1), np.float32), columns=["a"])
     assert stack(P=single, U=single)[0].dtypes.iloc[0] == np.float32
     nullable = pd.DataFrame({"a": pd.array([1, None], dtype="Int64")})

@@ -196,3 +196,12 @@ def test_bad_input_of_pu_auc(unchanged):
         pu_auc(good, good)
     with unchanged(good):
         assert pu_auc(good, good, prior=0.5) == 0.5
+
+
+@pytest.mark.parametrize(("n", "is_refused"), [(49, False), (51, True)])
+def test_five_standard_errors_outside_the_range_are_refused(n, is_refused):
+    # A perfect ranking at a share of 1/2 is 1/2 above 1, and a standard error is sqrt((5/48 + 1/48) / n) / (1/2).
+    pos, unl = np.arange(n) + n, np.arange(n)
+    kind = pytest.raises(ValueError, match="prior does not fit") if is_refused else pytest.warns(fastpu.EstimateWarning)
+    with kind:
+        fastpu.metrics.pu_auc(pos, unl, prior=0.5)

@@ -18,31 +18,50 @@ class _Limit:
     """The limit is the whole process's: the first who wants it sets it, the last one takes it back.
 
     Not through threadpoolctl's own context managers, which let nobody but one thread change a limit, while here the
-    last one may be another thread than the first.
+    last one may be another thread than the first. Ctrl-C may come between any two steps, so each of them leaves a state
+    from which giving back goes on.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a hold that the garbage collector finds may be given back within `take`
         self._libraries: list[Any] | None = None
-        self._before: list[int] = []
-        self._holders = 0
+        self._before: list[int] | None = None  # None: the limit is not set
+        self._holds: set[int] = set()
 
-    def take(self) -> None:
+    def take(self, hold: _Hold) -> None:
         with self._lock:
-            if self._holders == 0:
-                if self._libraries is None:
-                    self._libraries = _blas_libraries()
-                self._before = [library.get_num_threads() for library in self._libraries]
+            if self._libraries is None:
+                self._libraries = _blas_libraries()
+            self._holds.add(id(hold))
+            if self._before is None:
+                before = [library.get_num_threads() for library in self._libraries]
+                self._before = before
                 for library in self._libraries:
                     _set(library, 1)
-            self._holders += 1
 
-    def give_back(self) -> None:
+    def give_back(self, hold: _Hold) -> None:
         with self._lock:
-            self._holders -= 1
-            if self._holders == 0:
+            if self._holds == {id(hold)} and self._before is not None:
                 for library, n_threads in zip(self._libraries or (), self._before, strict=True):
                     _set(library, n_threads)
+                self._before = None
+            self._holds.discard(id(hold))
+
+
+class _Hold:
+    """What one holder has: if Ctrl-C comes while it is given back, the rest is done when it is dropped."""
+
+    def __init__(self, limit: _Limit) -> None:
+        self._limit = limit
+
+    def take(self) -> None:
+        self._limit.take(self)
+
+    def give_back(self) -> None:
+        self._limit.give_back(self)
+
+    def __del__(self) -> None:
+        self.give_back()
 
 
 def _blas_libraries() -> list[Any]:
@@ -72,9 +91,9 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep NumPy's and SciPy's BLAS to one thread in all of the process; calls may overlap."""
-    limit = _LIMIT
-    limit.take()
+    hold = _Hold(_LIMIT)
     try:
+        hold.take()
         yield
     finally:
-        limit.give_back()
+        hold.give_back()

@@ -26,7 +26,7 @@ __all__ = ["auc", "err_star", "f1", "pn_risk", "pu_auc", "pu_risk", "puf_score",
 
 
 _MOST_ERRORS = 5  # standard errors that an estimate may lie outside [0, 1] by
-_AT_ONCE = 1 << 18  # scores that are worked on between two looks at Ctrl-C
+_AT_ONCE = 1 << 16  # scores that are worked on between two looks at Ctrl-C
 _N_PARTS = 20  # of more scores than that, of about one size, which are sorted one after the other
 _ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
 

@@ -1,0 +1,119 @@
+"""Mutation testing of one C++ source: a changed sign, comparison or constant must fail its C++ test.
+
+python cmake/mutate_cpp.py BUILD SOURCE TEST [--sample 30] [--seed 0] [--seconds 1e9]
+
+BUILD is a configured build folder in which the TEST program has been built (make test-cpp makes build/dev). Each mutant
+is one changed place of SOURCE; it is compiled as the build compiles it, linked in front of the library, and run. What
+survives is printed: a test is missing, or the change means the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+_CHANGES = [
+    (r" < ", " <= "),
+    (r" <= ", " < "),
+    (r" > ", " >= "),
+    (r" >= ", " > "),
+    (r" == ", " != "),
+    (r" != ", " == "),
+    (r" \+ ", " - "),
+    (r" - ", " + "),
+    (r" \* ", " / "),
+    (r" \+= ", " -= "),
+    (r" -= ", " += "),
+    (r" && ", " || "),
+    (r" \|\| ", " && "),
+    (r"(?<=[ (\[])0(?=[;,)\] ])", "1"),
+    (r"(?<=[ (\[])1(?=[;,)\] ])", "2"),
+    (r"(?<=[(, ])-(?=[a-z])", ""),
+    (r"\btrue\b", "false"),
+    (r"\bfalse\b", "true"),
+    (r"std::min\(", "std::max("),
+    (r"std::max\(", "std::min("),
+]
+
+
+def places(text: str) -> list[tuple[int, int, int, str]]:
+    """Return (line, start, end, replacement) of every place of code that can be changed."""
+    found = []
+    for number, line in enumerate(text.splitlines()):
+        code = line.split("//")[0]
+        if code.lstrip().startswith(("#", "template", "static_assert", "assert")) or '"' in code:
+            continue
+        for pattern, replacement in _CHANGES:
+            found += [(number, match.start(), match.end(), replacement) for match in re.finditer(pattern, code)]
+    return found
+
+
+def compile_command(build: Path, source: Path) -> list[str]:
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if Path(entry["file"]).resolve() == source:
+            words = shlex.split(entry["command"])
+            del words[words.index("-o") : words.index("-o") + 2]
+            return [word for word in words if Path(word).resolve() != source or word.startswith("-")]
+    sys.exit(f"{source} is not in {build / 'compile_commands.json'}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("test")
+    parser.add_argument("--sample", type=int, default=30, help="how many mutants, 0 for all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
+    options = parser.parse_args()
+    build, source = options.build.resolve(), options.source.resolve()
+    compiler = compile_command(build, source)
+    folder = build / "cpp/tests"
+    objects = [build / f"cpp/tests/CMakeFiles/{options.test}.dir/{options.test}.cpp.o", build / "libfastpu_core.a"]
+    began = time.monotonic()
+    subprocess.run([folder / options.test], check=True, stdout=subprocess.DEVNULL)
+    allowed = 10 + 5 * (time.monotonic() - began)
+    text = source.read_text()
+    everything = places(text)
+    random.Random(options.seed).shuffle(everything)  # noqa: S311 - a sample, not a secret
+    start = time.monotonic()
+    counts = {"failed a test": 0, "did not compile": 0, "ran too long": 0, "survived": 0}
+    with tempfile.TemporaryDirectory() as name:
+        mutated, made, program = Path(name) / source.name, Path(name) / "mutant.o", Path(name) / options.test
+        for number, first, end, replacement in everything[: options.sample or None]:
+            if time.monotonic() - start > options.seconds:
+                break
+            lines = text.splitlines()
+            lines[number] = lines[number][:first] + replacement + lines[number][end:]
+            mutated.write_text("\n".join(lines) + "\n")
+            command = [*compiler, f"-I{source.parent}", "-w", "-O1", "-o", made, "-c", mutated]
+            if subprocess.run(command, check=False, capture_output=True, cwd=build).returncode:
+                counts["did not compile"] += 1
+                continue
+            link = [compiler[0], objects[0], made, objects[1], "-pthread", "-ldl", "-o", program]
+            wrapped = ["-Wl,--wrap=_Znwm"] if sys.platform == "linux" else []
+            subprocess.run([*link, *wrapped], check=True)
+            try:
+                done = subprocess.run([program], check=False, capture_output=True, timeout=allowed, cwd=folder)
+                outcome = "failed a test" if done.returncode else "survived"
+            except subprocess.TimeoutExpired:
+                outcome = "ran too long"
+            counts[outcome] += 1
+            if outcome == "survived":
+                print(f"{source.name}:{number + 1}: {lines[number].strip()}", flush=True)
+    print(
+        f"{sum(counts.values())} of {len(everything)} mutants: {', '.join(f'{n} {what}' for what, n in counts.items())}"
+    )
+    return int(counts["survived"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
