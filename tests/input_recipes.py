@@ -67,7 +67,15 @@ def _public(module: ModuleType, prefix: str = "") -> dict[str, Any]:
     return found
 
 
-_PUBLIC = _public(fastpu)
+#: Functions whose bad arguments are tried in files of their own.
+_ELSEWHERE = {
+    "plot.boosting_curves": "test_plot_rounds.py",
+    "plot.decision_regions": "test_plot_rows.py",
+    "plot.label_changes": "test_plot_rounds.py",
+    "plot.score_histogram": "test_plot_rows.py",
+    "plot.selection": "test_plot_paths.py",
+}
+_PUBLIC = {name: item for name, item in _public(fastpu).items() if name not in _ELSEWHERE}
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: f for name, f in _PUBLIC.items() if not inspect.isclass(f)}
 FITS = [name for name in FUNCTIONS if name.startswith("fit_")]
 CLASSES: dict[str, type] = {
@@ -184,7 +192,7 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
     if name in CAPABILITIES:
         groups: str | None = CAPABILITIES[name].groups
     else:
-        groups = _GROUPS.get(name)
+        groups = "PU" if name.endswith(".with_probabilities") else _GROUPS.get(name)
         assert groups or name in _BARE or name in METHODS, f"{name} has no recipe"
     if groups and "y" in parameters:
         found["y"] = labels_for(groups)
@@ -246,6 +254,12 @@ def instance(owner: str) -> Any:
     """An object of a public class that has methods."""
     recipe = _INSTANCES[owner]
     return quietly(recipe)
+
+
+@cache
+def calibrated(owner: str) -> Any:
+    """The same with probabilities."""
+    return quietly(instance(owner).with_probabilities, **arguments(f"{owner}.with_probabilities"))
 
 
 def _user_stage(P: Any, U: Any) -> Callable[[Any], np.ndarray]:
@@ -342,7 +356,7 @@ def _target(name: str) -> Callable[..., Any]:
     if name in FUNCTIONS:
         return FUNCTIONS[name]
     owner, _, method = name.rpartition(".")
-    bound: Callable[..., Any] = getattr(instance(owner), method)
+    bound: Callable[..., Any] = getattr(calibrated(owner) if method == "predict_proba" else instance(owner), method)
     return bound
 
 

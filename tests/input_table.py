@@ -247,6 +247,8 @@ PARAMETERS: dict[str, Parameter] = {
     "positive": Parameter("object", none=True, bad=((object(), TypeError), ([], ValueError), ([[1]], TypeError))),
     "negative": Parameter("object", none=True, bad=((object(), TypeError), ([], ValueError), ([[1]], TypeError))),
     "as_labels.unlabeled": Parameter("object", none=True, bad=((object(), TypeError), ([], ValueError))),
+    # -- probabilities
+    "method": choice("sigmoid", "isotonic"),
     # -- figures
     "what": choice("auto", "coef", "alpha"),
     "n_lines": integer(1),

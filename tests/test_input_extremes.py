@@ -91,7 +91,7 @@ def attempt_scores(model: fastpu.Model, X: Any) -> Any:
 
 
 #: What errors may name where numbers are extreme: what holds them, and what would bring them back.
-TOLD = ("X", "gamma", "kernel", "C", "lam", "bandwidth", "sigma", "learning_rate", "y")
+TOLD = ("X", "scores", "gamma", "kernel", "C", "lam", "bandwidth", "sigma", "learning_rate", "y")
 
 
 @pytest.mark.parametrize("name", FITS)

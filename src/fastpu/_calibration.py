@@ -138,7 +138,8 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     constant = np.array([centre]), np.array([0.0, start])
     if spread == 0:  # all scores are equal
         return Calibration(*constant)
-    pos, unl = (scored.pos - centre) / spread, (scored.unl - centre) / spread
+    half = 0.5 if spread > 1 else 1.0  # the difference of large scores may be no number
+    pos, unl = ((half * s - half * centre) / (half * spread) for s in (scored.pos, scored.unl))
     mean_pos, mean_unl = _dot(scored.share_pos, pos), _dot(scored.share_unl, unl)
     if mean_pos <= mean_unl:  # the risk rises with a from a = 0 on
         trouble = (
