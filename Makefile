@@ -133,7 +133,8 @@ sanitize-thread: $(VENV)/.has-build
 # The Python half lives in a small environment of its own, which finds all other packages in $(VENV) (a .pth line), so that
 # the instrumented build and the usual one do not meet. An instrumented extension needs its run-time libraries loaded
 # before Python's own; libstdc++ too, or exceptions thrown across it are not seen. Leaks are not looked for here, since
-# the interpreter and NumPy keep what they allocate until the end of the process; the C++ tests do look for them.
+# the interpreter and NumPy keep what they allocate until the end of the process; the C++ tests do look for them. An
+# allocation that cannot be is null, as without a sanitizer, and not the end: tests ask for such.
 ASAN_VENV := build/asan-venv
 ASAN_PRELOAD = $$($${CXX:-g++} -print-file-name=libasan.so):$$($${CXX:-g++} -print-file-name=libstdc++.so.6)
 sanitize-address: $(VENV)/.has-test
@@ -146,7 +147,7 @@ sanitize-address: $(VENV)/.has-test
 	$(PIP) --python $(ASAN_VENV)/bin/python install --no-build-isolation --no-deps --ignore-installed . \
 	  -C build-dir=build/asan-python -C cmake.build-type=RelWithDebInfo -C install.strip=false \
 	  -C cmake.define.FASTPU_SANITIZE=address -C cmake.define.FASTPU_ASSERTS=ON
-	LD_PRELOAD=$(ASAN_PRELOAD) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	LD_PRELOAD=$(ASAN_PRELOAD) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(ASAN_VENV)/bin/python -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
 
 valgrind: $(VENV)/.has-build  ## C++ tests under valgrind (which you install)

@@ -56,6 +56,7 @@ class Input {
   // Nothing wilder than that, for kernels whose callers have seen to it.
   void tame(Range most) { range_ = range_ > most ? most : range_; }
   bool is_plain() const { return range_ == Range::plain; }
+  bool is_moderate() const { return range_ <= Range::scaled; }
 
   std::uint8_t byte() { return at_ != end_ ? *at_++ : static_cast<std::uint8_t>(rest_.next() >> 32U); }
   bool flag() { return (byte() & 1U) != 0; }

@@ -285,7 +285,7 @@ CASE("the graph of many rows has the same bits for every number of threads") {
     Team team(n_threads);
     const fastpu::KnnMatrix edges =
         fastpu::knn_edges({ring.indices.data(), ring.squared.data(), kRows, kNeighbors}, is_union, team);
-    fastpu::KnnSimilarity found =
+    const fastpu::KnnSimilarity found =
         fastpu::knn_similarity({edges.values.data(), edges.columns.data(), edges.row_start.data(), kRows}, 9.0, team);
     return std::pair(edges.columns, found.laplacian.values);
   };
