@@ -4,7 +4,7 @@ python cmake/mutate_cpp.py BUILD SOURCE TEST [--sample 30] [--seed 0] [--seconds
 
 BUILD is a configured build folder in which the TEST program has been built (make test-cpp makes build/dev). Each mutant
 is one changed place of SOURCE; it is compiled as the build compiles it, linked in front of the library, and run. What
-survives is printed: a test is missing, or the change means the same.
+survives is printed: a test is missing, Python's tests alone notice, or the change means the same.
 """
 
 from __future__ import annotations

@@ -36,6 +36,12 @@ def test_numbers_of_rows_around_a_block(n, max_bins):
     check(make_problem(np.random.default_rng([1, n]), n=n, d=3, kinds=("normal", "zeros")), max_bins=max_bins)
 
 
+@pytest.mark.parametrize("n", [4097, 8193])
+def test_a_line_search_counts_the_rows_inside_a_bin(n):
+    """With so many values a threshold of the exact search stands inside a bin."""
+    check(make_problem(np.random.default_rng([2, n]), n=n, d=3, kinds=("normal",)), step="line_search")
+
+
 @pytest.mark.parametrize("max_bins", [None, 5, 300])
 @pytest.mark.parametrize("d", [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 130])
 def test_numbers_of_features_around_a_line(d, max_bins):
