@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +14,7 @@ from fastpu._kernels import take_rows
 from fastpu._margin_arguments import check_costs
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
+from fastpu._side_by_side import side_by_side
 from fastpu._svm_arguments import require_both
 from fastpu._validate import Matrix, check_labels, check_matrix, check_sample_weight, well_scaled
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
@@ -257,7 +257,7 @@ def fit_each_cost(
             run = loop(rows, cost, hook)  # not kept: it holds numbers for every row
             return make_model(rows, run, task), _flaws(run, rows)
 
-        fitted = _at_once(fit, costs, rows.n_workers) if rows.n_workers > 1 else _one_by_one(fit, costs)
+        fitted = side_by_side(fit, costs, rows.n_workers) if rows.n_workers > 1 else _one_by_one(fit, costs)
     models = [model for model, _ in fitted]
     _warn_of([flaws for _, flaws in fitted], costs, task.function)
     return models[0] if is_one else models
@@ -270,14 +270,6 @@ def _one_by_one(fit: Callable[[float], Fitted], costs: Sequence[float]) -> list[
         if fitted[-1][0].status == "callback":
             break
     return fitted
-
-
-def _at_once(fit: Callable[[float], Fitted], costs: Sequence[float], n_workers: int) -> list[Fitted]:
-    pool = ThreadPoolExecutor(n_workers)
-    try:
-        return list(pool.map(fit, costs))
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 # ------------------------------------------------------------------------------------------------- warnings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +14,7 @@ from fastpu._kernels import check_kernel_matrix, resolve_gamma
 from fastpu._progress import make_callback
 from fastpu._pual_features import Features, Rows, empty, in_fours, open_features, row_strips
 from fastpu._pual_graph import open_graph
+from fastpu._side_by_side import side_by_side
 from fastpu._validate import check_labels
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
 from fastpu.binned_features import BinnedFeatures
@@ -211,11 +211,7 @@ def _each(
         finally:
             own.append(mine)
 
-    pool = ThreadPoolExecutor(n_workers)
-    try:
-        return list(pool.map(work_on, parts))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return side_by_side(work_on, parts, n_workers)
 
 
 def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tuple[float, list[int]]]:

@@ -1,0 +1,56 @@
+"""Work on several threads: the results of one after another, the first error, and an end at Ctrl-C whenever it comes."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from fastpu._side_by_side import side_by_side
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 7])
+@pytest.mark.parametrize("n_items", [0, 1, 2, 1000])
+def test_results_are_those_of_one_after_another(n_workers, n_items):
+    items = list(range(n_items))
+    assert side_by_side(lambda i: i * i, items, n_workers) == [i * i for i in items]
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 7])
+def test_the_error_of_the_first_item_comes_out_and_no_item_is_begun_after_it(n_workers):
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        if i >= 5:
+            time.sleep(0.01 * (20 - i))  # later items fail sooner
+            raise ValueError(i)
+
+    with pytest.raises(ValueError, match="^5$"):
+        side_by_side(work, range(1000), n_workers)
+    assert len(begun) <= 5 + n_workers
+
+
+def test_several_items_are_worked_on_at_once():
+    both = threading.Barrier(2, timeout=20)
+    side_by_side(lambda _: both.wait(), range(2), 2)
+
+
+@posix
+@pytest.mark.parametrize("delay", [0.002, *np.geomspace(0.01, 0.3, 8)])
+def test_ctrl_c_comes_out_at_any_moment_and_leaves_no_worker(delay):
+    """Of very many short items, between which an executor of the standard library can wait for ever."""
+    running = set()
+
+    def work(i):
+        running.add(i)
+        sum(range(50))
+        running.discard(i)
+
+    waited = interrupted_after(lambda: side_by_side(work, range(10**9), 3), delay=delay)
+    assert waited < INTERRUPT_SECONDS
+    assert not running
+    assert side_by_side(abs, [-1, 2], 2) == [1, 2]
