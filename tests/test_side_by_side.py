@@ -1,4 +1,4 @@
-"""Work on several threads: the results of one after another, the first error, and an end at Ctrl-C whenever it comes."""
+"""Work on several threads: results as of one after another, the first error, and an end at Ctrl-C whenever it comes."""
 
 from __future__ import annotations
 
