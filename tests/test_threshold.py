@@ -107,3 +107,9 @@ def test_prior_cuts_at_midpoints_and_beyond_the_ends():
     assert prior_threshold(np.ones(5), 0.7) < 1.0
     with pytest.raises(ValueError, match="scores must not hold NaN"):
         prior_threshold(np.array([np.nan]), 0.5)
+
+
+def test_unlabelled_rows_above_all_positive_ones_count():
+    score_pos = np.array([1.0] * 11 + [3.0] * 9)
+    # Above 0: all positive rows and 3/4 of the others; above 2.5: 9/20 and 1/4, which is less by 1/20.
+    assert balanced_accuracy_threshold(score_pos, np.array([0.0, 2.0, 2.0, 4.0])) == 0.5
