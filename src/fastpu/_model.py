@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self  # in typing from Python 3.11
 
-__all__ = ["Model", "load"]
+__all__ = ["Model", "load", "refuse_nan_scores"]
 
 _MOST_FEATURES = 2**63 - 1
 _CLASSES: dict[str, type[Model]] = {}
@@ -177,7 +177,8 @@ class Model(ABC):
         prior : float
             P(Y = 1) among the unlabelled rows, in (0, 1).
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            Unlabelled rows, a sample of the population that `prior` speaks of.
+            Unlabelled rows, a sample of the population that `prior` speaks of. Best rows that the model was not fitted
+            to: with more features than rows it may score those of its training as it scores no other.
         n_threads : int, optional
             As in `decision_function`.
 
@@ -388,13 +389,7 @@ class Model(ABC):
 
     def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
-        scores = self._decision_function(self._check_input(X, name), n_threads)
-        if (without := np.isnan(scores)).any():
-            raise ValueError(
-                f"{name} must hold numbers so small that scores can be computed, got NaN for row "
-                f"{int(np.argmax(without))}"
-            )
-        return scores
+        return refuse_nan_scores(self._decision_function(self._check_input(X, name), n_threads), name)
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
@@ -411,6 +406,14 @@ class Model(ABC):
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of a checked matrix."""
+
+
+def refuse_nan_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the scores of the rows called `name`, of shape (n,) or (n, m), or raise ValueError where one is NaN."""
+    if (without := np.isnan(scores)).any():
+        row = int(np.argmax(without.reshape(len(scores), -1).any(axis=1)))
+        raise ValueError(f"{name} must hold numbers so small that scores can be computed, got NaN for row {row}")
+    return scores
 
 
 def _restore(cls: type[Model], fields: dict[str, Any]) -> Model:

@@ -75,6 +75,11 @@ def _apart(Z: NDArray[np.float64], point: NDArray[np.float64]) -> NDArray[np.flo
     """
     heavy = _HEAVY * math.sqrt(float(np.einsum("ij,ij->i", Z, Z).max()))
     system = np.vstack([Z.T, np.full(len(Z), heavy)])
-    weights, _ = nnls(system, np.append(point, heavy), maxiter=_MOST_STEPS * len(Z))
+    try:
+        weights, _ = nnls(system, np.append(point, heavy), maxiter=_MOST_STEPS * len(Z))
+    except Exception as error:
+        if "Memory allocation failed" not in str(error):  # an error of SciPy's own, whose class is private
+            raise
+        raise MemoryError(f"cannot allocate {2 * system.nbytes} bytes for non-negative least squares") from error
     apart: NDArray[np.float64] = point - Z.T @ (weights / weights.sum())
     return apart

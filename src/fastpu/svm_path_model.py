@@ -22,7 +22,7 @@ from fastpu._kernels import (
     take_rows,
     user_rows,
 )
-from fastpu._model import Model
+from fastpu._model import Model, refuse_nan_scores
 from fastpu._params import forced_isa
 from fastpu._svm_path import PathOptions, follow_path, knot_changes
 from fastpu._threads import resolve_n_threads
@@ -357,7 +357,7 @@ class SVMPath(Model):
                     share = (self.knots[after - 1] - lam) / (self.knots[after - 1] - self.knots[after])
                     at_lam = (1 - share) * values[after - 1] + share * values[after]
                 result[rows, column] = at_lam / lam
-        return result
+        return refuse_nan_scores(result, "X")
 
     def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
