@@ -43,7 +43,7 @@ Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Run]"
 Flaws: TypeAlias = tuple[str, str, str]
 Fitted: TypeAlias = tuple[LinearMachine, Flaws]
 
-_SHORT_FIT = 10**7  # n d^2 of a fit that takes a fifth of a second or less
+_SHORT_FIT = 16 * 10**6  # n d^2 of a fit that takes a fifth of a second or less
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
 
 # ------------------------------------------------------------------------------------------- rows and engine
