@@ -114,6 +114,11 @@ void KernelCache<T>::move_values(const std::vector<index_t>& from, index_t new_s
                          arena_.data() + s * new_slot_size + slot_length_[at(s)]);
     }
   }
+  // What lies behind a row that is complete takes part in whole vectors, and nothing writes it again.
+  for (index_t s = 0; s < n_kept; ++s) {
+    T* values = arena_.data() + s * new_slot_size;
+    std::fill(values + slot_length_[at(s)], values + detail::round_up(slot_length_[at(s)], kKernelPanel), T{});
+  }
   slot_size_ = new_slot_size;
   slot_row_.resize(at(n_keep), -1);
   slot_length_.resize(at(n_keep), 0);
