@@ -270,3 +270,12 @@ def test_the_core_refuses_what_it_cannot_use():
     refused(ValueError, "weights", _core.fit_upu, X, labels, np.zeros(30), **good)
     sparse = read_sparse(sp.csr_array(X), "X")
     assert _core.fit_upu(sparse, labels, None, **good)["status"] == "tol"
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_a_prior_that_leaves_one_class_among_the_unlabelled_rows_is_refused(loss):
+    """The best intercept is infinite there: steps went on until the risk was rounding (found by fuzzing)."""
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    y = np.repeat([1, 0], [5, 5])
+    words = "got 0.5 with scenario='single_set', by which 0 of them are positive"
+    refused(ValueError, words, fastpu.fit_upu, X, y, prior=0.5, loss=loss, lam=0.1, scenario="single_set")

@@ -32,6 +32,7 @@ void run(Input& input) {
   problem.labels = labels.data();
   problem.weights = weights.empty() ? nullptr : weights.data();
   problem.prior = input.wrong(input.share());
+  const bool is_prior = problem.prior > 0 && problem.prior < 1;
   problem.lam = input.wrong(input.flag() ? 0 : input.positive());
   UpuOptions options;
   options.loss = input.flag() ? ConvexPuLoss::logistic : ConvexPuLoss::squared;
@@ -40,11 +41,12 @@ void run(Input& input) {
   Team team(input.n_threads());
   UpuResult result;
   if (!accepted([&] { result = fit_upu(problem, options, {}, input.isa(), team); })) return;
+  FUZZ_CHECK(is_prior);
   FUZZ_CHECK(all_finite(result.coef) && std::isfinite(result.intercept));
   FUZZ_CHECK(all_finite(result.risks) && !result.risks.empty());
   FUZZ_CHECK(static_cast<index_t>(result.risks.size()) <= options.max_iter + 1);
   // Rounding of wild numbers may be larger than what a step gains.
-  // So it is where the best intercept is infinite, at a prior of 0 or 1, which fit_upu does not take.
+  // So it is where the best intercept is huge, at a prior next to 0 or 1.
   const bool has_intercept = problem.prior > 1e-3 && problem.prior < 1 - 1e-3;
   const bool is_told = input.is_moderate() && has_intercept && options.tol < 1;
   for (std::size_t k = 1; k < result.risks.size() && is_told; ++k) {

@@ -60,8 +60,9 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
     throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
   };
   const auto is_finite_and_not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
-  const bool is_share = problem.prior >= 0 && problem.prior <= 1;
-  if (!is_share) refuse("prior", "in [0, 1]", problem.prior);
+  // At 0 and 1 the best intercept may be infinite, and no step ends.
+  const bool is_share = problem.prior > 0 && problem.prior < 1;
+  if (!is_share) refuse("prior", "in (0, 1)", problem.prior);
   if (!is_finite_and_not_negative(problem.lam)) refuse("lam", "finite and >= 0", problem.lam);
   if (!(options.tol > 0)) refuse("tol", "> 0", options.tol);
   if (options.max_iter < 1) refuse("max_iter", ">= 1", static_cast<double>(options.max_iter));

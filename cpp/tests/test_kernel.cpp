@@ -285,6 +285,18 @@ CASE("many columns are packed by several threads, with the same bits") {
   }
 }
 
+CASE("rows without features are at 0, and no pointer leaves an empty array") {
+  const std::vector<double> none;
+  const std::vector<index_t> rows = {0, 1, 2, 3, 4};
+  Team team(1);
+  for (const KernelParams& params : all_params()) {
+    const auto kernel = make_kernel(fastpu::DenseView<double>{none.data(), 5, 0}, params, Isa::baseline, 1);
+    const auto values = without_padding(values_of(*kernel, rows, rows, team), 5);
+    for (const double value : values) CHECK(has_bits_of(value, kernel->diagonal(0)));
+    if (params.kind == KernelKind::rbf) CHECK(values[0] == 1);
+  }
+}
+
 CASE("a column may be there twice, and a row as well") {
   const Points<double> points(20, 4, 32);
   Team team(1);

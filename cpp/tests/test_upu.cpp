@@ -127,4 +127,9 @@ CASE("the callback ends the fit, and bad options are refused") {
   options.tol = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(0.1), options, {}, Isa::baseline, team), "tol must be > 0");
   CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(-1), {}, {}, Isa::baseline, team), "lam must be finite");
+  for (const double prior : {0.0, 1.0, -0.5, std::numeric_limits<double>::quiet_NaN()}) {
+    auto problem = rows.problem(0.1);
+    problem.prior = prior;
+    CHECK_THROWS(std::invalid_argument, fit_upu(problem, {}, {}, Isa::baseline, team), "prior must be in (0, 1), got");
+  }
 }

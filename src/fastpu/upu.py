@@ -225,6 +225,11 @@ def _solve(
     rows: Rows, shape: Shape, lam: float, tol: float, max_iter: int, callback: object, progress: object
 ) -> tuple[RiskMachine, str]:
     """Return the minimiser of the convex risk, and what is to be said if it was not reached."""
+    if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
+        raise ValueError(
+            f"prior must leave positive and negative rows among the unlabelled ones, got {rows.given_prior:g} with "
+            f"scenario={rows.scenario!r}, by which {rows.prior:g} of them are positive"
+        )
     with make_callback(callback, progress, total=None, description="uPU") as hook:
 
         def on_step(step: int, risk: float, _decrement: float) -> bool:

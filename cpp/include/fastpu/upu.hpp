@@ -36,7 +36,7 @@ struct UpuProblem {
   UpuRows x;
   const std::int8_t* labels = nullptr;  // 1 positive, 0 unlabelled
   const double* weights = nullptr;      // > 0; null: 1
-  double prior = 0.5;                   // in [0, 1]
+  double prior = 0.5;                   // in (0, 1)
   double lam = 0;                       // >= 0
 };
 
