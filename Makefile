@@ -227,7 +227,10 @@ wheels: $(VENV)/.has-wheels  ## a wheel for every Python found, its manylinux po
 	$(VENV_PYTHON) cmake/build_wheels.py --output dist $(PYTHONS)
 
 # Wheels of the oldest NumPy and SciPy that pyproject.toml allows exist for Python 3.10 and 3.11.
-test-oldest: wheel  ## Python tests with the oldest packages that are allowed
+test-oldest: $(VENV_PYTHON)  ## Python tests with the oldest packages that are allowed
+	@$(VENV_PYTHON) -c "import sys; sys.exit(sys.version_info >= (3, 12))" || \
+	  { echo "NumPy 1.24 has wheels for Python 3.10 and 3.11. Choose: make test-oldest PYTHON=python3.11 VENV=.venv-311"; exit 1; }
+	@$(MAKE) wheel
 	rm -rf build/oldest-venv
 	$(VENV_PYTHON) -m venv build/oldest-venv
 	build/oldest-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"

@@ -3,15 +3,15 @@
 python cmake/build_wheels.py [--output dist] [PYTHON ...]
 
 Without names, every CPython from 3.10 on that is on the path or among pyenv's versions is taken. On Linux auditwheel
-says which manylinux policy a wheel keeps (its shared libraries may ask for no newer glibc than the policy's), and gives
-it that name. What release machines do for all platforms is [tool.cibuildwheel] in pyproject.toml.
+says which manylinux policy a wheel keeps (its modules may ask for no newer glibc and libstdc++ than the policy's) and
+gives it that name. The compiler of this machine decides how old a system may be; what release machines do for all
+platforms is [tool.cibuildwheel] in pyproject.toml.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -52,6 +52,18 @@ def run(*command: object, cwd: Path = ROOT) -> str:
     return done.stdout
 
 
+def policy_of(wheel: Path) -> str:
+    """Return the manylinux policy that the wheel keeps, and the newest symbols that it asks for."""
+    shown = json.loads(run(sys.executable, "-m", "auditwheel", "show", "--json", wheel))
+    newest: dict[str, list[int]] = {}
+    for versions in shown["versioned_symbols"].values():
+        for version in versions:  # such as GLIBC_2.35
+            kind, _, number = version.rpartition("_")
+            newest[kind] = max(newest.get(kind, []), [int(part) for part in number.split(".")])
+    needs = [f"{kind}_{'.'.join(map(str, number))}" for kind, number in sorted(newest.items())]
+    return f"{shown['overall_tag']} (needs {', '.join(needs)})"
+
+
 def build(python: str, tag: str, output: Path) -> Path:
     """Build one wheel; on Linux, name it by the policy that it keeps."""
     work = ROOT / "build" / "wheels" / tag
@@ -60,9 +72,7 @@ def build(python: str, tag: str, output: Path) -> Path:
     run(work / "venv/bin/python", "-m", "pip", "-q", "wheel", "--no-deps", "-w", work / "raw", ROOT)
     wheel = next((work / "raw").glob("*.whl"))
     if sys.platform == "linux":
-        shown = run(sys.executable, "-m", "auditwheel", "show", wheel)
-        policy = re.search(r'consistent with\s+the following platform tag:\s+"([^"]+)"', shown)
-        print(f"{tag}: {policy.group(1) if policy else shown}", flush=True)
+        print(f"{tag}: {policy_of(wheel)}", flush=True)
         run(sys.executable, "-m", "auditwheel", "repair", wheel, "-w", work / "repaired")
         wheel = next((work / "repaired").glob("*.whl"))
     output.mkdir(parents=True, exist_ok=True)
@@ -92,7 +102,7 @@ def main() -> None:
         sys.exit("no Python >= 3.10 was found")
     for tag, python in sorted(pythons.items(), key=lambda item: (len(item[0]), item[0])):
         wheel = build(python, tag, options.output)
-        print(f"{wheel.name}\n{check(wheel, tag)}", flush=True)
+        print(f"{wheel.name}, {wheel.stat().st_size / 2**20:.2f} MiB\n{check(wheel, tag)}", flush=True)
 
 
 if __name__ == "__main__":
