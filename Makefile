@@ -182,26 +182,26 @@ fuzz: $(VENV)/.has-fuzz  ## fuzz the C++ core, its bindings and load; FUZZ_RUNS=
 	    > build/fuzz/$$target.log 2>&1 || { tail -40 build/fuzz/$$target.log; exit 1; }; \
 	  grep -a "DONE" build/fuzz/$$target.log; \
 	done
+
 # ---- Coverage and mutants ----
 
-# C++ as the C++ tests and the Python tests together run it; Python with branches. The Python half lives in an environment
-# like that of the address sanitizer. What throws is no branch: every call of a container would count as one.
+# C++ as the C++ tests and the Python tests together run it, from one build; Python with branches. That build lives in an
+# environment like that of the address sanitizer. What throws is no branch: every call of a container would count as one.
 COVERAGE_VENV := build/coverage-venv
 coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python (coverage.py) that tests run
-	$(CMAKE) --preset coverage > /dev/null
-	$(CMAKE) --build build/coverage
-	$(CTEST) --test-dir build/coverage
 	$(VENV_PYTHON) -m venv --without-pip $(COVERAGE_VENV)
 	$(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))" \
 	  > $$($(COVERAGE_VENV)/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/packages.pth
 	$(PIP) --python $(COVERAGE_VENV)/bin/python install --no-build-isolation --no-deps --ignore-installed . \
-	  -C build-dir=build/coverage-python -C cmake.build-type=RelWithDebInfo -C install.strip=false \
-	  -C cmake.define.FASTPU_COVERAGE=ON
+	  -C build-dir=build/coverage -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+	  -C cmake.define.FASTPU_COVERAGE=ON -C cmake.define.FASTPU_BUILD_TESTS=ON
+	find build/coverage -name '*.gcda' -delete
+	$(CTEST) --test-dir build/coverage
 	$(COVERAGE_VENV)/bin/python -m pytest -n $(JOBS) --cov=fastpu --cov-branch \
 	  --cov-report=term-missing:skip-covered tests $(PYTEST_ARGS)
 	$(BIN)/gcovr --root . --filter cpp/include/ --filter cpp/src/ --filter cpp/bindings/ --exclude-throw-branches \
 	  --merge-mode-functions=separate --txt build/coverage.txt --html-details build/coverage.html --print-summary \
-	  build/coverage build/coverage-python
+	  build/coverage
 
 mutants: $(VENV)/.has-test install  ## a changed sign, comparison, constant or index must fail a test; survivors are listed
 	$(VENV_PYTHON) tests/mutants.py $(MUTANTS) || true

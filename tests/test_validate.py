@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from fastpu._capabilities import methods_with
+from fastpu._params import forced_isa
 from fastpu._validate import (
     check_binary,
     check_bool,
@@ -87,6 +88,16 @@ def test_open_and_infinite_ends():
     refused(ValueError, "C must be a number >= 0, got nan", check_float, "C", np.nan, low=0, allow_inf=True)
 
 
+def test_closed_ends_belong_to_the_range_and_open_ones_do_not():
+    assert [check_int("k", end, low=2, high=5) for end in (2, 5)] == [2, 5]
+    assert [check_float("rho", end, low=0, high=1) for end in (0, 1)] == [0.0, 1.0]
+    assert check_float("C", 1e-300, low=0, open_low=True) == 1e-300
+    assert check_float("rho", np.nextafter(1, 0), low=0, high=1, open_high=True) < 1
+    refused(ValueError, "a must be a finite number < 2, got 2.0", check_float, "a", 2, high=2, open_high=True)
+    is_open = {"open_low": True, "open_high": True}
+    refused(ValueError, "p must be a number in (0, 1), got 0.0", check_float, "p", 0, low=0, high=1, **is_open)
+
+
 def test_choices_and_switches():
     assert check_choice("step", "jensen", ("jensen", "line_search")) == "jensen"
     refused(ValueError, "step must be one of 'a', 'b', got 'c'", check_choice, "step", "c", ("a", "b"))
@@ -103,6 +114,17 @@ def test_random_states():
     refused(ValueError, "random_state must be an integer >= 0, got -1", check_random_state, -1)
     refused(TypeError, "random_state must be None, an integer >= 0 or", check_random_state, 1.0)
     refused(TypeError, "default_rng(seed)", check_random_state, np.random.RandomState(0))
+
+
+def test_forced_isa_levels(monkeypatch):
+    levels = ("baseline", "avx2")
+    monkeypatch.delenv("FASTPU_ISA", raising=False)
+    assert forced_isa(levels) == ""
+    monkeypatch.setenv("FASTPU_ISA", "")  # as if it were not there
+    assert forced_isa(levels) == ""
+    monkeypatch.setenv("FASTPU_ISA", "avx2")
+    assert forced_isa(levels) == "avx2"
+    refused(ValueError, "FASTPU_ISA must be one of baseline on this machine, got 'avx2'", forced_isa, levels[:1])
 
 
 # ------------------------------------------------------------------------------ vectors and labels
