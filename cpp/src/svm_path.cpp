@@ -274,6 +274,8 @@ void Walk::polish(Elbow& elbow) {
   std::vector<double> change;
   double offset = 0;
   elbow.correct(residual, -sum, change, offset);
+  const auto is_finite = [](double each) { return std::isfinite(each); };
+  if (!is_finite(offset) || !std::ranges::all_of(change, is_finite)) return;
   for (std::size_t k = 0; k < moving.size(); ++k) {
     const std::size_t i = at(moving[k]);
     const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
