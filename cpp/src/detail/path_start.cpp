@@ -203,14 +203,15 @@ std::vector<double> feasible(const std::vector<double>& costs, double total) {
   return value;
 }
 
-// Between the bounds, with the sum that the other class has.
+// Between the bounds, with the sum that the other class has, but for a little rounding.
 bool is_feasible(const std::vector<double>& value, const std::vector<double>& costs, double total) {
+  const double slack = kLostSum * total;
   double sum = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (!(value[i] >= 0 && value[i] <= costs[i])) return false;
+    if (!(value[i] >= -slack && value[i] <= costs[i] + slack)) return false;
     sum += value[i];
   }
-  return std::abs(sum - total) <= kLostSum * total;
+  return std::abs(sum - total) <= slack;
 }
 
 std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
