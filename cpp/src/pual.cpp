@@ -315,6 +315,10 @@ class Search {
         of_h += h[i] * h[i];
       }
       ++result_.n_iter;
+      if (std::isnan(primal)) {
+        throw std::invalid_argument("mu must be such that the numbers of solver='admm' do not overflow, got " +
+                                    std::to_string(mu));
+      }
       if (result_.n_iter % kRecordEvery != 0 && result_.n_iter < most_) continue;
       gram_.apply(alpha_.data(), q_alpha_.data());
       const BoxValue at = value();

@@ -264,16 +264,16 @@ void Walk::polish(Elbow& elbow) {
   const auto& moving = elbow.moving();
   if (moving.empty()) return;
   std::vector<double> residual(moving.size());
-  double worst = 0;
+  std::vector<double> change;
+  double worst = 0, offset = 0;
   for (std::size_t k = 0; k < moving.size(); ++k) {
     residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
     worst = std::max(worst, std::abs(residual[k]));
   }
   const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
   if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) return;
-  std::vector<double> change;
-  double offset = 0;
   elbow.correct(residual, -sum, change, offset);
+  if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) return;
   for (std::size_t k = 0; k < moving.size(); ++k) {
     const std::size_t i = at(moving[k]);
     const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);

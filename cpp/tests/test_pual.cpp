@@ -181,6 +181,31 @@ CASE("bad arguments are refused") {
 
 // ---- tiles
 
+CASE("a penalty that ADMM cannot compute with is refused, and leaves no NaN") {
+  Factor factor(7, 4, 5);
+  factor.values = {0x1.8eap+1,        -0x1.ap+0,
+                   -0x1.1b4cp+1,      -0x1.f6e8p+1,
+                   -0x1.bp+2,         0x1.28p+2,
+                   0x1.4p+0,          -0x1.0d24p+1,
+                   0x1.17a8p+0,       -0x1.d8p+2,
+                   -0x1.bp+2,         0x1.6p+2,
+                   0x1.08p+2,         0x1.bp+1,
+                   -0x1.a49p-1,       0x1.a8p+2,
+                   0x1.c6bf52634p+49, 0x1.63ap-1,
+                   -0x1.ep+0,         -0x1.b1p-5,
+                   0x1.cp+1,          0x1.698p+1,
+                   -0x1.5p+1,         0x1.fp+2,
+                   -0x1.0b76p-888,    0x1.6d601ad376ab9p-150,
+                   0x1p-10,           0x1.668p-1};
+  PualOptions options;
+  options.solver = PualSolver::admm;
+  options.mu = 1e15;
+  options.tol = 1e-12;
+  options.max_iter = 1000;
+  // That of numbers that overflow, or, by other rounding, that of a matrix without a Cholesky factor.
+  CHECK_THROWS(std::invalid_argument, solve(factor, 0x1.0b19p+88, options), "mu must be s");
+}
+
 CASE("tiles refuse rows that overlap") {
   const Blas blas(reference_blas());
   Team team(1);

@@ -192,6 +192,39 @@ CASE("kernels that are indefinite or overflow leave no number undefined") {
   CHECK_THROWS(std::invalid_argument, huge.path(kLinear), "with itself is inf");
 }
 
+CASE("where kernel values of very different size leave only rounding, a path starts from a feasible point") {
+  Rows rows(6, 4, 3, 0, 1);
+  rows.x = {-0x1.6p+0,
+            -0x1.6p+0,
+            -0x1.fc58p+0,
+            -0x1.6p+0,
+            0x1p+0,
+            -0x1p+1,
+            -0x1.2p+3,
+            -0x1.d8p+2,
+            0x1.375cp+1,
+            -0x1.0fc1p+192,
+            -0x1.6d601ad376ab9p-150,
+            0x1.9p+1,
+            -0x1.cp+2,
+            -0x1.2p+0,
+            -0x1.3p+1,
+            0x1.5p+1,
+            -0x1.5p+2,
+            0x1.6148p+1,
+            0x1.1cp+3,
+            0x1.a8p+2,
+            -0x1.dp+1,
+            -0x1.1p+1,
+            -0x1.9p+2,
+            -0x1p-2};
+  rows.labels = {1, -1, -1, 1, -1, -1};
+  rows.costs = {kInfinity, 1, 1, kInfinity, 1, 1};
+  const SvmPathResult path = rows.path({KernelKind::poly, 0.5, 2, -1.54757e-260});
+  CHECK(path.start[0] >= 0 && path.start[3] >= 0 && std::abs(path.start[0] + path.start[3] - 4) < 1e-6);
+  for (const double value : path.change_value) CHECK(std::isfinite(value));
+}
+
 CASE("bad problems are refused") {
   Rows rows(12, 2, 3, 0, kInfinity);
   rows.costs[0] = kInfinity;

@@ -20,6 +20,7 @@ constexpr double kRounding = 1e-14;      // of the same: gradients that differ b
 constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a value at a bound
 constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
 constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
+constexpr double kLostSum = 1e-6;        // a sum that is wrong by more, relatively, is rounding
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -202,6 +203,17 @@ std::vector<double> feasible(const std::vector<double>& costs, double total) {
   return value;
 }
 
+// Between the bounds, with the sum that the other class has, but for a little rounding.
+bool is_feasible(const std::vector<double>& value, const std::vector<double>& costs, double total) {
+  const double slack = kLostSum * total;
+  double sum = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (!(value[i] >= -slack && value[i] <= costs[i] + slack)) return false;
+    sum += value[i];
+  }
+  return std::abs(sum - total) <= slack;
+}
+
 std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
                                    const std::vector<double>& costs, const std::vector<index_t>& light,
                                    const std::vector<double>& light_costs, const SvmPathOptions& path_options,
@@ -270,6 +282,8 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   rows.add(moved, by.data(), sorted_gradient.data());
   const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
   ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient).run();
+  // Kernel values of very different size leave nothing but rounding of Newton steps. What SMO has found is feasible.
+  if (!is_feasible(sorted_value, sorted_costs, total)) return value;
   for (index_t c = 0; c < n; ++c) value[at(place[at(cache.columns()[at(c)])])] = sorted_value[at(c)];
   return value;
 }
