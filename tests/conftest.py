@@ -60,8 +60,10 @@ def _arrays_of(value: Any) -> list[np.ndarray]:
 
 def _snapshot(value: Any) -> list[Any]:
     arrays = [(a.tobytes(), a.dtype, a.shape, a.strides, str(a.flags), a.ctypes.data) for a in _arrays_of(value)]
-    # Whatever else the object remembers, such as the flags SciPy caches on sparse matrices.
-    state = {k: v for k, v in getattr(value, "__dict__", {}).items() if not isinstance(v, np.ndarray)}
+    # Whatever else the object remembers, such as the flags SciPy caches on sparse matrices; not the columns and the
+    # accessor that pandas before 3 has handed out.
+    kept = {k: v for k, v in getattr(value, "__dict__", {}).items() if k not in {"_item_cache", "sparse"}}
+    state = {k: v for k, v in kept.items() if not isinstance(v, np.ndarray)}
     return [arrays, repr(state), repr(value) if not arrays else ""]
 
 

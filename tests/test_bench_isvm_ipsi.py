@@ -80,7 +80,7 @@ def test_it_prints_the_paper_beside_what_it_finds_and_writes_every_replication(d
             assert float(row["sigma"]) in 2.0 ** np.arange(-6, 7, 2)
             assert float(row["lam"]) in 2.0 ** np.arange(-6, 7, 2)
         else:
-            assert float(row["C"]) in (1e-4, 1.0, 1e4)
+            assert float(row["C"]) in 10.0 ** np.linspace(-4, 4, 3)  # NumPy 1.24 has another 1e-4
         assert row["w"] in ({"0.01", "0.15"} if row["method"] in {"BSVM", "BPSI"} else {""})
     errors = [float(r["error"]) for r in found if (r["table"], r["case"], r["set"], r["method"])
               == ("1", "1", "example-1", "BSVM")]  # fmt: skip

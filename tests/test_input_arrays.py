@@ -178,7 +178,8 @@ def test_graphs_of_other_objects_are_read_or_refused(name):
             return None, self._R
 
     n = len(matrices(name)["X"])
-    for R in (np.zeros((n, n)), None, sp.eye_array(n), sp.csr_array((n, n + 1)), sp.csr_array((n, n), dtype=complex)):
+    eye = sp.dia_array(np.eye(n))
+    for R in (np.zeros((n, n)), None, eye, sp.csr_array((n, n + 1)), sp.csr_array((n, n), dtype=complex)):
         found = attempt(name, graph=Odd(R))
         assert isinstance(found, TypeError | ValueError)
         assert names(str(found), "graph")

@@ -94,11 +94,10 @@ def test_graphs(data):
             fit,
             X,
             y,
-            graph=(W, R @ sp.diags_array(np.arange(30.0))),
+            graph=(W, R @ sp.csr_array(np.diag(np.arange(30.0)))),
         )
-        refused(
-            ValueError, "graph must be a Laplacian, R 1 = 0, got a sum of", fit, X, y, graph=(W, R + sp.eye_array(30))
-        )
+        eye = sp.csr_array(np.eye(30))
+        refused(ValueError, "graph must be a Laplacian, R 1 = 0, got a sum of", fit, X, y, graph=(W, R + eye))
         refused(ValueError, "graph must be finite", fit, X, y, graph=(W, R * np.nan))
         refused(ValueError, "graph must be given with kernel='precomputed'", fit, X @ X.T, y, kernel="precomputed")
         refused(ValueError, "n_neighbors must be", fit, X, y, n_neighbors=-1)
