@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "boosting_data.hpp"
@@ -18,6 +19,7 @@ using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::BoostLoss;
 using fastpu::BoostStatus;
+using fastpu::BoostStep;
 using fastpu::BoostTrainingSet;
 using fastpu::FeatureOrder;
 using fastpu::index_t;
@@ -150,12 +152,15 @@ CASE("fast equals slow") {
   }
 }
 
-CASE("the exact search finds what cutting at every boundary finds") {
-  for (const BoostLoss loss : {BoostLoss::auc, BoostLoss::ada}) {
+CASE("the exact search finds what cutting at every boundary finds, and steps as far") {
+  for (const auto& [loss, step] :
+       {std::pair(BoostLoss::auc, BoostStep::jensen), std::pair(BoostLoss::auc, BoostStep::line_search),
+        std::pair(BoostLoss::ada, BoostStep::jensen)}) {
     const BoostingData data = boosting_data(3000, 4, 11);
     Team team(2);
     StumpBoostOptions options;
     options.loss = loss;
+    options.step = step;
     options.n_rounds = 60;
     const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
     const StumpBoostResult expected = boost(training_set(all, data), options, team);
