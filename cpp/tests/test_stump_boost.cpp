@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -165,6 +166,32 @@ CASE("the exact search finds what cutting at every boundary finds, and steps as 
     const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
     const StumpBoostResult expected = boost(training_set(all, data), options, team);
     for (const index_t bins : {3, 50, 255}) {
+      FeatureOrder order;
+      const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
+      BoostTrainingSet set = training_set(coarse, data);
+      set.order = &order;
+      set.value = [&](index_t row, index_t feature) { return data.dense().row(row)[feature]; };
+      check_same_stumps(boost(set, options, team), expected, 1e-11);
+    }
+  }
+}
+
+// As many positive as unlabelled rows: in the first round every row is a step up or down, of equal length, and many
+// boundaries of the only feature tie.
+CASE("of boundaries that tie the exact search takes the one that cutting at every boundary takes") {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    BoostingData data = boosting_data(200, 1, seed);
+    for (index_t i = 0; i < data.n; ++i) {
+      data.x[static_cast<std::size_t>(i)] = static_cast<double>((i * 77) % data.n);
+      data.y[static_cast<std::size_t>(i)] = i % 2 == 0 ? 1 : 0;
+    }
+    std::shuffle(data.y.begin(), data.y.end(), std::mt19937(seed));
+    Team team(1);
+    StumpBoostOptions options;
+    options.n_rounds = 1;
+    const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
+    const StumpBoostResult expected = boost(training_set(all, data), options, team);
+    for (const index_t bins : {3, 8}) {
       FeatureOrder order;
       const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
       BoostTrainingSet set = training_set(coarse, data);
