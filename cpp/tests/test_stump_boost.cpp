@@ -233,7 +233,10 @@ CASE("sparse equals dense") {
   options.n_rounds = 50;
   const BinnedFeatures a = bin_features(data.dense(), BinOptions{40, nullptr}, team);
   const BinnedFeatures b = bin_features(sparse.view(), BinOptions{40, nullptr}, team);
-  check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
+  for (const BoostStep step : {BoostStep::jensen, BoostStep::line_search}) {
+    options.step = step;
+    check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
+  }
 }
 
 CASE("many rows, which are added in fixed point, give what sparse input gives") {
