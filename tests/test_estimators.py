@@ -278,6 +278,8 @@ def test_costs_graph_and_evaluation_rows_are_passed_on():
     graph = fastpu.knn_similarity(X, n_neighbors=3)
     fitted = estimators.PUALClassifier().fit(X, labelled, graph=graph)
     np.testing.assert_array_equal(fitted.coef_[0], fastpu.fit_pual(X, labelled, graph=graph).coef)
+    parts = estimators.PUALClassifier(calibration="sigmoid")
+    refused(ValueError, "fits to parts of the rows, for which graph is not made", parts.fit, X, labelled, graph=graph)
 
     y = np.where(labelled, "p", "?")
     y[0], y[1] = "p", "?"
@@ -285,7 +287,8 @@ def test_costs_graph_and_evaluation_rows_are_passed_on():
     assert clf.fit(X[::2], y[::2], eval_set=(X[1::2], y[1::2])).model_.history["eval_auc"].size >= clf.n_iter_
     with pytest.raises(ValueError, match=r"y of eval_set must hold labels out of \['\?', 'p'\], got 'x'"):
         clf.fit(X, y, eval_set=(X, np.full(60, "x")))
-    refused(TypeError, "eval_set must be one pair", clf.fit, X, y, eval_set=[(X, y)])
+    for pairs in ([(X, y)], [(X, y), (X, y)]):
+        refused(TypeError, "eval_set must be one pair", clf.fit, X, y, eval_set=pairs)
 
 
 # -------------------------------------------------------------------------------------- parameters and attributes

@@ -335,3 +335,7 @@ def test_polars_parts_stay_polars():
 )
 def test_parts_that_do_not_fit(parts, error, text):
     refused(error, text, stack, **parts)
+
+
+def test_numbers_that_no_float_holds_are_no_labels():
+    refused(ValueError, "y holds numbers too large for a label", as_labels, [10**400, 0], positive=0)

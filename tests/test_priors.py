@@ -71,6 +71,35 @@ def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
         assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
 
 
+def test_widths_and_ridges_are_chosen_by_what_the_other_folds_say():
+    """Of the fifth fold there are no positive rows, so that it says nothing."""
+    X, y, _ = draw(0, n_pos=40, n_unl=60, apart=0.5)
+    centers = X[::5]
+    widths = [
+        tuple(np.exp(-((X[y == g][:, None] - centers) ** 2).sum(axis=2) / (2 * w**2)) for g in (1, 0)) for w in (0.3, 2)
+    ]
+    folds = np.arange(40) % 4, np.arange(60) % 5
+    chosen, distances = [], []
+    for share in np.arange(1, 100) / 100:
+        tried = {}
+        for width, (pos, unl) in enumerate(widths):
+            for ridge in _prior_shares.RIDGES:
+                gains = []
+                for fold in range(4):
+                    on, off = (
+                        (pos[folds[0] == fold], unl[folds[1] == fold]),
+                        (pos[folds[0] != fold], unl[folds[1] != fold]),
+                    )
+                    other, seen = (share * p.mean(axis=0) - u.mean(axis=0) for p, u in (on, off))
+                    gains.append(np.sum(np.maximum(seen, 0) * other) / ridge)
+                tried[width, ridge] = -np.mean(gains)
+        width, ridge = min(tried, key=tried.__getitem__)
+        chosen.append((width, ridge))
+        distances.append(oracle.penalized_distance(*widths[width], ridge, share))
+    assert len(set(chosen)) > 2
+    assert penalized_l1(widths, folds) == (np.argmin(distances) + 1) / 100
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_label_frequency_of_trees_equals_that_by_sets(seed):
     X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
@@ -145,7 +174,6 @@ def test_the_bound_of_the_label_frequency_holds():
 @each_method
 def test_the_spread_of_the_bootstrap_is_that_of_the_estimate(method):
     scale = 3.0 if method is pen_l1 else 2.0  # it is on a grid, with a choice of widths in every sample
-    scale = 3.0 if method is pen_l1 else 2.0  # the former is on a grid, with a choice of widths in every sample
     values = [method(*draw(seed)[:2], random_state=seed).value for seed in range(25)]
     found = method(*draw(100)[:2], n_boot=25, random_state=0)
     assert np.std(values) / scale < np.std(found.samples) < np.std(values) * scale

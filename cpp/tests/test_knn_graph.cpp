@@ -307,4 +307,14 @@ CASE("W and R are those of the definitions") {
   }
 }
 
+CASE("W and R are those of the definitions over several blocks of rows, between which there are gaps to be closed") {
+  constexpr index_t kRows = 2100;
+  std::mt19937 random = random_numbers(6);
+  std::cauchy_distribution<double> cauchy;
+  const Rows<double> rows(kRows, 2, [&](index_t, index_t) { return std::round(4 * cauchy(random)); });
+  const Neighbors found = search(rows.dense(), 4);
+  // Squares of distances are whole numbers: no weight is so small that its share of R is none.
+  for (const bool is_union : {false, true}) check_graph(found, kRows, 4, is_union, 0.01);
+}
+
 }  // namespace

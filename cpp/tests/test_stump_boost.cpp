@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "boosting_data.hpp"
@@ -18,6 +20,7 @@ using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::BoostLoss;
 using fastpu::BoostStatus;
+using fastpu::BoostStep;
 using fastpu::BoostTrainingSet;
 using fastpu::FeatureOrder;
 using fastpu::index_t;
@@ -150,16 +153,45 @@ CASE("fast equals slow") {
   }
 }
 
-CASE("the exact search finds what cutting at every boundary finds") {
-  for (const BoostLoss loss : {BoostLoss::auc, BoostLoss::ada}) {
+CASE("the exact search finds what cutting at every boundary finds, and steps as far") {
+  for (const auto& [loss, step] :
+       {std::pair(BoostLoss::auc, BoostStep::jensen), std::pair(BoostLoss::auc, BoostStep::line_search),
+        std::pair(BoostLoss::ada, BoostStep::jensen)}) {
     const BoostingData data = boosting_data(3000, 4, 11);
     Team team(2);
     StumpBoostOptions options;
     options.loss = loss;
+    options.step = step;
     options.n_rounds = 60;
     const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
     const StumpBoostResult expected = boost(training_set(all, data), options, team);
     for (const index_t bins : {3, 50, 255}) {
+      FeatureOrder order;
+      const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
+      BoostTrainingSet set = training_set(coarse, data);
+      set.order = &order;
+      set.value = [&](index_t row, index_t feature) { return data.dense().row(row)[feature]; };
+      check_same_stumps(boost(set, options, team), expected, 1e-11);
+    }
+  }
+}
+
+// As many positive as unlabelled rows: in the first round every row is a step up or down, of equal length, and many
+// boundaries of the only feature tie.
+CASE("of boundaries that tie the exact search takes the one that cutting at every boundary takes") {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    BoostingData data = boosting_data(200, 1, seed);
+    for (index_t i = 0; i < data.n; ++i) {
+      data.x[static_cast<std::size_t>(i)] = static_cast<double>((i * 77) % data.n);
+      data.y[static_cast<std::size_t>(i)] = i % 2 == 0 ? 1 : 0;
+    }
+    std::shuffle(data.y.begin(), data.y.end(), std::mt19937(seed));
+    Team team(1);
+    StumpBoostOptions options;
+    options.n_rounds = 1;
+    const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
+    const StumpBoostResult expected = boost(training_set(all, data), options, team);
+    for (const index_t bins : {3, 8}) {
       FeatureOrder order;
       const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
       BoostTrainingSet set = training_set(coarse, data);
@@ -201,7 +233,10 @@ CASE("sparse equals dense") {
   options.n_rounds = 50;
   const BinnedFeatures a = bin_features(data.dense(), BinOptions{40, nullptr}, team);
   const BinnedFeatures b = bin_features(sparse.view(), BinOptions{40, nullptr}, team);
-  check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
+  for (const BoostStep step : {BoostStep::jensen, BoostStep::line_search}) {
+    options.step = step;
+    check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
+  }
 }
 
 CASE("many rows, which are added in fixed point, give what sparse input gives") {
