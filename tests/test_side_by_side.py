@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -54,3 +55,43 @@ def test_ctrl_c_comes_out_at_any_moment_and_leaves_no_worker(delay):
     assert waited < INTERRUPT_SECONDS
     assert not running
     assert side_by_side(abs, [-1, 2], 2) == [1, 2]
+
+
+@posix
+def test_ctrl_c_between_any_two_steps_leaves_no_worker_and_does_not_hang():
+    """An exception where each line of the waiting thread begins, as a handler of a signal raises it."""
+    code = side_by_side.__code__
+    own = {code, *(c for c in code.co_consts if hasattr(c, "co_code") and c.co_name == "wait_for")}
+    n_raised = 0
+    for line in range(1, 60):
+        running, n_seen = set(), 0
+
+        def work(i, running=running):
+            running.add(i)
+            time.sleep(0.002)
+            running.discard(i)
+
+        def trace(frame, event, _, line=line):
+            nonlocal n_seen
+            if frame.f_code not in own:
+                return None
+            if event == "line":
+                n_seen += 1
+                if n_seen == line:
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            side_by_side(work, range(8), 2)
+        except KeyboardInterrupt:
+            n_raised += 1
+        finally:
+            sys.settrace(before)
+        for _ in range(200):  # a worker of which nobody knew that it was started is done soon
+            if not running:
+                break
+            time.sleep(0.01)
+        assert not running, f"a worker was left by the exception in step {line}"
+    assert n_raised > 20

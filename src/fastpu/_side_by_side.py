@@ -31,6 +31,7 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
     """
     results: dict[int, _Result] = {}
     errors: dict[int, BaseException] = {}
+    finished: set[int] = set()  # workers
     left = iter(range(len(items)))
     turn = _thread.allocate_lock()  # among workers
     stop = False
@@ -39,7 +40,7 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
         with turn:
             return None if stop else next(left, None)
 
-    def take_items(is_done: _thread.LockType) -> None:
+    def take_items(worker: int, is_done: _thread.LockType) -> None:
         nonlocal stop
         now = 0
         try:
@@ -50,30 +51,30 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
             stop = True
             errors[now] = error
         finally:
+            finished.add(worker)
             is_done.release()
 
-    workers = [_thread.allocate_lock() for _ in range(min(n_workers, len(items)))]
+    def wait_for(worker: int, is_done: _thread.LockType) -> None:
+        # What says that a worker has finished is not the lock, which this thread may have got just before Ctrl-C.
+        while worker not in finished:
+            is_done.acquire(timeout=_LOOK_SECONDS)
+
+    workers = list(enumerate(_thread.allocate_lock() for _ in range(min(n_workers, len(items)))))
     n_started = 0
     try:
-        for is_done in workers:
+        for worker, is_done in workers:
             is_done.acquire()
-            _thread.start_new_thread(take_items, (is_done,))
+            _thread.start_new_thread(take_items, (worker, is_done))
             n_started += 1
-        for is_done in workers:
-            _wait_for(is_done)
+        for worker, is_done in workers:
+            wait_for(worker, is_done)
     finally:
         stop = True
-        for is_done in workers[:n_started]:
-            _wait_for(is_done)
-        for is_done in workers[n_started : n_started + 1]:
-            is_done.acquire(timeout=_START_SECONDS)
+        for worker, is_done in workers[:n_started]:
+            wait_for(worker, is_done)
+        for worker, is_done in workers[n_started : n_started + 1]:
+            if worker not in finished:
+                is_done.acquire(timeout=_START_SECONDS)
     if errors:
         raise errors[min(errors)]
     return [results[i] for i in range(len(items))]
-
-
-def _wait_for(is_done: _thread.LockType) -> None:
-    """Wait until a lock is free, and leave it so."""
-    while not is_done.acquire(timeout=_LOOK_SECONDS):
-        pass
-    is_done.release()

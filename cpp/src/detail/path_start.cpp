@@ -208,7 +208,8 @@ bool is_feasible(const std::vector<double>& value, const std::vector<double>& co
   const double slack = kLostSum * total;
   double sum = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (!(value[i] >= -slack && value[i] <= costs[i] + slack)) return false;
+    const bool is_within = value[i] >= -slack && value[i] <= costs[i] + slack;  // which NaN is not
+    if (!is_within) return false;
     sum += value[i];
   }
   return std::abs(sum - total) <= slack;
