@@ -8,12 +8,10 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _prior_shares
-from fastpu._kernels import user_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import Sample, folds_of, in_unit_columns
+from fastpu._prior_sampling import Sample, folds_of
 from fastpu._prior_shares import best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
-from fastpu._validate import check_matrix
 from fastpu.metrics import pu_auc
 from fastpu.priors import bbe, km2, pen_l1, sensitivity, tice
 from helpers import refused
@@ -288,14 +286,13 @@ def test_bad_input(method):
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
-@pytest.mark.parametrize("method", [km2, pen_l1], ids=["km2", "pen_l1"])
+@pytest.mark.parametrize("method", [km2, pen_l1, bbe], ids=["km2", "pen_l1", "bbe"])
 def test_rows_that_are_too_far_apart_for_a_kernel(method):
     X, y, _ = draw(5, n_pos=10, n_unl=20)
     for form in (np.array, sp.csr_array):
         refused(ValueError, "scale X", method, form(X * 1e200), y)
         assert 0 <= method(form(X * 1e-170), y, random_state=0).value <= 1
-    for has_own_scale in (tice, bbe):
-        assert 0 <= has_own_scale(X * 1e200, y, random_state=0).value <= 1
+    assert 0 <= tice(X * 1e200, y, random_state=0).value <= 1
 
 
 def test_bad_options_of_their_own():
@@ -325,33 +322,3 @@ def test_bad_input_of_sensitivity():
     refused(ValueError, "priors[1] must be a number in (0, 1), got 1.2", sensitivity, float, [0.2, 1.2])
     refused(ValueError, "n_points must be an integer >= 2, got 1", sensitivity, float, [0.2], n_points=1)
     refused(TypeError, "function(0.2) must be a number", sensitivity, str, [0.2])
-
-
-def test_the_unit_of_a_column_does_not_matter_to_the_default_of_bbe():
-    rng = np.random.default_rng(2)
-    truth = rng.random(1500) < 0.2
-    X = rng.normal(size=(1500, 3)) + 3 * truth[:, None]
-    X[:, 2] = rng.normal(size=1500)
-    y = truth & (rng.random(1500) < 0.5)
-    expected = bbe(X, y, random_state=0).value
-    units = np.array([2.0**40, 2.0**-30, 2.0**900])
-    assert bbe(X * units, y, random_state=0).value == expected
-    assert abs(expected - (truth & ~y).sum() / (~y).sum()) < 0.06
-    with_zeros = np.where(np.abs(X) < 0.5, 0.0, X)
-    dense, sparse = (
-        bbe(rows, y, random_state=0).value for rows in (with_zeros * units, sp.csr_array(with_zeros * units))
-    )
-    assert dense == pytest.approx(sparse, abs=1e-9)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_columns_get_the_standard_deviation_1_or_stay_constant(dtype):
-    rng = np.random.default_rng(0)
-    X = (rng.normal(size=(50, 5)) * [1, 1e-20, 1e20, 0, 0] + [0, 0, 0, 7, 0]).astype(dtype)
-    scaled = in_unit_columns(X)
-    assert scaled.dtype == dtype
-    assert np.allclose(scaled.std(axis=0), [1, 1, 1, 0, 0], atol=1e-5)
-    assert np.array_equal(scaled[:, 3:], np.tile([1, 0], (50, 1)))
-    X[X < 0] = 0
-    rows = check_matrix(sp.csr_array(X)).native
-    assert np.allclose(user_rows(in_unit_columns(rows)).toarray(), in_unit_columns(X), rtol=1e-5)

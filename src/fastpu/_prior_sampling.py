@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu._kernels import row_blocks, slice_rows
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import Matrix, check_int, check_labels, check_matrix, check_random_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpu._kernels import Native
-
-__all__ = ["PriorEstimate", "Sample", "bootstrap", "folds_of", "in_unit_columns", "open_sample"]
+__all__ = ["PriorEstimate", "Sample", "bootstrap", "folds_of", "open_sample"]
 
 _MOST_FOLDS = 5
-_ROUNDING = 1e-14  # of a spread relative to the largest entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,46 +58,6 @@ def open_sample(
         if rows.size < 2:
             raise ValueError(f"y must have at least two {name} rows for {function}, got {rows.size}")
     return matrix, sample, generator, threads
-
-
-def in_unit_columns(native: Native) -> Native:
-    """Return the rows with every column divided by its standard deviation, so that its unit does not matter.
-
-    A constant column is divided by its largest entry; zeros of CSR stay zeros.
-    """
-    n_rows, n_cols = native[3] if isinstance(native, tuple) else native.shape
-    largest = np.zeros(n_cols)  # divided by first, so that no square overflows
-    for values, columns in _parts(native):
-        np.maximum.at(largest, columns, np.abs(values) if isinstance(native, tuple) else np.abs(values).max(axis=0))
-    largest[largest == 0] = 1.0
-
-    def summed(transform: Callable[[NDArray[Any], Any], NDArray[np.float64]]) -> NDArray[np.float64]:
-        total = np.zeros(n_cols)
-        for values, columns in _parts(native):
-            terms = transform(values, columns)
-            total += np.bincount(columns, terms, n_cols) if isinstance(native, tuple) else terms.sum(axis=0)
-        return total
-
-    mean = summed(lambda values, columns: values / largest[columns]) / n_rows
-    squares = summed(lambda values, columns: (values / largest[columns] - mean[columns]) ** 2)
-    if isinstance(native, tuple):
-        squares += (n_rows - np.bincount(native[1], minlength=n_cols)) * mean**2  # of the entries that are not stored
-    spread = np.sqrt(squares / n_rows)
-    spread[spread <= _ROUNDING] = 1.0
-    if isinstance(native, tuple):
-        scaled = native[0] / largest[native[1]] / spread[native[1]]
-        return scaled.astype(native[0].dtype, copy=False), *native[1:]
-    result = np.empty_like(native)
-    for rows in row_blocks(native):
-        result[rows] = native[rows] / largest / spread
-    return result
-
-
-def _parts(native: Native) -> Iterator[tuple[NDArray[Any], Any]]:
-    """Yield the entries of blocks of rows, and their columns; Ctrl-C is looked at between them."""
-    for rows in row_blocks(native):
-        part = slice_rows(native, rows)
-        yield (part[0], part[1]) if isinstance(part, tuple) else (part, slice(None))
 
 
 def folds_of(sample: Sample, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:

@@ -16,7 +16,7 @@ from fastpu._blas_threads import one_blas_thread
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import take_rows, user_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import PriorEstimate, Sample, bootstrap, folds_of, in_unit_columns, open_sample
+from fastpu._prior_sampling import PriorEstimate, Sample, bootstrap, folds_of, open_sample
 from fastpu._prior_sensitivity import Sensitivity, sensitivity
 from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
@@ -315,7 +315,8 @@ def bbe(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The default `fit` gets every column divided by its standard deviation; a `fit` of yours gets them as they are.
+        The default `fit` wants features on one scale: of columns in units of their own (money beside counts) it sees
+        the largest alone, and the estimate may be far too large.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     fit : callable, optional
@@ -361,8 +362,6 @@ def bbe(
         X, y, function="bbe", sparse=True, random_state=random_state, n_threads=n_threads
     )
 
-    native = matrix.native if fit else in_unit_columns(matrix.native)
-
     def default(rows: Any, labels: NDArray[np.int64]) -> Any:
         centers = draw_centers(check_matrix(rows).native, _N_CENTERS, None, generator)
         with warnings.catch_warnings():
@@ -383,7 +382,7 @@ def bbe(
         scores: NDArray[np.float64] = np.empty(folds.size)
         for fold in range(n_folds):
             held = folds == fold
-            seen, other = (user_rows(take_rows(native, numbers[part])) for part in (~held, held))
+            seen, other = (user_rows(take_rows(matrix.native, numbers[part])) for part in (~held, held))
             model = (fit or default)(seen, labels[~held])
             at_home = check_vector("the scores of fit", model.decision_function(seen), n=int(np.count_nonzero(~held)))
             away = check_vector("the scores of fit", model.decision_function(other), n=int(np.count_nonzero(held)))
