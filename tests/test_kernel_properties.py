@@ -138,7 +138,7 @@ def test_any_risk_of_a_net_and_its_gradient(X, form, seed, n_hidden, loss):
 
 
 @each_size
-@given(matrices(2), forms, numbers, st.sampled_from(["logistic", "squared"]), st.floats(0, 1))
+@given(matrices(2), forms, numbers, st.sampled_from(["logistic", "squared"]), st.floats(1e-3, 1 - 1e-3))
 def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
     rng = np.random.default_rng(seed)
     y = (rng.random(len(X)) < 0.5).astype(np.int8)
@@ -149,8 +149,6 @@ def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
         n_threads=1, isa="",
     )  # fmt: skip
     at = np.append(found["coef"], found["intercept"])
-    if abs(prior - 0.5) > 0.499:  # the best intercept is next to infinite
-        return
     least = nnpu.convex_risk(loss, prior, 0.1, at, X, y, weights)
     for _ in range(10):
         step = rng.normal(size=len(at)) * 10.0 ** rng.uniform(-4, 0)
