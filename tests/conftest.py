@@ -15,7 +15,7 @@ from boosting_cases import make_problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# No deadline: a neighbour on the machine makes any single example slow now and then. A plain run draws the same examples
+# No deadline: a neighbour on the machine makes any single example slow now and then. A plain run draws the same ones
 # every time, so that only a change can fail it; "random" and "thorough" look for examples that nobody tried.
 _QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("default", max_examples=60, derandomize=True, **_QUIET)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
@@ -23,8 +23,6 @@ ROUNDING = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 2e-4}
 
 #: Of an objective, beyond the certificates of both.
 OBJECTIVE_TOL = 1e-8
-
-each_size = settings(max_examples=40)
 
 
 @st.composite
@@ -51,7 +49,6 @@ forms = st.sampled_from(["64", "32", "csr64", "csr32"])
 numbers = st.integers(0, 2**32 - 1)
 
 
-@each_size
 @given(matrices(), st.sampled_from([1, 2, 3, 255]), numbers, st.booleans())
 def test_cuts_are_the_quantiles_of_the_definition(X, max_bins, seed, is_weighted):
     rng = np.random.default_rng(seed)
@@ -63,7 +60,6 @@ def test_cuts_are_the_quantiles_of_the_definition(X, max_bins, seed, is_weighted
         np.testing.assert_array_equal(found, expected)
 
 
-@each_size
 @given(matrices(), forms, numbers, st.integers(0, 8), st.sampled_from([0.0, -1.0]))
 def test_scores_of_stumps_are_sums_of_their_answers(X, form, seed, n_stumps, low):
     rng = np.random.default_rng(seed)
@@ -80,7 +76,6 @@ def test_scores_of_stumps_are_sums_of_their_answers(X, form, seed, n_stumps, low
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@each_size
 @given(matrices(), st.sampled_from(["linear", "rbf", "poly", "sigmoid"]), forms, numbers)
 def test_kernel_scores_are_sums_of_kernel_values(X, kernel, form, seed):
     rng = np.random.default_rng(seed)
@@ -93,7 +88,6 @@ def test_kernel_scores_are_sums_of_kernel_values(X, kernel, form, seed):
     np.testing.assert_allclose(found, K @ coefs + intercepts, rtol=0, atol=tol * size)
 
 
-@each_size
 @given(matrices(2), st.sampled_from(["exact", "iadmm"]), numbers, st.sampled_from([0.01, 1.0, 30.0]))
 def test_any_large_margin_problem_is_solved(X, solver, seed, C):
     rng = np.random.default_rng(seed)
@@ -112,7 +106,6 @@ def test_any_large_margin_problem_is_solved(X, solver, seed, C):
         assert result["status"] == "gap"
 
 
-@each_size
 @given(matrices(2), forms, numbers, st.integers(0, 3), st.sampled_from(sorted(nnpu.LOSSES)))
 def test_any_risk_of_a_net_and_its_gradient(X, form, seed, n_hidden, loss):
     rng = np.random.default_rng(seed)
@@ -139,7 +132,6 @@ def test_any_risk_of_a_net_and_its_gradient(X, form, seed, n_hidden, loss):
             np.testing.assert_allclose(found["gradient"][key], part, rtol=tol, atol=100 * tol, err_msg=key)
 
 
-@each_size
 @given(matrices(2), forms, numbers, st.sampled_from(["logistic", "squared"]), st.floats(1e-3, 1 - 1e-3))
 def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
     rng = np.random.default_rng(seed)
@@ -157,7 +149,6 @@ def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
         assert least <= nnpu.convex_risk(loss, prior, 0.1, at + step, X, y, weights) + 1e-10 * (1 + abs(least))
 
 
-@each_size
 @given(matrices(2), numbers, st.sampled_from(["logistic", "squared"]), st.sampled_from([0.0, 0.1, 10.0]))
 def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, loss, lam):
     rng = np.random.default_rng(seed)
@@ -172,7 +163,6 @@ def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, lo
     assert np.all(np.diff(risks) <= 2e-9 * sizes)
 
 
-@each_size
 @given(matrices(), st.sampled_from([1e-3, 0.1, 1.0, 30.0]), st.sampled_from(["exact", "admm"]))
 def test_any_box_problem_of_pual_is_solved(H, cost, solver):
     dual = _core.PualDual(H, n_threads=1, isa="")
@@ -185,7 +175,6 @@ def test_any_box_problem_of_pual_is_solved(H, cost, solver):
     assert abs(0.5 * w @ w - 2 * found["alpha"].sum() - best) <= OBJECTIVE_TOL * (1 + abs(best) + found["objective"])
 
 
-@each_size
 @given(matrices(4), st.sampled_from(["linear", "rbf"]), numbers)
 def test_any_bags_are_the_machines_of_their_rows(X, kernel, seed):
     rng = np.random.default_rng(seed)
@@ -207,7 +196,6 @@ def test_any_bags_are_the_machines_of_their_rows(X, kernel, seed):
         assert objective == pytest.approx(slow.objective, rel=1e-6, abs=1e-6)
 
 
-@each_size
 @given(matrices(), matrices(), st.booleans())
 def test_products_and_factors_in_tiles_are_those_of_numpy(A, B, is_transposed):
     depth = min(A.shape[1], B.shape[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
@@ -209,7 +209,6 @@ def test_a_single_set_prior_is_converted(eta, data):
 # -- systems without a minimum -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.floats(-1, 1), st.floats(0.05, 0.95))
 def test_within_the_bound_on_eta_there_is_always_a_minimum(seed, eta, prior):
     rng = np.random.default_rng(seed)

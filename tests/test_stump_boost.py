@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
@@ -216,7 +216,6 @@ def small_problems(draw):
     return Problem(X, y, weights), options
 
 
-@settings(derandomize=True)
 @given(small_problems())
 def test_property_fit_equals_the_pairwise_oracle(case):
     problem, options = case

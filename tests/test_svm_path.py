@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
@@ -51,7 +51,6 @@ def test_every_point_is_optimal(name, costs, kernel):
         assert worst_violation(path, rows.X) < KKT_TOL
 
 
-@settings(max_examples=60)
 @given(
     st.integers(0, 10_000), st.integers(4, 50), st.integers(1, 3), st.sampled_from(COSTS), st.sampled_from([*KERNELS])
 )
@@ -66,7 +65,6 @@ def test_integer_grids_full_of_ties_do_not_stop_a_path(seed, n, d, costs, kernel
         assert worst_violation(path, X) < KKT_TOL
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_any_rows_and_costs_give_an_optimal_path(data):
     n, d = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 2))
