@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from estimator_cases import CLASSIFIERS, labels_for, make, pu_rows
-from fastpu import estimators
+from fastpu import ConvergenceWarning, estimators
 from fastpu.estimators import err_star_scorer, pu_auc_scorer, puf_scorer
 from fastpu.metrics import err_star, pu_auc, puf_score
 
@@ -139,3 +139,18 @@ def test_every_class_works_behind_a_scaler_that_gives_frames(classifier):
     pipeline.fit(frame, labels_for(classifier, truth, labelled))
     assert pipeline[-1].feature_names_in_.tolist() == ["a", "b", "c"]
     assert pipeline.score(frame, truth) > 0.7
+
+
+@pytest.mark.parametrize("form", ["alone", "pipeline", "search"])
+def test_a_warning_names_the_line_of_the_user(form):
+    """A line of this package, or of scikit-learn, would tell nobody which of their fits it is about."""
+    X, _, labelled = pu_rows(n=60)
+    classifier = estimators.SVMClassifier(max_iter=1, tol=1e-9)
+    fitted = {
+        "alone": classifier,
+        "pipeline": make_pipeline(StandardScaler(), classifier),
+        "search": GridSearchCV(classifier, {"C": [1.0, 2.0]}, scoring="accuracy", cv=2),
+    }[form]
+    with pytest.warns(ConvergenceWarning) as caught:
+        fitted.fit(X, labelled)
+    assert {warning.filename for warning in caught} == {__file__}

@@ -245,8 +245,8 @@ def test_simulated_data_follow_the_seed(make):
     assert not np.array_equal(X, make(30, random_state=6)[0])
     assert make()[0].shape == (1000, 2)
     assert make(1)[0].shape == (1, 2)
-    refused(ValueError, "n must be an integer in [1, 1.09951e+12], got 0", make, 0)
-    refused(TypeError, "n must be an integer in [1, 1.09951e+12], got 3.5", make, 3.5)
+    refused(ValueError, "n must be an integer in [1, 1099511627776], got 0", make, 0)
+    refused(TypeError, "n must be an integer in [1, 1099511627776], got 3.5", make, 3.5)
 
 
 def test_the_variance_is_checked_and_scales_the_second_feature():

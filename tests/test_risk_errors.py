@@ -33,7 +33,7 @@ SHARED = [
     ({"loss": "hinge"}, ValueError, "loss must be one of 'sigmoid', 'logistic', 'squared', got 'hinge'"),
     ({"loss": None}, TypeError, "loss must be one of 'sigmoid', 'logistic', 'squared', got None"),
     ({"model": "cnn"}, ValueError, "model must be one of 'linear', 'gauss', 'mlp', got 'cnn'"),
-    ({"n_hidden": 0}, ValueError, "n_hidden must be an integer in [1, 1e+06], got 0"),
+    ({"n_hidden": 0}, ValueError, "n_hidden must be an integer in [1, 1000000], got 0"),
     ({"n_centers": 0}, ValueError, "n_centers must be an integer >= 1, got 0"),
     ({"learning_rate": 0}, ValueError, "learning_rate must be a finite number > 0, got 0"),
     ({"weight_decay": -0.1}, ValueError, "weight_decay must be a finite number >= 0, got -0.1"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +22,7 @@ from fastpu._validate import (
     check_sample_weight,
     label_counts,
 )
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.stump_ensemble import StumpEnsemble
 
@@ -334,26 +333,23 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: _Rows, n_thread
     n_positive = int(np.count_nonzero(scores > 0))
     if n_positive in (0, scores.size):
         verdict = "positive" if n_positive else "negative"
-        warnings.warn(
+        warn(
             f"{fit.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
             f"{scores.min():.3g} and {scores.max():.3g}; choose another gamma or n_rounds, or rank by the scores "
             f"(with_threshold)",
             DegenerateModelWarning,
-            stacklevel=4,  # the caller of the fit function
         )
 
 
 def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: int, tolerance: float) -> None:
-    level = 4  # the caller of the fit function
     rho = fit.options["rho"]
     gain, limit = ("Delta", "rho + stop_tol") if fit.loss == "auc" else ("edge", "stop_tol")
     reached, needed = f"{found['last_gain'] + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
     if not model.features.size:
-        warnings.warn(
+        warn(
             f"{fit.function} found no stump to add: the largest {gain} is {reached} and must exceed {needed}; "
             f"the model is empty and scores every row 0",
             DegenerateModelWarning,
-            stacklevel=level,
         )
         return
     if found["status"] != "n_rounds":
@@ -370,9 +366,8 @@ def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: in
         rules.append(f"stop_tol = {tolerance:g}")
         states.append(f"the stump of the last round has {gain} {reached}, and none may be left above {needed}")
     if rules:
-        warnings.warn(
+        warn(
             f"{fit.function} ran all {model.params['n_rounds']} rounds before {' or '.join(rules)} ended it: "
             f"{'; '.join(states)}; raise n_rounds",
             ConvergenceWarning,
-            stacklevel=level,
         )

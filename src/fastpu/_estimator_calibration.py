@@ -14,7 +14,7 @@ from fastpu._kernels import take_rows, user_rows
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._prior_shares import best_bin
 from fastpu._validate import check_choice, check_float, check_int, check_matrix
-from fastpu._warnings import DegenerateModelWarning, EstimateWarning
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.folds import stratified_folds
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def calibrated(
         scored, prior = _against_all(scores, codes, weights)
     found = calibrate(method, scored, prior)
     if found.trouble:
-        warnings.warn(f"calibration: {found.trouble}", EstimateWarning, stacklevel=6)  # the caller of fit
+        warn(f"calibration: {found.trouble}", EstimateWarning)
     return dataclasses.replace(
         model,
         calibration=method,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +16,7 @@ from fastpu._progress import make_callback
 from fastpu._side_by_side import side_by_side
 from fastpu._svm_arguments import require_both
 from fastpu._validate import Matrix, check_labels, check_matrix, check_sample_weight, well_scaled
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.linear_machine import LinearMachine
 
@@ -290,7 +289,7 @@ def _warn_of(flaws: Sequence[Flaws], costs: Sequence[float], function: str) -> N
         if flawed:
             where = "" if len(texts) == 1 else f"{len(flawed)} of {len(texts)} values of C, the first "
             text = f"{function}: for {where}C = {costs[flawed[0]]:g}, {texts[flawed[0]]}"
-            warnings.warn(text, category, stacklevel=4)
+            warn(text, category)
 
 
 def _unfinished(run: Run, options: MarginOptions) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from fastpu._validate import (
     check_sample_weight,
     label_counts,
 )
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.rank_machine import RankMachine
 
@@ -402,24 +401,21 @@ def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) ->
 
 
 def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positive: int) -> None:
-    level = 4  # the caller of the fit function
     trouble = _trouble(rows, basis, point, solution)
     if trouble:
-        warnings.warn(f"{rows.function}: {trouble}", ConvergenceWarning, stacklevel=level)
+        warn(f"{rows.function}: {trouble}", ConvergenceWarning)
     if not solution.coef.any() and not trouble:
-        warnings.warn(
+        warn(
             f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
             f"features; more rows, or basis='gauss', may tell them apart",
             DegenerateModelWarning,
-            stacklevel=level,
         )
     elif solution.coef.any() and n_positive in (0, rows.labels.size):
-        warnings.warn(
+        warn(
             f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
             f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than "
             f"chance does",
             DegenerateModelWarning,
-            stacklevel=level,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from fastpu._progress import make_callback
 from fastpu._svm import check_training_rows, open_training
 from fastpu._svm_arguments import check_options
 from fastpu._validate import check_float, check_int, check_labels, check_random_state
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.kernel_machine import KernelMachine
 from fastpu.mapping_machine import MappingMachine, MappingScorer, StageScorers
 
@@ -114,7 +113,7 @@ def fit_mapping(
         "random_state": int(seed) if isinstance(seed, numbers.Integral) else None,
     }
     model = _model(found, groups, matrix, training, form, params)
-    _warn(variant, found, model, options, stacklevel=4)
+    _warn(variant, found, model, options)
     return model
 
 
@@ -268,14 +267,12 @@ def _boundary_fields(machines: list[FittedSvm | None], last: FittedSvm, training
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(
-    variant: Variant, found: Outcome, model: MappingMachine | MappingScorer, options: Options, *, stacklevel: int
-) -> None:
+def _warn(variant: Variant, found: Outcome, model: MappingMachine | MappingScorer, options: Options) -> None:
     name, history, n_iter = variant.function, model.history, model.n_iter
     n_left, pos_reject = int(history["n_left"][-1]), float(history["pos_reject"][n_iter])
 
     def degenerate(text: str) -> None:
-        warnings.warn(text, DegenerateModelWarning, stacklevel=stacklevel + 1)
+        warn(text, DegenerateModelWarning)
 
     if found.used_fallback:
         n_new, n_unl = int(history["n_new"][0]), model.unlabeled_rows.size
@@ -283,14 +280,13 @@ def _warn(
             f"the mapping of {name} told no strong negatives from the rest of U: it called all {n_unl} unlabelled rows "
             f"the same, and the {n_new} with its lowest scores were taken; change nu_map, the kernel or psi1"
         )
-    _warn_if_unsolved(variant, found, options, stacklevel=stacklevel + 1)
+    _warn_if_unsolved(variant, found, options)
     if found.status == "max_iter":
-        warnings.warn(
+        warn(
             f"{name} ran all max_iter = {n_iter} iterations: the last one rejected {history['n_new'][-1]} more "
             f"unlabelled rows and put back {history['n_back'][-1]}, with {n_left} of {model.unlabeled_rows.size} never "
             f"rejected; raise max_iter",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
     if found.status == "max_pos_reject" and n_iter == 0:
         degenerate(
@@ -313,7 +309,7 @@ def _warn(
         )
 
 
-def _warn_if_unsolved(variant: Variant, found: Outcome, options: Options, *, stacklevel: int) -> None:
+def _warn_if_unsolved(variant: Variant, found: Outcome, options: Options) -> None:
     made = [boundary.made for boundary in found.boundaries]
     unsolved = [(i, svm) for i, svm in enumerate(made) if isinstance(svm, FittedSvm) and svm.status != "tol"]
     if not unsolved:
@@ -322,11 +318,10 @@ def _warn_if_unsolved(variant: Variant, found: Outcome, options: Options, *, sta
     reason = (
         "ran all solver_max_iter =" if worst.status == "max_iter" else "ended at the precision of kernel values after"
     )
-    warnings.warn(
+    warn(
         f"{len(unsolved)} of {len(made)} SVMs of {variant.function} did not converge: the worst, of iteration "
         f"{iteration}, {reason} {worst.solver['n_steps']} pair updates, its largest KKT violation is "
         f"{worst.solver['violation']:.3g}, above tol = {options.tol:g}, and its duality gap {worst.solver['gap']:.3g}; "
         f"raise solver_max_iter, scale the features of X, or accept a larger tol",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from fastpu._text import short
 from fastpu._threads import resolve_n_threads
 from fastpu._threshold import prior_threshold
 from fastpu._validate import check_choice, check_float, check_labels, check_matrix, check_sample_weight
-from fastpu._warnings import DegenerateModelWarning, EstimateWarning
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning, warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,11 +202,10 @@ class Model(ABC):
         threshold = prior_threshold(scores, prior)
         positive = int(np.count_nonzero(scores > threshold))
         if positive in (0, scores.size):
-            warnings.warn(
+            warn(
                 f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of "
                 f"X_unl positive: the scores have too few distinct values to come nearer",
                 DegenerateModelWarning,
-                stacklevel=2,
             )
         rule = f"prior {prior:g}: {positive} of {scores.size} unlabelled rows positive"
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
@@ -320,7 +318,7 @@ class Model(ABC):
             )
         found = calibrate(method, scored, share)
         if found.trouble:
-            warnings.warn(f"with_probabilities: {found.trouble}", EstimateWarning, stacklevel=2)
+            warn(f"with_probabilities: {found.trouble}", EstimateWarning)
         return dataclasses.replace(
             self,
             calibration=method,

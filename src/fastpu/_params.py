@@ -96,9 +96,13 @@ def forced_isa(levels: Sequence[str]) -> str:
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool = False, open_high: bool = False) -> str:
     if low is not None and high is not None:
-        return f" in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+        return f" in {'(' if open_low else '['}{_bound(low)}, {_bound(high)}{')' if open_high else ']'}"
     if low is not None:
-        return f" {'>' if open_low else '>='} {low:g}"
+        return f" {'>' if open_low else '>='} {_bound(low)}"
     if high is not None:
-        return f" {'<' if open_high else '<='} {high:g}"
+        return f" {'<' if open_high else '<='} {_bound(high)}"
     return ""
+
+
+def _bound(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from fastpu._validate import (
     check_sample_weight,
     well_scaled,
 )
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.risk_machine import RiskMachine
 from fastpu.risk_network import RiskNetwork
@@ -313,17 +312,16 @@ def warn_of(model: Model, rows: Rows, training: Training | None, unfinished: str
             f"without a lower one; raise n_epochs"
         )
     if unfinished:
-        warnings.warn(f"{rows.function}: {unfinished}", ConvergenceWarning, stacklevel=3)
+        warn(f"{rows.function}: {unfinished}", ConvergenceWarning)
     if model.status == "callback":
         return
     scores = model._decision_function(rows.matrix, rows.n_threads)
     n_positive = int(np.count_nonzero(scores > 0))
     if n_positive in (0, scores.size):
         verdict = "positive" if n_positive else "negative"
-        warnings.warn(
+        warn(
             f"{rows.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
             f"{scores.min():.3g} and {scores.max():.3g}; train it for longer, choose other parameters, or rank by the "
             f"scores (with_threshold)",
             DegenerateModelWarning,
-            stacklevel=3,
         )

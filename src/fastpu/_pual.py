@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +15,7 @@ from fastpu._pual_features import Features, Rows, empty, in_fours, open_features
 from fastpu._pual_graph import open_graph
 from fastpu._side_by_side import side_by_side
 from fastpu._validate import check_labels
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.pual_machine import PualMachine
 
@@ -344,4 +343,4 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMa
 def _tell(options: PualOptions, n_models: int, n_flawed: int, point: Point, text: str, category: type[Warning]) -> None:
     where = "" if n_models == 1 else f"{n_flawed} of {n_models} models, the first with "
     values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items())
-    warnings.warn(f"{options.function}: for {where}{values}: {text}", category, stacklevel=5)
+    warn(f"{options.function}: for {where}{values}: {text}", category)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from fastpu._progress import make_callback
 from fastpu._pual import closed_form, make_model, open_rows
 from fastpu._pual_arguments import PualRound
 from fastpu._pual_features import expansion_rows, kernel_columns
-from fastpu._warnings import ConvergenceWarning, PaperFormWarning
+from fastpu._warnings import ConvergenceWarning, PaperFormWarning, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -205,12 +204,11 @@ def fit_paper_points(
             models.append(solver(paper, options, point, hook))
             if models[-1].status == "callback":
                 break
-    warnings.warn(
+    warn(
         f"{options.function}: kernel_form='paper' puts the kernel matrix where the paper derives another one, and does "
         "not minimise the paper's objective: lam, sigma, n_neighbors and graph have no influence, the unlabelled rows "
         "have a linear loss, and for PUAL the step mu changes the solution; kernel_form='exact' is what was derived",
         PaperFormWarning,
-        stacklevel=3,
     )
     _warn(options, points, models)
     return models[0] if is_one else models
@@ -225,10 +223,9 @@ def _warn(options: PualOptions, points: Sequence[Point], models: Sequence[PualMa
         if bad:
             model, point = models[bad[0]], points[bad[0]]
             where = "" if len(models) == 1 else f"{len(bad)} of {len(models)} models, the first with "
-            warnings.warn(
+            warn(
                 f"{options.function}: for {where}C_pos = {point.C_pos:g}, C_unl = {point.C_unl:g}: {what} with "
                 f"mu = {model.mu:g} after {model.n_iter} iterations, from a relative residual of "
                 f"{model.objective.min():.3g} (tol = {options.values['tol']:g}); {advice}",
                 ConvergenceWarning,
-                stacklevel=4,
             )

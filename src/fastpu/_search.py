@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu._grid import Arguments, Grid, Move
 from fastpu._trials import FLAWS, Outcome, Source, Work, make_lines, run_all
-from fastpu._warnings import ConvergenceWarning
+from fastpu._warnings import ConvergenceWarning, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,11 +64,10 @@ class Search:
             if not self._sign * (self.scores[found] - self.scores[best]) > _TIE:
                 return best
             best, here = found, around[found]
-        warnings.warn(
+        warn(
             f"greedy search was still finding better points after {_MOST_ROUNDS} rounds, the last with the score "
             f"{self.scores[best]:g}; the grid lies far from the optimum, or there is none",
             ConvergenceWarning,
-            stacklevel=3,
         )
         return best
 
@@ -94,7 +92,7 @@ class Search:
         self.scores += [float(np.mean([outcome.score for outcome in found])) for found in outcomes]
         others = dict.fromkeys(other for found in outcomes for outcome in found for other in outcome.others)
         for category, text in others:
-            warnings.warn(text, category, stacklevel=4)
+            warn(text, category)
 
     def _why_none(self) -> str:
         worst = [_worst(found) for found in self._outcomes]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -20,7 +19,7 @@ from fastpu._kernels import (
 from fastpu._margin_arguments import MOST_COST
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.kernel_machine import KernelMachine
 
@@ -275,10 +274,10 @@ def fit_machine(
         )
     params = {"method": task.function, **task.arguments, **options.params()}
     model = training.machine(solved, params, KernelMachine)
-    warn_if_unfinished(task.function, solved, options, matrix, stacklevel=4)
+    warn_if_unfinished(task.function, solved, options, matrix)
     if solved.status in {"tol", "precision"}:
-        warn_if_no_margin(task, solved, options.tol, stacklevel=4)
-        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class", stacklevel=4)
+        warn_if_no_margin(task, solved, options.tol)
+        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class")
     return model
 
 
@@ -342,7 +341,7 @@ def _stop(_: SvmRound) -> bool:
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: Matrix, *, stacklevel: int) -> None:
+def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: Matrix) -> None:
     """Warn if the solver gave up: how far it came, how far it is from the optimum, and what would help."""
     if solved.status not in ("max_iter", "precision"):
         return
@@ -359,10 +358,10 @@ def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: 
             f"{function} ended after {solved.n_steps} pair updates at the precision of {matrix.dtype} kernel values: "
             f"{state}; accept a larger tol{more}"
         )
-    warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+    warn(text, ConvergenceWarning)
 
 
-def warn_if_no_margin(task: Task, solved: Solved, tol: float, *, stacklevel: int) -> None:
+def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
     """Warn if rho of a nu-SVM or one-class SVM is 0 within tol: what is left of the scores is rounding."""
     if task.problem == "c_svm" or solved.margin > tol:
         return
@@ -370,24 +369,22 @@ def warn_if_no_margin(task: Task, solved: Solved, tol: float, *, stacklevel: int
         "nu_svm": "so few errors as nu allows cannot be had with this kernel; raise nu",
         "one_class": "the rows lie all around the origin of the kernel's space; change nu or the kernel",
     }[task.problem]
-    warnings.warn(
+    warn(
         f"{task.function} found no margin: rho is {solved.margin:.3g}, not above tol = {tol:g}, and the scores mean "
         f"nothing; {reason}, or lower tol if kernel values are as small as that",
         DegenerateModelWarning,
-        stacklevel=stacklevel,
     )
 
 
-def warn_if_degenerate(function: str, decision: NDArray[np.float64], *, one_class: bool, stacklevel: int) -> None:
+def warn_if_degenerate(function: str, decision: NDArray[np.float64], *, one_class: bool) -> None:
     """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
     n_positive = int(np.count_nonzero(decision > 0))
     if n_positive and (one_class or n_positive < decision.size):
         return
     verdict = "positive" if n_positive else "negative"
     advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
-    warnings.warn(
+    warn(
         f"{function} made a model that calls all {decision.size} training rows {verdict}: their scores are between "
         f"{decision.min():.3g} and {decision.max():.3g}; {advice}, or rank by the scores (with_threshold)",
         DegenerateModelWarning,
-        stacklevel=stacklevel,
     )

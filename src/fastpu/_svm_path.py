@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from fastpu._params import forced_isa
 from fastpu._svm_arguments import check_cache
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_float, check_int, check_vector
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,15 +224,14 @@ def _in_float64(native: Native, centre: NDArray[np.float64] | None) -> Native:
     return rows if centre is None or isinstance(rows, tuple) else rows - centre
 
 
-def warn_of_path(function: str, found: dict[str, Any], heavier: str, *, stacklevel: int) -> None:
+def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
     """Warn if the path ended too early, or has nothing to choose from."""
     status, lams = found["status"], found["lams"]
     if status == "trivial":
-        warnings.warn(
+        warn(
             f"{function} found that w = 0 is optimal for every lam: the mean of the lighter class lies among the "
             f"{heavier} rows, and all rows are called the same; change the costs or the kernel",
             DegenerateModelWarning,
-            stacklevel=stacklevel,
         )
     reasons = {
         "max_events": "ran all max_events breakpoints; raise max_events or lam_min",
@@ -241,9 +239,8 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str, *, stacklev
         "indefinite": "met a direction in which the kernel is not positive semidefinite; use another kernel",
     }
     if status in reasons:
-        warnings.warn(
+        warn(
             f"{function} followed the path from lam = {lams[0]:.6g} to {lams[-1]:.6g} only, where the largest KKT "
             f"violation is {found['violation']:.3g}: it {reasons[status]}",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )

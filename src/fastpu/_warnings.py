@@ -1,8 +1,14 @@
-"""Warning categories, so that callers can filter by class."""
+"""Warning categories, so that callers can filter by class, and the call that names their line."""
 
 from __future__ import annotations
 
-__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "PaperFormWarning"]
+import sys
+import warnings
+
+__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "PaperFormWarning", "warn"]
+
+#: Packages between a user's line and a fit: their lines say nothing to whom the warning is for.
+_BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 
 
 class ConvergenceWarning(UserWarning):
@@ -19,3 +25,15 @@ class PaperFormWarning(UserWarning):
 
 class EstimateWarning(UserWarning):
     """An estimate fell outside the range of what it estimates, whose end is returned, or it is made of noise."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called into this package, be it through an estimator, a search or a pipeline."""
+    level, frame = 2, sys._getframe(1)
+    while (caller := frame.f_back) is not None and _package(frame.f_globals) in _BETWEEN:
+        level, frame = level + 1, caller
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(namespace: dict[str, object]) -> str:
+    return str(namespace.get("__name__", "")).partition(".")[0]

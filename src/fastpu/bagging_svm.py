@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +14,7 @@ from fastpu._svm import Training, check_training_rows, open_training, warn_if_de
 from fastpu._svm_arguments import check_options
 from fastpu._text import describe
 from fastpu._validate import check_float, check_int, check_labels, check_random_state
-from fastpu._warnings import ConvergenceWarning
+from fastpu._warnings import ConvergenceWarning, warn
 from fastpu.kernel_machine import KernelMachine, linear_scores
 
 if TYPE_CHECKING:
@@ -245,7 +244,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     _warn_if_unfinished(work, tol=options.tol)
     if model.status in {"tol", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", work.totals / work.n_done, one_class=False, stacklevel=3)
+        warn_if_degenerate("fit_bagging_svm", work.totals / work.n_done, one_class=False)
     return model
 
 
@@ -373,12 +372,11 @@ def _warn_if_unfinished(work: _Bags, *, tol: float) -> None:
     history = {name: np.concatenate(arrays)[unfinished] for name, arrays in work._parts.items()}
     worst = int(np.argmax(history["violation"]))
     ended = [work.statuses[bag] for bag in unfinished]
-    warnings.warn(
+    warn(
         f"{len(unfinished)} of {work.n_done} bags of fit_bagging_svm did not converge ({ended.count('max_iter')} ran "
         f"all max_iter pair updates, {ended.count('precision')} ended at the precision of kernel values): in the "
         f"worst, bag {unfinished[worst]}, after {history['n_steps'][worst]} the largest KKT violation is "
         f"{history['violation'][worst]:.3g}, above tol = {tol:g}, and the duality gap {history['gap'][worst]:.3g}; "
         f"raise max_iter, scale the features of X, or accept a larger tol",
         ConvergenceWarning,
-        stacklevel=3,
     )

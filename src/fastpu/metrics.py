@@ -9,7 +9,6 @@ What an argument is called says what must be known. `y_true` (`auc`, `f1`) holds
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._pu_criteria import err_star, puf_score, scale_down
 from fastpu._validate import check_binary, check_sample_weight, check_vector
-from fastpu._warnings import EstimateWarning
+from fastpu._warnings import EstimateWarning, warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -245,7 +244,7 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
             ". If prior is the rate among all rows, the labelled ones included, pass scenario='single_set'"
         )  # fmt: skip
         raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
-    warnings.warn(f"pu_auc is {meaning}; {min(1, max(0, value)):.0f} is returned", EstimateWarning, stacklevel=2)
+    warn(f"pu_auc is {meaning}; {min(1, max(0, value)):.0f} is returned", EstimateWarning)
     return min(1.0, max(0.0, value))
 
 

@@ -22,7 +22,7 @@ from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
 from fastpu._text import describe
 from fastpu._validate import check_int, check_matrix, check_vector
-from fastpu._warnings import DegenerateModelWarning, EstimateWarning
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.ls_auc import fit_ls_auc
 
 if TYPE_CHECKING:
@@ -400,7 +400,7 @@ def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, EstimateWarning, stacklevel=5)  # the caller of the estimate
+    warn(message, EstimateWarning)
 
 
 def _width(rows: Native) -> float:

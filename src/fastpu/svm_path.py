@@ -285,5 +285,5 @@ def _fit(
         **path_fields(found),
     )
     heavier = "positive" if found["heavier"] > 0 else "negative or unlabelled" if found["heavier"] < 0 else "other"
-    warn_of_path(function, found, heavier, stacklevel=4)
+    warn_of_path(function, found, heavier)
     return model
