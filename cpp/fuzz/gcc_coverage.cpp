@@ -17,8 +17,7 @@ namespace {
 constexpr unsigned kHashBits = 18;
 constexpr std::uint32_t kCounters = 1U << 15U;
 
-// Plain arrays: this runs at every edge, also before constructors have.
-// NOLINTBEGIN(modernize-avoid-c-arrays): the library takes plain memory, before any constructor has run
+// NOLINTBEGIN(modernize-avoid-c-arrays): this runs at every edge, also before constructors have
 alignas(64) std::uint8_t counters[kCounters];
 std::atomic<std::uint16_t> number_of[1U << kHashBits];  // 0: not met yet
 std::atomic<std::uint32_t> n_met;
