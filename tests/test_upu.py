@@ -185,6 +185,19 @@ def test_columns_that_say_the_same_have_a_minimum(loss):
     np.testing.assert_allclose(again.decision_function(more), model.decision_function(X), atol=1e-7)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_a_column_in_which_positive_rows_alone_differ_is_not_left_out(loss):
+    """The one unlabelled row lies at the mean of all rows, where the column does not curve the risk; lam does."""
+    X, y, weights = np.array([[0.0], [1.0], [2.0]]), [1, 0, 1], np.array([3.0, 3.0, 0.5])
+    model = fastpu.fit_upu(X, y, prior=0.5, loss=loss, lam=0.1, sample_weight=weights)
+    assert model.status == "tol"
+    at = np.append(model.coef, model.intercept)
+    least = nnpu.convex_risk(loss, 0.5, 0.1, at, X, np.array(y), weights)
+    for step in np.vstack([np.eye(2), -np.eye(2)]) * 1e-3:
+        assert least < nnpu.convex_risk(loss, 0.5, 0.1, at + step, X, np.array(y), weights)
+    assert model.coef[0] < -0.1
+
+
 def test_where_the_logistic_risk_has_a_minimum_it_is_positive():
     """As a classifier with R <= 0 is the proof that there is none."""
     n_found = 0

@@ -73,7 +73,7 @@ class Input {
 
   // Rows of a problem: few, and now and then as many as a block holds. Such an input takes a hundred times as long, so
   // what is made from it by changing some bytes is small again.
-  index_t n_rows(index_t low) { return between(low, is_large_ ? 140 : 8); }
+  index_t n_rows(index_t low, index_t most = 140) { return between(low, is_large_ ? most : 8); }
 
   // A number of any sign, as wild as the input is.
   double real() {

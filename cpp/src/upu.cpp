@@ -88,7 +88,8 @@ class ConvexRisk {
         loss_(loss),
         centre_(centre_of(problem, isa, team)),
         pass_(problem.x, nullptr, detail::n_rows(problem.x), centre_.data(), isa, team),
-        group_risks_(static_cast<std::size_t>(pass_.n_groups())) {
+        group_risks_(static_cast<std::size_t>(pass_.n_groups())),
+        group_slopes_(group_risks_.size()) {
     scores_ = AlignedBuffer<double>(pass_.n(), "scores");
     double mass[2] = {0, 0};
     for (index_t i = 0; i < pass_.n(); ++i) mass[problem.labels[i]] += weight(i);
@@ -119,6 +120,7 @@ class ConvexRisk {
     gradient_.assign(static_cast<std::size_t>(width()), 0.0);
     double* const sums[] = {gradient_.data()};
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
+    std::fill(group_slopes_.begin(), group_slopes_.end(), 0.0);
     if (pass_.has_gram()) {
       pass_.gram(at.data(), gram_.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
     } else {
@@ -190,6 +192,7 @@ class ConvexRisk {
   template <bool kDerive>
   void visit(const RowBlock& block) {
     double sum = 0;
+    double slopes = 0;
     for (index_t k = 0; k < block.n; ++k) {
       const index_t i = block.first + k;
       const double f = block.products[k];
@@ -207,6 +210,7 @@ class ConvexRisk {
       }
       if constexpr (kDerive) {
         scores_[i] = f;
+        slopes += std::fabs(slope);
         block.weights[0][k] = slope;
         if (pass_.has_gram()) {
           block.scale[k] = std::sqrt(curvature);
@@ -216,6 +220,7 @@ class ConvexRisk {
       }
     }
     group_risks_[index(block.group)] += sum;  // whose blocks come in their order
+    if constexpr (kDerive) group_slopes_[index(block.group)] += slopes;
   }
 
   double total(const std::vector<double>& at) const {
@@ -240,10 +245,12 @@ class ConvexRisk {
     }
     std::vector<double> step(gradient_);
     for (double& value : step) value = -value;
+    double slopes = 0;
+    for (const double part : group_slopes_) slopes += part;
     for (index_t f = 0; f < pass_.n_features(); ++f) {
       const double diagonal = matrix[f * stride + f];
       if (!std::isfinite(diagonal)) refuse_overflow("its squares", f);
-      if (!is_constant(f)) continue;
+      if (!is_constant(f, slopes)) continue;
       for (index_t k = 0; k < n; ++k) matrix[std::min(f, k) * stride + std::max(f, k)] = 0;
       step[index(f)] = 0;
     }
@@ -252,13 +259,13 @@ class ConvexRisk {
     return step;
   }
 
-  // Whether unlabelled rows differ in a column by no more than the rounding of its mean, which the intercept stands
-  // for.
-  bool is_constant(index_t f) const {
+  // Whether rows differ in a column by no more than the rounding of its mean, which the intercept stands for. Of
+  // positive rows, which do not curve R, the gradient tells, where `slopes` are the sizes of their weights in it.
+  bool is_constant(index_t f, double slopes) const {
     constexpr double kNothing = 1e-13;
     const double share = gram_[pass_.n_features() * width() + pass_.n_features()];
     const double least = kNothing * std::fabs(centre_[f]);
-    return gram_[f * width() + f] <= least * least * share;
+    return gram_[f * width() + f] <= least * least * share && std::fabs(gradient_[index(f)]) <= least * slopes;
   }
 
   [[noreturn]] static void refuse_overflow(const char* what, index_t f) {
@@ -315,6 +322,7 @@ class ConvexRisk {
   double per_positive_ = 0;
   double per_unlabeled_ = 0;
   std::vector<double> group_risks_;
+  std::vector<double> group_slopes_;  // sums of their sizes
   std::vector<double> gradient_;
   std::unique_ptr<Cholesky> cholesky_;
   AlignedBuffer<double> gram_;

@@ -42,7 +42,7 @@ struct SvmPathProblem {
   const index_t* rows = nullptr;  // distinct rows of the kernel's data
   index_t n = 0;
   const std::int8_t* labels = nullptr;  // y: +1 or -1
-  const double* costs = nullptr;        // c
+  const double* costs = nullptr;        // c: between 1e-100 and 1e100, or infinite in one of the classes
 };
 
 struct SvmPathOptions {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "detail/elbow_factor.hpp"
+#include "detail/margin_task.hpp"
 #include "detail/path_rows.hpp"
 #include "fastpu/smo.hpp"
 
@@ -21,6 +22,8 @@ constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a val
 constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
 constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
 constexpr double kLostSum = 1e-6;        // a sum that is wrong by more, relatively, is rounding
+constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must be a number
+constexpr double kMostCost = 1e100;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -299,11 +302,12 @@ int heavier_class(const SvmPathProblem& problem) {
     const auto label = static_cast<double>(problem.labels[i]);
     const double cost = problem.costs[i];
     if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
-    if (!(cost > 0)) throw std::invalid_argument("costs must be > 0, got " + std::to_string(cost));
+    if (cost != kInfinity && !(cost >= kLeastCost && cost <= kMostCost)) {
+      throw std::invalid_argument("costs must be infinite or between 1e-100 and 1e100, got " + to_text(cost));
+    }
     const int side = label > 0 ? 0 : 1;
     sums[side] += cost;
     infinite[side] = infinite[side] || std::isinf(cost);
-    if (!infinite[side] && std::isinf(sums[side])) throw std::invalid_argument("the sum of the costs must be finite");
   }
   if (sums[0] == 0 || sums[1] == 0) throw std::invalid_argument("a path needs rows of both classes");
   if (infinite[0] && infinite[1]) throw std::invalid_argument("costs must be finite in one class");
