@@ -196,6 +196,8 @@ def test_a_column_in_which_positive_rows_alone_differ_is_not_left_out(loss):
     for step in np.vstack([np.eye(2), -np.eye(2)]) * 1e-3:
         assert least < nnpu.convex_risk(loss, 0.5, 0.1, at + step, X, np.array(y), weights)
     assert model.coef[0] < -0.1
+    words = f"lam = 0 leaves the {loss} risk without a minimum"
+    refused(ValueError, words, fastpu.fit_upu, X, y, prior=0.5, loss=loss, sample_weight=weights)
 
 
 def test_where_the_logistic_risk_has_a_minimum_it_is_positive():

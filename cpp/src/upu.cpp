@@ -348,6 +348,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
   result.status = UpuStatus::max_iter;
   bool is_last = false;
   bool is_careful = false;
+  double careful_from = std::numeric_limits<double>::infinity();  // the risk from which careful steps last went
   double left_before = std::numeric_limits<double>::infinity();  // of the gradient, when it was last looked at
   for (index_t iter = 1; iter <= options.max_iter; ++iter) {
     // Conjugate gradients go as far as pays at this distance from the end.
@@ -368,11 +369,12 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
       }
       // A gradient may be left where Newton's method sees nothing to do, as R does not curve there.
       if (!(left < 0.5 * left_before)) {
-        if (is_careful) {
+        if (is_careful || value >= careful_from) {
           result.status = may_be_unbounded && risk.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
           break;
         }
         is_careful = true;
+        careful_from = value;
         is_last = false;
         risk.settle_intercept(at);
         value = risk.derive(at, is_careful);
