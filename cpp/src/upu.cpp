@@ -349,7 +349,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
   bool is_last = false;
   bool is_careful = false;
   double careful_from = std::numeric_limits<double>::infinity();  // the risk from which careful steps last went
-  double left_before = std::numeric_limits<double>::infinity();  // of the gradient, when it was last looked at
+  double left_before = std::numeric_limits<double>::infinity();   // of the gradient, when it was last looked at
   for (index_t iter = 1; iter <= options.max_iter; ++iter) {
     // Conjugate gradients go as far as pays at this distance from the end.
     const std::vector<double> step =
