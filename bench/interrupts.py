@@ -78,6 +78,11 @@ def _half(values: Any) -> tuple[Any, Any]:
     return values[::2].copy(), values[1::2].copy()
 
 
+def _twice(data: tuple[Any, Any], *, axis: int) -> tuple[Any, Any]:
+    X, y = data
+    return np.concatenate([X, X], axis=axis), np.concatenate([y, y]) if axis == 0 else y
+
+
 def _select(n_threads: int) -> Any:
     return fastpu.select(fastpu.fit_ipsi, *rows(50_000, 20), {"C": [0.1, 1.0, 10.0, 100.0]}, random_state=0)
 
@@ -98,6 +103,7 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     ),
     "fit_ls_auc": lambda: fit("fit_ls_auc", rows(1_000_000, 100, "PN")),
     "fit_ls_auc wide": lambda: fit("fit_ls_auc", rows(6000, 5000, "PN")),
+    "fit_ls_auc repeated columns": lambda: fit("fit_ls_auc", _twice(rows(6000, 1000, "PN"), axis=1), lam=0.0),
     "fit_ls_auc csr": lambda: fit("fit_ls_auc", csr(200_000, 20_000, "PN"), max_iter=100_000, tol=1e-14, lam=1e-9),
     "fit_pnu_auc gauss": lambda: fit("fit_pnu_auc", rows(300_000, 20, "PUN"), prior=0.5, eta=0.2, basis="gauss"),
     "fit_samult": lambda: fit("fit_samult", rows(1_000_000, 100, "PUN")),
@@ -132,6 +138,10 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "fit_pual low rank": lambda: fit(
         "fit_pual", rows(60_000, 20), **_COSTS, kernel="rbf", n_components=800, random_state=0
     ),
+    "fit_pual landmarks": lambda: fit(
+        "fit_pual", rows(20_000, 20), **_COSTS, kernel="rbf", n_components=3000, random_state=0
+    ),
+    "fit_pual repeated rows": lambda: fit("fit_pual", _twice(rows(2500, 20), axis=0), **_COSTS, kernel="rbf"),
     "fit_pual paper": lambda: fit("fit_pual", rows(1500, 20), kernel="rbf", kernel_form="paper"),
     "fit_gllc": lambda: fit("fit_gllc", rows(200_000, 20), **_COSTS),
     "fit_gllc rbf": lambda: fit("fit_gllc", rows(4000, 20), **_COSTS, kernel="rbf"),

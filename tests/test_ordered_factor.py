@@ -7,6 +7,7 @@ import pytest
 
 from fastpu import _core
 from fastpu._ordered_factor import ordered_factor
+from helpers import refused
 
 #: Of K, relative to the numbers that it is made from.
 TOL = 1e-11
@@ -91,3 +92,28 @@ def test_kernel_columns_are_those_of_the_whole_matrix(kind):
         _core.kernel_matrix(X, np.array([70]), n_threads=1, **options)
     with pytest.raises(TypeError, match="x must have entries of type float64"):
         _core.kernel_matrix(X.astype(np.float32), columns, n_threads=1, **options)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize(("n", "rank"), [(1, 1), (2, 1), (64, 64), (65, 65), (200, 40), (200, 130), (700, 333)])
+def test_the_factor_with_pivots(n, rank, n_threads):
+    """Panels that are whole, begun and not reached; each pivot is the largest entry that is left of the diagonal."""
+    X = np.random.default_rng(n + rank).normal(size=(n, rank))
+    K = X @ X.T
+    L = K.copy()
+    found, order = _core.tiled_pivoted_cholesky(L, limit=1e-9 * rank, n_threads=n_threads)
+    assert found == rank
+    assert sorted(order) == list(range(n))
+    factor = np.tril(L)[:, :rank]
+    np.testing.assert_allclose(factor @ factor.T, K[np.ix_(order, order)], rtol=0, atol=1e-12 * n)
+    for k in (0, rank // 2, rank - 1):
+        left = np.diagonal(K)[order] - np.square(factor[:, :k]).sum(axis=1)
+        assert left[k] >= left[k:].max() - 1e-11 * n
+
+
+def test_no_pivot_is_taken_at_the_limit_or_below_it():
+    for limit, rank in [(0.99, 3), (1.0, 2), (2.0, 1), (4.0, 0), (np.inf, 0)]:
+        found, order = _core.tiled_pivoted_cholesky(np.diag([1.0, 4.0, 2.0]), limit=limit, n_threads=1)
+        assert (found, order[0]) == (rank, 1 if rank else 0)
+    assert _core.tiled_pivoted_cholesky(np.zeros((0, 0)), limit=0.0, n_threads=1)[0] == 0
+    refused(ValueError, "A must be square", _core.tiled_pivoted_cholesky, np.ones((2, 3)), limit=0.0, n_threads=1)

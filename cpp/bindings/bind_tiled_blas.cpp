@@ -52,6 +52,20 @@ index_t cholesky(Array<double>& a, int n_threads) {
   return TiledBlas(functions, team).cholesky(matrix);
 }
 
+py::tuple pivoted_cholesky(Array<double>& a, double limit, int n_threads) {
+  const auto matrix = mutable_view(a);
+  Array<index_t> order({matrix.n_rows});
+  index_t* const to = order.mutable_data();
+  const Blas& functions = blas();
+  Team team(n_threads, interrupt_poll());
+  index_t rank = 0;
+  {
+    const py::gil_scoped_release nogil;
+    rank = TiledBlas(functions, team).pivoted_cholesky(matrix, limit, to);
+  }
+  return py::make_tuple(rank, order);
+}
+
 void solve_rows(const Array<double>& factor, Array<double>& b, bool transpose, int n_threads) {
   const auto l = view(factor);
   const auto rows = mutable_view(b);
@@ -68,6 +82,8 @@ void bind_tiled_blas(py::module_& module) {
              py::arg("transpose_a"), py::arg("transpose_b"), py::arg("n_threads"));
   module.def("tiled_gram", &gram, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_cholesky", &cholesky, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
+  module.def("tiled_pivoted_cholesky", &pivoted_cholesky, py::arg("a").noconvert(), py::kw_only(), py::arg("limit"),
+             py::arg("n_threads"));
   module.def("tiled_solve", &solve_rows, py::arg("factor").noconvert(), py::arg("b").noconvert(), py::kw_only(),
              py::arg("transpose"), py::arg("n_threads"));
 }

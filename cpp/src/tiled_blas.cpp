@@ -1,7 +1,9 @@
 #include "fastpu/tiled_blas.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,6 +14,7 @@ namespace fastpu {
 namespace {
 
 constexpr index_t kTile = 192;
+constexpr index_t kPivotPanel = 64;  // columns that are read once more for each of them
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group
@@ -44,6 +47,15 @@ std::pair<index_t, index_t> pair_of(index_t k) {
   index_t i = 0;
   while ((i + 1) * (i + 2) / 2 <= k) ++i;
   return {i, k - i * (i + 1) / 2};
+}
+
+// Rows i and j > i of a symmetric matrix of which the lower triangle is there, and columns.
+void exchange(BlasMatrix<double> a, index_t i, index_t j) {
+  const auto at = [&](index_t row, index_t col) -> double& { return a.data[row * a.stride + col]; };
+  for (index_t k = 0; k < i; ++k) std::swap(at(i, k), at(j, k));
+  for (index_t k = i + 1; k < j; ++k) std::swap(at(k, i), at(j, k));
+  for (index_t k = j + 1; k < a.n_rows; ++k) std::swap(at(k, i), at(k, j));
+  std::swap(at(i, i), at(j, j));
 }
 
 void mirror(BlasMatrix<double> c) {
@@ -149,6 +161,51 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
     update(a, first, end);
   }
   return 0;
+}
+
+index_t TiledBlas::pivoted_cholesky(BlasMatrix<double> a, double limit, index_t* order) const {
+  const index_t n = a.n_rows;
+  if (a.n_cols != n || a.stride < n) throw std::invalid_argument("A must be square");
+  std::iota(order, order + n, index_t{0});
+  auto squares = AlignedBuffer<double>(n, "squares of a factor");  // of a row, in the columns of this panel
+  auto column = AlignedBuffer<double>(n, "a column of a factor");
+  for (index_t first = 0; first < n; first += kPivotPanel) {
+    const index_t end = std::min(first + kPivotPanel, n);
+    std::fill_n(squares.data(), n, 0.0);
+    for (index_t k = first; k < end; ++k) {
+      team_.poll();
+      index_t pivot = -1;
+      double largest = limit;
+      for (index_t i = k; i < n; ++i) {
+        const double left = a.data[i * a.stride + i] - squares[i];
+        if (left > largest) {
+          largest = left;
+          pivot = i;
+        }
+      }
+      if (pivot < 0) return k;
+      if (pivot != k) {
+        exchange(a, k, pivot);
+        std::swap(squares[k], squares[pivot]);
+        std::swap(order[k], order[pivot]);
+      }
+      double* const row = a.data + k * a.stride;
+      const double root = std::sqrt(largest);
+      row[k] = root;
+      const index_t below = n - k - 1;
+      for (index_t i = 0; i < below; ++i) column[i] = a.data[(k + 1 + i) * a.stride + k];
+      if (k > first && below > 0) {
+        blas_.gemv(Op::none, -1.0, part(a, k + 1, below, first, k - first), row + first, 1.0, column.data());
+      }
+      for (index_t i = 0; i < below; ++i) {
+        const double value = column[i] / root;
+        a.data[(k + 1 + i) * a.stride + k] = value;
+        squares[k + 1 + i] += value * value;
+      }
+    }
+    update(a, first, end);
+  }
+  return n;
 }
 
 void TiledBlas::solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const {

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from fastpu._blas_threads import one_blas_thread
+from fastpu._eigen import symmetric_eigen
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import convert_rows, slice_rows, take_rows
 from fastpu._ls_moments import apply_form, dense_moments, form_matrix, group_means, group_shares, sparse_moments
@@ -308,7 +309,7 @@ def _solve_directly(point: Point, moments: Moments) -> _Solution:
         coef = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
         coef = coef + scipy.linalg.cho_solve((factor, True), right - matrix @ coef, check_finite=False)
     else:
-        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        values, vectors = symmetric_eigen(matrix)
         limit = size * np.finfo(float).eps * float(np.abs(values).max())
         # What is below 0 of a matrix that cannot be indefinite is rounding.
         kept = (np.abs(values) if point.form.may_be_indefinite else values) > limit

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
 
 from fastpu import _core
 
@@ -41,7 +40,7 @@ def ordered_factor(
         if float((diagonal * diagonal).min()) > limit:
             return _arranged(inner, n_first), n_first
     while True:
-        Z, n_last = _by_pivots(K, n_first, limit)
+        Z, n_last = _by_pivots(K, n_first, limit, n_threads)
         probe = np.cos(np.arange(n))
         apart = float(np.abs(K @ probe - Z @ (Z.T @ probe)).max())
         if apart <= _ALIKE * size * np.sqrt(n):
@@ -57,11 +56,13 @@ def ordered_factor(
     )
 
 
-def _by_pivots(K: NDArray[np.float64], n_first: int, limit: float) -> tuple[NDArray[np.float64], int]:
+def _by_pivots(K: NDArray[np.float64], n_first: int, limit: float, n_threads: int) -> tuple[NDArray[np.float64], int]:
     """Return Z and the number of its last columns, of pivots above `limit`."""
-    first = _pivoted(K[:n_first, :n_first], limit)
-    cross = _against(K[n_first:, :n_first], *first)
-    later, _ = _pivoted(K[n_first:, n_first:] - cross @ cross.T, limit)
+    first = _pivoted(K[:n_first, :n_first], limit, n_threads)
+    cross = _against(K[n_first:, :n_first], *first, n_threads)
+    rest = _core.tiled_product(cross, cross, transpose_a=False, transpose_b=True, n_threads=n_threads)
+    np.subtract(K[n_first:, n_first:], rest, out=rest)
+    later, _ = _pivoted(rest, limit, n_threads)
     n_last = max(first[0].shape[1], 1)
     Z = np.zeros((len(K), later.shape[1] + n_last))
     Z[n_first:, : later.shape[1]] = later
@@ -92,20 +93,23 @@ def _strips(n: int) -> list[slice]:
     return [slice(first, min(first + step, n)) for first in range(0, n, step)]
 
 
-def _pivoted(K: NDArray[np.float64], limit: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _pivoted(K: NDArray[np.float64], limit: float, n_threads: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return F with K = F F' but for pivots of at most `limit`, and the rows that were its pivots."""
-    L, pivots, rank, _ = scipy.linalg.lapack.dpstrf(K, tol=limit, lower=1)
-    order = pivots.astype(np.int64) - 1
-    if float(np.diagonal(K).max()) <= limit:
-        rank = 0  # which dpstrf does not look at
+    L = np.empty_like(K, order="C")
+    for rows in _strips(len(K)):
+        L[rows] = K[rows]
+    rank, order = _core.tiled_pivoted_cholesky(L, limit=limit, n_threads=n_threads)
     F = np.zeros((len(K), rank))
-    F[order] = np.tril(L)[:, :rank]
+    for rows in _strips(len(K)):
+        F[order[rows]] = np.tril(L[rows, :rank], k=rows.start)
     return F, order[:rank]
 
 
-def _against(cross: NDArray[np.float64], factor: NDArray[np.float64], pivots: NDArray[np.int64]) -> NDArray[np.float64]:
+def _against(
+    cross: NDArray[np.float64], factor: NDArray[np.float64], pivots: NDArray[np.int64], n_threads: int
+) -> NDArray[np.float64]:
     """Return the rows of the factor that belong to K between other rows and those that have been factored."""
-    if not pivots.size:
-        return np.zeros((len(cross), 0))
-    found: NDArray[np.float64] = scipy.linalg.solve_triangular(factor[pivots], cross[:, pivots].T, lower=True).T
+    found = np.ascontiguousarray(cross[:, pivots])
+    if pivots.size:
+        _core.tiled_solve(factor[pivots], found, transpose=True, n_threads=n_threads)
     return found

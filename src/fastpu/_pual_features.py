@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from fastpu import _core
+from fastpu._eigen import symmetric_eigen
 from fastpu._kernels import call_kernel, convert_rows, row_blocks, slice_rows, take_rows, user_rows
 from fastpu._ordered_factor import ordered_factor
 from fastpu._params import forced_isa
@@ -283,7 +283,7 @@ class NystroemFeatures(DenseFeatures):
         z = kernel_columns(rows, kernel, landmarks)
         inner = np.ascontiguousarray(z[landmarks])
         diagonal = kernel_diagonal(rows, kernel)
-        values, vectors = scipy.linalg.eigh(0.5 * (inner + inner.T))
+        values, vectors = symmetric_eigen(0.5 * (inner + inner.T))
         kept = values > values.size * np.finfo(float).eps * max(float(values[-1]), 0.0)
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")

@@ -26,6 +26,11 @@ class TiledBlas {
   // minor that is not positive (then A holds no factor).
   [[nodiscard]] index_t cholesky(BlasMatrix<double> a) const;
 
+  // The same with pivots, for an A of any rank r, which is returned: rows and columns `order` of A are L L' but for
+  // what is left of a diagonal whose largest entry is at most `limit`. L stands in the first r columns of the lower
+  // triangle; `order` has n entries. O(n^2 r).
+  [[nodiscard]] index_t pivoted_cholesky(BlasMatrix<double> a, double limit, index_t* order) const;
+
   // B := B L^-1 (Op::none) or B L^-T (Op::transpose), L in the lower triangle.
   void solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
