@@ -62,6 +62,28 @@ def penalized_distance(of_pos, of_unl, ridge, share):
     return total
 
 
+def penalized_share(widths, folds, n_folds):
+    """The share with the least distance, each with the width and the ridge that the held-out rows prefer."""
+    chosen, distances = [], []
+    for share in np.arange(1, 100) / 100:
+        tried = {}
+        for width, (pos, unl) in enumerate(widths):
+            for ridge in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0):
+                gains = []
+                for fold in range(n_folds):
+                    on, off = (
+                        (pos[folds[0] == fold], unl[folds[1] == fold]),
+                        (pos[folds[0] != fold], unl[folds[1] != fold]),
+                    )
+                    other, seen = (share * p.mean(axis=0) - u.mean(axis=0) for p, u in (on, off))
+                    gains.append(np.sum(np.maximum(seen, 0) * other) / ridge)
+                tried[width, ridge] = -np.mean(gains)
+        width, ridge = min(tried, key=tried.__getitem__)
+        chosen.append((width, ridge))
+        distances.append(penalized_distance(*widths[width], ridge, share))
+    return (np.argmin(distances) + 1) / 100, set(chosen)
+
+
 def label_frequency(quarter, labeled, folds):
     """TIcE with sets of rows: a list of nodes, of which the most promising one (the oldest of equal ones) is split."""
     c = 0.5
