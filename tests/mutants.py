@@ -376,7 +376,7 @@ def main() -> int:
             if judge(folder, None, MODULES[module], 600) != _SURVIVED:
                 print(f"the tests of {module} fail without a mutant: {', '.join(MODULES[module])}")
                 return 2
-            allowed[module] = 10 + 5 * (time.monotonic() - began)
+            allowed[module] = 10 + 3 * (time.monotonic() - began)
         for mutant in sample:
             if time.monotonic() - start > options.seconds:
                 break

@@ -55,6 +55,7 @@ def test_best_bin_equals_every_cut_tried(seed):
     assert best_bin(pos, unl) == pytest.approx(oracle.best_bin(pos, unl))
     assert best_bin(pos, pos) == 1.0
     assert best_bin(np.zeros(50), np.ones(50)) == 1.0
+    assert best_bin(np.repeat([0.0, 2.0], [49, 1]), np.ones(50)) == 1.0
 
 
 def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
