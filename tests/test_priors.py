@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _prior_shares
+from fastpu import _prior_shares, _prior_tree
 from fastpu._prior_kernel import kernel_factor, mixture_share
 from fastpu._prior_sampling import Sample, bootstrap, folds_of
 from fastpu._prior_shares import best_bin, penalized_l1
@@ -72,6 +72,11 @@ def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
         assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
 
 
+def test_groups_without_a_basis_function_in_common_have_the_least_share_that_is_tried():
+    folds = np.arange(8) % 4, np.arange(10) % 4
+    assert penalized_l1([(np.ones((8, 3)), np.zeros((10, 3)))], folds) == 0.01
+
+
 def test_widths_and_ridges_are_chosen_by_what_the_other_folds_say():
     """Of the fifth fold there are no positive rows, so that it says nothing."""
     X, y, _ = draw(0, n_pos=40, n_unl=60, apart=0.5)
@@ -106,6 +111,20 @@ def test_the_label_frequency_of_trees_equals_that_by_sets(seed):
     codes = quarters(X)
     expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist())
     assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [4, 7, 8])
+def test_the_most_promising_subsets_are_split_first(monkeypatch, seed):
+    """Two columns are nearly constant: some subsets of the rows that judge are not divided by them."""
+    assert _prior_tree._MOST_SPLITS == 500
+    X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
+    rng = np.random.default_rng(seed)
+    X[:, 2:] = rng.random((500, 2)) < 0.01
+    codes, folds = quarters(X), rng.integers(0, 5, 500)
+    for most_splits in (2, 3, 5):
+        monkeypatch.setattr(_prior_tree, "_MOST_SPLITS", most_splits)
+        expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist(), most_splits)
+        assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
 
 
 def test_quarters_of_ranges():
