@@ -4,12 +4,14 @@ python cmake/mutate_cpp.py BUILD SOURCE TEST [--sample 30] [--seed 0] [--seconds
 
 BUILD is a configured build folder in which the TEST program has been built (make test-cpp makes build/dev). Each mutant
 is one changed place of SOURCE; it is compiled as the build compiles it, linked in front of the library, and run. What
-survives is printed: a test is missing, Python's tests alone notice, or the change means the same.
+survives is printed as the changed line: a test is missing, Python's tests alone notice, or the change means the same.
+The last are listed with the reason in tests/equivalent_mutants.txt, and left out. Ends with 1 if there are survivors.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import re
@@ -19,6 +21,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+EQUIVALENT = Path(__file__).resolve().parent.parent / "tests" / "equivalent_mutants.txt"
 
 _CHANGES = [
     (r" < ", " <= "),
@@ -44,16 +48,22 @@ _CHANGES = [
 ]
 
 
-def places(text: str) -> list[tuple[int, int, int, str]]:
-    """Return (line, start, end, replacement) of every place of code that can be changed."""
+def changed_lines(text: str) -> list[tuple[int, str]]:
+    """Return (number, changed line) for every place of code that can be changed."""
     found = []
     for number, line in enumerate(text.splitlines()):
         code = line.split("//")[0]
         if code.lstrip().startswith(("#", "template", "static_assert", "assert")) or '"' in code:
             continue
         for pattern, replacement in _CHANGES:
-            found += [(number, match.start(), match.end(), replacement) for match in re.finditer(pattern, code)]
+            matches = re.finditer(pattern, code)
+            found += [(number, line[: match.start()] + replacement + line[match.end() :]) for match in matches]
     return found
+
+
+def equivalent(file: Path = EQUIVALENT) -> set[str]:
+    """Return the mutants that are known to mean the same: lines `source.cpp: changed line`, each below its reason."""
+    return {line for line in file.read_text().splitlines() if line and not line.startswith("#")}
 
 
 def compile_command(build: Path, source: Path) -> list[str]:
@@ -76,29 +86,34 @@ def main() -> int:
     options = parser.parse_args()
     build, source = options.build.resolve(), options.source.resolve()
     compiler = compile_command(build, source)
+    # A launcher (ccache) may stand before the compiler's name.
+    linker = next(word for word, option in itertools.pairwise(compiler) if option.startswith("-"))
     folder = build / "cpp/tests"
     objects = [build / f"cpp/tests/CMakeFiles/{options.test}.dir/{options.test}.cpp.o", build / "libfastpu_core.a"]
     began = time.monotonic()
     subprocess.run([folder / options.test], check=True, stdout=subprocess.DEVNULL)
     allowed = 10 + 5 * (time.monotonic() - began)
     text = source.read_text()
-    everything = places(text)
+    known = equivalent()
+    everything = changed_lines(text)
+    n_places = len(everything)
+    everything = [(number, line) for number, line in everything if f"{source.name}: {line.strip()}" not in known]
     random.Random(options.seed).shuffle(everything)  # noqa: S311 - a sample, not a secret
     start = time.monotonic()
     counts = {"failed a test": 0, "did not compile": 0, "ran too long": 0, "survived": 0}
     with tempfile.TemporaryDirectory() as name:
         mutated, made, program = Path(name) / source.name, Path(name) / "mutant.o", Path(name) / options.test
-        for number, first, end, replacement in everything[: options.sample or None]:
+        for number, line in everything[: options.sample or None]:
             if time.monotonic() - start > options.seconds:
                 break
             lines = text.splitlines()
-            lines[number] = lines[number][:first] + replacement + lines[number][end:]
+            lines[number] = line
             mutated.write_text("\n".join(lines) + "\n")
             command = [*compiler, f"-I{source.parent}", "-w", "-O1", "-o", made, "-c", mutated]
             if subprocess.run(command, check=False, capture_output=True, cwd=build).returncode:
                 counts["did not compile"] += 1
                 continue
-            link = [compiler[0], objects[0], made, objects[1], "-pthread", "-ldl", "-o", program]
+            link = [linker, objects[0], made, objects[1], "-pthread", "-ldl", "-o", program]
             wrapped = ["-Wl,--wrap=_Znwm"] if sys.platform == "linux" else []
             subprocess.run([*link, *wrapped], check=True)
             try:
@@ -108,9 +123,10 @@ def main() -> int:
                 outcome = "ran too long"
             counts[outcome] += 1
             if outcome == "survived":
-                print(f"{source.name}:{number + 1}: {lines[number].strip()}", flush=True)
+                print(f"SURVIVED line {number + 1} of {source.name}: {line.strip()}", flush=True)
     print(
-        f"{sum(counts.values())} of {len(everything)} mutants: {', '.join(f'{n} {what}' for what, n in counts.items())}"
+        f"{sum(counts.values())} of {n_places} mutants: {', '.join(f'{n} {what}' for what, n in counts.items())}; "
+        f"{n_places - len(everything)} that mean the same were left out"
     )
     return int(counts["survived"] > 0)
 

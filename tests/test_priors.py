@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _prior_shares
+from fastpu import _prior_shares, _prior_tree
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import Sample, folds_of
+from fastpu._prior_sampling import Sample, bootstrap, folds_of
 from fastpu._prior_shares import best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
 from fastpu.metrics import pu_auc
-from fastpu.priors import bbe, km2, pen_l1, sensitivity, tice
+from fastpu.priors import PriorEstimate, bbe, km2, pen_l1, sensitivity, tice
 from helpers import refused
 from oracles import priors as oracle
 
@@ -46,13 +48,14 @@ def test_the_factor_of_a_kernel_and_km2_equal_the_slow_ones(seed):
     assert mixture_share(Z, 12) == pytest.approx(oracle.km2(K, 12, tol=4e-3), abs=0.01)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(40))  # for some of them the constants of the bound decide
 def test_best_bin_equals_every_cut_tried(seed):
     rng = np.random.default_rng(seed)
     pos, unl = np.round(rng.normal(1, 1, 60), 1), np.round(rng.normal(0, 1, 90), 1)
     assert best_bin(pos, unl) == pytest.approx(oracle.best_bin(pos, unl))
     assert best_bin(pos, pos) == 1.0
     assert best_bin(np.zeros(50), np.ones(50)) == 1.0
+    assert best_bin(np.repeat([0.0, 2.0], [49, 1]), np.ones(50)) == 1.0
 
 
 def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
@@ -69,6 +72,11 @@ def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
         assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
 
 
+def test_groups_without_a_basis_function_in_common_have_the_least_share_that_is_tried():
+    folds = np.arange(8) % 4, np.arange(10) % 4
+    assert penalized_l1([(np.ones((8, 3)), np.zeros((10, 3)))], folds) == 0.01
+
+
 def test_widths_and_ridges_are_chosen_by_what_the_other_folds_say():
     """Of the fifth fold there are no positive rows, so that it says nothing."""
     X, y, _ = draw(0, n_pos=40, n_unl=60, apart=0.5)
@@ -77,25 +85,22 @@ def test_widths_and_ridges_are_chosen_by_what_the_other_folds_say():
         tuple(np.exp(-((X[y == g][:, None] - centers) ** 2).sum(axis=2) / (2 * w**2)) for g in (1, 0)) for w in (0.3, 2)
     ]
     folds = np.arange(40) % 4, np.arange(60) % 5
-    chosen, distances = [], []
-    for share in np.arange(1, 100) / 100:
-        tried = {}
-        for width, (pos, unl) in enumerate(widths):
-            for ridge in _prior_shares.RIDGES:
-                gains = []
-                for fold in range(4):
-                    on, off = (
-                        (pos[folds[0] == fold], unl[folds[1] == fold]),
-                        (pos[folds[0] != fold], unl[folds[1] != fold]),
-                    )
-                    other, seen = (share * p.mean(axis=0) - u.mean(axis=0) for p, u in (on, off))
-                    gains.append(np.sum(np.maximum(seen, 0) * other) / ridge)
-                tried[width, ridge] = -np.mean(gains)
-        width, ridge = min(tried, key=tried.__getitem__)
-        chosen.append((width, ridge))
-        distances.append(oracle.penalized_distance(*widths[width], ridge, share))
-    assert len(set(chosen)) > 2
-    assert penalized_l1(widths, folds) == (np.argmin(distances) + 1) / 100
+    expected, chosen = oracle.penalized_share(widths, folds, 4)
+    assert len(chosen) > 2
+    assert penalized_l1(widths, folds) == expected
+
+
+@pytest.mark.parametrize("size", [0.9, 0.003])
+def test_the_share_of_large_and_of_small_basis_functions_equals_the_slow_one(size):
+    """Large ones are penalised at the largest ridge, small ones at the smallest alone."""
+    for seed in (6, 8, 9):
+        rng = np.random.default_rng(seed)
+        widths = [
+            tuple(size * rng.random((n, 20)) ** power for n, power in zip((8, 10), powers, strict=True))
+            for powers in rng.uniform(0.3, 4, size=(2, 2))
+        ]
+        folds = np.arange(8) % 4, np.arange(10) % 4
+        assert penalized_l1(widths, folds) == oracle.penalized_share(widths, folds, 4)[0]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -106,6 +111,20 @@ def test_the_label_frequency_of_trees_equals_that_by_sets(seed):
     codes = quarters(X)
     expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist())
     assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [4, 7, 8])
+def test_the_most_promising_subsets_are_split_first(monkeypatch, seed):
+    """Two columns are nearly constant: some subsets of the rows that judge are not divided by them."""
+    assert _prior_tree._MOST_SPLITS == 500
+    X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
+    rng = np.random.default_rng(seed)
+    X[:, 2:] = rng.random((500, 2)) < 0.01
+    codes, folds = quarters(X), rng.integers(0, 5, 500)
+    for most_splits in (2, 3, 5):
+        monkeypatch.setattr(_prior_tree, "_MOST_SPLITS", most_splits)
+        expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist(), most_splits)
+        assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
 
 
 def test_quarters_of_ranges():
@@ -187,6 +206,17 @@ def test_repeated_rows_share_a_fold():
     assert n_folds == 3
     assert len({*pos[:2]}) == len({*pos[3:]}) == len({*unl[1:3]}) == 1
     assert set(pos) == set(unl) == {0, 1, 2}
+
+
+def test_a_bootstrap_sample_is_any_but_of_one_row_alone():
+    seen = set()
+
+    def estimate(drawn):
+        seen.add(tuple(drawn.pos.tolist()))
+        return 0.5
+
+    bootstrap(estimate, Sample(np.arange(3), np.arange(3, 6)), 300, np.random.default_rng(0))
+    assert seen == {rows for rows in combinations_with_replacement(range(3), 3) if len({*rows}) > 1}
 
 
 # -- promises ----------------------------------------------------------------------------------------------------------
@@ -313,6 +343,11 @@ def test_sensitivity_calls_the_function_for_every_prior():
     curve = sensitivity(lambda prior: pu_auc(score[y == 1], score[y == 0], prior=prior), found, n_points=4)
     np.testing.assert_allclose(curve.priors, np.linspace(*found.interval, 4))
     assert (np.diff(curve.values) > 0).all()
+
+
+def test_sensitivity_to_an_estimate_keeps_away_from_0_and_1():
+    found = sensitivity(float, PriorEstimate(0.5, (0.0, 1.0), np.zeros(0)))
+    np.testing.assert_array_equal(found.priors, np.linspace(1e-6, 1 - 1e-6, 11))
 
 
 def test_bad_input_of_sensitivity():

@@ -68,6 +68,15 @@ def test_weights_of_one_group_count_against_one_for_every_row_of_the_other():
         assert value == pytest.approx(0.25 / (4 / 7))
 
 
+@pytest.mark.parametrize("seed", [9, 14, 18])  # sums with and without the rows of weight 0 are rounded differently
+def test_all_rows_of_positive_weight_are_a_share_of_1_and_no_more(seed):
+    rng = np.random.default_rng(seed)
+    weight = rng.random(30) * (rng.random(30) < 0.7)
+    above = np.where(weight > 0, 1.0, -1.0)
+    assert err_star(above, [-1.0], prior=0.5, weight_pos=weight) == 0.0
+    assert puf_score([1.0], above, weight_unl=weight) == 1.0
+
+
 @given(GROUP, GROUP)
 def test_err_star_is_the_error_rate_where_the_labelled_rows_are_like_the_positives(pos, neg):
     """Unlabelled rows that are the population, whose positives have the scores of the labelled rows."""

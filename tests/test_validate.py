@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import fractions
+import sys
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from fastpu._validate import (
     check_sample_weight,
     check_vector,
     label_counts,
+    well_scaled,
 )
 from helpers import refused
 
@@ -128,6 +130,27 @@ def test_forced_isa_levels(monkeypatch):
 
 
 # ------------------------------------------------------------------------------ vectors and labels
+
+
+def test_vectors_are_read_where_pandas_and_polars_have_not_been_imported(monkeypatch):
+    for name in ("pandas", "polars"):
+        monkeypatch.delitem(sys.modules, name)
+    np.testing.assert_array_equal(check_vector("weights", [1, 2]), [1.0, 2.0])
+
+
+def test_a_hint_to_convert_objects_is_for_arrays_alone():
+    refused(
+        TypeError, "use weights.astype(float) if they are numbers", check_vector, "weights", np.array([1], dtype=object)
+    )
+    with pytest.raises(TypeError) as caught:
+        check_vector("weights", object())
+    assert "astype" not in str(caught.value)
+
+
+def test_weights_of_which_ratios_matter_are_enlarged_only_where_they_are_tiny():
+    usual, tiny = np.array([1.0, 0.5, 0.0]), np.array([2.0**-1030, 2.0**-1031, 0.0])
+    assert well_scaled(usual) is usual
+    np.testing.assert_array_equal(well_scaled(tiny), usual / 2)
 
 
 def test_weights():

@@ -179,6 +179,12 @@ CASE("no neighbours, one row, no row") {
   CHECK(search(rows.dense(), 0).indices.empty());
   CHECK(search(rows.sparse(), 0).indices.empty());
   CHECK(search(DenseView<float>{nullptr, 0, 3}, 0).indices.empty());
+  Team team(1);
+  for (const bool is_union : {false, true}) {
+    const fastpu::KnnMatrix edges = fastpu::knn_edges({nullptr, nullptr, 3, 0}, is_union, team);
+    CHECK(edges.row_start == std::vector<index_t>(4, 0));
+    CHECK(edges.columns.empty());
+  }
 }
 
 CASE("rows without columns are all alike") {

@@ -38,6 +38,14 @@ BoostTrainingSet training_set(const BinnedFeatures& features, const BoostingData
   return set;
 }
 
+BoostTrainingSet exact_training_set(const BinnedFeatures& features, const FeatureOrder& order,
+                                    const BoostingData& data) {
+  BoostTrainingSet set = training_set(features, data);
+  set.order = &order;
+  set.value = [&data](index_t row, index_t feature) { return data.dense().row(row)[feature]; };
+  return set;
+}
+
 StumpBoostResult boost(const BoostTrainingSet& set, const StumpBoostOptions& options, Team& team) {
   return stump_boost(set, nullptr, options, {}, team);
 }
@@ -168,10 +176,7 @@ CASE("the exact search finds what cutting at every boundary finds, and steps as 
     for (const index_t bins : {3, 50, 255}) {
       FeatureOrder order;
       const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
-      BoostTrainingSet set = training_set(coarse, data);
-      set.order = &order;
-      set.value = [&](index_t row, index_t feature) { return data.dense().row(row)[feature]; };
-      check_same_stumps(boost(set, options, team), expected, 1e-11);
+      check_same_stumps(boost(exact_training_set(coarse, order, data), options, team), expected, 1e-11);
     }
   }
 }
@@ -194,11 +199,48 @@ CASE("of boundaries that tie the exact search takes the one that cutting at ever
     for (const index_t bins : {3, 8}) {
       FeatureOrder order;
       const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{bins, nullptr}, team, &order);
-      BoostTrainingSet set = training_set(coarse, data);
-      set.order = &order;
-      set.value = [&](index_t row, index_t feature) { return data.dense().row(row)[feature]; };
-      check_same_stumps(boost(set, options, team), expected, 1e-11);
+      check_same_stumps(boost(exact_training_set(coarse, order, data), options, team), expected, 1e-11);
     }
+  }
+}
+
+// Labels that the features say nothing about: after a round the vote that helps most is the same for all rows, and a
+// threshold below or above all rows that count would be that vote.
+CASE("a vote that is the same for all rows is no candidate") {
+  const index_t n = 200;
+  Team team(1);
+  StumpBoostOptions options;
+  options.loss = BoostLoss::ada;
+  options.n_rounds = 20;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    BoostingData data = boosting_data(n, 3, seed);
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<int> value(0, 3);
+    for (double& x : data.x) x = value(random);
+    std::shuffle(data.y.begin(), data.y.end(), random);
+    const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
+    const StumpBoostResult expected = slow_boost(b, data, options, false);
+    check_same_stumps(boost(training_set(b, data), options, team), expected, 1e-11);
+
+    const SparseCopy sparse(data);
+    const BinnedFeatures s = bin_features(sparse.view(), BinOptions{}, team);
+    check_same_stumps(boost(training_set(s, data), options, team), expected, 1e-11);
+
+    FeatureOrder order;
+    const BinnedFeatures coarse = bin_features(data.dense(), BinOptions{2, nullptr}, team, &order);
+    check_same_stumps(boost(exact_training_set(coarse, order, data), options, team), expected, 1e-11);
+
+    // Rows of weight 0 below and above all others.
+    BoostingData wider = data;
+    for (const double end : {-9.0, 9.0}) {
+      wider.x.insert(wider.x.end(), static_cast<std::size_t>(data.d), end);
+      wider.y.push_back(0);
+    }
+    wider.n += 2;
+    wider.weight.assign(static_cast<std::size_t>(wider.n), 1.0);
+    std::fill(wider.weight.end() - 2, wider.weight.end(), 0.0);
+    const BinnedFeatures w = bin_features(wider.dense(), BinOptions{}, team);
+    check_same_stumps(boost(training_set(w, wider, true), options, team), expected, 1e-11);
   }
 }
 
@@ -222,6 +264,25 @@ CASE("every number of threads and every level gives the same bits") {
       CHECK(same_bits(boost(training_set(*b, data), options, one), expected));
     }
     options.isa = fastpu::Isa::baseline;
+  }
+}
+
+CASE("a search that is shared out gives the same bits for every number of threads") {
+  const BoostingData data = boosting_data(20000, 24, 22);
+  StumpBoostOptions options;
+  options.n_rounds = 12;
+  Team one(1);
+  FeatureOrder order;
+  const BinnedFeatures many = bin_features(data.dense(), BinOptions{2000, nullptr}, one);
+  const BinnedFeatures few = bin_features(data.dense(), BinOptions{20, nullptr}, one, &order);
+  CHECK(many.total_bins() > 16384);
+  for (const BoostTrainingSet& set : {training_set(many, data), exact_training_set(few, order, data)}) {
+    const StumpBoostResult expected = boost(set, options, one);
+    CHECK(expected.features.size() == 12);
+    for (const int n_threads : {2, 3, 7}) {
+      Team team(n_threads);
+      CHECK(same_bits(boost(set, options, team), expected));
+    }
   }
 }
 

@@ -62,7 +62,29 @@ def penalized_distance(of_pos, of_unl, ridge, share):
     return total
 
 
-def label_frequency(quarter, labeled, folds):
+def penalized_share(widths, folds, n_folds):
+    """The share with the least distance, each with the width and the ridge that the held-out rows prefer."""
+    chosen, distances = [], []
+    for share in np.arange(1, 100) / 100:
+        tried = {}
+        for width, (pos, unl) in enumerate(widths):
+            for ridge in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0):
+                gains = []
+                for fold in range(n_folds):
+                    on, off = (
+                        (pos[folds[0] == fold], unl[folds[1] == fold]),
+                        (pos[folds[0] != fold], unl[folds[1] != fold]),
+                    )
+                    other, seen = (share * p.mean(axis=0) - u.mean(axis=0) for p, u in (on, off))
+                    gains.append(np.sum(np.maximum(seen, 0) * other) / ridge)
+                tried[width, ridge] = -np.mean(gains)
+        width, ridge = min(tried, key=tried.__getitem__)
+        chosen.append((width, ridge))
+        distances.append(penalized_distance(*widths[width], ridge, share))
+    return (np.argmin(distances) + 1) / 100, set(chosen)
+
+
+def label_frequency(quarter, labeled, folds, most_splits=500):
     """TIcE with sets of rows: a list of nodes, of which the most promising one (the oldest of equal ones) is split."""
     c = 0.5
     for _ in range(2):
@@ -70,14 +92,15 @@ def label_frequency(quarter, labeled, folds):
         for fold in sorted(set(folds)):
             tree = {i for i in range(len(folds)) if folds[i] == fold}
             rest = set(range(len(folds))) - tree
-            bounds.append(_best_bound(quarter, {i for i in range(len(folds)) if labeled[i]}, tree, rest, c))
+            of_all = {i for i in range(len(folds)) if labeled[i]}
+            bounds.append(_best_bound(quarter, of_all, tree, rest, c, most_splits))
         c = np.mean(bounds)
         if not 0 < c < 1:
             break
     return c
 
 
-def _best_bound(quarter, labeled, tree, rest, c):
+def _best_bound(quarter, labeled, tree, rest, c, most_splits):
     delta = max(0.025, 1 / (1 + 0.004 * len(rest)))
 
     def bound(rows, fewest):
@@ -88,7 +111,7 @@ def _best_bound(quarter, labeled, tree, rest, c):
     best = len(rest & labeled) / len(rest) if len(rest) >= 10 else 0.0
     nodes = [(0.0, 0, tree, rest, list(range(len(quarter[0]))))]
     needed = 1
-    for _ in range(500):
+    for _ in range(most_splits):
         if not nodes:
             break
         node = max(nodes, key=lambda n: n[:2])
