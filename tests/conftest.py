@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +18,19 @@ from boosting_cases import make_problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# No deadline: a neighbour on the machine makes any single example slow now and then. A plain run draws the same examples
-# every time, so that only a change can fail it; "random" and "thorough" look for examples that nobody tried.
+# No deadline: a neighbour on the machine makes any single example slow now and then. A plain run draws the same
+# examples every time, so that only a change can fail it; "random" and "thorough" look for examples that nobody tried.
 _QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("default", max_examples=60, derandomize=True, **_QUIET)
 settings.register_profile("quick", max_examples=10, derandomize=True, **_QUIET)  # tests/mutants.py
 settings.register_profile("random", max_examples=60, **_QUIET)
 settings.register_profile("thorough", max_examples=2000, **_QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_report_header() -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    return f"fastpu: {Path(find_spec('fastpu').origin).parent}; {packages}"
 
 
 @pytest.fixture
