@@ -238,15 +238,20 @@ wheels: $(VENV)/.has-wheels  ## a wheel for every Python found, its manylinux po
 	$(VENV_PYTHON) cmake/build_wheels.py --output dist $(PYTHONS)
 
 # Wheels of the oldest NumPy and SciPy that pyproject.toml allows exist for Python 3.10 and 3.11.
-test-oldest: $(VENV_PYTHON)  ## Python tests with the oldest packages that are allowed
+test-oldest: $(VENV_PYTHON)  ## Python tests from the installed wheel, with the oldest packages that are allowed
 	@$(VENV_PYTHON) -c "import sys; sys.exit(sys.version_info >= (3, 12))" || \
 	  { echo "NumPy 1.24 has wheels for Python 3.10 and 3.11. Choose: make test-oldest PYTHON=python3.11 VENV=.venv-311"; exit 1; }
-	@$(MAKE) wheel
-	rm -rf build/oldest-venv
-	$(VENV_PYTHON) -m venv build/oldest-venv
-	build/oldest-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"
-	build/oldest-venv/bin/pip --disable-pip-version-check -q install --group oldest dist/*.whl
-	build/oldest-venv/bin/python -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+	@$(MAKE) test-wheel GROUP=oldest
+
+test-newest: $(VENV_PYTHON)  ## the same with the newest packages that this Python has
+	@$(MAKE) test-wheel GROUP=test
+
+test-wheel: wheel
+	rm -rf build/$(GROUP)-venv
+	$(VENV_PYTHON) -m venv build/$(GROUP)-venv
+	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"
+	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install --group $(GROUP) dist/*.whl
+	build/$(GROUP)-venv/bin/python -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
 
 clean:  ## remove everything built, keep the environment
 	rm -rf build dist

@@ -44,7 +44,7 @@ def rows(n: int, d: int = 20, groups: str = "PU", *, seed: int = 0, overlap: flo
 
 
 def csr(n: int, d: int, groups: str = "PU", *, density: float = 0.02) -> tuple[Any, Any]:
-    matrix = sp.random_array((n, d), density=density, format="csr", rng=np.random.default_rng(0))
+    matrix = sp.random(n, d, density=density, format="csr", random_state=np.random.default_rng(0))
     y = np.array([{"P": 1, "U": 0, "N": -1}[group] for group in groups])[np.arange(n) % len(groups)]
     return matrix, y
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,8 +81,17 @@ def build(python: str, tag: str, output: Path) -> Path:
     return Path(shutil.copy(wheel, output))
 
 
+def strangers(wheel: Path) -> list[str]:
+    """Files in the wheel that are neither Python, types and modules of the package nor its metadata."""
+    belongs = re.compile(r"fastpu/(\w+\.pyi?|py\.typed|_(core|blas)\.[\w-]+\.(so|pyd))|fastpu-[\w.]+\.dist-info/.+")
+    with zipfile.ZipFile(wheel) as archive:
+        return [name for name in archive.namelist() if not name.endswith("/") and not belongs.fullmatch(name)]
+
+
 def check(wheel: Path, tag: str) -> str:
-    """Install the wheel with its run-time packages alone, and run the smallest test."""
+    """Look at what is in the wheel, install it with its run-time packages alone, and run the smallest test."""
+    if found := strangers(wheel):
+        sys.exit(f"{wheel.name} has files that do not belong in it: {', '.join(found)}")
     venv_python = ROOT / "build" / "wheels" / tag / "venv/bin/python"
     run(venv_python, "-m", "pip", "-q", "install", wheel)
     versions = "import numpy, scipy; print('NumPy', numpy.__version__, 'SciPy', scipy.__version__)"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +26,11 @@ settings.register_profile("quick", max_examples=10, derandomize=True, **_QUIET) 
 settings.register_profile("random", max_examples=60, **_QUIET)
 settings.register_profile("thorough", max_examples=2000, **_QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_report_header() -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    return f"fastpu: {Path(find_spec('fastpu').origin).parent}; {packages}"
 
 
 @pytest.fixture
