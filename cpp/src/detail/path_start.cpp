@@ -254,7 +254,8 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   SmoOptions options;
   options.isa = isa;
   options.tol = std::max(kSmoTol * size, std::numeric_limits<double>::min());
-  options.max_steps = std::max<index_t>(1'000'000, 100 * n);
+  // A thousand for each row of few: where those do not do, rounding keeps pairs moving for ever.
+  options.max_steps = std::clamp<index_t>(1000 * n, 10'000, std::max<index_t>(1'000'000, 100 * n));
   SmoResult found = smo(cache, problem, options, {}, team, value.data());
 
   // SMO may have changed the order of the columns.
