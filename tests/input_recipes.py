@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import faulthandler
 import inspect
+import os
 import re
 import reprlib
 import signal
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 N_ROWS = 24
-_SECONDS = 20
+_SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") else 20
 
 #: Methods without a word of documentation on their arguments: other parts of fastpu call them.
 NOT_FOR_USERS = {"SVMPath.changes", "SVMPath.knot_values", "SVMPath.of_fold", "SVMPath.train", "SVMPath.alpha_at"}
