@@ -44,7 +44,7 @@ MODULES = {
     "_coding": ["test_labels.py", "test_input_labels.py"],
     "_estimator_arguments": ["test_estimators.py"],
     "_estimator_auc": ["test_estimators.py"],
-    "_estimator_base": ["test_estimators.py", "test_estimators_probabilities.py"],
+    "_estimator_base": ["test_estimators.py", "test_estimators_probabilities.py", "test_estimators_callbacks.py"],
     "_estimator_boosting": ["test_estimators.py"],
     "_estimator_calibration": ["test_estimators_probabilities.py"],
     "_estimator_callbacks": ["test_estimators_callbacks.py"],
