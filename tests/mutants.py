@@ -152,6 +152,7 @@ MODULES = {
     "svm_path_model": ["test_svm_path.py", "test_svm_path_promises.py", "test_model_file_hostile.py"],
     "upu": ["test_upu.py", "test_risk_errors.py"],
 }
+OF_EVERY_MODULE = "test_house.py::test_defaults_are_those_that_the_documentation_names"
 _COMPARISONS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -308,7 +309,7 @@ def judge(folder: Path, mutant: Mutant | None, tests: list[str], seconds: float)
         sys.meta_path = [finder for finder in sys.meta_path if not type(finder).__name__.startswith("ScikitBuild")]
         os.environ |= {"PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "quick"}
         arguments = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={TESTS.parent}"]
-        arguments += [str(TESTS / test) if test.endswith(".py") else test for test in tests]
+        arguments += [str(TESTS / test) if test.startswith("test_") else test for test in [*tests, OF_EVERY_MODULE]]
         os._exit(_SURVIVED if pytest.main(arguments) == 0 else _KILLED)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
