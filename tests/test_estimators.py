@@ -12,6 +12,7 @@ from scipy import sparse
 pytest.importorskip("sklearn", minversion="1.6")
 import sklearn
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import has_fit_parameter
@@ -184,6 +185,13 @@ def test_labels_that_say_nothing_are_refused():
             clf.fit(X, y)
     fitted = clf.fit(X, np.where(labelled, 0, -1).astype(bool) == 0)
     assert fitted.classes_.tolist() == [False, True]
+
+
+def test_a_column_of_labels_is_read_with_a_warning_as_by_scikit_learn():
+    X, _, labelled = pu_rows()
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        fitted = estimators.ISVMClassifier().fit(X, labelled[:, np.newaxis])
+    np.testing.assert_array_equal(fitted.predict(X), estimators.ISVMClassifier().fit(X, labelled).predict(X))
 
 
 # ------------------------------------------------------------------------------------------------------------- rows

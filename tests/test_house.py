@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
@@ -81,6 +82,43 @@ def test_public_functions_are_documented():
                 text = inspect.getdoc(item) or ""
                 for section in ("Parameters", "Returns", "Examples"):
                     assert f"{section}\n---" in text, f"{module.__name__}.{name} has no section {section}"
+
+
+def documented_defaults(function):
+    """For each parameter the text of its default, or the function that is named for its meaning."""
+    text = inspect.getdoc(function).split("\nParameters\n", 1)[1].split("\n", 1)[1]
+    section = re.split(r"\n\w+( \w+)?\n---+\n", text)[0]
+    found = {}
+    for header, body in re.findall(r"^(\S.*)\n((?:    .*\n?|\n(?=    ))*)", section, re.MULTILINE):
+        names, _, kind = header.partition(" : ")
+        values = re.split(r", | and ", re.split(r"defaults?[= ]", kind)[1]) if "default" in kind else []
+        other = re.search(r"As (?:in|for) `(?:\w+\.)*(\w+)`", body)
+        for i, name in enumerate(names.split(", ")):
+            if values:
+                found[name] = values[min(i, len(values) - 1)]
+            elif other:
+                found[name] = other
+    return found
+
+
+def test_defaults_are_those_that_the_documentation_names():
+    functions = {
+        name: getattr(module, name)
+        for module in PUBLIC_MODULES
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name))
+    }
+    documented = {name: documented_defaults(function) for name, function in functions.items()}
+    for name, function in functions.items():
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.default in (inspect.Parameter.empty, None):
+                continue
+            text = documented[name].get(parameter.name)
+            while text is not None and not isinstance(text, str):
+                text = documented[text[1]].get(parameter.name)
+            assert text in (str(parameter.default), repr(parameter.default)) or (
+                text is not None and ast.literal_eval(text) == parameter.default
+            ), f"{name}({parameter.name})"
 
 
 def test_options_are_keyword_only():

@@ -214,6 +214,13 @@ def test_beta_allows_so_much_below_zero(few_labels):
     assert fastpu.fit_nnpu(X, y, beta=1e9, **FREE).coef.tobytes() == fastpu.fit_upu(X, y, **FREE).coef.tobytes()
 
 
+def test_the_history_has_every_epoch_that_was_asked_for():
+    X, y = np.arange(6.0)[:, None], np.arange(6) > 2
+    model = fastpu.fit_nnpu(X, y, prior=0.4, model="linear", n_epochs=300, random_state=0)
+    assert model.n_iter == len(model.objective) == 300
+    assert {len(values) for values in model.history.values()} == {300}
+
+
 def test_gamma_scales_the_step_back():
     """Of one step, against plain gradients; and with gamma_nn = 0 there is none."""
     X, y, _ = pu_rows(40, 3, share=0.9, apart=3.0)

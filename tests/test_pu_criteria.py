@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
+from fastpu._prior import prior_among_unlabeled
 from fastpu.metrics import err_star, f1, puf_score
 from helpers import refused
 
@@ -182,6 +183,14 @@ def test_a_prior_below_the_share_of_labelled_rows_is_refused_in_a_single_set():
     assert "scenario='case_control'" in text
     err_star(pos, unl, prior=0.3)
     assert err_star(pos, unl, prior=0.4, scenario="single_set") == pytest.approx((3 / 5) / 1.8)  # none is hidden
+
+
+def test_a_prior_that_is_rounded_means_none_or_all_of_the_unlabelled_rows():
+    rows = {"n_pos": 10, "n_unl": 10, "n_neg": 20, "scenario": "single_set"}
+    for prior, expected in ((0.25, 0.0), (0.25 - 5e-10, 0.0), (0.375, 0.5), (0.5, 1.0), (0.5 + 5e-10, 1.0)):
+        assert prior_among_unlabeled(prior, **rows) == expected
+    refused(ValueError, "prior must be at least 0.25", prior_among_unlabeled, 0.25 - 1.5e-9, **rows)
+    refused(ValueError, "prior must be at most 0.5", prior_among_unlabeled, 0.5 + 1.5e-9, **rows)
 
 
 # ---- F1 --------------------------------------------------------------------------------------------------------------

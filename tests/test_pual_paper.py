@@ -73,6 +73,13 @@ def test_it_depends_on_the_step_and_not_on_neighbours_or_ridge(data):
     assert np.abs(slow.decision_function(X) - model.decision_function(X)).max() > 1e-3
 
 
+def test_there_are_ten_thousand_steps_by_default(data):
+    X, y, _ = data
+    few = np.r_[np.flatnonzero(y == 1)[:3], np.flatnonzero(y == 0)[:3]]
+    with pytest.warns(fastpu.ConvergenceWarning, match="after 10000 iterations"):
+        fastpu.fit_pual(X[few], y[few], tol=1e-300, **RBF)
+
+
 def test_a_step_that_is_too_long_diverges_and_says_so(data):
     X, y, _ = data
     with pytest.warns(

@@ -64,8 +64,8 @@ BAD_OPTIONS = [
 ]
 
 BAD_GAMMA = [
-    ({"gamma": -0.01}, ValueError, "gamma.*-0.01"),
-    ({"gamma": 1.01}, ValueError, "gamma.*1.01"),
+    ({"gamma": -0.01}, ValueError, r"gamma must be a number in \[0, 1\], got -0.01"),
+    ({"gamma": 1.01}, ValueError, r"gamma must be a number in \[0, 1\], got 1.01"),
     ({"gamma": np.nan}, ValueError, "gamma.*nan"),
     ({"gamma": np.inf}, ValueError, "gamma.*inf"),
     ({"gamma": "half"}, TypeError, "gamma.*'half'"),
@@ -73,8 +73,8 @@ BAD_GAMMA = [
 ]
 
 BAD_RHO = [
-    ({"rho": -0.01}, ValueError, "rho.*-0.01"),
-    ({"rho": 1.0}, ValueError, "rho.*1"),
+    ({"rho": -0.01}, ValueError, r"rho must be a number in \[0, 1\), got -0.01"),
+    ({"rho": 1.0}, ValueError, r"rho must be a number in \[0, 1\), got 1.0"),
     ({"rho": np.nan}, ValueError, "rho.*nan"),
     ({"rho": None}, TypeError, "rho.*None"),
     ({"step": "newton"}, ValueError, "step.*'jensen'.*'newton'"),

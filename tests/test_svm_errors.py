@@ -148,6 +148,9 @@ def test_nu_that_is_infeasible_is_refused_with_the_largest_that_is_not(data):
     weights = np.where(y == 1, 1.0, 3.0)
     message = refused(ValueError, "nu must be at most", fastpu.fit_nu_svm, X, y, nu=0.75, sample_weight=weights)
     assert "= 0.5 for classes of weight W+ = 30 and W- = 90, got 0.75" in message
+    largest = fastpu.fit_nu_svm(X, y, nu=0.5, sample_weight=weights)
+    rounded = fastpu.fit_nu_svm(X, y, nu=0.5 + 2**-51, sample_weight=weights)
+    np.testing.assert_array_equal(rounded.decision_function(X), largest.decision_function(X))
 
 
 @pytest.mark.parametrize(

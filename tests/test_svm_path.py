@@ -206,6 +206,16 @@ def test_trivial_paths_are_found():
     np.testing.assert_allclose(machine.decision_function(X), -1, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [([1, 1, -1], "the positive rows"), ([-1, -1, 1], "the negative or unlabelled rows"), ([1, -1], "the other rows")],
+)
+def test_a_trivial_path_says_among_which_rows_the_mean_of_the_lighter_class_lies(y, words):
+    X = [[-1.0], [1.0], [0.0]] if len(y) == 3 else [[0.0], [0.0]]
+    with pytest.warns(fastpu.DegenerateModelWarning, match=f"lies among {words}, "):
+        fastpu.fit_svm_path(X, y, kernel="linear")
+
+
 def test_below_the_last_breakpoint_nothing_changes():
     X, y = normal_rows(10, 30)
     path = fit(X, y, kernel="linear")
