@@ -26,6 +26,13 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export PATH := $(abspath $(BIN)):$(PATH)
 MAKEFLAGS += --no-print-directory
 
+# Doctests and tests of the fastpu that the Python $(1) imports.
+define python_tests
+$(1) -m pytest -q --doctest-modules --doctest-glob='*.md' README.md --pyargs fastpu
+$(1) -m pytest -q --doctest-glob='*.md' docs
+$(1) -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+endef
+
 CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
@@ -73,9 +80,7 @@ test-cpp: $(VENV)/.has-build  ## C++ tests alone
 
 test-python: $(VENV)/.has-test  ## Python tests and doctests alone
 	@$(MAKE) install WERROR=ON
-	$(VENV_PYTHON) -m pytest -q --doctest-modules --doctest-glob='*.md' README.md --pyargs fastpu
-	$(VENV_PYTHON) -m pytest -q --doctest-glob='*.md' docs
-	$(VENV_PYTHON) -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+	$(call python_tests,$(VENV_PYTHON))
 
 docs: $(VENV)/.has-docs install  ## the documentation, build/docs/index.html; warnings are errors
 	rm -rf docs/reference/generated docs/_figures
@@ -252,7 +257,7 @@ test-wheel: wheel
 	$(VENV_PYTHON) -m venv build/$(GROUP)-venv
 	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"
 	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install --group $(GROUP) dist/*.whl
-	build/$(GROUP)-venv/bin/python -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+	$(call python_tests,build/$(GROUP)-venv/bin/python)
 
 clean:  ## remove everything built, keep the environment
 	rm -rf build dist

@@ -96,16 +96,17 @@ def test_methods_agree_on_more_rows_than_the_oracle_can_take(kind, rng):
 
 @given(
     hnp.arrays(
-        st.sampled_from([np.float32, np.float64]),
+        np.float64,  # hypothesis refuses 1e-3 as float32 with NumPy 1
         hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=90),
         elements=st.sampled_from([0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e3, 1e-30, -1e15]),
         fill=st.just(0.0),
     ),
+    st.sampled_from([np.float32, np.float64]),
     st.integers(0, 8),
     st.sampled_from(METHODS),
 )
-def test_any_rows(X, k, method):
-    k = min(k, len(X) - 1)
+def test_any_rows(X, dtype, k, method):
+    X, k = X.astype(dtype), min(k, len(X) - 1)
     assert_exact(X, k, by_core(X, k, method=method))
     assert_exact(X, k, by_core(sp.csr_array(X), k))
 
