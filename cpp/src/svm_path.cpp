@@ -254,7 +254,7 @@ void Walk::find_speed(Elbow& elbow) {
       worst = std::max(worst, std::abs(residual[k]));
     }
     if (worst <= kSlopeResidual * std::max(1.0, std::abs(elbow.offset_slope())) || time == 2) break;
-    if (time == 1) elbow.refactor();
+    if (time == 1 && !elbow.refactor()) break;
     elbow.refine(residual);
   }
 }

@@ -225,6 +225,16 @@ CASE("where kernel values of very different size leave only rounding, a path sta
   for (const double value : path.change_value) CHECK(std::isfinite(value));
 }
 
+CASE("rows that a fresh factor would leave out stay on the margin") {
+  Rows rows(8, 2, 3, 0, 1);
+  rows.x = {1.7063712220988236e-08, -3.625, -4.75, 0, 0, 0, 0, 4722.3125, 0,
+            1.7063712220988236e-08, -3.625, -4.75, 0, 0, 0, 0};
+  rows.labels = {1, -1, 1, 1, -1, -1, 1, 1};
+  const SvmPathResult path = rows.path({KernelKind::linear, 0.5, 1, 0.0});
+  for (const double value : path.change_value) CHECK(value >= 0 && value <= 1);
+  CHECK(path.violation < 1e-6);
+}
+
 CASE("bad problems are refused") {
   Rows rows(12, 2, 3, 0, kInfinity);
   rows.costs[0] = kInfinity;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace fastpu::detail {
 
@@ -18,6 +19,8 @@ std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
     : rows_(rows),
       point_(point),
+      shift_(shift),
+      isa_(isa),
       factor_(shift, isa),
       place_(point.alpha.size(), -1),
       reached_(point.alpha.size(), 0.0) {}
@@ -41,12 +44,17 @@ void Elbow::leave(index_t i) {
   place_[at(i)] = -1;
 }
 
-void Elbow::refactor() {
-  const std::vector<index_t> before = moving_;
-  factor_.clear();
+bool Elbow::refactor() {
+  const std::vector<index_t> moving = moving_;
+  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_));
   moving_.clear();
-  for (const index_t i : before) place_[at(i)] = -1;
-  for (const index_t i : before) enter(i);
+  for (const index_t i : moving) place_[at(i)] = -1;
+  for (const index_t i : moving) enter(i);
+  if (moving_.size() == moving.size()) return true;
+  factor_ = std::move(factor);
+  moving_ = moving;
+  for (std::size_t k = 0; k < moving.size(); ++k) place_[at(moving[k])] = static_cast<index_t>(k);
+  return false;
 }
 
 // Where nothing moves, a row of either class with a = c has to go on together.

@@ -55,8 +55,8 @@ class Elbow {
   // The change of u and a0 that adds `residual` to K beta + a0 of the moving rows and `total` to the sum of beta.
   void correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset) const;
 
-  // Factors the system afresh.
-  void refactor();
+  // Factors the system afresh. False if some row depends on the others by now: then all is left as it was.
+  bool refactor();
 
  private:
   bool enter_pair(const std::vector<index_t>& weak);
@@ -65,6 +65,8 @@ class Elbow {
 
   PathRows& rows_;
   const PathPoint& point_;
+  double shift_;
+  Isa isa_;
   ElbowFactor factor_;
   std::vector<index_t> moving_;
   std::vector<index_t> place_;  // of each row among those, -1 if it does not move
