@@ -144,6 +144,22 @@ def test_a_cluster_far_from_its_outliers():
         check(Z, np.array(p), nearest(Z, p))
 
 
+def test_what_squares_do_not_show_is_said():
+    """The first row is 1e7 times as far from the others as they are from each other."""
+    Z = np.random.default_rng(6).integers(-64, 64, size=(6, 6)) / 8
+    Z[0, 3:5] = 67108864.0, 121896960.0
+    statuses = set()
+    for seed in range(20):
+        p = 30 * np.random.default_rng(seed).normal(size=6)
+        found = nearest(Z, p)
+        statuses.add(found["status"])
+        reached = np.linalg.norm(found["apart"])
+        left = oracle.slack(Z, found["weights"] @ Z[found["rows"]], found["apart"])
+        assert found["slack"] == pytest.approx(min(left, reached), abs=1e-6)
+        assert found["slack"] <= 1e-6 * np.abs(Z).max()
+    assert "precision" in statuses
+
+
 def test_all_threads_levels_and_runs_give_the_same_bits():
     Z = kernel_rows(600, 1.0, 3)
     first = None

@@ -30,8 +30,9 @@ constexpr index_t kMostCandidates = 64;
 constexpr double kWorthTaking = 0.1;
 // Steps in a row without a nearer point: rounding has the word.
 constexpr int kMostStalls = 50;
-// Changes of S, at least as many as it has rows, before a factor that has become inaccurate is made anew.
-constexpr index_t kLeastChanges = 50;
+// Changes of S, at least, and for each of its rows, before its factor is made anew: rounding adds up.
+constexpr index_t kLeastChanges = 1000;
+constexpr index_t kChangesPerRow = 10;
 constexpr index_t kBlockRows = 128;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -344,6 +345,7 @@ class HullDistance::Search {
 
   void search(index_t max_steps, Team& team, HullNearest& found) {
     if (rows_.empty()) start();
+    if (n_changes_ >= std::max(kLeastChanges, kChangesPerRow * size())) refactor(team);
     candidates_.clear();
     ++n_nearer_;
     double nearest = kInfinity;
@@ -355,18 +357,10 @@ class HullDistance::Search {
       team.poll();
       derive();
       if (!(length_ > 0)) return;
-      if (uneven_ > allowed_) {
-        const bool is_slow = !(uneven_ < 0.5 * uneven);
-        const bool is_worn = n_changes_ >= std::max(kLeastChanges, size());
+      if (uneven_ > allowed_ && uneven_ < 0.5 * uneven) {
         uneven = uneven_;
-        if (is_slow && is_worn) {
-          refactor(team);
-          derive();
-        }
-        if (!is_slow || is_worn) {
-          settle(team, found.n_steps);
-          continue;
-        }
+        settle(team, found.n_steps);
+        continue;
       }
       uneven = kInfinity;
       if (length_ < nearest) {

@@ -136,7 +136,9 @@ CASE("rows that depend on each other") {
   for (int i = 0; i < 27; ++i) {
     for (const int part : {i / 9, i / 3 % 3, i % 3}) cube.values.push_back(part);
   }
-  for (const Rows& rows : {twice, line, cube}) {
+  Rows cluster{30, 3, {}};  // and a row so far away that squares do not tell the others apart
+  for (int i = 0; i < 90; ++i) cluster.values.push_back(i == 89 ? -9.0 : 1e-9 * (i * i % 7));
+  for (const Rows& rows : {twice, line, cube, cluster}) {
     HullDistance hull(rows.view(), fastpu::best_isa(), team);
     for (int k = 0; k < 20; ++k) {
       const Rows point = normal_rows(1, rows.d, static_cast<unsigned>(k));
@@ -149,6 +151,21 @@ CASE("rows that depend on each other") {
   const auto found = hull.nearest(point, kSteps, team);
   CHECK(found.apart == std::vector<double>({0.0, 7.0 - 1e5 / 3}));
   CHECK(found.slack == 0 && found.rows.size() == 1);
+}
+
+CASE("many points one after the other are as good as the first") {
+  const Rows rows = kernel_rows(200);
+  Team team(1);
+  HullDistance hull(rows.view(), fastpu::best_isa(), team);
+  index_t n_steps = 0;
+  for (unsigned k = 0; k < 400; ++k) {
+    Rows point = normal_rows(1, rows.d, k);
+    for (double& value : point.values) value = 0.5 + 0.1 * value;
+    const auto found = hull.nearest(point.values.data(), kSteps, team);
+    check_optimal(rows, point.values, found, 10);
+    n_steps += found.n_steps;
+  }
+  CHECK(n_steps > 3000);  // so that the factor has been made anew
 }
 
 CASE("all threads and levels give the same bits") {
