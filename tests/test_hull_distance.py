@@ -102,6 +102,24 @@ def test_what_is_left_from_other_points_does_not_matter(kind):
         assert lengths[0] == pytest.approx(lengths[1], abs=2 * SLACK_TOL * (1 + np.abs(Z).max()))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_share_of_km2_is_that_by_non_negative_least_squares(seed, monkeypatch):
+    class Slow:
+        def __init__(self, rows, **_):
+            self.rows = rows
+
+        def nearest(self, point, **_):
+            return {"apart": point - oracle.nearest(self.rows, point), "status": "slack"}
+
+    X = np.random.default_rng(seed).normal(size=(240, 4))
+    X[80:, 0] += 3  # 40 of the 120 first rows are as the others
+    Z = kernel_factor(np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8))
+    found = mixture_share(Z, 120)
+    monkeypatch.setattr(_core, "HullDistance", Slow)
+    assert found == pytest.approx(mixture_share(Z, 120), abs=1e-3)
+    assert 0.1 < found < 0.6
+
+
 def test_a_line_of_points_takes_fewer_steps_than_each_on_its_own():
     Z = ROWS["kernel"]
     hull = hull_of(Z)

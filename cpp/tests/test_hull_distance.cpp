@@ -168,6 +168,45 @@ CASE("many points one after the other are as good as the first") {
   CHECK(n_steps > 3000);  // so that the factor has been made anew
 }
 
+CASE("a search ends where squares do not tell rows apart, and says how far it got") {
+  Team team(1);
+  int n_hidden = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Rows rows = normal_rows(6, 6, seed);
+    for (double& value : rows.values) value *= 5;
+    rows.values[3] = 67108864.0;
+    rows.values[4] = 121896960.0;
+    HullDistance hull(rows.view(), fastpu::best_isa(), team);
+    for (const double size : {10.0, 30.0}) {
+      Rows point = normal_rows(1, 6, seed + 100);
+      for (double& value : point.values) value *= size;
+      const auto found = hull.nearest(point.values.data(), kSteps, team);
+      if (found.status == HullStatus::precision) ++n_hidden;
+      CHECK(found.status != HullStatus::max_steps);
+      CHECK(found.slack <= 1.001 * length(found.apart) && found.slack < 1e-6 * rows.values[4]);
+    }
+  }
+  CHECK(n_hidden > 0);
+}
+
+CASE("the corner towards a point so far away that its distance is the same to all") {
+  Team team(1);
+  const Rows rows = normal_rows(300, 5);
+  HullDistance hull(rows.view(), fastpu::best_isa(), team);
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    Rows point = normal_rows(1, 5, seed);
+    std::vector<double> along;
+    for (index_t i = 0; i < rows.n; ++i) {
+      along.push_back(0);
+      for (index_t f = 0; f < 5; ++f) along.back() += rows.values[at(i * 5 + f)] * point.values[at(f)];
+    }
+    for (double& value : point.values) value *= 1e30;
+    const auto found = hull.nearest(point.values.data(), kSteps, team);
+    CHECK(found.status == HullStatus::slack && found.apart == point.values);
+    CHECK(found.rows == std::vector<index_t>({std::max_element(along.begin(), along.end()) - along.begin()}));
+  }
+}
+
 CASE("all threads and levels give the same bits") {
   const Rows rows = kernel_rows(700);
   std::set<std::vector<double>> found;
