@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import fastpu
 from fastpu import _core
 from margin_engine_cases import make_engine, solve
-from oracles import large_margin, nnpu, pual, stump_boost, svm
+from oracles import hull_distance, large_margin, nnpu, pual, stump_boost, svm
 
 #: Sums of a few numbers of the order of 10, in the type that they are computed in.
 ROUNDING = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 2e-4}
@@ -212,3 +212,20 @@ def test_products_and_factors_in_tiles_are_those_of_numpy(A, B, is_transposed):
     np.testing.assert_allclose(L @ L.T, system, rtol=1e-12, atol=1e-9)
     _core.tiled_solve(factor, right, transpose=is_transposed, n_threads=1)
     np.testing.assert_allclose(right @ (L.T if is_transposed else L), B, rtol=0, atol=1e-8)
+
+
+@given(matrices(), matrices(), st.sampled_from([0.0, 1.0, 2.0**-40, 1024.0]))
+def test_any_nearest_point_of_a_hull(Z, points, shift):
+    width = min(Z.shape[1], points.shape[1])
+    Z, points = np.ascontiguousarray(Z[:, :width] + shift), np.ascontiguousarray(points[:, :width] + shift)
+    hull = _core.HullDistance(Z, n_threads=2, isa="")
+    for p in [*points, Z.mean(axis=0)]:
+        found = hull.nearest(p, max_steps=10**5)
+        assert found["status"] == "slack"
+        assert (found["weights"] > 0).all()
+        assert abs(found["weights"].sum() - 1) < 1e-13
+        x = found["weights"] @ Z[found["rows"]]
+        np.testing.assert_allclose(p - x, found["apart"], rtol=0, atol=1e-13 * (10 + shift))
+        # No row is on the point's side of the plane through x: what is left is rounding, by the length of p - x.
+        length = np.linalg.norm(found["apart"])
+        assert hull_distance.slack(Z, x, found["apart"]) * length <= 1e-8 * length + 1e-12 * (1 + shift)

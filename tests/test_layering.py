@@ -75,6 +75,7 @@ FAMILIES = {
     "_ls_auc.py",
     "_mapping.py",
     "_ordered_factor.py",
+    "_prior_kernel.py",
     "_pu_risk.py",
     "_pual.py",
     "_pual_features.py",

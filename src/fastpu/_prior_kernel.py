@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import nnls
+
+from fastpu import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +15,7 @@ __all__ = ["kernel_factor", "mixture_share"]
 
 _RANK_TOL = 1e-7  # of the largest diagonal entry: what is left of it ends a factor
 _MOST_COLUMNS = 600
-_HEAVY = 1e3  # times the longest row: the weights then sum to 1 but for a millionth
-_MOST_STEPS = 100  # for every row; 12 have been seen, where nearly all columns of a factor were needed
+_MOST_STEPS = 100  # for every row and point; 10 have been seen, where nearly all columns of a factor were needed
 _FINEST = 1e-3  # of a share
 _LARGEST = 0.98  # a share above it is not told from this one
 _FIRST_STEP = 0.05  # of lambda, over which the first slope is taken
@@ -39,7 +38,7 @@ def kernel_factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
     return Z
 
 
-def mixture_share(Z: NDArray[np.float64], n_mixture: int) -> float:
+def mixture_share(Z: NDArray[np.float64], n_mixture: int, *, n_threads: int = 1) -> float:
     """Return KM2's estimate of the share of the last rows' distribution in that of the first `n_mixture` rows.
 
     With means m_F of the mixture and m_H of the component in feature space, d(lambda) is the distance of lambda m_F +
@@ -52,12 +51,24 @@ def mixture_share(Z: NDArray[np.float64], n_mixture: int) -> float:
     distance = float(np.linalg.norm(along))
     if distance == 0:
         return _LARGEST
-    first = float(np.linalg.norm(_apart(Z, mixture + _FIRST_STEP * along))) / _FIRST_STEP
+    hull = _core.HullDistance(np.ascontiguousarray(Z), n_threads=n_threads, isa="")  # begins where the last point ended
+
+    def apart_at(factor: float) -> NDArray[np.float64]:
+        """Return mixture + factor along - the nearest point of the hull."""
+        found = hull.nearest(mixture + factor * along, max_steps=_MOST_STEPS * len(Z))
+        if found["status"] == "max_steps":
+            raise RuntimeError(
+                f"km2: the nearest point of the hull of {len(Z)} rows has not been found in {found['n_steps']} steps"
+            )
+        apart: NDArray[np.float64] = found["apart"]
+        return apart
+
+    first = float(np.linalg.norm(apart_at(_FIRST_STEP))) / _FIRST_STEP
     threshold = (1 - _OF_DISTANCE) * first + _OF_DISTANCE * distance
     low, high = 0.0, _LARGEST
     while high - low > _FINEST:
         share = (low + high) / 2
-        apart = _apart(Z, mixture + share / (1 - share) * along)  # lambda - 1 = share / (1 - share)
+        apart = apart_at(share / (1 - share))  # lambda - 1
         length = float(np.linalg.norm(apart))
         # The derivative of the distance, where the nearest point is held fast (the envelope theorem).
         slope = float(apart @ along) / length if length > 0 else 0.0
@@ -66,20 +77,3 @@ def mixture_share(Z: NDArray[np.float64], n_mixture: int) -> float:
         else:
             low = share
     return (low + high) / 2
-
-
-def _apart(Z: NDArray[np.float64], point: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return point - the nearest point of the convex hull of the rows of Z.
-
-    Non-negative least squares, by active sets, with a heavy equation more that asks for weights that sum to 1.
-    """
-    heavy = _HEAVY * math.sqrt(float(np.einsum("ij,ij->i", Z, Z).max()))
-    system = np.vstack([Z.T, np.full(len(Z), heavy)])
-    try:
-        weights, _ = nnls(system, np.append(point, heavy), maxiter=_MOST_STEPS * len(Z))
-    except Exception as error:
-        if "Memory allocation failed" not in str(error):  # an error of SciPy's own, whose class is private
-            raise
-        raise MemoryError(f"cannot allocate {2 * system.nbytes} bytes for non-negative least squares") from error
-    apart: NDArray[np.float64] = point - Z.T @ (weights / weights.sum())
-    return apart

@@ -90,7 +90,8 @@ def km2(
     Notes
     -----
     O(m^2 (d + r)) time and O(m^2) memory for m <= 2 max_rows rows and a kernel matrix of rank r, of which 600 columns
-    at most are kept. The width of the kernel is that of five, from 0.1 to 10 times the median distance, at which
+    at most are kept, and O(r^2) for each of some thousand steps of an active-set method that follows the nearest point
+    of the hull. The width of the kernel is that of five, from 0.1 to 10 times the median distance, at which
     |m_u - m_p| is largest.
 
     References
@@ -132,7 +133,7 @@ def km2(
                 f"{furthest:.3g}, and {by_chance:.3g} is expected of two samples of one distribution; the estimate is "
                 f"made of noise"
             )
-        return mixture_share(kernel_factor(best), unl.size)
+        return mixture_share(kernel_factor(best), unl.size, n_threads=threads)
 
     return _estimate(estimate, sample, n_boot, generator)
 
