@@ -368,7 +368,7 @@ def main() -> int:
     random.Random(options.seed).shuffle(everything)  # noqa: S311 - a sample, not a secret
     sample = everything[: options.sample or None]
     import_libraries()
-    counts = [0, 0, 0]
+    counts = {mutant.module: [0, 0, 0] for mutant in sample}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_package(folder)
@@ -385,14 +385,18 @@ def main() -> int:
                 break
             tests = tuple(MODULES[mutant.module])
             found = judge(folder, mutant, tests, allowed[tests])
-            counts[found] += 1
+            counts[mutant.module][found] += 1
             if found == _SURVIVED:
                 print(f"SURVIVED line {mutant.line} of {mutant}", flush=True)
+    for module, (survived, failed, long) in sorted(counts.items()):
+        n = survived + failed + long
+        print(f"{module}: {n} mutants, {failed} failed a test, {long} ran too long, {survived} survived")
+    n_survived = sum(survived for survived, _, _ in counts.values())
     print(
-        f"{sum(counts)} of {n_places} mutants: {counts[1]} failed a test, {counts[2]} ran too long, {counts[0]} "
-        f"survived; {n_places - len(everything)} that mean the same were left out"
+        f"{sum(map(sum, counts.values()))} of {n_places} mutants were tried, {n_survived} survived; "
+        f"{n_places - len(everything)} that mean the same were left out"
     )
-    return int(counts[0] > 0)
+    return int(n_survived > 0)
 
 
 if __name__ == "__main__":
