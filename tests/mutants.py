@@ -294,7 +294,7 @@ def source_of(mutant: Mutant) -> str:
     return ast.unparse(ast.fix_missing_locations(Dropped().visit(tree)))
 
 
-def judge(folder: Path, mutant: Mutant | None, tests: list[str], seconds: float) -> int:
+def judge(folder: Path, mutant: Mutant | None, tests: tuple[str, ...], seconds: float) -> int:
     """Run the tests in a forked process against the package in the folder, with the mutant in it."""
     if mutant is not None:
         (folder / "fastpu" / f"{mutant.module}.py").write_text(source_of(mutant))
@@ -368,30 +368,35 @@ def main() -> int:
     random.Random(options.seed).shuffle(everything)  # noqa: S311 - a sample, not a secret
     sample = everything[: options.sample or None]
     import_libraries()
-    counts = [0, 0, 0]
+    counts = {mutant.module: [0, 0, 0] for mutant in sample}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_package(folder)
         allowed = {}
-        for module in sorted({mutant.module for mutant in sample}):
+        for tests in sorted({tuple(MODULES[mutant.module]) for mutant in sample}):
             began = time.monotonic()
-            if judge(folder, None, MODULES[module], 600) != _SURVIVED:
-                print(f"the tests of {module} fail without a mutant: {', '.join(MODULES[module])}")
+            if judge(folder, None, tests, 600) != _SURVIVED:
+                print(f"tests fail without a mutant: {' '.join(tests)}")
                 return 2
-            allowed[module] = 10 + 3 * (time.monotonic() - began)
+            allowed[tests] = 10 + 3 * (time.monotonic() - began)
         start = time.monotonic()
         for mutant in sample:
             if time.monotonic() - start > options.seconds:
                 break
-            found = judge(folder, mutant, MODULES[mutant.module], allowed[mutant.module])
-            counts[found] += 1
+            tests = tuple(MODULES[mutant.module])
+            found = judge(folder, mutant, tests, allowed[tests])
+            counts[mutant.module][found] += 1
             if found == _SURVIVED:
                 print(f"SURVIVED line {mutant.line} of {mutant}", flush=True)
+    for module, (survived, failed, long) in sorted(counts.items()):
+        n = survived + failed + long
+        print(f"{module}: {n} mutants, {failed} failed a test, {long} ran too long, {survived} survived")
+    n_survived = sum(survived for survived, _, _ in counts.values())
     print(
-        f"{sum(counts)} of {n_places} mutants: {counts[1]} failed a test, {counts[2]} ran too long, {counts[0]} "
-        f"survived; {n_places - len(everything)} that mean the same were left out"
+        f"{sum(map(sum, counts.values()))} of {n_places} mutants were tried, {n_survived} survived; "
+        f"{n_places - len(everything)} that mean the same were left out"
     )
-    return int(counts[0] > 0)
+    return int(n_survived > 0)
 
 
 if __name__ == "__main__":

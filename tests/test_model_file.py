@@ -142,6 +142,14 @@ def test_foreign_files(path):
     refused(path, "truncated or no .npz file")
 
 
+def test_the_order_of_names_in_the_header_means_nothing(path):
+    expected, content = load(path), members(path)
+    header = json.loads(content["header.json"])
+    content["header.json"] = json.dumps({name: header[name] for name in reversed(header)}).encode()
+    rewrite(path, content)
+    assert_same(load(path), expected)
+
+
 def test_newer_format(path):
     edit(path, lambda h: h.update(format=2, fastpu="9.9"), signed=False)
     refused(path, "it was written by a newer fastpu ('9.9', format 2; this one reads formats up to 1): upgrade fastpu")
