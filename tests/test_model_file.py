@@ -232,6 +232,8 @@ def test_shapes_that_do_not_fit_are_refused_before_memory_is_taken(path, shape):
         (header_of("'<f8'", "(-2,)") + bytes(16), "is no array of plain numbers"),
         (header_of("'<b8'", "(2,)") + bytes(16), "cannot be loaded"),
         (header_of("'|O'", "(2,)") + bytes(16), "is no array of plain numbers"),
+        (header_of("'<f1'", "(2,)") + bytes(2), "is no array of plain numbers"),
+        (header_of("'|b8'", "(2,)") + bytes(16), "is no array of plain numbers"),
         (header_of("__import__('os')", "(2,)") + bytes(16), "is no array of plain numbers"),
         (b"\x93NUMPY\x01\x00\xff\xff", "is no array of plain numbers"),
         (b"\x93NUMPY", "is no array of the version"),

@@ -38,7 +38,7 @@ FORMAT = 1
 _HEADER = "header.json"
 _NPY_MAGIC = b"\x93NUMPY"
 _NPY_HEADER = re.compile(
-    rb"\{'descr': '([<|][biuf][1248])', 'fortran_order': False, "
+    rb"\{'descr': '(\|[biu]1|<[iuf][248])', 'fortran_order': False, "
     rb"'shape': \(((?:[0-9]{1,19}, ?)*(?:[0-9]{1,19})?)\), \} *\n"
 )
 
