@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _kernels
+from fastpu._validate import check_matrix
 from helpers import refused
 from machine_cases import (
     FORMS,
@@ -42,6 +43,36 @@ def rbf(A, B):
     """A function of the caller's, which pickle can find."""
     A, B = (M.toarray() if sp.issparse(M) else np.asarray(M) for M in (A, B))
     return np.exp(-0.4 * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+
+
+# -- blocks of rows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_per_row", [0, 7, 50])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_blocks_have_all_rows_in_order_and_as_many_as_may_be(form, n_per_row, small_blocks):
+    X = np.tril(np.ones((60, 60)))[[0, 3, 59, 45, *range(2, 40), 0, 0, 0], :]
+    rows = form(X if form is sp.csr_array else X[:, :9])
+    native = check_matrix(rows).native
+    lengths = np.diff(rows.indptr) if form is sp.csr_array else np.full(len(X), 9)
+
+    def fits(start, stop):
+        return stop - start == 1 or max(lengths[start:stop].sum(), (stop - start) * n_per_row) <= 40
+
+    blocks = [(rows.start, rows.stop) for rows in _kernels.row_blocks(native, n_per_row)]
+    assert [row for block in blocks for row in range(*block)] == list(range(len(X)))
+    for start, stop in blocks:
+        assert fits(start, stop)
+        assert stop == len(X) or not fits(start, stop + 1)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_width_scale_of_weighted_rows_is_that_of_all_blocks_together(form, data, small_blocks):
+    X, y = np.maximum(data[0], 0), data[1]  # sparse input leaves the zeros out
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    variance = np.var(np.repeat(X, weights.astype(int), axis=0))
+    model = fastpu.fit_svm(form(X), y, kernel="rbf", gamma="scale", sample_weight=weights)
+    assert model.gamma == pytest.approx(1 / (X.shape[1] * variance), rel=1e-12)
 
 
 # -- scores ------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from fastpu.datasets import (
     PUSplit,
     make_four_normals,
+    make_pu_toy1,
+    make_pu_toy2,
     make_trifurcate,
     make_two_normals,
     split_case_control,
@@ -224,6 +226,15 @@ def test_moments_of_the_simulated_classes():
         np.testing.assert_allclose(X[y == label].mean(axis=0), mean, atol=0.04)
         between = 9 * np.array([np.cos(angles[ks]).var(), np.sin(angles[ks]).var()])
         np.testing.assert_allclose(X[y == label].var(axis=0), between + np.array([1, 4]), rtol=0.02)
+
+
+@pytest.mark.parametrize(("make", "centres"), [(make_pu_toy1, [(2, 2), (-2, -2)]), (make_pu_toy2, [(2, -3), (-3, 2)])])
+def test_moments_of_the_toys_of_the_path_paper(make, centres):
+    X, y = make(100_001, random_state=0)
+    assert np.sum(y == 1) == 50_001
+    for label, centre in zip((1, -1), centres, strict=True):
+        np.testing.assert_allclose(X[y == label].mean(axis=0), centre, atol=0.04)
+        np.testing.assert_allclose(np.cov(X[y == label].T), 2 * np.eye(2), atol=0.08)
 
 
 def test_far_positives_are_where_they_are_put():

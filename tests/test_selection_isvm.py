@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,13 @@ def test_all_costs_are_fitted_at_once_and_chosen_from_as_one_by_one(name, data):
     for column in ("status", "score"):
         assert first[column] == second[column]
     np.testing.assert_array_equal(together.model.coef, single.model.coef)
+
+
+def test_seconds_of_shared_fits_add_up_to_no_more_than_the_search_took(data):
+    X, y, _ = data
+    start = time.perf_counter()
+    seconds = fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, random_state=0).table["seconds"]
+    assert 0 < seconds.min() <= seconds.sum() <= time.perf_counter() - start
 
 
 def test_a_collapsed_fit_is_inadmissible(data):
