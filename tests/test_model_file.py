@@ -329,7 +329,7 @@ def test_overlapping_members(path):
     changed = bytearray(content)
     changed[second + 42 : second + 46] = content[first + 42 : first + 46]
     path.write_bytes(changed)
-    refused(path)
+    refused(path, "starts where another does")
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,7 @@ def _as_value_error(path: str) -> Iterator[None]:
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
     """Return the members by name, after checking how they are stored and that they fit the file."""
     members: dict[str, zipfile.ZipInfo] = {}
+    starts: set[int] = set()
     total = 0
     for member in archive.infolist():
         name = member.filename
@@ -238,7 +239,10 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
             raise ValueError(f"its member {short(name)} is compressed, which fastpu never does")
         if member.compress_size != member.file_size:
             raise ValueError(f"its member {short(name)} has two sizes")
+        if member.header_offset in starts:  # of which zipfile warns, in its newer releases
+            raise ValueError(f"its member {short(name)} starts where another does")
         total += member.file_size
+        starts.add(member.header_offset)
         members[name] = member
     if total > size:
         raise ValueError(f"its members claim {total} bytes, but the file has {size}")
