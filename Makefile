@@ -173,16 +173,22 @@ leaks: $(VENV)/.has-test  ## a thousand fits of every method, with errors and st
 # Each target takes FUZZ_RUNS inputs from libFuzzer; what it finds lies in build/fuzz, beside the corpus that it goes on
 # from next time. With gcc, libFuzzer is the library inside the atheris package. No entropic scheduling: with thousands
 # of edges for every input it takes most of the time. A small quarantine, so that memory stays in the cache, and short
-# traces of allocations: run the program on what was found for the long ones.
+# traces of allocations: run the program on what was found for the long ones. The Python half has an environment of its
+# own, as that of the address sanitizer: an editable install comes through a loader that atheris cannot instrument.
 FUZZ_OPTIONS = -runs=$(FUZZ_RUNS) -timeout=20 -entropic=0 -reduce_inputs=0
+FUZZ_VENV := build/fuzz-venv
 fuzz: $(VENV)/.has-fuzz  ## fuzz the C++ core, its bindings and load; FUZZ_RUNS=1000000, FUZZ_TARGETS="fuzz_svm fuzz_load"
-	@$(MAKE) install
+	$(VENV_PYTHON) -m venv --without-pip $(FUZZ_VENV)
+	$(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))" \
+	  > $$($(FUZZ_VENV)/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/packages.pth
+	$(PIP) --python $(FUZZ_VENV)/bin/python install --no-build-isolation --no-deps --ignore-installed . \
+	  -C build-dir=build/fuzz-python
 	$(CMAKE) --preset fuzz > /dev/null \
 	  -DFASTPU_LIBFUZZER=$$($(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))")/libclang_rt.fuzzer_no_main.a
 	$(CMAKE) --build build/fuzz
 	@for target in $(FUZZ_TARGETS); do \
 	  corpus=build/fuzz/corpus/$$target; mkdir -p $$corpus; echo "$$target"; \
-	  if [ -e tests/fuzz/$$target.py ]; then program="$(VENV_PYTHON) tests/fuzz/$$target.py -max_len=20000"; \
+	  if [ -e tests/fuzz/$$target.py ]; then program="$(FUZZ_VENV)/bin/python tests/fuzz/$$target.py -max_len=20000"; \
 	  else program="build/fuzz/cpp/fuzz/$$target -max_len=256"; fi; \
 	  ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1 UBSAN_OPTIONS=print_stacktrace=1 $$program $$corpus $(FUZZ_OPTIONS) -artifact_prefix=build/fuzz/$$target- \
 	    > build/fuzz/$$target.log 2>&1 || { tail -40 build/fuzz/$$target.log; exit 1; }; \
