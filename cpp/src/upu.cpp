@@ -192,7 +192,6 @@ class ConvexRisk {
   template <bool kDerive>
   void visit(const RowBlock& block) {
     double sum = 0;
-    double slopes = 0;
     for (index_t k = 0; k < block.n; ++k) {
       const index_t i = block.first + k;
       const double f = block.products[k];
@@ -210,7 +209,7 @@ class ConvexRisk {
       }
       if constexpr (kDerive) {
         scores_[i] = f;
-        slopes += std::fabs(slope);
+        group_slopes_[index(block.group)] += std::fabs(slope);
         block.weights[0][k] = slope;
         if (pass_.has_gram()) {
           block.scale[k] = std::sqrt(curvature);
@@ -220,7 +219,6 @@ class ConvexRisk {
       }
     }
     group_risks_[index(block.group)] += sum;  // whose blocks come in their order
-    if constexpr (kDerive) group_slopes_[index(block.group)] += slopes;
   }
 
   double total(const std::vector<double>& at) const {

@@ -303,7 +303,8 @@ int heavier_class(const SvmPathProblem& problem) {
     const auto label = static_cast<double>(problem.labels[i]);
     const double cost = problem.costs[i];
     if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
-    if (cost != kInfinity && !(cost >= kLeastCost && cost <= kMostCost)) {
+    const bool is_cost = cost == kInfinity || (cost >= kLeastCost && cost <= kMostCost);
+    if (!is_cost) {
       throw std::invalid_argument("costs must be infinite or between 1e-100 and 1e100, got " + to_text(cost));
     }
     const int side = label > 0 ? 0 : 1;
