@@ -9,6 +9,7 @@ import os
 import re
 import reprlib
 import signal
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 N_ROWS = 24
-_SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") else 20
+_SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") or sys.gettrace() is not None else 20
 
 #: Methods without a word of documentation on their arguments: other parts of fastpu call them.
 NOT_FOR_USERS = {"SVMPath.changes", "SVMPath.knot_values", "SVMPath.of_fold", "SVMPath.train", "SVMPath.alpha_at"}

@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import gc
 import signal
-import sys
 import threading
 import time
 import weakref
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 import threadpoolctl
 
+from interrupts import untraced
 from method_recipes import RECIPES, bits, computing_functions, result
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def interrupted(call: Callable[[], object], seconds: float) -> bool:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
-@pytest.mark.skipif(sys.gettrace() is not None, reason="an exception within coverage's trace leaves its lock taken")
+@untraced
 @each_recipe
 def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe):
     """How soon it ends is measured by bench/interrupts.py and tested by the methods' own tests."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastpu._side_by_side import side_by_side
-from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix, untraced
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 7])
@@ -41,6 +41,7 @@ def test_several_items_are_worked_on_at_once():
 
 
 @posix
+@untraced
 @pytest.mark.parametrize("delay", [0.002, *np.geomspace(0.01, 0.3, 8)])
 def test_ctrl_c_comes_out_at_any_moment_and_leaves_no_worker(delay):
     """Of very many short items, between which an executor of the standard library can wait for ever."""

@@ -7,6 +7,7 @@ import copy
 import pickle
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -293,3 +294,9 @@ def test_several_threads_may_fit_at_once(data):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: bits(fastpu.fit_svm_path(X, y, gamma=0.5, **OPTIONS)), range(8))
         assert set(found) == {expected}
+
+
+@pytest.mark.parametrize("changes", [{"degree": 2**63}, {"degree": -1}, {"coef0": np.inf}])
+def test_a_kernel_that_the_core_cannot_take_is_refused_when_a_path_is_made_or_loaded(data, changes):
+    path = fastpu.fit_svm_path(*data, kernel="linear")
+    refused(ValueError, "degree must be >= 0 and coef0 finite", lambda: replace(path, **changes))

@@ -32,6 +32,7 @@ __all__ = [
     "check_csr",
     "check_dense",
     "check_kernel",
+    "check_kernel_fields",
     "check_kernel_matrix",
     "convert_rows",
     "is_rising",
@@ -85,6 +86,19 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
         coef0=check_float("coef0", coef0),
         function=None if isinstance(kernel, str) else kernel,
     )
+
+
+def check_kernel_fields(kernel: Kernel) -> None:
+    """Check the kernel that a model says it has, whose file anyone may have written."""
+    if kernel.name not in (*KERNELS, "callable"):
+        raise ValueError(f"kernel {kernel.name!r} is unknown")
+    gamma = kernel.gamma
+    if kernel.name in KERNELS_WITH_GAMMA and not (isinstance(gamma, int | float) and 0 < gamma < np.inf):
+        raise ValueError(f"gamma must be a positive number for kernel {kernel.name!r}, got {gamma}")
+    if not 0 <= kernel.degree <= np.iinfo(np.int32).max or not np.isfinite(kernel.coef0):
+        raise ValueError(f"degree must be >= 0 and coef0 finite, got {kernel.degree} and {kernel.coef0}")
+    if (kernel.name == "callable") != (kernel.function is not None):
+        raise ValueError("function must be there for the kernel 'callable', and for no other")
 
 
 def _check_gamma(gamma: object) -> float | str:

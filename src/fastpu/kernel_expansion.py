@@ -9,11 +9,11 @@ import numpy as np
 
 from fastpu import _core
 from fastpu._kernels import (
-    KERNELS,
-    KERNELS_WITH_GAMMA,
+    Kernel,
     call_kernel,
     check_csr,
     check_dense,
+    check_kernel_fields,
     convert_rows,
     is_rising,
     row_blocks,
@@ -101,14 +101,7 @@ class KernelExpansion(Model):
             raise ValueError("dual_coef must be finite")
         if not np.isfinite(self.intercept):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
-        if self.kernel not in (*KERNELS, "callable"):
-            raise ValueError(f"kernel {self.kernel!r} is unknown")
-        if self.kernel in KERNELS_WITH_GAMMA and not (self.gamma is not None and 0 < self.gamma < np.inf):
-            raise ValueError(f"gamma must be a positive number for kernel {self.kernel!r}, got {self.gamma}")
-        if not 0 <= self.degree <= np.iinfo(np.int32).max or not np.isfinite(self.coef0):
-            raise ValueError(f"degree must be >= 0 and coef0 finite, got {self.degree} and {self.coef0}")
-        if (self.kernel == "callable") != (self.function is not None):
-            raise ValueError("function must be there for the kernel 'callable', and for no other")
+        check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
         self._check_coef()
         self._check_vectors()
 

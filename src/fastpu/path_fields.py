@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._kernels import KERNELS, KERNELS_WITH_GAMMA, check_csr, check_dense, is_rising
+from fastpu._kernels import Kernel, check_csr, check_dense, check_kernel_fields, is_rising
 
 if TYPE_CHECKING:
     from fastpu.svm_path_model import SVMPath
@@ -39,12 +39,7 @@ def check_path_fields(path: SVMPath) -> None:
         raise ValueError("knots must be there, down to 0, as status says")
     _check_log(path)
     _check_positions(path)
-    if path.kernel not in (*KERNELS, "callable"):
-        raise ValueError(f"kernel {path.kernel!r} is unknown")
-    if path.kernel in KERNELS_WITH_GAMMA and not (path.gamma is not None and 0 < path.gamma < np.inf):
-        raise ValueError(f"gamma must be a positive number for kernel {path.kernel!r}, got {path.gamma}")
-    if (path.kernel == "callable") != (path.function is not None):
-        raise ValueError("function must be there for the kernel 'callable', and for no other")
+    check_kernel_fields(Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function))
     _check_train(path)
 
 
