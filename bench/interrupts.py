@@ -43,6 +43,13 @@ def rows(n: int, d: int = 20, groups: str = "PU", *, seed: int = 0, overlap: flo
     return X, y
 
 
+def _uneven(n: int, d: int) -> tuple[Any, Any]:
+    """Nearly as many rows in one class as in the other: a path begins with a system of thousands of free rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+
+
 def csr(n: int, d: int, groups: str = "PU", *, density: float = 0.02) -> tuple[Any, Any]:
     matrix = sp.random(n, d, density=density, format="csr", random_state=np.random.default_rng(0))
     y = np.array([{"P": 1, "U": 0, "N": -1}[group] for group in groups])[np.arange(n) % len(groups)]
@@ -161,6 +168,7 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
         "fit_nnpu", rows(2000, 20), many(60_000_000).reshape(-1, 20), **_RISK, model="mlp", n_hidden=500, n_epochs=1
     ),
     "fit_svm_path": lambda: fit("fit_svm_path", rows(3000, 20, "PN"), kernel="rbf"),
+    "fit_svm_path start": lambda: fit("fit_svm_path", _uneven(8000, 60), kernel="rbf", gamma=0.5),
     "fit_pu_svm_path": lambda: fit("fit_pu_svm_path", rows(6000, 20), cost_pos=1.0),
     "fit_pu_svm_path inf": lambda: fit("fit_pu_svm_path", rows(4000, 20), kernel="rbf"),
     "knn_graph": lambda: fit("knn_graph", rows(100_000, 30)),

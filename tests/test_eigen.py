@@ -66,3 +66,11 @@ def test_ctrl_c_does_not_wait_for_lapack(monkeypatch):
         assert interrupted_after(lambda: symmetric_eigen(symmetric(501))) < INTERRUPT_SECONDS
     finally:
         go_on.set()
+
+
+@pytest.mark.parametrize("n", [2, 501])
+@pytest.mark.parametrize("entry", [np.nan, np.inf, 1.7e308])
+def test_matrices_without_eigenvalues_are_refused(n, entry):
+    """LAPACK returns NaN for some of them, and NumPy an error of its own for others."""
+    with pytest.raises(ValueError, match="do not overflow; scale X"):
+        symmetric_eigen(np.full((n, n), entry))

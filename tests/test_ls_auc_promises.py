@@ -329,6 +329,23 @@ def test_overflow_is_refused(data, monkeypatch):
     assert np.isfinite(small.coef).all()
 
 
+@pytest.mark.parametrize("lam", [0.0, 1e-3, 1.79e308])
+def test_moments_that_overflow_together_are_refused(data, lam):
+    """Their sum was infinite where none of them is: a model of zeros came, with an objective of NaN."""
+    X, y = data
+    X = X / np.abs(X).max(axis=0)
+    words = f"do not overflow, got lam={lam:g}; scale the features, or lower lam"
+    refusals = []
+    for size in np.geomspace(1e153, 1e155, 300):
+        try:
+            model = fastpu.fit_ls_auc(X * size, y, lam=lam)
+        except ValueError as error:
+            refusals.append(str(error))
+        else:
+            assert np.isfinite([*model.coef, *model.objective, *model.history["residual"]]).all()
+    assert any(words in each for each in refusals)
+
+
 def test_memory_is_refused_before_work_begins(data):
     X, y = data
     centers = np.arange(4e6).reshape(-1, 4)

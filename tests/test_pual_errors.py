@@ -80,6 +80,19 @@ def test_kernels_and_components(fit, data):
     refused(ValueError, "n_threads must be", fit, *data, n_threads=0)
 
 
+@pytest.mark.parametrize("size", [8e307, 1.5e308])
+@each_fit
+def test_kernel_values_whose_sums_overflow(fit, size, data):
+    X, y = data
+    K = X @ X.T
+    K *= size / np.abs(K).max()
+    options = {"kernel": "precomputed"} | ({"n_neighbors": 0} if fit.has_graph else {})
+    words = "so small that sums of kernel values do not overflow"
+    refused(ValueError, words, fit, K, y, **options)
+    words = "so small that sums of their squares, or of kernel values, do not overflow"
+    refused(ValueError, words, fit, K, y, n_components=20, random_state=0, **options)
+
+
 def test_graphs(data):
     X, y = data
     W, R = fastpu.knn_similarity(X)

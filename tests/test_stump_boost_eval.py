@@ -48,6 +48,25 @@ def test_a_validation_set_without_early_stopping_changes_nothing(fit, data):
     assert judged.threshold == plain.threshold
 
 
+@pytest.mark.parametrize("max_bins", [None, 12, 300])
+@each_fit
+def test_validation_rows_may_have_any_form(fit, max_bins, data):
+    """Their scores are summed in their own type and form, and codes of bins may have one byte or two."""
+    X, y, X_valid, y_valid = (part.astype(np.float32) for part in data)
+    curve = fit(X, y, n_rounds=20, max_bins=max_bins, eval_set=(X_valid, y_valid)).history["eval_auc"]
+    assert len(np.unique(curve)) > 3
+    for rows in (X_valid.astype(np.float64), to_csr(X_valid), to_csr(X_valid.astype(np.float64))):
+        other = fit(X, y, n_rounds=20, max_bins=max_bins, eval_set=(rows, y_valid))
+        np.testing.assert_array_equal(other.history["eval_auc"], curve)
+    if max_bins is not None:
+        # All rows are binned together: thresholds that the training rows alone would not have are in this one.
+        bins = fastpu.bin_features(np.vstack([X, X_valid]), max_bins=max_bins)
+        binned = fit(bins[: len(X)], y, n_rounds=20, eval_set=(bins[len(X) :], y_valid))
+        stages = binned.staged_decision_function(X_valid)
+        expected = [metrics.auc(y_valid, stage) for stage in stages]
+        np.testing.assert_allclose(binned.history["eval_auc"], expected, rtol=0, atol=AUC_TOL)
+
+
 @pytest.mark.parametrize("max_bins", [None, 12])
 @pytest.mark.parametrize("patience", [1, 5, 20])
 @each_fit

@@ -163,6 +163,17 @@ def test_scaled_kernels_scale_the_path():
     np.testing.assert_allclose(half.scores(X, lams / 2), path.scores(X, lams), rtol=0, atol=CLOSE)
 
 
+def test_a_start_that_rounding_moves_beyond_its_bounds_is_put_back():
+    """Rows that an RBF kernel hardly tells apart: the start had an alpha of -6e-17, and the path was refused."""
+    X = np.array(
+        [[2.06769346916272e-05], [-3.0840289055616685e-05], [-0.00017152810381321847], [0.00019555209858389925]]
+    )
+    path = fit(X, np.array([1, 1, 1, -1]), kernel="rbf", gamma=0.1645812427925432)
+    assert (path.start_alpha >= 0).all()
+    assert (path.start_alpha <= path.costs).all()
+    assert path.start_alpha[:3].sum() == pytest.approx(1)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_doubled_rows_at_half_the_cost_change_nothing(kernel):
     X, y = normal_rows(6, 30)

@@ -300,3 +300,12 @@ def test_several_threads_may_fit_at_once(data):
 def test_a_kernel_that_the_core_cannot_take_is_refused_when_a_path_is_made_or_loaded(data, changes):
     path = fastpu.fit_svm_path(*data, kernel="linear")
     refused(ValueError, "degree must be >= 0 and coef0 finite", lambda: replace(path, **changes))
+
+
+@pytest.mark.parametrize("lam_min", [True, -1.0, np.nan, np.inf, 10**400, "1", None])
+def test_a_lam_min_that_no_path_has_is_refused_when_a_path_is_made_or_loaded(data, lam_min):
+    path = fastpu.fit_svm_path(*data, kernel="linear")
+    refused(
+        ValueError, "params must have a finite lam_min >= 0",
+        lambda: replace(path, params={**path.params, "lam_min": lam_min}),
+    )  # fmt: skip

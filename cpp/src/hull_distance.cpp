@@ -9,6 +9,7 @@
 #include <string>
 
 #include "detail/elbow_factor.hpp"
+#include "detail/margin_task.hpp"
 #include "detail/path_kernels.hpp"
 #include "fastpu/aligned_buffer.hpp"
 
@@ -99,7 +100,7 @@ class HullDistance::Search {
       for (index_t f = 0; f < z_.n_cols; ++f) {
         const double value = z_.row(i)[f];
         if (!(std::fabs(value) <= kLargest)) {
-          throw std::invalid_argument("rows must have entries of at most 1e300, got " + std::to_string(value) +
+          throw std::invalid_argument("rows must have entries of at most 1e300, got " + detail::to_text(value) +
                                       " in row " + std::to_string(i));
         }
         largest = std::max(largest, std::fabs(value));
@@ -263,6 +264,7 @@ class HullDistance::Search {
       column_[at(j)] = loops_->dot(inside(j), entering_.data(), z_.n_cols);
     }
     double weight = 0;
+    bool is_independent = true;
     while (size() == capacity_ || ElbowFactor::is_dependent(factor_->add(column_.data(), diagonal, 0.0))) {
       // As the row is a combination of S (with weights that sum to 1), it can replace any of its parts.
       direction_.resize(weights_.size());
@@ -280,8 +282,8 @@ class HullDistance::Search {
       weights_[at(first)] = 0;
       weight += step;
       drop_rows(column_);
+      is_independent = false;
     }
-    const bool is_independent = weight == 0;
     take_in(i, weight);
     return is_independent;
   }

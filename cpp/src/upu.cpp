@@ -170,20 +170,30 @@ class ConvexRisk {
  private:
   static std::size_t index(index_t k) { return static_cast<std::size_t>(k); }
 
-  // The mean of each column. It moves the intercept alone, but makes for better numbers.
+  // The mean of each column. It moves the intercept alone, but makes for better numbers. What a sum of many rows loses
+  // to rounding is the mean of what is left of them: a constant column has to become 0.
   static AlignedBuffer<double> centre_of(const UpuProblem& problem, Isa isa, Team& team) {
+    const index_t n_features = detail::n_columns(problem.x);
+    auto mean = AlignedBuffer<double>::zeros(n_features + detail::kPanelWidth, "means of columns");
+    for (int time = 0; time < 2; ++time) {
+      const AlignedBuffer<double> rest = mean_from(mean.data(), problem, isa, team);
+      for (index_t f = 0; f < n_features; ++f) mean[f] += rest[f];
+    }
+    for (index_t f = 0; f < n_features; ++f) {
+      if (!std::isfinite(mean[f])) refuse_overflow("its rows", f);
+    }
+    return mean;
+  }
+
+  // The mean of each column less `origin`.
+  static AlignedBuffer<double> mean_from(const double* origin, const UpuProblem& problem, Isa isa, Team& team) {
     const index_t n = detail::n_rows(problem.x);
-    auto origin = AlignedBuffer<double>::zeros(detail::n_columns(problem.x) + detail::kPanelWidth, "means of columns");
-    RowPass pass(problem.x, nullptr, n, origin.data(), isa, team);
+    RowPass pass(problem.x, nullptr, n, origin, isa, team);
     auto mean = AlignedBuffer<double>::zeros(pass.width(), "means of columns");
     double* const sums[] = {mean.data()};
     pass.run(nullptr, 1, sums, [&](const RowBlock& block) {
       for (index_t i = 0; i < block.n; ++i) block.weights[0][i] = 1 / static_cast<double>(n);
     });
-    for (index_t f = detail::n_columns(problem.x); f < mean.size(); ++f) mean[f] = 0;
-    for (index_t f = 0; f < mean.size(); ++f) {
-      if (!std::isfinite(mean[f])) refuse_overflow("its rows", f);
-    }
     return mean;
   }
 

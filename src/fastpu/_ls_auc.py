@@ -272,7 +272,7 @@ def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMa
             solutions = [_solve_by_steps(point, data, means, basis) for point in points]
     models = []
     for point, solution in zip(points, solutions, strict=True):
-        _check_finite(rows, [solution.coef])
+        _check_finite(rows, [solution.coef, np.array([*solution.residuals, *solution.objective])])
         model, n_positive = _make_model(data, basis, point, solution)
         _warn(rows, basis, point, solution, n_positive)
         models.append(model)
@@ -301,6 +301,11 @@ def _value(form: Form, right: NDArray[np.float64], coef: NDArray[np.float64], re
 def _solve_directly(point: Point, moments: Moments) -> _Solution:
     right = point.form.right(moments.means)
     matrix = form_matrix(point.form, moments, point.lam)
+    if not np.isfinite(matrix).all():
+        raise ValueError(
+            f"X and lam must be such that the sums of squares of X, and lam beside them, do not overflow, "
+            f"got lam={point.lam:g}; scale the features, or lower lam"
+        )
     size = right.size
     factor, info = scipy.linalg.lapack.dpotrf(matrix, lower=1)
     pivots = np.diagonal(factor)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu import _core
+from fastpu._params import forced_isa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,8 @@ def mixture_share(Z: NDArray[np.float64], n_mixture: int, *, n_threads: int = 1)
     distance = float(np.linalg.norm(along))
     if distance == 0:
         return _LARGEST
-    hull = _core.HullDistance(np.ascontiguousarray(Z), n_threads=n_threads, isa="")  # begins where the last point ended
+    # Begins where the last point ended.
+    hull = _core.HullDistance(np.ascontiguousarray(Z), n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
 
     def apart_at(factor: float) -> NDArray[np.float64]:
         """Return mixture + factor along - the nearest point of the hull."""

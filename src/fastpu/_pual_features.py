@@ -46,6 +46,7 @@ __all__ = [
 
 _AT_ONCE = 4  # rows of a product that has to give the same bits for one and for many
 _LARGEST = 1e153  # of an entry of X, times the root of their number: its square is a number
+_LARGEST_SUM = 1e307  # of kernel values: some of them, with either sign, are added to it
 _CHUNK = 1 << 20  # entries of a block of rows that is worked on at a time
 
 
@@ -225,6 +226,10 @@ class KernelFeatures(Features):
         K = kernel_columns(rows, kernel, np.arange(n))
         blocks = row_strips(n, n)
         size = max(float(np.abs(K[block]).max()) for block in blocks)
+        if size > _LARGEST_SUM / n:
+            raise ValueError(
+                f"X must have entries so small that sums of kernel values do not overflow, got {size:g}; scale X"
+            )
         # Of K(x, x_j) over the unlabelled j.
         self._mean: NDArray[np.float64] = np.concatenate([K[block][:, rows.unl].mean(axis=1) for block in blocks])
         mean, mean_unl = self._mean[self._order], float(self._mean[rows.unl].mean())
@@ -283,7 +288,7 @@ class NystroemFeatures(DenseFeatures):
         z = kernel_columns(rows, kernel, landmarks)
         inner = np.ascontiguousarray(z[landmarks])
         diagonal = kernel_diagonal(rows, kernel)
-        values, vectors = symmetric_eigen(0.5 * (inner + inner.T))
+        values, vectors = symmetric_eigen(0.5 * inner + 0.5 * inner.T)
         kept = values > values.size * np.finfo(float).eps * max(float(values[-1]), 0.0)
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")

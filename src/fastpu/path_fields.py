@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu._kernels import Kernel, check_csr, check_dense, check_kernel_fields, is_rising
+from fastpu._text import short
 
 if TYPE_CHECKING:
     from fastpu.svm_path_model import SVMPath
@@ -47,8 +49,9 @@ def _check_log(path: SVMPath) -> None:
     norm = path.history.get("norm")
     if norm is None or norm.shape != path.lams.shape:
         raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
-    if not isinstance(path.params.get("lam_min"), float | int):
-        raise ValueError("params must have the number lam_min")
+    lam_min = path.params.get("lam_min")
+    if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
+        raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
 
 
 def _check_positions(path: SVMPath) -> None:

@@ -69,7 +69,9 @@ bool Elbow::enter_pair(const std::vector<index_t>& weak) {
     reached_[at(i)] = 0;
     enter(i);
   }
-  return moving_.size() == 2;
+  if (moving_.size() == 2) return true;
+  while (!moving_.empty()) leave(moving_.back());
+  return false;
 }
 
 // Goes from the slopes reached so far towards those found, up to where a row at a bound would have to cross it; returns

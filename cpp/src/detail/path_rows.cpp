@@ -30,6 +30,7 @@ PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, 
 }
 
 void PathRows::take(index_t i, const std::vector<index_t>& positions, double* out) {
+  team_->poll();  // a factor of thousands of rows is made row by row, and takes seconds
   if (linear_ != nullptr) {
     for (std::size_t k = 0; k < positions.size(); ++k) {
       out[k] = path_loops_->dot(features(i), features(positions[k]), linear_->n_cols);

@@ -289,7 +289,9 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient).run();
   // Kernel values of very different size leave nothing but rounding of Newton steps. What SMO has found is feasible.
   if (!is_feasible(sorted_value, sorted_costs, total)) return value;
-  for (index_t c = 0; c < n; ++c) value[at(place[at(cache.columns()[at(c)])])] = sorted_value[at(c)];
+  for (index_t c = 0; c < n; ++c) {
+    value[at(place[at(cache.columns()[at(c)])])] = std::clamp(sorted_value[at(c)], 0.0, sorted_costs[at(c)]);
+  }
   return value;
 }
 
