@@ -112,6 +112,33 @@ def test_shapes_for_which_other_methods_are_chosen(C, sparse, n, d):
     certify(problem, result, tol=1e-7)
 
 
+@each_form
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_wide_rows_of_low_rank_are_solved_by_pairs(C, dtype, sparse):
+    """Descent hardly gets on with them, and they have too many columns for the interior point."""
+    problem = wide_of_low_rank(C)
+    result = solve(make_engine(problem.X, dtype=dtype, sparse=sparse), problem, tol=1e-6)
+    assert (result["method"], result["status"]) == ("smo", "gap")
+    certify(problem, result, tol=1e-6)
+    calls = [0]
+
+    def stop(n_iter, objective, gap):
+        calls.append(n_iter)
+        return n_iter > calls[-2] + 1  # a round of descent is one iteration, one of pairs has many
+
+    stopped = solve(make_engine(problem.X, dtype=dtype, sparse=sparse), problem, tol=1e-6, callback=stop)
+    assert (stopped["method"], stopped["status"]) == ("smo", "callback")
+    assert stopped["n_iter"] == calls[-1] < result["n_iter"]
+    assert stopped["objective"] - stopped["gap"] <= result["objective"] <= stopped["objective"]
+
+
+def wide_of_low_rank(C: float, n: int = 200, d: int = 2500, rank: int = 5) -> oracle.Problem:
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, rank)) @ (rng.normal(size=(rank, d)) * (rng.random((rank, d)) < 0.3))
+    y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
+    return oracle.Problem(X.astype(np.float32).astype(np.float64), y, np.full(n, C), np.zeros(n))
+
+
 # -- optimality --------------------------------------------------------------------------------------------------------
 
 
