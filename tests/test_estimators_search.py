@@ -67,6 +67,9 @@ def test_scorers_name_what_is_wrong():
         err_star_scorer(prior=1.5)
     with pytest.raises(ValueError, match="scenario must be one of"):
         puf_scorer(scenario="both")
+    three = GaussianNB().fit(X, np.arange(60) % 3)
+    with pytest.raises(ValueError, match=r"estimator must have two classes, got \[0, 1, 2\]"):
+        puf_scorer()(three, X, labelled)
 
 
 @pytest.mark.parametrize("scoring", SCORERS)

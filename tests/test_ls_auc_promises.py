@@ -346,6 +346,14 @@ def test_moments_that_overflow_together_are_refused(data, lam):
     assert any(words in each for each in refusals)
 
 
+def test_centers_that_the_dtype_of_x_cannot_hold_are_refused(data):
+    X, y = data
+    refused(
+        ValueError, "centers must be numbers of float32, the dtype of X, got some beyond its range",
+        fastpu.fit_ls_auc, X.astype(np.float32), y, basis="gauss", centers=X[:5] * 1e300,
+    )  # fmt: skip
+
+
 def test_memory_is_refused_before_work_begins(data):
     X, y = data
     centers = np.arange(4e6).reshape(-1, 4)

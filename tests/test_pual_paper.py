@@ -91,6 +91,18 @@ def test_a_step_that_is_too_long_diverges_and_says_so(data):
     assert np.isfinite(model.decision_function(X)).all()
 
 
+def test_an_iteration_without_a_first_step_is_refused(data):
+    X, y, _ = data
+    refused(ValueError, "mu must be between 1e-100 and 1e+100, got 1e+308", fastpu.fit_pual, X, y, mu=1e308, **RBF)
+    K = X @ X.T
+    options = {"kernel": "precomputed", "kernel_form": "paper", "n_neighbors": 0}
+    words = "X and mu must be so small that the iteration has a first step, got mu=1e+100"
+    refused(ValueError, words, fastpu.fit_pual, 1e98 * K, y, mu=1e100, **options)
+    words = "so small that squares of sums of kernel values do not overflow"
+    for fit in (fastpu.fit_pual, fastpu.fit_gllc):
+        refused(ValueError, words, fit, 1e150 * K, y, **options)
+
+
 @pytest.mark.filterwarnings("default::fastpu.PaperFormWarning")
 @pytest.mark.parametrize("fit", [fastpu.fit_pual, fastpu.fit_gllc], ids=["pual", "gllc"])
 def test_the_warning_says_what_it_is(fit, data):

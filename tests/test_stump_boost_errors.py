@@ -217,3 +217,16 @@ def test_missing_and_infinite_values_are_no_error(fit):
     lowest = np.where(np.isnan(X), -np.inf, X)
     np.testing.assert_array_equal(model.decision_function(X), model.decision_function(lowest))
     assert_same_stumps(model, fit(lowest, [1, 0, -1, 1, 0, -1] * 4, n_rounds=10))
+
+
+@each_fit
+def test_bins_of_validation_or_other_rows_have_to_be_those_of_the_training_rows(fit, data):
+    X, y = data
+    bins = fastpu.bin_features(X, max_bins=5)
+    with pytest.raises(ValueError, match="eval_set may hold BinnedFeatures only where X is BinnedFeatures too"):
+        fit(X, y, eval_set=(bins, y))
+    with pytest.raises(ValueError, match="eval_set must have the cuts of X: bin all rows together"):
+        fit(bins, y, eval_set=(fastpu.bin_features(X[:, :2], max_bins=5), y))
+    model = fit(bins, y)
+    with pytest.raises(ValueError, match=f"X must have {X.shape[1]} features like the training data, got 2"):
+        model.decision_function(fastpu.bin_features(X[:, :2], max_bins=5))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
+from helpers import refused
 from oracles import svm_path as oracle
 from path_cases import CLOSE, KERNELS, KKT_TOL, costs_of, kernel_of, normal_rows, worst_violation
 from svm_cases import CASES, case
@@ -235,6 +236,12 @@ def test_below_the_last_breakpoint_nothing_changes():
     for share in (0.5, 0.1, 1e-3):
         np.testing.assert_allclose(path.at(share * path.end).decision_function(X), at_end, rtol=0, atol=1e-7)
     np.testing.assert_array_equal(path.decision_function(X), at_end)
+
+
+def test_scores_beyond_the_end_of_a_path_that_was_cut_short_are_refused():
+    X, y = normal_rows(10, 30)
+    path = fit(X, y, kernel="linear", lam_min=0.5)
+    refused(ValueError, f"lams must be >= {path.end:.6g}, where the path ends, got 0.1", path.scores, X, [1.0, 0.1])
 
 
 def test_events_tell_who_is_on_the_margin():

@@ -154,6 +154,7 @@ def test_trivial_paths_have_one_machine():
         path = fastpu.fit_pu_svm_path(X, y)
     assert path.select("puf", X, y).params["value"] == 1.0
     assert (path.select("end").predict(X) == 1).all()
+    refused(ValueError, "model must have breakpoints, got a trivial path", fastpu.plot.path, path)
 
 
 def test_bad_arguments_are_named():

@@ -47,6 +47,7 @@ __all__ = [
     "Point",
     "PualOptions",
     "PualRound",
+    "check_parameter",
     "check_points",
     "check_pual_options",
 ]
@@ -158,10 +159,10 @@ def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
             entries: list[Any] = list(value)  # type: ignore[call-overload] # it is a sequence
             if not entries:
                 raise ValueError(f"{name} must be a number > 0 or a sequence of at least one, got {describe(value)}")
-            columns[name] = [_check(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
+            columns[name] = [check_parameter(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
             lengths[name] = len(entries)
         else:
-            columns[name] = [_check(name, value)]
+            columns[name] = [check_parameter(name, value)]
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
         raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
@@ -170,7 +171,8 @@ def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
     return [Point(**dict(zip(full, row, strict=True))) for row in zip(*full.values(), strict=True)], not lengths
 
 
-def _check(name: str, value: object) -> float:
+def check_parameter(name: str, value: object) -> float:
+    """Return a number > 0 of a size such that products of two of them do not overflow."""
     number = check_float(name, value, low=0, open_low=True)
     if not _LEAST <= number <= _MOST:
         raise ValueError(f"{name} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")

@@ -30,6 +30,7 @@ __all__ = ["PaperAdmm", "PaperKernel", "fit_paper_points", "mean_difference"]
 _COLUMNS = 256  # of the kernel matrix that are computed at a time
 _POWER_STEPS = 100
 _SAFE = 0.5  # mu times the largest eigenvalue: below 1 the iteration converges
+_LARGEST = 1e100  # of a kernel value, as of the parameters
 _BLOWN_UP = 1e8  # of the first scores: no bounded iteration goes there
 
 
@@ -47,10 +48,20 @@ class PaperKernel:
 
     @classmethod
     def of(cls, rows: Rows, kernel: Kernel) -> PaperKernel:
-        pos = kernel_columns(rows, kernel, rows.pos)
+        def columns(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+            found = kernel_columns(rows, kernel, numbers)
+            size = max(float(found.max(initial=0)), -float(found.min(initial=0)))
+            if size > _LARGEST:
+                raise ValueError(
+                    f"X must have entries so small that squares of sums of kernel values do not overflow, got "
+                    f"{size:g}; scale X"
+                )
+            return found
+
+        pos = columns(rows.pos)
         of_unl: NDArray[np.float64] = np.zeros(rows.n)
         for first in range(0, rows.unl.size, _COLUMNS):
-            of_unl += kernel_columns(rows, kernel, rows.unl[first : first + _COLUMNS]).sum(axis=1)
+            of_unl += columns(rows.unl[first : first + _COLUMNS]).sum(axis=1)
         return cls(rows, kernel, pos[rows.pos], pos.sum(axis=1), of_unl, rows.pos.size, rows.unl.size)
 
     @property
@@ -140,7 +151,7 @@ class PaperAdmm:
             elif hook is not None and hook(PualRound(**vars(point), n_iter=n_iter, objective=residual, gap=np.nan)):
                 status = "callback"
         if best is None:
-            raise ValueError(f"mu must be so small that the iteration has a first step, got {mu:g}")
+            raise ValueError(f"X and mu must be so small that the iteration has a first step, got mu={mu:g}; scale X")
         steps = np.array([step for step, _ in log])
         residuals = np.array([residual for _, residual in log])
         history = {"n_iter": steps, "objective": residuals, "gap": np.full(steps.size, np.nan)}

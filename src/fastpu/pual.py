@@ -11,7 +11,7 @@ import numpy as np
 from fastpu import _core
 from fastpu._params import forced_isa
 from fastpu._pual import Smooth, Solved, fit_points, record_of
-from fastpu._pual_arguments import PualRound, check_points, check_pual_options
+from fastpu._pual_arguments import PualRound, check_parameter, check_points, check_pual_options
 from fastpu._pual_features import times_rows
 from fastpu._pual_graph import check_graph
 from fastpu._pual_paper import PaperAdmm, fit_paper_points
@@ -224,7 +224,7 @@ def fit_pual(
         check_choice("solver", solver, _SOLVERS),
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
         0 if max_iter is None else min(check_int("max_iter", max_iter, low=1), _MOST_STEPS),
-        0.0 if mu is None else check_float("mu", mu, low=0, open_low=True),
+        0.0 if mu is None else check_parameter("mu", mu),
     )
     checked = check_graph(graph, n_neighbors)
     is_paper = options.kernel_form == "paper"
