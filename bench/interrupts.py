@@ -220,6 +220,7 @@ class Waiting:
 
 def measure(name: str, moments: list[float], n_threads: int) -> dict[str, Any]:
     """Interrupt the call of that name at every moment."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
     warnings.simplefilter("ignore")
     waiting = Waiting(CALLS[name](), n_threads)
     start = time.perf_counter()

@@ -126,3 +126,31 @@ def test_an_interrupt_between_any_two_steps_gives_it_back(interrupted_call, othe
     with one_blas_thread():
         assert [library.n_threads for library in libraries] == [1, 1]
     assert [library.n_threads for library in libraries] == [4, 3]
+
+
+def test_there_is_room_for_what_blas_takes_at_its_first_call(monkeypatch):
+    """OpenBLAS ends the process, or tries for ever, where there is none."""
+    asked = []
+
+    class NoMemory:
+        def __init__(self, _, n_bytes):
+            asked.append(n_bytes)
+            raise OSError("Cannot allocate memory")
+
+    monkeypatch.setattr(_blas_threads, "_n_callers_with_room", 0)
+    with one_blas_thread(2):
+        pass
+    with one_blas_thread(), one_blas_thread(2):  # nothing is asked for again
+        pass
+    monkeypatch.setattr(_blas_threads.mmap, "mmap", NoMemory)
+    with one_blas_thread(2):
+        assert not asked
+    work = 33 * 2**20
+    before = _blas_threads._LIMIT._holds.copy()
+    with pytest.raises(MemoryError, match=f"cannot allocate {3 * work} bytes for the work of BLAS"), one_blas_thread(5):
+        pytest.fail("there is no room for three more callers")
+    monkeypatch.setattr(_blas_threads, "_n_callers_with_room", 0)
+    with pytest.raises(MemoryError, match=f"cannot allocate {2 * work} bytes for the work of BLAS"), one_blas_thread():
+        pytest.fail("there is no room for NumPy's BLAS and SciPy's")
+    assert asked == [3 * work, 2 * work]
+    assert _blas_threads._LIMIT._holds == before

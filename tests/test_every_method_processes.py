@@ -150,3 +150,48 @@ for name in names:
 print(refused)
 """
     assert int(run(code)) > len(RECIPES)
+
+
+@needs_fork
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
+def test_short_of_memory_no_thread_takes_the_process_down():
+    """A thread that throws for the first time takes memory for that, and the C library ends the process without it.
+
+    So each fit has a process of its own. Nothing has called BLAS in it either, which ends the process as well, or tries
+    for ever, if it finds no room at its first call.
+    """
+    code = """
+import ctypes, os, re, resource, signal
+libc = ctypes.CDLL("libc.so.6")
+kept = [bytes(1 << 16) for _ in range(32)]
+
+def fit(name, arguments, megabytes):
+    signal.alarm(60)
+    libc.mallopt(-1, 1 << 23)  # M_TRIM_THRESHOLD: 2 MB are kept, for NumPy's buffers crash without
+    kept.clear()
+    with open("/proc/self/statm") as file:
+        taken = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + int(megabytes * 2**20), resource.RLIM_INFINITY))
+    try:
+        RECIPES[name].call(*arguments, n_threads=4)
+    except MemoryError as error:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        return 10 if re.search("[0-9]+ bytes|[0-9][.]? [KMGT]iB", str(error)) else 11
+    return 0
+
+found = {}
+for name in RECIPES:
+    if name == "select":
+        continue
+    arguments = RECIPES[name].arguments(RECIPES[name].rows * 2)
+    for megabytes in (1, 8, 13, 20, 40):
+        child = os.fork()
+        if child == 0:
+            os._exit(fit(name, arguments, megabytes))
+        found[name, megabytes] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+bad = {call: status for call, status in found.items() if status not in (0, 10)}
+assert not bad, bad
+print(list(found.values()).count(10))
+"""
+    assert int(run(code)) > 10

@@ -6,11 +6,13 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -102,15 +104,16 @@ class Bed {
 };
 
 enum class State : std::uint32_t {
-  idle,     // nothing to do
-  called,   // the caller has a loop for this worker, which has not noticed yet
-  working,  // it has noticed; the caller may not return before it is idle again
-  quitting  // the team ends
+  starting,  // the thread has not begun, or has no room yet; the caller waits
+  idle,      // nothing to do
+  called,    // the caller has a loop for this worker, which has not noticed yet
+  working,   // it has noticed; the caller may not return before it is idle again
+  quitting   // the team ends
 };
 
 // A cache line of its own for what a worker and the caller pass to and fro.
 struct alignas(64) Worker {
-  std::atomic<State> state{State::idle};
+  std::atomic<State> state{State::starting};
   Bed bed;
   std::thread thread;
 };
@@ -144,6 +147,21 @@ const Frame* find_frame(const Team* team) noexcept {
   return frame;
 }
 
+// What this library and the C++ runtime keep for each thread is allocated when a thread first asks for it, the latter
+// when it first throws; where there is no memory for it the C library ends the process. So each thread asks at its
+// beginning, a worker with the caller waiting, after a larger piece has shown that there is memory. Returns whether
+// there is.
+bool make_room_to_throw() noexcept {
+  constexpr std::size_t kMoreThanEnough = std::size_t{1} << 16;
+  void* volatile piece = std::malloc(kMoreThanEnough);  // volatile, or compilers leave out what is only freed again
+  if (piece == nullptr) return false;
+  std::free(piece);
+  const Frame* const volatile* const kept = &innermost_frame;
+  static_cast<void>(*kept);
+  [[maybe_unused]] const volatile int none = std::uncaught_exceptions();  // volatile, as before
+  return true;
+}
+
 }  // namespace
 
 struct Team::Pool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache lines of their own
@@ -175,25 +193,36 @@ struct Team::Pool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache 
 
 // Makes sure of n_wanted workers if the system allows; returns how many of them there are.
 std::size_t Team::Pool::start_workers(std::size_t n_wanted) {
-  workers.reserve(n_wanted);
   while (workers.size() < n_wanted && !is_refused) {
-    workers.push_back(std::make_unique<Worker>());
+    try {
+      workers.reserve(n_wanted);
+      workers.push_back(std::make_unique<Worker>());
+    } catch (const std::bad_alloc&) {
+      is_refused = true;
+      break;
+    }
     Worker& worker = *workers.back();
+    is_refused = true;
     try {
       worker.thread = std::thread(&Pool::serve, this, std::ref(worker), static_cast<int>(workers.size()));
-    } catch (const std::system_error&) {
-      workers.pop_back();
-      is_refused = true;
-    } catch (...) {  // no memory: the caller's to hear, but a worker without a thread must not stay
-      workers.pop_back();
-      throw;
+      const auto has_begun = [&worker] { return worker.state.load(std::memory_order_seq_cst) != State::starting; };
+      if (!spin_until(has_begun)) caller_bed.sleep_until(has_begun);
+      is_refused = worker.state.load(std::memory_order_seq_cst) == State::quitting;
+      if (is_refused) worker.thread.join();
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): without it, as is_refused says
+    } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): the same
     }
+    if (is_refused) workers.pop_back();
   }
   return std::min(n_wanted, workers.size());
 }
 
 // What a worker does all its life.
 void Team::Pool::serve(Worker& self, int number) {
+  const bool may_throw = make_room_to_throw();
+  self.state.store(may_throw ? State::idle : State::quitting, std::memory_order_seq_cst);
+  caller_bed.wake();
+  if (!may_throw) return;
   const auto has_news = [&self] { return self.state.load(std::memory_order_seq_cst) != State::idle; };
   for (;;) {
     if (!spin_until(has_news)) self.bed.sleep_until(has_news);
@@ -284,6 +313,8 @@ void Team::Pool::quit() noexcept {
 }
 
 Team::Team(int n_threads, Poll poll) : n_threads_(n_threads), poll_(std::move(poll)) {
+  static_cast<void>(make_room_to_throw());  // a fit begins here, before it takes memory of its own
+  static_cast<void>(make_room_to_throw());  // a fit begins here, before it takes memory of its own
   if (n_threads < 1) throw std::invalid_argument("n_threads must be >= 1, got " + std::to_string(n_threads));
 }
 
@@ -310,7 +341,12 @@ void Team::run(index_t n_blocks, int max_workers, Job job) {
     return;
   }
   drop_pool_of_parent();
-  if (!pool_) pool_ = std::make_unique<Pool>();
+  try {
+    if (!pool_) pool_ = std::make_unique<Pool>();
+  } catch (const std::bad_alloc&) {  // nor for workers
+    run_inline(n_blocks, job, 0);
+    return;
+  }
   const std::size_t n_helpers = pool_->start_workers(static_cast<std::size_t>(n_workers - 1));
   pool_->team = this;
   pool_->job = job;

@@ -1,12 +1,15 @@
-"""One thread for BLAS while code of ours calls it from threads of its own."""
+"""One thread for BLAS while code of ours calls it from threads of its own, and memory for its work."""
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,12 +91,41 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
+_WORK_BYTES = 33 << 20  # of OpenBLAS, for each thread that calls it
+_n_callers_with_room = 0
+
+
+def _make_room(n_callers: int) -> None:
+    """Raise MemoryError unless there is room for what BLAS takes at its first calls, and keeps.
+
+    Where there is none OpenBLAS ends the process or tries for ever.
+    """
+    missing = n_callers - _n_callers_with_room
+    if missing <= 0:
+        return
+    libraries = 2 if _n_callers_with_room == 0 else 1  # NumPy's is called by one thread only
+    wanted = _WORK_BYTES * (missing + libraries - 1)
+    try:
+        mmap.mmap(-1, wanted).close()
+    except (OSError, MemoryError):
+        raise MemoryError(f"cannot allocate {wanted} bytes for the work of BLAS") from None
+    if libraries == 2:
+        np.linalg.cholesky(np.eye(2))
+        import_module("scipy.linalg").cholesky(np.eye(2))
+
+
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep NumPy's and SciPy's BLAS to one thread in all of the process; calls may overlap."""
+def one_blas_thread(n_callers: int = 1) -> Iterator[None]:
+    """Keep NumPy's and SciPy's BLAS to one thread in all of the process; calls may overlap.
+
+    `n_callers` is how many threads call it at once. MemoryError if there is no room for that.
+    """
+    global _n_callers_with_room  # noqa: PLW0603 - the memory is the process's
+    _make_room(n_callers)
     hold = _Hold(_LIMIT)
     try:
         hold.take()
         yield
     finally:
         hold.give_back()
+    _n_callers_with_room = max(_n_callers_with_room, n_callers)

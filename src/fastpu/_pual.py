@@ -157,7 +157,10 @@ def fit_points(
 
     `solver` gets points that differ in C_pos alone. `graph` is None for a method without one.
     """
-    with make_callback(callback, progress, total=None, description=options.title) as hook, one_blas_thread():
+    with (
+        make_callback(callback, progress, total=None, description=options.title) as hook,
+        one_blas_thread(options.n_threads),
+    ):
         rows, kernel = open_rows(X, y, options)
         weigh = None if graph is None else open_graph(graph, rows, kernel)
         features = open_features(rows, kernel, options.n_components, options.generator)

@@ -2,9 +2,11 @@
 // large arrays uninitialised, and would not say how many bytes could not be had.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -21,12 +23,14 @@ namespace fastpu {
 // Memory that could not be had; what() says how much was wanted and for what.
 class OutOfMemory : public std::bad_alloc {
  public:
-  OutOfMemory(const std::string& what_for, unsigned long long bytes)
-      : message_("cannot allocate " + std::to_string(bytes) + " bytes for " + what_for) {}
-  const char* what() const noexcept override { return message_.c_str(); }
+  OutOfMemory(const char* what_for, unsigned long long bytes) noexcept {
+    // Cut if it is longer than that; with a string of any length the message could not be had either.
+    std::snprintf(message_.data(), message_.size(), "cannot allocate %llu bytes for %s", bytes, what_for);
+  }
+  const char* what() const noexcept override { return message_.data(); }
 
  private:
-  std::string message_;
+  std::array<char, 160> message_{};
 };
 
 namespace detail {

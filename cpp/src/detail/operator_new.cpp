@@ -11,13 +11,6 @@
 
 #include "fastpu/aligned_buffer.hpp"
 
-namespace {
-
-// Less is not missed for a problem that is too large, and the message itself needs memory.
-constexpr std::size_t kWorthSaying = 1024;
-
-}  // namespace
-
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): the linker makes these names
 extern "C" {
 
@@ -27,7 +20,6 @@ void* __wrap__Znwm(std::size_t bytes) {
   try {
     return __real__Znwm(bytes);
   } catch (const std::bad_alloc&) {
-    if (bytes < kWorthSaying) throw;
     throw fastpu::OutOfMemory("working memory", bytes);
   }
 }
