@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -259,12 +260,20 @@ CASE("memory that is not there is named") {
   CHECK(fastpu::reserve_vector<int>(3, "a test").empty());
 }
 
+CASE("a message about memory needs none: what is too long for it is cut off") {
+  CHECK(fastpu::OutOfMemory("rows", 18446744073709551615ULL).what() ==
+        std::string("cannot allocate 18446744073709551615 bytes for rows"));
+  const std::string cut = fastpu::OutOfMemory(std::string(1000, 'x').c_str(), 7).what();
+  CHECK(cut == "cannot allocate 7 bytes for " + std::string(cut.size() - 28, 'x'));
+  CHECK(cut.size() < 1000);
+}
+
 CASE("a container without a name says at least how many bytes it wanted") {
 #if !defined(FASTPU_WRAPS_NEW) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   std::puts("skipped: this linker does not wrap operator new, or a sanitizer ends the program instead");
 #else
   // valgrind ends the program as well where operator new has no memory.
-  const char* const loaded_before = std::getenv("LD_PRELOAD");
+  const char* const loaded_before = std::getenv("LD_PRELOAD");  // NOLINT(concurrency-mt-unsafe): nobody sets it here
   if (loaded_before != nullptr && std::strstr(loaded_before, "vgpreload") != nullptr) {
     std::puts("skipped: under valgrind");
     return;

@@ -2,16 +2,16 @@
 // large arrays uninitialised, and would not say how many bytes could not be had.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,13 +24,24 @@ namespace fastpu {
 class OutOfMemory : public std::bad_alloc {
  public:
   OutOfMemory(const char* what_for, unsigned long long bytes) noexcept {
-    // Cut if it is longer than that; with a string of any length the message could not be had either.
-    std::snprintf(message_.data(), message_.size(), "cannot allocate %llu bytes for %s", bytes, what_for);
+    std::array<char, 24> number{};
+    std::to_chars(number.data(), number.data() + number.size() - 1, bytes);
+    for (const char* const part :
+         {"cannot allocate ", static_cast<const char*>(number.data()), " bytes for ", what_for})
+      append(part);
   }
   const char* what() const noexcept override { return message_.data(); }
 
  private:
+  // What does not fit is cut off: for a string of any length there may be no memory either.
+  void append(const char* part) noexcept {
+    const std::size_t n = std::min(std::strlen(part), message_.size() - 1 - size_);
+    std::memcpy(message_.data() + size_, part, n);
+    size_ += n;
+  }
+
   std::array<char, 160> message_{};
+  std::size_t size_ = 0;
 };
 
 namespace detail {
