@@ -55,9 +55,10 @@ void check(const Input& input, const Matrix<double>& x, const std::vector<double
   const double length = std::sqrt(square);
   const bool is_tight = most <= 1e-8 * size * length + 1e-13 * size * size;
   FUZZ_CHECK(is_tight || !input.is_plain());
-  // Of rows next to each other and others far away, squares show differences down to 1e-7 of the largest.
+  // Of rows next to each other and others far away, squares show differences down to 1e-7 of the largest, which moves
+  // the nearest point by more where rows lie in between.
   FUZZ_CHECK(is_tight || found.status == HullStatus::precision);
-  FUZZ_CHECK(is_tight || std::min(most / length, length) <= 1e-6 * size);
+  FUZZ_CHECK(is_tight || std::min(most / length, length) <= 1e-5 * size);
 }
 
 }  // namespace

@@ -12,13 +12,14 @@ namespace {
 
 constexpr index_t kBlockWords = 64;  // a parallel task is 64 words: 4096 rows
 constexpr index_t kBlockRows = 64 * kBlockWords;
-constexpr index_t kMostBlockWords = 4096;  // of the rows that a stump moves: 262144 rows, some milliseconds
-constexpr double kFixedPoint = 0x1p61;     // a group's sum in fixed point: sums stay within 63 bits
-constexpr double kNegligible = 1e-200;     // weights below it (sum 1) are 0 until the next refresh
-constexpr index_t kRefreshRounds = 128;    // rounding errors add up for so many rounds at most,
-constexpr double kRefreshShrink = 16;      // a sum loses so much of its size (4 bits),
-constexpr double kRefreshMovement = 200;   // and no weight changes by more than exp of this
-constexpr double kCodesPerWorker = 32768;  // less work than this is not worth waking a thread
+constexpr index_t kMostBlockWords = 4096;   // of the rows that a stump moves: 262144 rows, some milliseconds
+constexpr index_t kWordsBetweenPolls = 64;  // of wide CSR rows some milliseconds
+constexpr double kFixedPoint = 0x1p61;      // a group's sum in fixed point: sums stay within 63 bits
+constexpr double kNegligible = 1e-200;      // weights below it (sum 1) are 0 until the next refresh
+constexpr index_t kRefreshRounds = 128;     // rounding errors add up for so many rounds at most,
+constexpr double kRefreshShrink = 16;       // a sum loses so much of its size (4 bits),
+constexpr double kRefreshMovement = 200;    // and no weight changes by more than exp of this
+constexpr double kCodesPerWorker = 32768;   // less work than this is not worth waking a thread
 
 index_t n_words_of(index_t n_rows) { return (n_rows + 63) / 64; }
 
@@ -92,6 +93,16 @@ bool BoostState::is_stale() const {
   return false;
 }
 
+// Exact thresholds of CSR make for histograms of hundreds of megabytes.
+template <class T>
+void BoostState::fill_with_zeros(AlignedBuffer<T>& values) {
+  constexpr index_t kAtOnce = index_t{1} << 19;
+  for (index_t first = 0; first < values.size(); first += kAtOnce) {
+    team_.poll();
+    std::fill_n(values.data() + first, std::min(kAtOnce, values.size() - first), T(0));
+  }
+}
+
 template <class Visit>
 void BoostState::for_row_blocks(Visit&& visit) {
   const index_t n_blocks = count_blocks(features_.n_rows, kBlockRows);
@@ -157,8 +168,10 @@ void BoostState::refresh() {
   rounds_since_refresh_ = 0;
   movement_since_refresh_ = 0;
 
-  histogram_.clear();
-  for (std::int64_t* added : pending_) std::fill_n(added, histogram_.size(), std::int64_t{0});
+  fill_with_zeros(histogram_);
+  for (AlignedBuffer<std::int64_t>& added : added_) {
+    if (std::ranges::find(pending_, added.data()) != pending_.end()) fill_with_zeros(added);
+  }
   std::array<RowChange, 2> changes;
   for (std::size_t k = 0; k < kSlots; ++k) {
     RowChange& change = changes[k / 2];
@@ -224,7 +237,8 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   team_.for_each(count_blocks(n_words(), block_words), workers, [&](index_t block, int worker) {
     const auto w = static_cast<std::size_t>(worker);
     if (!directly && added_[w].empty()) {
-      added_[w] = AlignedBuffer<std::int64_t>::zeros(histogram_.size(), "the histograms of a thread");
+      added_[w] = AlignedBuffer<std::int64_t>(histogram_.size(), "the histograms of a thread");
+      fill_with_zeros(added_[w]);
     }
     worked[w] = directly ? 0 : 1;
     std::array<std::array<std::uint32_t, kMostRows>, 2> lists;
@@ -240,6 +254,7 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
     };
     const index_t end_word = std::min(n_words(), (block + 1) * block_words);
     for (index_t word = block * block_words; word < end_word; ++word) {
+      if (word % kWordsBetweenPolls == 0) team_.poll();
       const auto at = static_cast<std::size_t>(word);
       const std::array<std::uint64_t, 2> bits = {listed[at] & ~labelled_[at], listed[at] & labelled_[at]};
       for (std::size_t kind = 0; kind < 2; ++kind) {

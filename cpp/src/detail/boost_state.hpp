@@ -76,6 +76,8 @@ class BoostState {
   DenseCodes<Code> dense_codes() const;
   PairSums add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
   void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
+  template <class T>
+  void fill_with_zeros(AlignedBuffer<T>& values);
   template <class Visit>
   void for_row_blocks(Visit&& visit);
 
