@@ -290,6 +290,8 @@ def test_bbe_takes_a_fit_of_the_users():
     assert len(seen) == 5
     assert all(kinds == [0, 1] and shape == (600, 2) for shape, kinds in seen)
     refused(TypeError, "fit must be a function", bbe, X, y, fit="svm")
+    text = "fit must return a model with decision_function, got 3 (int)"
+    refused(TypeError, text, bbe, X, y, fit=lambda rows, labels: 3)
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")

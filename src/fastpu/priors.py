@@ -15,6 +15,7 @@ import numpy as np
 from fastpu._blas_threads import one_blas_thread
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import take_rows, user_rows
+from fastpu._params import check_scores_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
 from fastpu._prior_sampling import PriorEstimate, Sample, bootstrap, folds_of, open_sample
 from fastpu._prior_sensitivity import Sensitivity, sensitivity
@@ -334,7 +335,7 @@ def bbe(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or `fit` returns no such model.
 
     Notes
     -----
@@ -385,6 +386,7 @@ def bbe(
             held = folds == fold
             seen, other = (user_rows(take_rows(matrix.native, numbers[part])) for part in (~held, held))
             model = (fit or default)(seen, labels[~held])
+            check_scores_rows(model)
             at_home = check_vector("the scores of fit", model.decision_function(seen), n=int(np.count_nonzero(~held)))
             away = check_vector("the scores of fit", model.decision_function(other), n=int(np.count_nonzero(held)))
             scores[held] = (away - at_home.mean()) / (float(at_home.std()) or 1.0)
