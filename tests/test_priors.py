@@ -307,8 +307,11 @@ def test_the_fewest_rows(method):
 @each_method
 def test_bad_input(method):
     X, y, _ = draw(5, n_pos=10, n_unl=20)
-    refused(ValueError, "n_boot must be an integer >= 0, got -1", method, X, y, n_boot=-1)
-    refused(TypeError, "n_boot must be an integer >= 0, got 2.5", method, X, y, n_boot=2.5)
+    refused(ValueError, "n_boot must be an integer in [0, 1000000000], got -1", method, X, y, n_boot=-1)
+    refused(TypeError, "n_boot must be an integer in [0, 1000000000], got 2.5", method, X, y, n_boot=2.5)
+    refused(ValueError, "n_boot must be an integer in [0, 1000000000], got 9223372036854775808", method, X, y,
+            n_boot=2**63)  # fmt: skip
+    refused(ValueError, "n_boot must be an integer in [0, 1000000000], got 1000", method, X, y, n_boot=10**400)
     refused(ValueError, "random_state must be an integer >= 0", method, X, y, random_state=-1)
     refused(ValueError, "n_threads must be an integer >= 1", method, X, y, n_threads=0)
     refused(ValueError, "X must not hold NaN", method, np.where(X[3, 1] == X, np.nan, X), y)
@@ -331,6 +334,8 @@ def test_bad_options_of_their_own():
     X, y, _ = draw(5, n_pos=10, n_unl=20)
     refused(ValueError, "max_rows must be an integer >= 2, got 1", km2, X, y, max_rows=1)
     refused(ValueError, "n_centers must be an integer >= 1, got 0", pen_l1, X, y, n_centers=0)
+    few, many = (pen_l1(X, y, n_centers=n, random_state=0).value for n in (30, 10**400))
+    assert few == many  # more than there are rows
 
 
 # -- sensitivity -------------------------------------------------------------------------------------------------------
@@ -357,5 +362,5 @@ def test_bad_input_of_sensitivity():
     refused(TypeError, "function must be a function of a prior", sensitivity, 0.3, [0.2])
     refused(ValueError, "priors must have an interval", sensitivity, float, bbe(X, y, random_state=0))
     refused(ValueError, "priors[1] must be a number in (0, 1), got 1.2", sensitivity, float, [0.2, 1.2])
-    refused(ValueError, "n_points must be an integer >= 2, got 1", sensitivity, float, [0.2], n_points=1)
+    refused(ValueError, "n_points must be an integer in [2, 1000000], got 1", sensitivity, float, [0.2], n_points=1)
     refused(TypeError, "function(0.2) must be a number", sensitivity, str, [0.2])

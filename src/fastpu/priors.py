@@ -17,7 +17,7 @@ from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, medi
 from fastpu._kernels import take_rows, user_rows
 from fastpu._params import check_scores_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import PriorEstimate, Sample, bootstrap, folds_of, open_sample
+from fastpu._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, folds_of, open_sample
 from fastpu._prior_sensitivity import Sensitivity, sensitivity
 from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
@@ -39,6 +39,7 @@ _LEVEL = 0.95
 _N_CENTERS = 200
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
 _BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
+_MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
@@ -66,7 +67,7 @@ def km2(
     max_rows : int, default 1000
         >= 2. Of a group that has more, so many rows are drawn.
     n_boot : int, default 0
-        Number of bootstrap samples for an interval.
+        Number of bootstrap samples for an interval, at most 10^9.
     random_state : int >= 0, numpy.random.Generator or None
         Of what is drawn.
     n_threads : int, optional
@@ -274,7 +275,7 @@ def pen_l1(
     >>> round(pen_l1(X, y, random_state=0).value, 1)
     0.3
     """
-    count = check_int("n_centers", n_centers, low=1)
+    count = min(check_int("n_centers", n_centers, low=1), _MANY)
     matrix, sample, generator, threads = open_sample(
         X, y, function="pen_l1", sparse=True, random_state=random_state, n_threads=n_threads
     )
@@ -425,12 +426,12 @@ def _estimate(
     *,
     limit_blas: bool = True,
 ) -> PriorEstimate:
-    check_int("n_boot", n_boot, low=0)
+    n = check_int("n_boot", n_boot, low=0, high=MOST_SAMPLES)
     if limit_blas:
         with one_blas_thread():
-            value, samples = estimate(sample), bootstrap(estimate, sample, n_boot, generator)
+            value, samples = estimate(sample), bootstrap(estimate, sample, n, generator)
     else:  # what a user's function does with its threads is its own business
-        value, samples = estimate(sample), bootstrap(estimate, sample, n_boot, generator)
+        value, samples = estimate(sample), bootstrap(estimate, sample, n, generator)
     samples.flags.writeable = False
     interval = None
     if samples.size:
