@@ -28,7 +28,7 @@ class PriorEstimate:
     Attributes
     ----------
     value : float
-        In [0, 1].
+        In (0, 1), so that it can be the `prior` of a fit.
     interval : tuple of two floats, or None
         The middle 95 % of `samples`; None without a bootstrap. It has the spread of the estimate, not its bias.
     samples : ndarray of float64, shape (n_boot,)

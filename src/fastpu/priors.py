@@ -39,6 +39,7 @@ _LEVEL = 0.95
 _N_CENTERS = 200
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
 _BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
+_ROUNDING = 1e-12  # of the square of a distance between means of kernel values, which are at most 1
 _MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
@@ -129,7 +130,7 @@ def km2(
             if square > furthest:
                 best, furthest = kernel, square
         by_chance = (1 - float(best.mean())) * (1 / unl.size + 1 / pos.size)
-        if drawn is sample and furthest < _BY_CHANCE * by_chance:
+        if drawn is sample and furthest < _BY_CHANCE * by_chance + _ROUNDING:
             _warn(
                 f"km2: the groups cannot be told apart: the squared distance of their means in feature space is "
                 f"{furthest:.3g}, and {by_chance:.3g} is expected of two samples of one distribution; the estimate is "
@@ -167,12 +168,17 @@ def tice(
     Returns
     -------
     PriorEstimate
-        Too large rather than too small, as it comes from a lower bound of c.
+        At most 0.99; too large rather than too small, as it comes from a lower bound of c.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not as described.
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is 0.99, which nothing in the data speaks against.
 
     Notes
     -----
@@ -204,9 +210,9 @@ def tice(
         folds = np.concatenate(folds_of(drawn, generator)[:2])
         labeled = np.arange(folds.size) < drawn.pos.size
         frequency = label_frequency(codes[np.concatenate([drawn.pos, drawn.unl])], labeled, folds)
-        if frequency <= 0:
-            return 1.0
-        return min(1.0, max(0.0, drawn.pos.size * (1 - frequency) / (frequency * drawn.unl.size)))
+        share = drawn.pos.size * (1 - frequency) / (frequency * drawn.unl.size) if frequency > 0 else 1.0
+        reason = "the groups are alike, or there are too few rows for a bound of the share that is labelled"
+        return _at_most_largest(share, "tice", reason, tells=drawn is sample)
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -290,12 +296,8 @@ def pen_l1(
         ]
         pos, unl, _ = folds_of(drawn, generator)
         share = penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
-        if drawn is sample and share == LARGEST:
-            _warn(
-                f"pen_l1: no share is contradicted by the data, and the largest, {share:g}, is returned: the groups "
-                f"are alike, or basis functions of so many features tell nothing apart; other estimates may"
-            )
-        return share
+        reason = "the groups are alike, or basis functions of so many features tell nothing apart; other estimates may"
+        return _at_most_largest(share, "pen_l1", reason, tells=drawn is sample)
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -332,11 +334,17 @@ def bbe(
     Returns
     -------
     PriorEstimate
+        At most 0.99.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not as described, or `fit` returns no such model.
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is 0.99, which nothing in the data speaks against.
 
     Notes
     -----
@@ -391,7 +399,9 @@ def bbe(
             at_home = check_vector("the scores of fit", model.decision_function(seen), n=int(np.count_nonzero(~held)))
             away = check_vector("the scores of fit", model.decision_function(other), n=int(np.count_nonzero(held)))
             scores[held] = (away - at_home.mean()) / (float(at_home.std()) or 1.0)
-        return best_bin(scores[labels == 1], scores[labels == 0])
+        share = best_bin(scores[labels == 1], scores[labels == 0])
+        reason = "the groups are alike, or the scores of fit do not tell them apart"
+        return _at_most_largest(share, "bbe", reason, tells=drawn is sample)
 
     return _estimate(estimate, sample, n_boot, generator, limit_blas=fit is None)
 
@@ -401,6 +411,15 @@ def bbe(
 
 def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator) -> NDArray[np.int64]:
     return rows if rows.size <= count else np.sort(generator.choice(rows, count, replace=False))
+
+
+def _at_most_largest(share: float, method: str, reason: str, *, tells: bool) -> float:
+    """Return the share, or the largest that is ever returned; a warning tells so."""
+    if share < LARGEST:
+        return share
+    if tells:
+        _warn(f"{method}: no share is contradicted by the data, and the largest, {LARGEST:g}, is returned: {reason}")
+    return LARGEST
 
 
 def _warn(message: str) -> None:
