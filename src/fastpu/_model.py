@@ -442,8 +442,8 @@ def load(path: object) -> Model:
     OSError
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
-        If the file is no model file, is truncated or changed, or was written by a newer fastpu, or if `path` is a
-        device or pipe, or holds a null character.
+        If the file is no model file, is truncated, has other contents than were saved (by their checksum), or was
+        written by a newer fastpu, or if `path` is a device or pipe, or holds a null character.
 
     Notes
     -----

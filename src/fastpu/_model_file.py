@@ -2,7 +2,8 @@
 
 A file comes from anywhere, so reading trusts nothing: members must be stored as they are (no
 compression, so no bombs), their sizes must fit the file before memory is taken, array headers must
-be of the one form that NumPy writes for plain numbers, and a checksum covers all of it.
+be of the one form that NumPy writes for plain numbers, and a checksum covers
+the header and the arrays: all that is read, not what ZIP keeps beside (dates, attributes).
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def read_model_file(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     OSError
         If the file cannot be opened.
     ValueError
-        If it is a device or pipe, or not a whole and unchanged model file of a version known here.
+        If it is a device or pipe, or not a whole model file of a version known here, with the contents that were saved.
     """
     with _naming(path):
         _refuse_devices(Path(path), path)  # nobody may ever write to the other end of a pipe
