@@ -227,9 +227,9 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "fit_params": Parameter("object"),
     # -- priors
-    "n_boot": integer(0, patient="so many estimates are made, until Ctrl-C"),
+    "n_boot": integer(0, 10**9, patient="so many estimates are made, until Ctrl-C"),
     "max_rows": integer(2),
-    "n_points": integer(2),
+    "n_points": integer(2, 10**6),
     "function": Parameter("callback", bad=(*_OBJECTS, (None, TypeError))),
     # -- data sets
     "n": integer(1, 2**40, patient="there may be room for them"),
@@ -349,7 +349,7 @@ def _bad_integers(p: Parameter) -> list[Bad]:
         found = [bad for bad in found if not isinstance(bad.value, list | np.ndarray | dict | bytes)]
     found += [] if p.none else [Bad(None, TypeError)]
     past = [] if p.low is None else [p.low - 1, -(10**30), np.int64(p.low - 1)]
-    past += [] if p.high is None else [p.high + 1, 10**30]
+    past += [] if p.high is None else [p.high + 1, 10**30, 10**400]
     return found + [Bad(value, ValueError) for value in past]
 
 
@@ -402,4 +402,4 @@ def huge_values(p: Parameter) -> list[Any]:
     """Integers without an upper bound, of sizes that no memory and no patience has room for."""
     if p.kind != "integer" or p.high is not None or p.patient:
         return []
-    return [2**31, 2**63 - 1, 2**63, 2**64, 10**30]
+    return [2**31, 2**63 - 1, 2**63, 2**64, 10**30, 10**400]

@@ -131,6 +131,18 @@ def test_a_fit_whose_callback_raised_keeps_no_data(recipe):
     assert alive() is None
 
 
+@pytest.mark.parametrize("recipe", with_callback)
+def test_a_stop_iteration_of_a_callback_comes_out_as_it_is(recipe):
+    error = StopIteration("mine")  # of which a generator in between would make a RuntimeError
+
+    def fail(info: object) -> None:
+        raise error
+
+    with pytest.raises(StopIteration) as raised:
+        recipe.call(*recipe.arguments(100), callback=fail)
+    assert raised.value is error
+
+
 class Interrupted(BaseException):
     """What the handler of the alarm raises, as that of Ctrl-C raises KeyboardInterrupt."""
 

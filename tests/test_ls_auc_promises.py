@@ -325,7 +325,12 @@ def test_overflow_is_refused(data, monkeypatch):
         monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
         refused(ValueError, words, fastpu.fit_ls_auc, X * scale, y)
         monkeypatch.undo()
-    small = fastpu.fit_ls_auc(X * 1e-150, y)
+    X = X.copy()
+    X[np.flatnonzero(y == 1)[3], 2] = -1e200
+    where = "got the largest -1e+200 in column 2; scale the features"
+    refused(ValueError, where, fastpu.fit_ls_auc, X, y)
+    refused(ValueError, where, fastpu.fit_ls_auc, sp.csr_array(X), y)
+    small = fastpu.fit_ls_auc(data[0] * 1e-150, y)
     assert np.isfinite(small.coef).all()
 
 

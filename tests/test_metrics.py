@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from fastpu.metrics import auc, pn_risk, pu_risk, un_risk
+from fastpu.metrics import auc, pn_risk, pu_auc, pu_risk, un_risk
 
 SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 3.0, np.inf])
 GROUP = st.lists(SCORES, min_size=1, max_size=12)
@@ -84,6 +84,20 @@ def test_large_inputs_do_not_make_pairs():
     y = np.arange(2 * n) % 2
     # Positive 2i+1 beats the negatives 0, 2, ..., 2i.
     assert auc(y, score) == (n * (n + 1) // 2) / (n * n)
+
+
+def test_integers_that_float64_does_not_have_are_told_apart(rng):
+    small = rng.integers(0, 7, 60)
+    for dtype, base in ((np.int64, 2**53), (np.int64, -(2**53) - 10), (np.uint64, 2**63)):
+        score = np.array([base + int(k) for k in small], dtype)
+        y, weight = np.arange(60) % 3 == 0, rng.random(60)
+        assert auc(y, score) == auc(y, score.tolist()) == auc(y, pd.Series(score)) == auc(y, small)
+        assert auc(y, score, sample_weight=weight) == auc(y, small, sample_weight=weight)
+        assert pn_risk(score[:20], score[20:]) == pn_risk(small[:20], small[20:])
+    assert auc([1, 0], [2**53 + 1, 2**53]) == 1.0
+    assert auc([1, 0], np.array([2.0**53, np.inf])) == 0.0
+    assert pn_risk([2**53], np.array([0.5])) == 0.0
+    assert pu_auc([2**53 + 1, 2**53], [2**53, 0], prior=0.1) == pu_auc([2, 1], [1, 0], prior=0.1)
 
 
 def test_kinds_of_input(unchanged):

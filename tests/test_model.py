@@ -335,6 +335,9 @@ def test_bad_paths(tmp_path):
             function(tmp_path)
         with pytest.raises(FileNotFoundError):
             function(tmp_path / "absent" / "model")
+        for path in ("a\0b", b"a\0b"):
+            with pytest.raises(ValueError, match=r"path must not hold a null character, got 'a\\x00b'"):
+                function(path)
     if sys.platform != "win32":
         with pytest.raises(ValueError, match="path must name a regular file, got '/dev/null'"):
             toy().save("/dev/null")

@@ -223,6 +223,24 @@ def test_links_are_followed_and_kept(tmp_path):
 
 
 @posix
+@each_system
+@pytest.mark.parametrize("place", ["absent/m.npz", "./absent//m.npz", "model.npz/m.npz", "x" * 300, "nowhere"])
+def test_errors_name_the_path_that_was_given(path, system, place, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    Path("nowhere").symlink_to("absent/model")
+    with pytest.raises(OSError, match=".") as of_python:
+        Path(place).write_bytes(b"")
+    system(monkeypatch)
+    for function in (toy().save, load):
+        with pytest.raises(type(of_python.value), match=place) as raised:
+            function(place)
+        assert raised.value.errno == of_python.value.errno
+        assert raised.value.filename == place
+        assert raised.value.filename2 is None
+        assert "tmp" not in str(raised.value)
+
+
+@posix
 def test_devices_and_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     devices = [name for name in ("/dev/null", "/dev/full", "/dev/zero") if Path(name).exists()]

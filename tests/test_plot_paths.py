@@ -48,6 +48,39 @@ def test_criterion_is_drawn_below_with_the_best_lam(toy):
         assert all(line.get_ydata().max() <= 1 and line.get_ydata().min() >= 0 for line in upper.lines)
 
 
+def test_criterion_is_drawn_as_select_evaluates_it_above_the_first_breakpoint_too():
+    rng = np.random.default_rng(0)
+    positive = rng.random(150) < 0.45
+    X = rng.normal(size=(150, 2)) + 1.5 * positive[:, None]
+    y = np.where(positive & (rng.random(150) < 0.5), 1, 0)
+    model = fastpu.fit_pu_svm_path(X, y, cost_pos=5.0)
+    best = model.select("puf", X, y).params
+    assert best["lam"] > model.lams[0]  # which used to be joined to it by a straight line
+    lower = fastpu.plot.path(model, X, y).axes[1]
+    line = lower.lines[0]
+    assert line.get_drawstyle() == "steps-post"
+    lam, value = line.get_data()
+    assert value[-1] == value[-2]
+    assert np.all(np.diff(lam) < 0)
+    assert np.all(value[1:-1] != value[:-2])  # a step wherever it is drawn
+    assert lam[0] >= best["lam"]
+    assert lam[-1] == model.lams[-1]
+    for at, drawn in zip(np.sqrt(lam[:-1] * lam[1:]), value[:-1], strict=True):  # in the middle of each step
+        scores = model.at(at).decision_function(X)
+        assert fastpu.metrics.puf_score(scores[y == 1], scores[y == 0]) == pytest.approx(drawn, abs=1e-12)
+    assert np.sum(lam > model.lams[0]) > 2
+
+
+def test_rows_that_are_far_off_do_not_squeeze_the_rest(toy):
+    X, y = toy
+    model = fastpu.fit_pu_svm_path(X, y, cost_pos=5.0)  # above the first breakpoint one class is heavier
+    away, labels = np.vstack([X, 1e9 * model.coef[0], -1e9 * model.coef[0]]), np.append(y, [0, 0])
+    line, mark = fastpu.plot.path(model, away, labels).axes[1].lines[:2]
+    assert line.get_xdata()[0] == 1000 * model.lams[0]
+    best = model.select("puf", away, labels).params
+    assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (best["lam"], best["value"])
+
+
 def test_axes_of_the_caller_are_used(toy):
     figure = fastpu.plot.path(fastpu.fit_pu_svm_path(*toy))
     ax = figure.add_subplot()
@@ -62,6 +95,12 @@ def test_bad_arguments_are_named(toy):
     refused(ValueError, "what must be", fastpu.plot.path, model, what="beta")
     refused(ValueError, "what='coef' needs the linear kernel", fastpu.plot.path, model, what="coef")
     refused(ValueError, "given together", fastpu.plot.path, model, X)
+    for name, value in (("criterion", "err_star"), ("prior", 0.3), ("scenario", "single_set")):
+        text = f"{name} must not be given without X and y, the rows to judge by, got {value!r}"
+        refused(ValueError, text, fastpu.plot.path, model, **{name: value})
+    refused(ValueError, "criterion must not", fastpu.plot.path, model, criterion="err_star", prior=0.3)
+    refused(ValueError, "scenario must be one of", fastpu.plot.path, model, scenario="both")
+    refused(ValueError, "prior must not be given for criterion='puf'", fastpu.plot.path, model, X, y, prior=0.3)
     refused(ValueError, "n_lines must be", fastpu.plot.path, model, n_lines=0)
     refused(TypeError, "ax must be two Axes", fastpu.plot.path, model, X, y, ax=fastpu.plot.path(model).axes[0])
 

@@ -271,11 +271,24 @@ def test_km2_takes_the_steps_that_data_of_many_dimensions_need():
     assert abs(found.value - np.mean(digit[~labelled] % 2 == 0)) < 0.05
 
 
-def test_pen_l1_says_that_nothing_speaks_against_its_estimate():
-    with pytest.warns(
-        fastpu.EstimateWarning, match=r"pen_l1: no share is contradicted by the data, and the largest, 0.99"
-    ):
-        assert pen_l1(np.ones((40, 2)), np.arange(40) % 2, random_state=0).value == 0.99
+@pytest.mark.parametrize("method", [tice, pen_l1, bbe], ids=["tice", "pen_l1", "bbe"])
+def test_an_estimate_that_nothing_speaks_against_is_told_and_can_be_a_prior(method):
+    X, y = np.ones((60, 2)), np.arange(60) % 2
+    for rows, labels in ((X, y), (X, np.arange(60) < 10), (X[:4], y[:4])):
+        text = rf"^{method.__name__}: no share is contradicted by the data, and the largest, 0.99, is returned: the gr"
+        with pytest.warns(fastpu.EstimateWarning, match=text) as told:
+            found = method(rows, labels, n_boot=3, random_state=0)
+        assert len(told) == 1  # of the rows, not of the samples
+        assert found.value == 0.99
+        assert found.interval == (0.99, 0.99)
+    fastpu.fit_pnu_auc(np.arange(60.0)[:, None], np.tile([1, 0, -1], 20), prior=found.value)
+
+
+def test_km2_of_rows_that_are_all_alike_can_be_a_prior():
+    with pytest.warns(fastpu.EstimateWarning, match="km2: the groups cannot be told apart"):
+        assert 0.9 < km2(np.ones((60, 2)), np.arange(60) % 2, random_state=0).value < 1
+    with pytest.warns(fastpu.EstimateWarning, match="km2: the groups cannot be told apart"):
+        assert 0.9 < km2(np.full((59, 2), 0.1, np.float32), np.arange(59) < 20, random_state=0).value < 1
 
 
 def test_bbe_takes_a_fit_of_the_users():
@@ -290,14 +303,16 @@ def test_bbe_takes_a_fit_of_the_users():
     assert len(seen) == 5
     assert all(kinds == [0, 1] and shape == (600, 2) for shape, kinds in seen)
     refused(TypeError, "fit must be a function", bbe, X, y, fit="svm")
+    text = "fit must return a model with decision_function, got 3 (int)"
+    refused(TypeError, text, bbe, X, y, fit=lambda rows, labels: 3)
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
 @each_method
 def test_the_fewest_rows(method):
     value = method([[0.0], [1.0], [2.0], [3.0]], [1, 1, 0, 0], random_state=0, n_boot=2).value
-    assert 0 <= value <= 1
-    assert 0 <= method(np.ones((9, 2)), np.arange(9) < 4, random_state=0).value <= 1
+    assert 0 < value < 1
+    assert 0 < method(np.ones((9, 2)), np.arange(9) < 4, random_state=0).value < 1
     refused(ValueError, "y must have at least two positive rows", method, [[0.0], [1.0], [2.0]], [1, 0, 0])
     refused(ValueError, "y must have at least two unlabelled rows", method, [[0.0], [1.0], [2.0]], [1, 1, 0])
 
@@ -305,8 +320,11 @@ def test_the_fewest_rows(method):
 @each_method
 def test_bad_input(method):
     X, y, _ = draw(5, n_pos=10, n_unl=20)
-    refused(ValueError, "n_boot must be an integer >= 0, got -1", method, X, y, n_boot=-1)
-    refused(TypeError, "n_boot must be an integer >= 0, got 2.5", method, X, y, n_boot=2.5)
+    refused(ValueError, "n_boot must be an integer in [0, 1000000000], got -1", method, X, y, n_boot=-1)
+    refused(TypeError, "n_boot must be an integer in [0, 1000000000], got 2.5", method, X, y, n_boot=2.5)
+    refused(ValueError, "n_boot must be an integer in [0, 1000000000], got 9223372036854775808", method, X, y,
+            n_boot=2**63)  # fmt: skip
+    refused(ValueError, "n_boot must be an integer in [0, 1000000000], got 1000", method, X, y, n_boot=10**400)
     refused(ValueError, "random_state must be an integer >= 0", method, X, y, random_state=-1)
     refused(ValueError, "n_threads must be an integer >= 1", method, X, y, n_threads=0)
     refused(ValueError, "X must not hold NaN", method, np.where(X[3, 1] == X, np.nan, X), y)
@@ -321,14 +339,16 @@ def test_rows_that_are_too_far_apart_for_a_kernel(method):
     X, y, _ = draw(5, n_pos=10, n_unl=20)
     for form in (np.array, sp.csr_array):
         refused(ValueError, "scale X", method, form(X * 1e200), y)
-        assert 0 <= method(form(X * 1e-170), y, random_state=0).value <= 1
-    assert 0 <= tice(X * 1e200, y, random_state=0).value <= 1
+        assert 0 < method(form(X * 1e-170), y, random_state=0).value < 1
+    assert 0 < tice(X * 1e200, y, random_state=0).value < 1
 
 
 def test_bad_options_of_their_own():
     X, y, _ = draw(5, n_pos=10, n_unl=20)
     refused(ValueError, "max_rows must be an integer >= 2, got 1", km2, X, y, max_rows=1)
     refused(ValueError, "n_centers must be an integer >= 1, got 0", pen_l1, X, y, n_centers=0)
+    few, many = (pen_l1(X, y, n_centers=n, random_state=0).value for n in (30, 10**400))
+    assert few == many  # more than there are rows
 
 
 # -- sensitivity -------------------------------------------------------------------------------------------------------
@@ -355,5 +375,5 @@ def test_bad_input_of_sensitivity():
     refused(TypeError, "function must be a function of a prior", sensitivity, 0.3, [0.2])
     refused(ValueError, "priors must have an interval", sensitivity, float, bbe(X, y, random_state=0))
     refused(ValueError, "priors[1] must be a number in (0, 1), got 1.2", sensitivity, float, [0.2, 1.2])
-    refused(ValueError, "n_points must be an integer >= 2, got 1", sensitivity, float, [0.2], n_points=1)
+    refused(ValueError, "n_points must be an integer in [2, 1000000], got 1", sensitivity, float, [0.2], n_points=1)
     refused(TypeError, "function(0.2) must be a number", sensitivity, str, [0.2])

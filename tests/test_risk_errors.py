@@ -155,6 +155,8 @@ def test_numbers_that_overflow_on_the_way_are_refused(data):
             more = {"model": model, "n_hidden": 5, "random_state": 0, "n_epochs": 20, "prior": 0.5}
             words = "X, learning_rate, lam and weight_decay must be such that"
             refused(ValueError, words, fastpu.fit_nnpu, X * 1e200, y, **options, **more)
+    words = "must be such that scores do not overflow, the risk of epoch 2 is nan"  # not -nan, as of 0 * -inf
+    refused(ValueError, words, fastpu.fit_nnpu, X * 1e300, y, learning_rate=1e150, prior=0.3, random_state=0)
 
 
 def test_memory_that_cannot_be_had_is_refused_before_any_work():

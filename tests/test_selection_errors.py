@@ -65,6 +65,7 @@ CASES = {
     "no unlabelled row": ({"y": [1] * 40}, ValueError, "y must hold positive rows (+1) and unlabelled ones (0)"),
     "no positive row": ({"y": [0] * 40, "scoring": "auc"}, ValueError, "y must hold positive and other rows for scor"),
     "fit": ({"fit": "bsvm"}, TypeError, "fit must be a function, got 'bsvm'"),
+    "a fit of nothing": ({"fit": lambda X, y, shift: 3}, TypeError, "fit must return a model with decision_function"),
     "a scoring of text": ({"scoring": lambda model, X, y: "good"}, TypeError, "scoring must return a number, got 'goo"),
 }  # fmt: skip
 
@@ -124,3 +125,26 @@ def test_labels_that_a_method_does_not_take_are_its_own_to_refuse(data):
     text = refused(ValueError, "no point of grid gave an admissible model: 1 failed of 1", fastpu.select,
                    fastpu.fit_bsvm, X, truth, {"C_pos": [1.0], "C_unl": [1.0]}, scoring="error")  # fmt: skip
     assert "y holds -1 and no 0, which is ambiguous" in text
+
+
+def test_what_a_fit_of_many_values_returns_is_looked_at_one_by_one(data):
+    def fit(X, y, shift):
+        fastpu._warnings.warn("alike", fastpu.DegenerateModelWarning)
+        return ["model"] * len(shift)
+
+    fit.shares = ("shift",)
+    text = "fit must return a model with decision_function, got 'model' (str)"
+    for admit in ((), ("degenerate",)):
+        refused(TypeError, text, fastpu.select, fit, *data[:2], GRID, admit=admit)
+
+
+def test_a_stop_iteration_of_the_users_comes_out_as_it_is(data):
+    error = StopIteration("mine")
+
+    def fail(*args, **options):
+        raise error
+
+    for fit, options in ((fail, {}), (Recorder(), {"scoring": fail})):
+        with pytest.raises(StopIteration) as raised:
+            fastpu.select(fit, *data[:2], GRID, **options)
+        assert raised.value is error

@@ -56,6 +56,7 @@ def test_bad_integers(value, error, text):
 def test_integer_ranges_in_words():
     refused(ValueError, "k must be an integer in [2, 5], got 6", check_int, "k", 6, low=2, high=5)
     refused(ValueError, "k must be an integer <= 5, got 6", check_int, "k", 6, high=5)
+    refused(ValueError, "k must be an integer <= 5, got an integer of 50001 bits", check_int, "k", 2**50_000, high=5)
     refused(TypeError, "k must be an integer, got 1.5 (float)", check_int, "k", 1.5)
 
 

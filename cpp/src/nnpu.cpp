@@ -336,10 +336,12 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
       if (found.is_reversed) ++seen.n_reversed;
     }
     seen.eval_risk = eval == nullptr ? kNaN : judging.forward({nullptr, eval->x.n_rows}, now).value;
-    if (!std::isfinite(seen.risk) || (eval != nullptr && !std::isfinite(seen.eval_risk))) {
+    const bool is_overflow = !std::isfinite(seen.risk);
+    if (is_overflow || (eval != nullptr && !std::isfinite(seen.eval_risk))) {
       throw std::invalid_argument(
-          "X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of epoch " +
-          std::to_string(epoch) + " is " + std::to_string(seen.risk));
+          std::string("X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of ") +
+          (is_overflow ? "epoch " : "eval_set in epoch ") + std::to_string(epoch) + " is " +
+          (std::isnan(is_overflow ? seen.risk : seen.eval_risk) ? "nan" : "inf"));
     }
     result.epochs.push_back(seen);
     if (!stops_early || seen.eval_risk < least) {

@@ -13,7 +13,7 @@ from fastpu._eigen import symmetric_eigen
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import convert_rows, slice_rows, take_rows
 from fastpu._ls_moments import apply_form, dense_moments, form_matrix, group_means, group_shares, sparse_moments
-from fastpu._text import describe
+from fastpu._text import describe, where_column
 from fastpu._threads import resolve_n_threads
 from fastpu._threshold import balanced_accuracy_threshold
 from fastpu._validate import (
@@ -281,9 +281,13 @@ def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMa
 
 def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
     if not all(np.isfinite(array).all() for array in arrays):
+        native = rows.matrix.native
+        values = native[0] if isinstance(native, tuple) else native.reshape(-1)
+        at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
+        column = int(native[1][at]) if isinstance(native, tuple) else at % rows.matrix.n_features
         raise ValueError(
-            f"X must hold numbers whose squares can be added up for {rows.function}, got some so large that these "
-            f"overflow; scale the features"
+            f"X must hold numbers whose squares can be added up for {rows.function}, got the largest {values[at]:g} in "
+            f"{where_column(column, rows.matrix.feature_names)}; scale the features"
         )
 
 

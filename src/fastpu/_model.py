@@ -373,7 +373,7 @@ class Model(ABC):
         TypeError
             If `path` is not such a name, or the model holds a function of the user's.
         ValueError
-            If `path` is a device or pipe.
+            If `path` is a device or pipe, or holds a null character.
         """
         name = file_name(path)
         arrays: dict[str, NDArray[Any]] = {}
@@ -442,8 +442,8 @@ def load(path: object) -> Model:
     OSError
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
-        If the file is no model file, is truncated or changed, or was written by a newer fastpu, or if `path` is a
-        device or pipe.
+        If the file is no model file, is truncated, has other contents than were saved (by their checksum), or was
+        written by a newer fastpu, or if `path` is a device or pipe, or holds a null character.
 
     Notes
     -----

@@ -2,7 +2,8 @@
 
 A file comes from anywhere, so reading trusts nothing: members must be stored as they are (no
 compression, so no bombs), their sizes must fit the file before memory is taken, array headers must
-be of the one form that NumPy writes for plain numbers, and a checksum covers all of it.
+be of the one form that NumPy writes for plain numbers, and a checksum covers
+the header and the arrays: all that is read, not what ZIP keeps beside (dates, attributes).
 """
 
 from __future__ import annotations
@@ -47,7 +48,21 @@ def file_name(path: object) -> str:
     """Return `path` (str or PathLike) as a str, exactly as given."""
     if not isinstance(path, str | bytes | os.PathLike):
         raise TypeError(f"path must be a string or a path, got {describe(path)}")
-    return os.fsdecode(path)
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValueError(f"path must not hold a null character, got {short(name)}")
+    return name
+
+
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Put the name that the user gave into an OSError, in place of those of files that we make or follow."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # one of ours
+            raise
+        raise OSError(error.errno, error.strerror, path, getattr(error, "winerror", None)) from error
 
 
 def _refuse_devices(file: Path, path: str) -> None:
@@ -65,6 +80,11 @@ def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, 
     the system has files without a name, it has none before it is complete, so that a process that is killed leaves
     nothing behind. A symbolic link is followed. The same model gives the same bytes.
     """
+    with _naming(path):
+        _write(path, header, arrays)
+
+
+def _write(path: str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     target = Path(os.path.realpath(path))
     if target.is_symlink():  # as links in a circle leave it, for which Path.resolve raises a RuntimeError
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
@@ -175,10 +195,12 @@ def read_model_file(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     OSError
         If the file cannot be opened.
     ValueError
-        If it is a device or pipe, or not a whole and unchanged model file of a version known here.
+        If it is a device or pipe, or not a whole model file of a version known here, with the contents that were saved.
     """
-    _refuse_devices(Path(path), path)  # nobody may ever write to the other end of a pipe
-    with Path(path).open("rb") as stream, _as_value_error(path):
+    with _naming(path):
+        _refuse_devices(Path(path), path)  # nobody may ever write to the other end of a pipe
+        stream = Path(path).open("rb")  # noqa: SIM115 - what goes wrong in the file itself is said in another way
+    with stream, _as_value_error(path):
         size = os.fstat(stream.fileno()).st_size
         try:
             archive = zipfile.ZipFile(stream)

@@ -14,7 +14,15 @@ from fastpu._text import describe, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["check_bool", "check_choice", "check_float", "check_int", "check_random_state", "forced_isa"]
+__all__ = [
+    "check_bool",
+    "check_choice",
+    "check_float",
+    "check_int",
+    "check_random_state",
+    "check_scores_rows",
+    "forced_isa",
+]
 
 
 def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> int:
@@ -84,6 +92,12 @@ def check_random_state(value: object, *, name: str = "random_state") -> np.rando
             f"{name} must be None, an integer >= 0 or a numpy.random.Generator, got {describe(value)}{hint}"
         )
     return np.random.default_rng(check_int(name, value, low=0))
+
+
+def check_scores_rows(model: object) -> None:
+    """Raise TypeError unless what a function `fit` of the user's returned has a `decision_function`."""
+    if not callable(getattr(model, "decision_function", None)):
+        raise TypeError(f"fit must return a model with decision_function, got {describe(model)}")
 
 
 def forced_isa(levels: Sequence[str]) -> str:

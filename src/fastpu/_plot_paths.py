@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fastpu.path_selection import Curve
+
 __all__ = ["best_by_value", "draw_criterion", "draw_lines", "draw_selection", "is_numeric"]
 
 _FEW = 8  # lines that a legend can name
+_MARGIN = 1.1
+_FAR = 1000.0  # times the first breakpoint: beyond it a criterion is not drawn
 _WIDE = 30  # ratio of the largest to the smallest value from which on an axis is logarithmic
 
 
@@ -35,13 +39,20 @@ def draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], 
         )
 
 
-def draw_criterion(ax: Any, lams: NDArray[np.float64], values: Sequence[float], name: str, best: Any) -> None:
-    """Draw a criterion over lam, and its best value on the whole path."""
+def draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mapping[str, Any]) -> None:
+    """Draw a criterion over lam, which jumps where rows change sides, and its best value on the whole path."""
+    right, first = min(float(lams[-1]), float(best["lam"])), max(float(lams[0]), float(best["lam"]))
+    changes = curve.values[1:] != curve.values[:-1]
+    # A little more than the largest lam where it changes, so that the value beyond is seen; rows far off are left out.
+    left = min(max(first, _MARGIN * float(np.max(curve.cuts[changes], initial=0.0))), max(first, _FAR * float(lams[0])))
+    jumps = np.flatnonzero(changes & (curve.cuts > right) & (curve.cuts < left))
+    cuts, last = curve.cuts[jumps], curve.values[np.count_nonzero(curve.cuts > right)]
     label = f"best: {best['value']:.4g} at lam = {best['lam']:.4g}"
-    ax.plot(lams, values, color=CYCLE[0], linewidth=1.0, marker="o" if lams.size == 1 else None, markersize=3)
+    values = [*curve.values[jumps], last, last]
+    ax.plot([left, *cuts, right], values, color=CYCLE[0], linewidth=1.0, drawstyle="steps-post")
     ax.plot([best["lam"]], [best["value"]], "o", color=CYCLE[1], markersize=5, label=label)
     ax.axvline(best["lam"], color=CYCLE[1], linewidth=0.8, linestyle=":")
-    ax.set_ylabel(name)
+    ax.set_ylabel(curve.name)
 
 
 # ---- Selection ----

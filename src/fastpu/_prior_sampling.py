@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu._threads import resolve_n_threads
-from fastpu._validate import Matrix, check_int, check_labels, check_matrix, check_random_state
+from fastpu._validate import Matrix, check_labels, check_matrix, check_random_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["PriorEstimate", "Sample", "bootstrap", "folds_of", "open_sample"]
+__all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "folds_of", "open_sample"]
 
+MOST_SAMPLES = 10**9  # of a bootstrap: more than there is time for
 _MOST_FOLDS = 5
 
 
@@ -27,7 +28,7 @@ class PriorEstimate:
     Attributes
     ----------
     value : float
-        In [0, 1].
+        In (0, 1), so that it can be the `prior` of a fit.
     interval : tuple of two floats, or None
         The middle 95 % of `samples`; None without a bootstrap. It has the spread of the estimate, not its bias.
     samples : ndarray of float64, shape (n_boot,)
@@ -69,12 +70,11 @@ def folds_of(sample: Sample, generator: np.random.Generator) -> tuple[NDArray[np
 
 
 def bootstrap(
-    estimate: Callable[[Sample], float], sample: Sample, n_boot: object, generator: np.random.Generator
+    estimate: Callable[[Sample], float], sample: Sample, n_boot: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return the estimates of samples drawn from the rows of each group with replacement."""
-    n = check_int("n_boot", n_boot, low=0)
-    values: NDArray[np.float64] = np.empty(n)
-    for i in range(n):
+    values: NDArray[np.float64] = np.empty(n_boot)
+    for i in range(n_boot):
         values[i] = estimate(Sample(_redrawn(sample.pos, generator), _redrawn(sample.unl, generator)))
     return values
 

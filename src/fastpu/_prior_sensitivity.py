@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Sensitivity", "sensitivity"]
 
 
+_MOST_POINTS = 10**6
+
+
 class Sensitivity(NamedTuple):
     """What a quantity is for each of some priors: arrays of one length."""
 
@@ -35,7 +38,7 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     priors : array-like of shape (m,), or PriorEstimate
         Priors in (0, 1); of an estimate with an interval, `n_points` priors from one end of it to the other.
     n_points : int, default 11
-        >= 2.
+        From 2 to 10^6.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     """
     if not callable(function):
         raise TypeError(f"function must be a function of a prior, got {describe(function)}")
-    count = check_int("n_points", n_points, low=2)
+    count = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
     if isinstance(priors, PriorEstimate):
         if priors.interval is None:
             raise ValueError("priors must have an interval: pass n_boot to the estimate")

@@ -20,7 +20,7 @@ from fastpu.binned_features import BinnedFeatures
 from fastpu.pual_machine import PualMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -180,7 +180,9 @@ def fit_points(
 
             is_short = features.rank**3 + 40 * rows.pos.size**3 < _SHORT
             n_workers = min(len(parts), rows.n_threads) if is_short and hook is None else 1
-            for part, (models, spans) in zip(parts, _each(work, features, local, parts, n_workers), strict=False):
+            ahead = _side_by_side(work, features, local, parts, n_workers) if n_workers > 1 else None
+            for k, part in enumerate(parts):
+                models, spans = work(features, local, part) if ahead is None else ahead[k]
                 found |= dict(zip(part, models, strict=False))
                 scores |= dict(zip(part, spans, strict=False))
                 is_stopped = models[-1].status == "callback"
@@ -193,16 +195,14 @@ def fit_points(
     return found[0] if is_one else [found[i] for i in order]
 
 
-def _each(
+def _side_by_side(
     work: Callable[[Features, Local, list[int]], Fitted],
     features: Features,
     local: Local,
     parts: Sequence[list[int]],
     n_workers: int,
-) -> Iterable[Fitted]:
-    """Work on the parts one after another, or on several at once, each with one thread."""
-    if n_workers == 1:
-        return (work(features, local, part) for part in parts)
+) -> list[Fitted]:
+    """Work on several of the parts at once, each with one thread."""
     features.share()
     own = [(features.with_one_thread(), Local(local.R, local.gram)) for _ in range(n_workers)]
 

@@ -9,10 +9,15 @@ import numpy as np
 __all__ = ["describe", "short", "variable", "where_column"]
 
 
+_MOST_BITS = 10_000  # Python refuses to print integers of some more
+
+
 def short(value: object) -> str:
     """Return a repr that stays on one line: NumPy scalars as plain numbers, long ones cut."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return f"an integer of {value.bit_length()} bits"
     return reprlib.repr(value)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from fastpu._params import check_scores_rows
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def _has(flaw: str, model: Any, part: Part) -> bool:
         return not getattr(model, "converged", False)
     if str(getattr(model, "status", "")).startswith(_COLLAPSED):
         return True
+    check_scores_rows(model)
     positive = np.asarray(model.decision_function(part.X)) > getattr(model, "threshold", 0.0)
     return bool(positive.all() or not positive.any())
 
@@ -198,10 +200,12 @@ def _flaw(warning: warnings.WarningMessage) -> tuple[str, str]:
     return "", ""
 
 
-def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterable[list[Outcome]]:
+def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> list[list[Outcome]]:
     """Run the tasks in so many processes and return what they found, in their order."""
     if jobs == 1:
-        return (_run_line(*task) for task in tasks)
+        return [
+            _run_line(*task) for task in tasks
+        ]  # a generator would turn a StopIteration of a fit into another error
     joblib = import_module("joblib")
     # Processes, not threads: which warnings are recorded is a matter of the whole process.
     found: list[list[Outcome]] = joblib.Parallel(n_jobs=jobs, backend="loky")(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu._model import Model
+from fastpu._params import check_scores_rows
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._pu_criteria import call_rows
 from fastpu._text import describe
@@ -85,6 +86,7 @@ class Criterion:
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise TypeError(f"scoring must return a number, got {describe(value)}")
             return float(value)
+        check_scores_rows(model)
         if isinstance(model, Model):
             scores = model.decision_function(part.X_held, n_threads=n_threads)
         else:

@@ -27,6 +27,7 @@ __all__ = ["auc", "err_star", "f1", "pn_risk", "pu_auc", "pu_risk", "puf_score",
 _MOST_ERRORS = 5  # standard errors that an estimate may lie outside [0, 1] by
 _AT_ONCE = 1 << 16  # scores that are worked on between two looks at Ctrl-C
 _N_PARTS = 20  # of more scores than that, of about one size, which are sorted one after the other
+_EXACT = 2.0**53  # below it float64 has every integer
 _ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
 
 
@@ -42,7 +43,8 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
         True labels: {1, -1}, {1, 0} or booleans; both kinds must occur. Unlabelled rows have no
         place here: leave them out.
     score : array-like of shape (n,)
-        Larger is more positive; may be infinite.
+        Larger is more positive; may be infinite. Integers of one NumPy type are compared as they are, other numbers
+        as float64.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; a weight counts as that many repetitions of the row.
 
@@ -71,7 +73,7 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     0.875
     """
     positive = check_binary(y_true)
-    scores = check_vector("score", score, n=positive.size, inf="allow")
+    (scores,) = _check_scores(("score", score), n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
         return _win_share(scores[positive], scores[~positive])
@@ -219,7 +221,7 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
     0.8333333333333334
     """
     given, drawn_as = check_prior(prior), check_scenario(scenario)
-    pos, unl = check_vector("score_pos", score_pos, inf="allow"), check_vector("score_unl", score_unl, inf="allow")
+    pos, unl = _check_scores(("score_pos", score_pos), ("score_unl", score_unl))
     share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
     if 1 - share < _ROUNDING:
         raise ValueError(
@@ -323,8 +325,21 @@ def un_risk(score_unl: object, score_neg: object) -> float:
 
 
 def _risk(high: object, low: object, high_name: str, low_name: str) -> float:
-    scores = check_vector(high_name, high, inf="allow"), check_vector(low_name, low, inf="allow")
+    scores = _check_scores((high_name, high), (low_name, low))
     return _win_share(scores[1], scores[0])
+
+
+def _check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
+    """Return vectors in the order of these, whose names come first: ranks of integers that float64 makes equal."""
+    scores = [check_vector(name, value, n=n, inf="allow") for name, value in given]
+    if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
+        return scores
+    whole = [np.asarray(value) for _, value in given]
+    together = np.concatenate(whole)
+    if together.dtype.kind not in "iu":
+        return scores
+    ranks = np.unique(together, return_inverse=True)[1].astype(np.float64)
+    return np.split(ranks, np.cumsum([part.size for part in whole[:-1]]))
 
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

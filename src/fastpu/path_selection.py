@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fastpu.svm_path_model import SVMPath
 
-__all__ = ["Crossings", "crossings", "select_on_path"]
+__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "select_on_path"]
 
 _CRITERIA = ("puf", "err_star", "end")
 
@@ -39,6 +39,21 @@ class Crossings:
     lam: NDArray[np.float64]
     row: NDArray[np.int64]
     low: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A criterion along a path: `values[k]` holds between `cuts[k - 1]` and `cuts[k]`, which fall.
+
+    The first value holds for all larger lam, the last one down to `low`; the best one is the first of equal ones.
+    """
+
+    name: str
+    cuts: NDArray[np.float64]
+    values: NDArray[np.float64]
+    best: int
+    low: float
+    n_folds: int | None
 
 
 def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
@@ -90,6 +105,27 @@ def select_on_path(
     n_threads: object,
 ) -> dict[str, Any]:
     """Check the arguments of `SVMPath.select`; return lam, and what is known of it."""
+    curve = curve_on_path(
+        path, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
+    )
+    if curve is None:
+        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+    return {**best_of(path, curve), "cv": curve.n_folds}
+
+
+def curve_on_path(
+    path: SVMPath,
+    criterion: object,
+    X: object,
+    y: object,
+    *,
+    prior: object,
+    scenario: object,
+    cv: object = None,
+    random_state: object = None,
+    n_threads: object = None,
+) -> Curve | None:
+    """Check the arguments of `SVMPath.select`; return what the criterion says all along the path, of "end" None."""
     name = _check_criterion(criterion)
     scenario = check_scenario(scenario)
     if (prior is None) == (name == "err_star"):
@@ -103,7 +139,7 @@ def select_on_path(
     if cv is not None and X is not None:
         raise ValueError("cv must not be given with X and y: it makes held-out rows of the training rows")
     if name == "end":
-        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+        return None
     labels, merged = _judged_rows(path, X, y, n_folds, rng, threads)
     function = criterion if callable(criterion) else None
     if function is None:
@@ -111,11 +147,23 @@ def select_on_path(
         n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
         if name == "err_star":
             prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
-    cuts, best, value = _sweep(merged, labels, name, function, share, scenario)
-    upper = float(cuts[best - 1]) if best else np.inf
-    lower = float(cuts[best]) if best < cuts.size else merged.low
-    found = {"lam": _inside(path, lower, upper), "criterion": name, "value": value, "lam_low": lower, "lam_high": upper}
-    return {**found, "cv": n_folds}
+    cuts, values = _sweep(merged, labels, name, function, share, scenario)
+    best = int(np.argmin(values) if name == "err_star" else np.argmax(values))
+    return Curve(name, cuts, values, best, merged.low, n_folds)
+
+
+def best_of(path: SVMPath, curve: Curve) -> dict[str, Any]:
+    """Return a lam at which the criterion is best, its value, and between which lam it is as good."""
+    upper = float(curve.cuts[curve.best - 1]) if curve.best else np.inf
+    lower = float(curve.cuts[curve.best]) if curve.best < curve.cuts.size else curve.low
+    value = float(curve.values[curve.best])
+    return {
+        "lam": _inside(path, lower, upper),
+        "criterion": curve.name,
+        "value": value,
+        "lam_low": lower,
+        "lam_high": upper,
+    }
 
 
 def _check_criterion(criterion: object) -> str:
@@ -188,8 +236,8 @@ def _sweep(
     function: Callable[..., object] | None,
     prior: float,
     scenario: str,
-) -> tuple[NDArray[np.float64], int, float]:
-    """Return the distinct lam where rows change sides, the number of the best interval between them and its value."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the distinct lam where rows change sides, and the value of each interval between them."""
     usable = found.lam > found.low
     lam, row = found.lam[usable], found.row[usable]
     cuts, starts = np.unique(-lam, return_index=True)
@@ -202,8 +250,7 @@ def _sweep(
             values[k] = check_float("the result of criterion", function(labels, predicted), allow_inf=True)
             if k < cuts.size:
                 np.logical_xor.at(called, row[starts[k] : ends[k]], True)
-        best = int(np.argmax(values))
-        return -cuts, best, float(values[best])
+        return -cuts, values
     counts = []
     for label in (1, 0):
         # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
@@ -221,8 +268,7 @@ def _sweep(
     n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
     states = [Called(p / n_pos, u / n_unl, n_pos, n_unl) for p, u in zip(*counts, strict=True)]
     values = np.array([s.puf(scenario) if name == "puf" else s.err_star(prior, scenario) for s in states])
-    best = int(np.argmax(values) if name == "puf" else np.argmin(values))
-    return -cuts, best, float(values[best])
+    return -cuts, values
 
 
 def _inside(path: SVMPath, lower: float, upper: float) -> float:

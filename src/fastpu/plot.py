@@ -16,12 +16,13 @@ from fastpu._plot_axes import check_axes, open_axes, with_legends
 from fastpu._plot_paths import draw_criterion, draw_lines, draw_selection, is_numeric
 from fastpu._plot_rounds import draw_boosting, draw_changes
 from fastpu._plot_rows import decision_regions, score_histogram
-from fastpu._text import describe
+from fastpu._prior import check_scenario
+from fastpu._text import describe, short
 from fastpu._validate import check_choice, check_int, check_labels
-from fastpu.labels import as_labels
 from fastpu.linear_machine import LinearMachine
 from fastpu.mapping_machine import MappingModel
-from fastpu.metrics import auc, err_star, puf_score
+from fastpu.metrics import auc
+from fastpu.path_selection import best_of, curve_on_path
 from fastpu.selection import Selection
 from fastpu.stump_ensemble import StumpEnsemble
 from fastpu.svm_path_model import SVMPath
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["boosting_curves", "decision_regions", "label_changes", "path", "score_histogram", "selection"]
 
 _AT_MOST = 2000  # points of a line: more than a figure can show
-_BETWEEN = 400  # points between breakpoints, where rows change sides and a criterion jumps
 _SHOWN = ("auto", "coef", "alpha")
 
 
@@ -183,7 +183,7 @@ def path(
         infinite). "auto" takes coefficients where there are some.
     criterion : {"puf", "err_star"}, default "puf"
     prior, scenario
-        As in `SVMPath.select`.
+        As in `SVMPath.select`; like `criterion`, for held-out rows alone.
     n_lines : int, default 50
         Most lines: those that vary most.
     ax : matplotlib Axes or pair of them, optional
@@ -203,8 +203,9 @@ def path(
     Notes
     -----
     lam falls from left to right: the machine becomes more flexible. Lines are drawn through the breakpoints, every k-th
-    of them where there are more than 2,000, and that of the criterion through these and 400 points between; the best
-    lam is that of the whole path. Up to 8 lines are named in a legend.
+    of them where there are more than 2,000. The criterion is drawn as `SVMPath.select` evaluates it, with a step at
+    every lam where it changes, from 1,000 times the first breakpoint, if need be, down to the last one. Up to 8
+    lines are named.
 
     Examples
     --------
@@ -223,6 +224,9 @@ def path(
     if not model.lams.size:
         raise ValueError("model must have breakpoints, got a trivial path")
     _check_pair(X, y)
+    if X is None:
+        _refuse_idle(criterion=None if name == "puf" else name, prior=prior,
+                     scenario=None if check_scenario(scenario) == "case_control" else scenario)  # fmt: skip
     if shown == "coef" and model.kernel != "linear":
         raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")
     if shown == "auto":
@@ -232,15 +236,13 @@ def path(
     lams = model.lams[kept]
     values = _lines(model, shown, kept)
     order = np.sort(np.argsort(-np.ptp(values, axis=0), kind="stable")[:most])
-    best = None if X is None else model.select(name, X, y, prior=prior, scenario=scenario).params
+    curve = None if X is None else curve_on_path(model, name, X, y, prior=prior, scenario=scenario)
     axes, figure = open_axes(given, 1 if X is None else 2, (7, 3.5 if X is None else 5.5))
     draw_lines(axes[0], lams, values[:, order], [_line_name(model, shown, int(column)) for column in order])
     some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
     axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
-    if best is not None:
-        between = np.geomspace(lams[0], lams[-1], _BETWEEN)
-        at = np.unique(np.concatenate([lams, np.clip(between, lams[-1], lams[0]), [best["lam"]]]))[::-1]
-        draw_criterion(axes[1], at, _criterion(model, at, X, y, name, prior, scenario), name, best)
+    if curve is not None:
+        draw_criterion(axes[1], lams, curve, best_of(model, curve))
     for each in axes:
         each.set_xscale("log")
         if not each.xaxis_inverted():  # axes that share their x are one
@@ -261,17 +263,6 @@ def _line_name(model: SVMPath, shown: str, column: int) -> str:
     if shown == "alpha":
         return f"row {model.rows[column]}"
     return f"feature {column}" if model.feature_names is None else model.feature_names[column]
-
-
-def _criterion(
-    model: SVMPath, lams: NDArray[np.float64], X: object, y: object, name: str, prior: float | None, scenario: str
-) -> list[float]:
-    labels, scores = as_labels(y), model.scores(X, lams)
-    positive, unlabeled = scores[labels == 1], scores[labels == 0]
-    if name == "puf":
-        return [puf_score(p, u, scenario=scenario) for p, u in zip(positive.T, unlabeled.T, strict=True)]
-    share = 0.5 if prior is None else prior  # select has refused None
-    return [err_star(p, u, prior=share, scenario=scenario) for p, u in zip(positive.T, unlabeled.T, strict=True)]
 
 
 def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) -> Any:
@@ -335,6 +326,13 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
 def _check_pair(X: object, y: object) -> None:
     if (X is None) != (y is None):
         raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
+
+
+def _refuse_idle(**given: object) -> None:
+    """Raise ValueError for an argument of the criterion, None for its default, where there are no rows to judge by."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} must not be given without X and y, the rows to judge by, got {short(value)}")
 
 
 def _auc_per_round(model: StumpEnsemble, X: object, y: object) -> NDArray[np.float64]:

@@ -15,8 +15,9 @@ import numpy as np
 from fastpu._blas_threads import one_blas_thread
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import take_rows, user_rows
+from fastpu._params import check_scores_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import PriorEstimate, Sample, bootstrap, folds_of, open_sample
+from fastpu._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, folds_of, open_sample
 from fastpu._prior_sensitivity import Sensitivity, sensitivity
 from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
@@ -38,6 +39,8 @@ _LEVEL = 0.95
 _N_CENTERS = 200
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
 _BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
+_ROUNDING = 1e-12  # of the square of a distance between means of kernel values, which are at most 1
+_MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
@@ -65,7 +68,7 @@ def km2(
     max_rows : int, default 1000
         >= 2. Of a group that has more, so many rows are drawn.
     n_boot : int, default 0
-        Number of bootstrap samples for an interval.
+        Number of bootstrap samples for an interval, at most 10^9.
     random_state : int >= 0, numpy.random.Generator or None
         Of what is drawn.
     n_threads : int, optional
@@ -127,7 +130,7 @@ def km2(
             if square > furthest:
                 best, furthest = kernel, square
         by_chance = (1 - float(best.mean())) * (1 / unl.size + 1 / pos.size)
-        if drawn is sample and furthest < _BY_CHANCE * by_chance:
+        if drawn is sample and furthest < _BY_CHANCE * by_chance + _ROUNDING:
             _warn(
                 f"km2: the groups cannot be told apart: the squared distance of their means in feature space is "
                 f"{furthest:.3g}, and {by_chance:.3g} is expected of two samples of one distribution; the estimate is "
@@ -165,12 +168,17 @@ def tice(
     Returns
     -------
     PriorEstimate
-        Too large rather than too small, as it comes from a lower bound of c.
+        At most 0.99; too large rather than too small, as it comes from a lower bound of c.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not as described.
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is 0.99, which nothing in the data speaks against.
 
     Notes
     -----
@@ -202,9 +210,9 @@ def tice(
         folds = np.concatenate(folds_of(drawn, generator)[:2])
         labeled = np.arange(folds.size) < drawn.pos.size
         frequency = label_frequency(codes[np.concatenate([drawn.pos, drawn.unl])], labeled, folds)
-        if frequency <= 0:
-            return 1.0
-        return min(1.0, max(0.0, drawn.pos.size * (1 - frequency) / (frequency * drawn.unl.size)))
+        share = drawn.pos.size * (1 - frequency) / (frequency * drawn.unl.size) if frequency > 0 else 1.0
+        reason = "the groups are alike, or there are too few rows for a bound of the share that is labelled"
+        return _at_most_largest(share, "tice", reason, tells=drawn is sample)
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -273,7 +281,7 @@ def pen_l1(
     >>> round(pen_l1(X, y, random_state=0).value, 1)
     0.3
     """
-    count = check_int("n_centers", n_centers, low=1)
+    count = min(check_int("n_centers", n_centers, low=1), _MANY)
     matrix, sample, generator, threads = open_sample(
         X, y, function="pen_l1", sparse=True, random_state=random_state, n_threads=n_threads
     )
@@ -288,12 +296,8 @@ def pen_l1(
         ]
         pos, unl, _ = folds_of(drawn, generator)
         share = penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
-        if drawn is sample and share == LARGEST:
-            _warn(
-                f"pen_l1: no share is contradicted by the data, and the largest, {share:g}, is returned: the groups "
-                f"are alike, or basis functions of so many features tell nothing apart; other estimates may"
-            )
-        return share
+        reason = "the groups are alike, or basis functions of so many features tell nothing apart; other estimates may"
+        return _at_most_largest(share, "pen_l1", reason, tells=drawn is sample)
 
     return _estimate(estimate, sample, n_boot, generator)
 
@@ -330,11 +334,17 @@ def bbe(
     Returns
     -------
     PriorEstimate
+        At most 0.99.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or `fit` returns no such model.
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is 0.99, which nothing in the data speaks against.
 
     Notes
     -----
@@ -385,10 +395,13 @@ def bbe(
             held = folds == fold
             seen, other = (user_rows(take_rows(matrix.native, numbers[part])) for part in (~held, held))
             model = (fit or default)(seen, labels[~held])
+            check_scores_rows(model)
             at_home = check_vector("the scores of fit", model.decision_function(seen), n=int(np.count_nonzero(~held)))
             away = check_vector("the scores of fit", model.decision_function(other), n=int(np.count_nonzero(held)))
             scores[held] = (away - at_home.mean()) / (float(at_home.std()) or 1.0)
-        return best_bin(scores[labels == 1], scores[labels == 0])
+        share = best_bin(scores[labels == 1], scores[labels == 0])
+        reason = "the groups are alike, or the scores of fit do not tell them apart"
+        return _at_most_largest(share, "bbe", reason, tells=drawn is sample)
 
     return _estimate(estimate, sample, n_boot, generator, limit_blas=fit is None)
 
@@ -398,6 +411,15 @@ def bbe(
 
 def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator) -> NDArray[np.int64]:
     return rows if rows.size <= count else np.sort(generator.choice(rows, count, replace=False))
+
+
+def _at_most_largest(share: float, method: str, reason: str, *, tells: bool) -> float:
+    """Return the share, or the largest that is ever returned; a warning tells so."""
+    if share < LARGEST:
+        return share
+    if tells:
+        _warn(f"{method}: no share is contradicted by the data, and the largest, {LARGEST:g}, is returned: {reason}")
+    return LARGEST
 
 
 def _warn(message: str) -> None:
@@ -423,12 +445,12 @@ def _estimate(
     *,
     limit_blas: bool = True,
 ) -> PriorEstimate:
-    check_int("n_boot", n_boot, low=0)
+    n = check_int("n_boot", n_boot, low=0, high=MOST_SAMPLES)
     if limit_blas:
         with one_blas_thread():
-            value, samples = estimate(sample), bootstrap(estimate, sample, n_boot, generator)
+            value, samples = estimate(sample), bootstrap(estimate, sample, n, generator)
     else:  # what a user's function does with its threads is its own business
-        value, samples = estimate(sample), bootstrap(estimate, sample, n_boot, generator)
+        value, samples = estimate(sample), bootstrap(estimate, sample, n, generator)
     samples.flags.writeable = False
     interval = None
     if samples.size:

@@ -156,7 +156,8 @@ def select(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described; if no point is admissible, or all fits fail: with the first reason.
+        If an argument is not as described, or `fit` returns no such object; if no point is admissible, or all fits
+        fail: with the first reason.
 
     Warns
     -----
