@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import fastpu
 from fastpu._side_by_side import side_by_side
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix, untraced
 
@@ -96,3 +97,19 @@ def test_ctrl_c_between_any_two_steps_leaves_no_worker_and_does_not_hang():
             time.sleep(0.01)
         assert not running, f"a worker was left by the exception in step {line}"
     assert n_raised > 20
+
+
+@posix
+def test_ctrl_c_stops_what_workers_are_doing_in_the_core():
+    """Python runs signal handlers on the main thread alone: fits of other threads went on to their end."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 60))
+    y = np.where(X[:, 0] + rng.normal(size=8000) > 0, 1, -1)
+
+    def work(_):
+        return fastpu.fit_svm_path(X, y, kernel="rbf", gamma=0.5, n_threads=1)
+
+    n_before = threading.active_count()
+    assert interrupted_after(lambda: side_by_side(work, [0, 1, 2], 2)) < INTERRUPT_SECONDS
+    assert threading.active_count() == n_before
+    assert fastpu.fit_svm(X[:50], y[:50]).converged  # flags are those of the threads that are gone

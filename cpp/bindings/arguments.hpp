@@ -5,13 +5,12 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <variant>
 
-#include "fastpu/parallel.hpp"
 #include "fastpu/types.hpp"
+#include "interrupts.hpp"
 
 namespace fastpu {
 
@@ -66,22 +65,6 @@ inline MatrixView view_matrix(const py::handle& matrix) {
   if (py::isinstance<Array<float>>(matrix)) return dense(0.0F);
   if (py::isinstance<Array<double>>(matrix)) return dense(0.0);
   throw py::type_error("a matrix must be a C-contiguous float32 or float64 array");
-}
-
-// What a Team calls between blocks so that Ctrl-C is seen: looks for signals every 50 ms. Python runs signal handlers
-// on its main thread only, so other threads get none. Call it with the GIL held.
-inline Team::Poll interrupt_poll() {
-  const auto main_thread = py::module_::import("threading").attr("main_thread")().attr("ident");
-  if (main_thread.is_none() || main_thread.cast<unsigned long>() != PyThread_get_thread_ident()) return {};
-  using Clock = std::chrono::steady_clock;
-  return [last = Clock::now()]() mutable {
-    constexpr auto kInterval = std::chrono::milliseconds(50);
-    const auto now = Clock::now();
-    if (now - last < kInterval) return;
-    last = now;
-    const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-  };
 }
 
 // A copy. pybind11's own constructor from a pointer does not notice when there is no memory for it, and makes an array

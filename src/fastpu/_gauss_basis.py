@@ -73,7 +73,11 @@ def gauss_features(native: Native, centers: Native, bandwidth: float, n_threads:
     for first in range(0, n_centers, _AT_ONCE):
         part = slice_rows(centers, slice(first, min(first + _AT_ONCE, n_centers)))
         size = min(_AT_ONCE, n_centers - first)
-        features[:, first : first + size] = _sums(native, part, np.eye(size), bandwidth, n_threads)
+        sums = _sums(native, part, np.eye(size), bandwidth, n_threads)
+        # At the first centres the pages of all rows are touched for the first time, which takes long: Ctrl-C is looked
+        # at in between.
+        for rows in row_blocks(native, n_centers):
+            features[rows, first : first + size] = sums[rows]
     return features
 
 

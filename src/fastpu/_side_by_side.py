@@ -5,6 +5,8 @@ from __future__ import annotations
 import _thread
 from typing import TYPE_CHECKING, TypeVar
 
+from fastpu import _core
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -21,7 +23,7 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
     """Return ``[work(item) for item in items]``, done by `n_workers` threads that take one item after another.
 
     What `work` raises comes out, of several errors that of the first item; no item is begun after one. An exception in
-    this thread (KeyboardInterrupt) comes out when the items that were begun are done.
+    this thread (KeyboardInterrupt) comes out when the items that were begun have ended, which the core does at once.
 
     Notes
     -----
@@ -35,6 +37,7 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
     left = iter(range(len(items)))
     turn = _thread.allocate_lock()  # among workers
     stop = False
+    flag = _core.StopFlag()
 
     def next_item() -> int | None:
         with turn:
@@ -44,6 +47,7 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
         nonlocal stop
         now = 0
         try:
+            flag.watch()
             while (i := next_item()) is not None:
                 now = i
                 results[now] = work(items[now])
@@ -70,6 +74,8 @@ def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item], n_wor
             wait_for(worker, is_done)
     finally:
         stop = True
+        if len(finished) < len(workers):
+            flag.raise_()
         for worker, is_done in workers[:n_started]:
             wait_for(worker, is_done)
         for worker, is_done in workers[n_started : n_started + 1]:

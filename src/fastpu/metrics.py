@@ -77,7 +77,11 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
         return _win_share(scores[positive], scores[~positive])
-    return _weighted_win_share(scores[positive], scores[~positive], weights[positive], weights[~positive])
+    # Calls, as Ctrl-C is looked at after each of them.
+    rows, others = np.flatnonzero(positive), np.flatnonzero(~positive)
+    return _weighted_win_share(
+        np.take(scores, rows), np.take(scores, others), np.take(weights, rows), np.take(weights, others)
+    )
 
 
 def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float:

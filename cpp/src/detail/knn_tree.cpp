@@ -38,6 +38,7 @@ struct Reach {
 
 constexpr index_t kNodesPerRound = 64;  // split one by one, in parallel; what is below each is one block of work
 constexpr index_t kPointsPerBlock = 64;
+constexpr index_t kRowsBetweenPolls = index_t{1} << 16;  // visited in no order: some milliseconds
 constexpr index_t kFewFeatures = 8;
 constexpr index_t kMostDepth = 64;  // leaves are halved
 
@@ -102,6 +103,7 @@ class Tree {
     std::copy_n(least, d_, most);
     index_t lowest = keys_[first].row;
     for (index_t p = first + 1; p < end; ++p) {
+      if (p % kRowsBetweenPolls == 0) team.poll();
       const T* x = x_.row(keys_[p].row);
       lowest = std::min(lowest, keys_[p].row);
       for (index_t f = 0; f < d_; ++f) {
@@ -119,8 +121,23 @@ class Tree {
     for (index_t f = 1; f < d_; ++f) {
       if (most[f] - least[f] > most[widest] - least[widest]) widest = f;
     }
-    for (index_t p = first; p < end; ++p) keys_[p].value = static_cast<double>(x_.row(keys_[p].row)[widest]);
-    std::nth_element(keys_.data() + first, keys_.data() + node.middle() * leaf_points_, keys_.data() + end);
+    for (index_t p = first; p < end; ++p) {
+      if (p % kRowsBetweenPolls == 0) team.poll();
+      keys_[p].value = static_cast<double>(x_.row(keys_[p].row)[widest]);
+    }
+    RowKey* const middle = keys_.data() + node.middle() * leaf_points_;
+    if (end - first < kRowsBetweenPolls) {
+      std::nth_element(keys_.data() + first, middle, keys_.data() + end);
+      return;
+    }
+    index_t until_poll = 16 * kRowsBetweenPolls;
+    std::nth_element(keys_.data() + first, middle, keys_.data() + end, [&](const RowKey& a, const RowKey& b) {
+      if (--until_poll == 0) {
+        until_poll = 16 * kRowsBetweenPolls;
+        team.poll();
+      }
+      return a < b;
+    });
   }
 
   void split_all(const Node& node, Team& team) {
