@@ -238,6 +238,16 @@ def test_below_the_last_breakpoint_nothing_changes():
     np.testing.assert_array_equal(path.decision_function(X), at_end)
 
 
+def test_kernel_values_next_to_the_smallest_number_are_refused():
+    """Changes of alpha were NaN there, and the message spoke of overflow (found by fuzzing)."""
+    X, y = normal_rows(10, 30)
+    X[:, 0] += 3 * y
+    near = fit(1e-130 * X, y, kernel="linear")
+    np.testing.assert_allclose(near.lams, 1e-260 * fit(X, y, kernel="linear").lams, rtol=1e-9)
+    for scale in (1e-150, 1e-154, 1e-155, 1e-158):
+        refused(ValueError, "neither overflow nor vanish; scale X", fastpu.fit_svm_path, scale * X, y, kernel="linear")
+
+
 def test_scores_beyond_the_end_of_a_path_that_was_cut_short_are_refused():
     X, y = normal_rows(10, 30)
     path = fit(X, y, kernel="linear", lam_min=0.5)

@@ -21,6 +21,7 @@ namespace {
 using detail::Elbow;
 
 constexpr double kTrivial = 1e-9;       // of the reach of h: a first breakpoint below is 0
+constexpr double kVanishing = 1e-290;   // a first breakpoint below which 1 / lam is no number, soon or at once
 constexpr double kPrecision = 1e-8;     // of the reach: the least lam at which the margin can be told
 constexpr double kOnMargin = 1e-9;      // slack of a row on the margin, relative to lam
 constexpr double kMostOnMargin = 1e-6;  // the same after many steps that lead nowhere
@@ -163,17 +164,16 @@ bool Walk::find_first_breakpoint() {
   double bottom = kInfinity;  // among the negative ones
   for (index_t i = 0; i < problem_.n; ++i) {
     if (point_.alpha[at(i)] <= 0) continue;
-    if (point_.label[at(i)] > 0) {
-      top = std::max(top, h_[at(i)]);
-    } else {
-      bottom = std::min(bottom, h_[at(i)]);
-    }
+    if (point_.label[at(i)] > 0) top = std::max(top, h_[at(i)]);
+    if (point_.label[at(i)] < 0) bottom = std::min(bottom, h_[at(i)]);
   }
   lam_ = (top - bottom) / 2;
   a0_ = lam_ - top;
-  if (!std::isfinite(lam_))
-    throw std::invalid_argument("X and kernel must be such that sums of kernel values are finite");
-  return lam_ > kTrivial * reach_;
+  const bool is_trivial = lam_ <= kTrivial * reach_;
+  if (!std::isfinite(lam_) || (!is_trivial && lam_ < kVanishing))
+    throw std::invalid_argument(
+        "X and kernel must be such that sums of kernel values neither overflow nor vanish; scale X");
+  return !is_trivial;
 }
 
 void Walk::note_knot(const std::vector<index_t>& changed) {
