@@ -175,6 +175,24 @@ def test_a_start_that_rounding_moves_beyond_its_bounds_is_put_back():
     assert path.start_alpha[:3].sum() == pytest.approx(1)
 
 
+def test_moved_rows_have_the_same_path():
+    """y'a = 0, so that the origin does not matter, but rounding left nothing of sums of rows far from it."""
+    X, y = normal_rows(5, 60)
+    path = fit(X, y, kernel="linear")
+    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
+    for offset in (1e4, 1e7):
+        moved = fit(X + offset, y, kernel="linear")
+        tol = 1e-11 * offset / path.end  # what a digit of X is worth in a score
+        np.testing.assert_allclose(moved.scores(X + offset, lams), path.scores(X, lams), rtol=0, atol=tol)
+        for lam in lams[:3]:
+            machine = moved.at(lam)
+            np.testing.assert_allclose(
+                machine.decision_function(X + offset), path.scores(X, lam)[:, 0], rtol=0, atol=tol
+            )
+            np.testing.assert_allclose(machine.coef, path.at(lam).coef, rtol=0, atol=tol)
+        np.testing.assert_allclose(moved.coef[-1], path.coef[-1], rtol=0, atol=tol)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_doubled_rows_at_half_the_cost_change_nothing(kernel):
     X, y = normal_rows(6, 30)

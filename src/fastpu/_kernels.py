@@ -29,6 +29,7 @@ __all__ = [
     "Kernel",
     "Native",
     "call_kernel",
+    "centred",
     "check_csr",
     "check_dense",
     "check_kernel",
@@ -274,6 +275,14 @@ def convert_rows(native: Native, dtype: np.dtype[Any], *, sparse: bool) -> Nativ
     matrix = sp.csr_array(native.astype(dtype, copy=False))
     indices = np.require(matrix.indices, np.int32, ["C", "A"])
     return matrix.data, indices, np.require(matrix.indptr, np.int64, ["C", "A"]), native.shape
+
+
+def centred(native: Native) -> Native:
+    """Return rows less their mean if they are dense, and others as they are.
+
+    Where factors of rows sum to 0 the origin does not matter to their sum, but it does to rounding.
+    """
+    return native if isinstance(native, tuple) else native - native.mean(axis=0)
 
 
 def linear_coef(native: Native, rows: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:

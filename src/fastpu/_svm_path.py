@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu._kernels import FunctionKernel, Kernel, Native, check_kernel, convert_rows, row_blocks
+from fastpu._kernels import FunctionKernel, Kernel, Native, check_kernel, convert_rows, row_blocks, take_rows
 from fastpu._params import forced_isa
 from fastpu._svm_arguments import check_cache
 from fastpu._threads import resolve_n_threads
@@ -164,9 +164,8 @@ def follow_path(
         callback=None if hook is None else on_round,
     )
     if centre is not None and found["lams"].size:
-        found["offsets"] -= _along(
-            found, labels, convert_rows(native, np.dtype(np.float64), sparse=False)[rows] @ centre
-        )
+        of_path: Any = take_rows(native, rows)
+        found["offsets"] -= _along(found, labels, (of_path - centre) @ centre)
     return found
 
 

@@ -15,6 +15,7 @@ from fastpu import _core
 from fastpu._kernels import (
     Kernel,
     call_kernel,
+    centred,
     convert_rows,
     linear_coef,
     row_blocks,
@@ -172,9 +173,10 @@ class SVMPath(Model):
         """For the linear kernel the coefficients at each breakpoint, of shape (len(lams), n_features)."""
         if self.kernel != "linear":
             return None
-        beta: Any = self.changes()[: self.lams.size] @ user_rows(self.train())
+        train = centred(self.train())
+        beta: Any = self.changes()[: self.lams.size] @ user_rows(train)
         beta = np.asarray(beta.toarray() if sp.issparse(beta) else beta)
-        first = linear_coef(self.train(), np.arange(self.rows.size), self.start_alpha * self.labels)
+        first = linear_coef(train, np.arange(self.rows.size), self.start_alpha * self.labels)
         total: NDArray[np.float64] = (first + np.cumsum(beta, axis=0)) / self.lams[:, None]
         return total
 
@@ -289,7 +291,7 @@ class SVMPath(Model):
             "function": self.function,
         }
         if self.kernel == "linear":
-            fields["coef"] = linear_coef(self.train(), support, dual_coef)
+            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
         elif self.kernel != "precomputed":
             taken = take_rows(self.train(), support)
             names = ("support_data", "support_indices", "support_indptr")
@@ -375,7 +377,7 @@ class SVMPath(Model):
         if self.kernel == "precomputed":
             dense: Any = block
             return np.ascontiguousarray(dense[:, self.rows].T, dtype=np.float64)
-        train = self.train()
+        train = centred(self.train()) if self.kernel == "linear" else self.train()
         block = convert_rows(block, np.dtype(np.float64), sparse=isinstance(train, tuple))
         if self.function is not None:
             return call_kernel(self.function, user_rows(train), user_rows(block))
