@@ -63,15 +63,6 @@ endif()
 check_cxx_source_compiles(
   "#if !defined(__x86_64__) && !defined(_M_X64)\n#error not x86-64\n#endif\nint main() { return 0; }" FASTPU_IS_X86_64)
 
-# fastpu_wrap_new(target): calls of operator new in what links with it go through cpp/src/detail/operator_new.cpp, which
-# names the bytes that could not be had. _Znwm is its name where std::size_t is unsigned long.
-function(fastpu_wrap_new target)
-  if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-    target_compile_definitions(${target} PUBLIC FASTPU_WRAPS_NEW=1)
-    target_link_options(${target} INTERFACE LINKER:--wrap=_Znwm)
-  endif()
-endfunction()
-
 # fastpu_add_isa_sources(target): the files of FASTPU_AVX2_SOURCES and FASTPU_AVX512_SOURCES, each with its level's flags.
 # They hold no inline function of a shared header that another file also instantiates: the linker might keep the copy
 # that needs AVX for everybody. Those of FASTPU_FUSED_SOURCES may fuse multiply-adds.

@@ -44,9 +44,9 @@ KernelFunction kernel_function(py::object function) {
 
 namespace {
 
-py::array_t<double> scores(const py::object& support, const py::object& x, const py::object& coefs,
-                           const py::object& intercepts, const std::string& kernel, double gamma, int degree,
-                           double coef0, int n_threads, const std::string& isa) {
+py::array_t<double> score_kernel(const py::object& support, const py::object& x, const py::object& coefs,
+                                  const py::object& intercepts, const std::string& kernel, double gamma, int degree,
+                                  double coef0, int n_threads, const std::string& isa) {
   const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
   const Isa level = isa_from_name(isa);
   const MatrixView support_view = view_matrix(support);
@@ -131,7 +131,7 @@ Array<double> matrix(const py::object& x, const py::object& columns, const std::
 }  // namespace
 
 void bind_kernel(py::module_& module) {
-  module.def("kernel_scores", &scores, py::arg("support"), py::arg("x"), py::arg("coefs"), py::arg("intercepts"),
+  module.def("kernel_scores", &score_kernel, py::arg("support"), py::arg("x"), py::arg("coefs"), py::arg("intercepts"),
              py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
              py::arg("n_threads"), py::arg("isa"));
   module.def("kernel_matrix", &matrix, py::arg("x"), py::arg("columns"), py::kw_only(), py::arg("kernel"),

@@ -47,7 +47,7 @@ const char* name_of(MarginMethod method) {
   return "";
 }
 
-MarginSolver solver_of(const std::string& name) {
+MarginSolver margin_solver(const std::string& name) {
   if (name == "exact" || name == "auto") return MarginSolver::exact;
   if (name == "iadmm") return MarginSolver::iadmm;
   throw py::value_error("solver has no value '" + name + "'");
@@ -84,7 +84,7 @@ class PyMarginEngine {
     problem.costs = view_1d<double>(costs, "costs", n);
     if (!slopes.is_none()) problem.slopes = view_1d<std::uint8_t>(slopes, "slopes", n);
     MarginOptions options;
-    options.solver = solver_of(solver);
+    options.solver = margin_solver(solver);
     options.b_step = b_step_of(b_step);
     options.tol = tol;
     options.max_iter = max_iter;

@@ -180,7 +180,7 @@ py::dict risk_and_gradient(const py::object& x, const py::object& labels, const 
   });
 }
 
-py::array_t<double> scores(const py::object& x, const py::dict& at, int n_threads, const std::string& isa) {
+py::array_t<double> score_net(const py::object& x, const py::dict& at, int n_threads, const std::string& isa) {
   const Isa level = isa_from_name(isa);
   Team team(n_threads, interrupt_poll());
   return with_view(x, [&]<class View>(const View& view) {
@@ -204,7 +204,8 @@ void bind_nnpu(py::module_& module) {
              py::arg("eval_labels").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
   module.def("nnpu_risk", &risk_and_gradient, py::arg("x"), py::arg("labels"), py::arg("weights").none(true),
              py::arg("at"), py::kw_only(), py::arg("risk"), py::arg("n_threads"), py::arg("isa"));
-  module.def("nnpu_scores", &scores, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"), py::arg("isa"));
+  module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"),
+             py::arg("isa"));
 }
 
 }  // namespace fastpu

@@ -39,7 +39,7 @@ const char* name_of(PualMethod method) {
   return "";
 }
 
-PualSolver solver_of(const std::string& name) {
+PualSolver pual_solver(const std::string& name) {
   if (name == "exact" || name == "auto") return PualSolver::exact;
   if (name == "admm") return PualSolver::admm;
   throw py::value_error("solver has no value '" + name + "'");
@@ -62,7 +62,7 @@ class PyPualDual {
   py::dict solve(double cost, const std::string& solver, double tol, index_t max_iter, double mu,
                  const py::object& callback) const {
     PualOptions options;
-    options.solver = solver_of(solver);
+    options.solver = pual_solver(solver);
     options.tol = tol;
     options.max_iter = max_iter;
     options.mu = mu;

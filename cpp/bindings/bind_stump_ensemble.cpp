@@ -9,9 +9,9 @@ namespace fastpu {
 
 namespace {
 
-py::array_t<double> scores(const py::object& features, const py::object& stump_features, const py::object& thresholds,
-                           const py::object& polarity, const py::object& alphas, index_t n_features, double low,
-                           int n_threads) {
+py::array_t<double> score_stumps(const py::object& features, const py::object& stump_features,
+                                 const py::object& thresholds, const py::object& polarity, const py::object& alphas,
+                                 index_t n_features, double low, int n_threads) {
   StumpEnsembleView ensemble;
   ensemble.n_stumps = static_cast<index_t>(py::len(stump_features));
   ensemble.n_features = n_features;
@@ -36,7 +36,7 @@ py::array_t<double> scores(const py::object& features, const py::object& stump_f
 }  // namespace
 
 void bind_stump_ensemble(py::module_& module) {
-  module.def("stump_scores", &scores, py::arg("matrix"), py::arg("features"), py::arg("thresholds"),
+  module.def("stump_scores", &score_stumps, py::arg("matrix"), py::arg("features"), py::arg("thresholds"),
              py::arg("polarity"), py::arg("alphas"), py::kw_only(), py::arg("n_features"), py::arg("low"),
              py::arg("n_threads"));
 }

@@ -3,7 +3,6 @@
 
 namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
-void bind_blas(pybind11::module_& module);
 void bind_hull_distance(const pybind11::module_& module);
 void bind_interrupts(const pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
@@ -22,7 +21,6 @@ void bind_upu(pybind11::module_& module);
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.attr("__version__") = FASTPU_VERSION;
   fastpu::bind_binned_features(module);
-  fastpu::bind_blas(module);
   fastpu::bind_hull_distance(module);
   fastpu::bind_interrupts(module);
   fastpu::bind_kernel(module);

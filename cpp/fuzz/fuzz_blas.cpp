@@ -14,27 +14,24 @@ using fastpu::BlasMatrix;
 using fastpu::Op;
 using fastpu::Team;
 using fastpu::TiledBlas;
-using fastpu::Triangle;
 
 // Values for any view of up to `n_rows` rows that are `stride` apart.
-template <class T>
 struct Values {
   index_t n_rows;
   index_t n_cols;
   index_t stride;
-  std::vector<T> values;
+  std::vector<double> values;
 
   Values(Input& input, index_t rows, index_t cols) : n_rows(rows), n_cols(cols), stride(cols + input.below(3)) {
     values.resize(at(n_rows == 0 ? 0 : (n_rows - 1) * stride + n_cols));
-    for (T& value : values) value = narrowed<T>(input.real());
+    for (double& value : values) value = input.real();
     // What is refused is not read.
     if (input.rarely(32)) stride = n_cols - 1;
     if (input.rarely(64)) n_cols = input.one_of<index_t, 3>({-1, index_t{1} << 31U, index_t{1} << 62U});
   }
-  BlasMatrix<T> view() { return {values.data(), n_rows, n_cols, stride}; }
+  BlasMatrix<double> view() { return {values.data(), n_rows, n_cols, stride}; }
 };
 
-template <class T>
 void run(Input& input, const Blas& blas) {
   const index_t m = input.below(5);
   const index_t n = input.below(5);
@@ -43,28 +40,27 @@ void run(Input& input, const Blas& blas) {
   const Op op_b = input.flag() ? Op::transpose : Op::none;
   const auto shaped = [&](Op op, index_t rows, index_t cols) {
     if (input.rarely(32)) ++rows;
-    return op == Op::none ? Values<T>(input, rows, cols) : Values<T>(input, cols, rows);
+    return op == Op::none ? Values(input, rows, cols) : Values(input, cols, rows);
   };
   auto a = shaped(op_a, m, k);
   auto b = shaped(op_b, k, n);
   auto c = shaped(Op::none, m, n);
-  const T alpha = narrowed<T>(input.real());
-  const T beta = input.flag() ? T{} : narrowed<T>(input.real());
-  const Triangle triangle = input.flag() ? Triangle::lower : Triangle::upper;
+  const double alpha = input.real();
+  const double beta = input.flag() ? 0.0 : input.real();
   accepted([&] { blas.gemm(op_a, op_b, alpha, a.view(), b.view(), beta, c.view()); });
   auto square = shaped(Op::none, m, m);
-  accepted([&] { blas.syrk(triangle, op_a, alpha, a.view(), beta, square.view()); });
-  std::vector<T> x(at(k));
-  std::vector<T> y(at(m));
+  accepted([&] { blas.syrk(op_a, alpha, a.view(), beta, square.view()); });
+  std::vector<double> x(at(k));
+  std::vector<double> y(at(m));
   if (op_a == Op::none ? a.n_rows == m && a.n_cols == k : a.n_rows == k && a.n_cols == m) {
     accepted([&] { blas.gemv(op_a, alpha, a.view(), x.data(), beta, y.data()); });
   }
 }
 
 // A of any rank: rows and columns `order` of it are L L', but for what the limit leaves.
-void run_pivots(Input& input, const TiledBlas& tiled, const Values<double>& gram) {
+void run_pivots(Input& input, const TiledBlas& tiled, const Values& gram) {
   const index_t n = gram.n_cols;
-  Values<double> factor = gram;
+  Values factor = gram;
   const double limit = input.flag() ? 1e-9 : input.real();
   std::vector<index_t> order(at(n));
   index_t rank = 0;
@@ -93,9 +89,9 @@ void run_factors(Input& input, const Blas& blas) {
   const index_t m = input.below(6);
   Team team(input.n_threads());
   const TiledBlas tiled(blas, team);
-  Values<double> a(input, m, n);
-  Values<double> gram(input, n, n);
-  Values<double> right(input, m, n);
+  Values a(input, m, n);
+  Values gram(input, n, n);
+  Values right(input, m, n);
   if (!accepted([&] { tiled.gram(a.view(), gram.view()); })) return;
   for (index_t i = 0; i < n; ++i) {
     for (index_t j = 0; j < n; ++j) {
@@ -111,7 +107,7 @@ void run_factors(Input& input, const Blas& blas) {
   index_t one_tile = 0;
   if (!accepted([&] {
         minor = tiled.cholesky(gram.view());
-        one_tile = blas.potrf(Triangle::lower, {copy.data(), n, n, gram.stride});
+        one_tile = blas.potrf({copy.data(), n, n, gram.stride});
       })) {
     return;
   }
@@ -120,7 +116,7 @@ void run_factors(Input& input, const Blas& blas) {
   if (minor != 0) return;
   accepted([&] {
     tiled.solve(input.flag() ? Op::none : Op::transpose, gram.view(), right.view());
-    Values<double> product(input, m, n);
+    Values product(input, m, n);
     tiled.product(Op::none, Op::none, right.view(), gram.view(), product.view());
   });
 }
@@ -130,15 +126,10 @@ void run_factors(Input& input, const Blas& blas) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const Blas blas(reference_blas());
-  switch (input.below(3)) {
-    case 0:
-      run<double>(input, blas);
-      break;
-    case 1:
-      run<float>(input, blas);
-      break;
-    default:
-      run_factors(input, blas);
+  if (input.flag()) {
+    run(input, blas);
+  } else {
+    run_factors(input, blas);
   }
   return 0;
 }

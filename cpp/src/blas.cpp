@@ -23,8 +23,7 @@ int to_blas_int(index_t size, const char* what) {
 
 std::string shape_of(index_t n_rows, index_t n_cols) { return std::to_string(n_rows) + " x " + std::to_string(n_cols); }
 
-template <class T>
-void check_matrix(BlasMatrix<T> matrix, const char* name) {
+void check_matrix(BlasMatrix<const double> matrix, const char* name) {
   to_blas_int(matrix.n_rows, "number of rows");
   to_blas_int(matrix.n_cols, "number of columns");
   to_blas_int(matrix.stride, "row stride");
@@ -42,27 +41,18 @@ void check_shape(index_t n_rows, index_t n_cols, index_t want_rows, index_t want
 }
 
 // BLAS wants leading dimensions >= 1 even of empty matrices.
-template <class T>
-int leading(BlasMatrix<T> matrix) {
-  return static_cast<int>(std::max<index_t>(matrix.stride, 1));
-}
+int leading(BlasMatrix<const double> matrix) { return static_cast<int>(std::max<index_t>(matrix.stride, 1)); }
 
 char blas_op(Op op) { return op == Op::none ? 'N' : 'T'; }
 char blas_flipped(Op op) { return op == Op::none ? 'T' : 'N'; }
-char blas_flipped(Triangle triangle) { return triangle == Triangle::lower ? 'U' : 'L'; }
 
-template <class T>
-index_t op_rows(Op op, BlasMatrix<const T> a) {
-  return op == Op::none ? a.n_rows : a.n_cols;
-}
-template <class T>
-index_t op_cols(Op op, BlasMatrix<const T> a) {
-  return op == Op::none ? a.n_cols : a.n_rows;
-}
+index_t op_rows(Op op, BlasMatrix<const double> a) { return op == Op::none ? a.n_rows : a.n_cols; }
+index_t op_cols(Op op, BlasMatrix<const double> a) { return op == Op::none ? a.n_cols : a.n_rows; }
 
-template <class T, class Function>
-void gemm_with(Function function, Op op_a, Op op_b, T alpha, BlasMatrix<const T> a, BlasMatrix<const T> b, T beta,
-               BlasMatrix<T> c) {
+}  // namespace
+
+void Blas::gemm(Op op_a, Op op_b, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
+                BlasMatrix<double> c) const {
   check_matrix(a, "A");
   check_matrix(b, "B");
   check_matrix(c, "C");
@@ -73,70 +63,38 @@ void gemm_with(Function function, Op op_a, Op op_b, T alpha, BlasMatrix<const T>
   }
   check_shape(c.n_rows, c.n_cols, op_rows(op_a, a), op_cols(op_b, b), "C");
   if (c.n_rows == 0 || c.n_cols == 0) return;
-  function(blas_op(op_b), blas_op(op_a), static_cast<int>(c.n_cols), static_cast<int>(c.n_rows),
-           static_cast<int>(depth), alpha, b.data, leading(b), a.data, leading(a), beta, c.data, leading(c));
+  table_.dgemm(blas_op(op_b), blas_op(op_a), static_cast<int>(c.n_cols), static_cast<int>(c.n_rows),
+               static_cast<int>(depth), alpha, b.data, leading(b), a.data, leading(a), beta, c.data, leading(c));
 }
 
-template <class T, class Function>
-void syrk_with(Function function, Triangle triangle, Op op_a, T alpha, BlasMatrix<const T> a, T beta, BlasMatrix<T> c) {
+void Blas::syrk(Op op_a, double alpha, BlasMatrix<const double> a, double beta, BlasMatrix<double> c) const {
   check_matrix(a, "A");
   check_matrix(c, "C");
   const index_t order = op_rows(op_a, a);
   check_shape(c.n_rows, c.n_cols, order, order, "C");
   if (order == 0) return;
-  function(blas_flipped(triangle), blas_flipped(op_a), static_cast<int>(order), static_cast<int>(op_cols(op_a, a)),
-           alpha, a.data, leading(a), beta, c.data, leading(c));
+  table_.dsyrk('U', blas_flipped(op_a), static_cast<int>(order), static_cast<int>(op_cols(op_a, a)), alpha, a.data,
+               leading(a), beta, c.data, leading(c));
 }
 
-template <class T, class Function>
-void gemv_with(Function function, Op op_a, T alpha, BlasMatrix<const T> a, const T* x, T beta, T* y) {
+void Blas::gemv(Op op_a, double alpha, BlasMatrix<const double> a, const double* x, double beta, double* y) const {
   check_matrix(a, "A");
   const index_t n_results = op_rows(op_a, a);
   if (n_results == 0) return;
   if (op_cols(op_a, a) == 0) {  // unlike gemm, gemv leaves y alone when the sums are empty
-    for (index_t i = 0; i < n_results; ++i) y[i] = beta == T{0} ? T{0} : beta * y[i];
+    for (index_t i = 0; i < n_results; ++i) y[i] = beta == 0.0 ? 0.0 : beta * y[i];
     return;
   }
-  function(blas_flipped(op_a), static_cast<int>(a.n_cols), static_cast<int>(a.n_rows), alpha, a.data, leading(a), x, 1,
-           beta, y, 1);
+  table_.dgemv(blas_flipped(op_a), static_cast<int>(a.n_cols), static_cast<int>(a.n_rows), alpha, a.data, leading(a), x,
+               1, beta, y, 1);
 }
 
-}  // namespace
-
-void Blas::gemm(Op op_a, Op op_b, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
-                BlasMatrix<double> c) const {
-  gemm_with(table_.dgemm, op_a, op_b, alpha, a, b, beta, c);
-}
-
-void Blas::gemm(Op op_a, Op op_b, float alpha, BlasMatrix<const float> a, BlasMatrix<const float> b, float beta,
-                BlasMatrix<float> c) const {
-  gemm_with(table_.sgemm, op_a, op_b, alpha, a, b, beta, c);
-}
-
-void Blas::syrk(Triangle triangle, Op op_a, double alpha, BlasMatrix<const double> a, double beta,
-                BlasMatrix<double> c) const {
-  syrk_with(table_.dsyrk, triangle, op_a, alpha, a, beta, c);
-}
-
-void Blas::syrk(Triangle triangle, Op op_a, float alpha, BlasMatrix<const float> a, float beta,
-                BlasMatrix<float> c) const {
-  syrk_with(table_.ssyrk, triangle, op_a, alpha, a, beta, c);
-}
-
-void Blas::gemv(Op op_a, double alpha, BlasMatrix<const double> a, const double* x, double beta, double* y) const {
-  gemv_with(table_.dgemv, op_a, alpha, a, x, beta, y);
-}
-
-void Blas::gemv(Op op_a, float alpha, BlasMatrix<const float> a, const float* x, float beta, float* y) const {
-  gemv_with(table_.sgemv, op_a, alpha, a, x, beta, y);
-}
-
-index_t Blas::potrf(Triangle triangle, BlasMatrix<double> a) const {
+index_t Blas::potrf(BlasMatrix<double> a) const {
   check_matrix(a, "A");
   check_shape(a.n_rows, a.n_cols, a.n_rows, a.n_rows, "A");
   if (a.n_rows == 0) return 0;
   int info = 0;
-  table_.dpotrf(blas_flipped(triangle), static_cast<int>(a.n_rows), a.data, leading(a), &info);
+  table_.dpotrf('U', static_cast<int>(a.n_rows), a.data, leading(a), &info);
   return info;
 }
 
@@ -149,22 +107,6 @@ void Blas::trsm(Op op_a, BlasMatrix<const double> a, BlasMatrix<double> b) const
   if (b.n_rows == 0 || b.n_cols == 0) return;
   table_.dtrsm('L', 'U', blas_op(op_a), 'N', static_cast<int>(b.n_cols), static_cast<int>(b.n_rows), 1.0, a.data,
                leading(a), b.data, leading(b));
-}
-
-// LAPACK's potrs solves from the left only, while BLAS sees B' and needs X' A = B'. So: two triangular solves from the
-// right. With the factor F that BLAS sees, A = F' F (it calls F upper; ours is lower) or F F' (the other way round).
-void Blas::potrs(Triangle triangle, BlasMatrix<const double> a, BlasMatrix<double> b) const {
-  check_matrix(a, "A");
-  check_matrix(b, "B");
-  check_shape(a.n_rows, a.n_cols, a.n_rows, a.n_rows, "A");
-  check_shape(b.n_rows, b.n_cols, a.n_rows, b.n_cols, "B");
-  if (b.n_rows == 0 || b.n_cols == 0) return;
-  const char uplo = blas_flipped(triangle);
-  const bool is_upper = uplo == 'U';
-  for (const char trans : {is_upper ? 'N' : 'T', is_upper ? 'T' : 'N'}) {
-    table_.dtrsm('R', uplo, trans, 'N', static_cast<int>(b.n_cols), static_cast<int>(b.n_rows), 1.0, a.data, leading(a),
-                 b.data, leading(b));
-  }
 }
 
 }  // namespace fastpu

@@ -314,7 +314,6 @@ void Team::Pool::quit() noexcept {
 
 Team::Team(int n_threads, Poll poll) : n_threads_(n_threads), poll_(std::move(poll)) {
   static_cast<void>(make_room_to_throw());  // a fit begins here, before it takes memory of its own
-  static_cast<void>(make_room_to_throw());  // a fit begins here, before it takes memory of its own
   if (n_threads < 1) throw std::invalid_argument("n_threads must be >= 1, got " + std::to_string(n_threads));
 }
 

@@ -100,7 +100,7 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
       const auto right = part(a, 0, a.n_rows, j, extent(j, n_cols));
       const auto to = part(c, i, left.n_cols, j, right.n_cols);
       if (i == j) {
-        blas_.syrk(Triangle::lower, Op::transpose, 1.0, left, 0.0, to);
+        blas_.syrk(Op::transpose, 1.0, left, 0.0, to);
       } else {
         blas_.gemm(Op::transpose, Op::none, 1.0, left, right, 0.0, to);
       }
@@ -113,9 +113,8 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   auto sums = AlignedBuffer<double>(groups * n_cols * n_cols, "sums of products");
   team_.for_each(groups, workers(a.n_rows, n_cols, n_cols), [&](index_t group, int) {
     const index_t first = group * rows;
-    blas_.syrk(Triangle::lower, Op::transpose, 1.0,
-               part(a, first, std::max<index_t>(std::min(rows, a.n_rows - first), 0), 0, n_cols), 0.0,
-               BlasMatrix<double>(sums.data() + group * n_cols * n_cols, n_cols, n_cols));
+    blas_.syrk(Op::transpose, 1.0, part(a, first, std::max<index_t>(std::min(rows, a.n_rows - first), 0), 0, n_cols),
+               0.0, BlasMatrix<double>(sums.data() + group * n_cols * n_cols, n_cols, n_cols));
   });
   for (index_t i = 0; i < n_cols; ++i) {
     for (index_t j = 0; j <= i; ++j) {
@@ -139,7 +138,7 @@ void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
     const auto right = part(a, j, extent(j, n), first, end - first);
     const auto to = part(a, i, left.n_rows, j, right.n_rows);
     if (i == j) {
-      blas_.syrk(Triangle::lower, Op::none, -1.0, left, 1.0, to);
+      blas_.syrk(Op::none, -1.0, left, 1.0, to);
     } else {
       blas_.gemm(Op::none, Op::transpose, -1.0, left, right, 1.0, to);
     }
@@ -153,7 +152,7 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
     const index_t size = extent(first, n);
     const index_t end = first + size;
     const auto pivot = part(a, first, size, first, size);
-    if (const index_t failed = blas_.potrf(Triangle::lower, pivot); failed != 0) return first + failed;
+    if (const index_t failed = blas_.potrf(pivot); failed != 0) return first + failed;
     team_.for_each(count_blocks(n - end, kTile), workers(n - end, size, size), [&](index_t block, int) {
       const index_t row = end + block * kTile;
       blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));

@@ -13,44 +13,41 @@ T& element(T* a, int lda, char trans, int i, int j) {
   return trans == 'N' ? a[i + at(j, lda)] : a[j + at(i, lda)];
 }
 
-template <class T>
-T blend(T alpha, T sum, T beta, T old) {
-  return alpha * sum + (beta == T{0} ? T{0} : beta * old);
+inline double blend(double alpha, double sum, double beta, double old) {
+  return alpha * sum + (beta == 0.0 ? 0.0 : beta * old);
 }
 
-template <class T>
-void reference_gemm(char trans_a, char trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
-                    T beta, T* c, int ldc) {
+inline void reference_gemm(char trans_a, char trans_b, int m, int n, int k, double alpha, const double* a, int lda,
+                           const double* b, int ldb, double beta, double* c, int ldc) {
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i) {
-      T sum{0};
+      double sum = 0.0;
       for (int p = 0; p < k; ++p) sum += element(a, lda, trans_a, i, p) * element(b, ldb, trans_b, p, j);
-      T& result = element(c, ldc, 'N', i, j);
+      double& result = element(c, ldc, 'N', i, j);
       result = blend(alpha, sum, beta, result);
     }
   }
 }
 
-template <class T>
-void reference_syrk(char uplo, char trans, int n, int k, T alpha, const T* a, int lda, T beta, T* c, int ldc) {
+inline void reference_syrk(char uplo, char trans, int n, int k, double alpha, const double* a, int lda, double beta,
+                           double* c, int ldc) {
   for (int j = 0; j < n; ++j) {
     for (int i = uplo == 'U' ? 0 : j; i < (uplo == 'U' ? j + 1 : n); ++i) {
-      T sum{0};
+      double sum = 0.0;
       for (int p = 0; p < k; ++p) sum += element(a, lda, trans, i, p) * element(a, lda, trans, j, p);
-      T& result = element(c, ldc, 'N', i, j);
+      double& result = element(c, ldc, 'N', i, j);
       result = blend(alpha, sum, beta, result);
     }
   }
 }
 
-template <class T>
-void reference_gemv(char trans, int m, int n, T alpha, const T* a, int lda, const T* x, int inc_x, T beta, T* y,
-                    int inc_y) {
+inline void reference_gemv(char trans, int m, int n, double alpha, const double* a, int lda, const double* x, int inc_x,
+                           double beta, double* y, int inc_y) {
   const bool is_plain = trans == 'N';
   for (int i = 0; i < (is_plain ? m : n); ++i) {
-    T sum{0};
+    double sum = 0.0;
     for (int p = 0; p < (is_plain ? n : m); ++p) sum += element(a, lda, trans, i, p) * x[at(p, inc_x)];
-    T& result = y[at(i, inc_y)];
+    double& result = y[at(i, inc_y)];
     result = blend(alpha, sum, beta, result);
   }
 }
@@ -91,12 +88,9 @@ inline void reference_potrf(char uplo, int n, double* a, int lda, int* info) {
 }
 
 inline fastpu::BlasTable reference_blas() {
-  return {.dgemm = reference_gemm<double>,
-          .sgemm = reference_gemm<float>,
-          .dsyrk = reference_syrk<double>,
-          .ssyrk = reference_syrk<float>,
-          .dgemv = reference_gemv<double>,
-          .sgemv = reference_gemv<float>,
+  return {.dgemm = reference_gemm,
+          .dsyrk = reference_syrk,
+          .dgemv = reference_gemv,
           .dtrsm = reference_trsm,
           .dpotrf = reference_potrf};
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -266,25 +264,6 @@ CASE("a message about memory needs none: what is too long for it is cut off") {
   const std::string cut = fastpu::OutOfMemory(std::string(1000, 'x').c_str(), 7).what();
   CHECK(cut == "cannot allocate 7 bytes for " + std::string(cut.size() - 28, 'x'));
   CHECK(cut.size() < 1000);
-}
-
-CASE("a container without a name says at least how many bytes it wanted") {
-#if !defined(FASTPU_WRAPS_NEW) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  std::puts("skipped: this linker does not wrap operator new, or a sanitizer ends the program instead");
-#else
-  // valgrind ends the program as well where operator new has no memory.
-  const char* const loaded_before = std::getenv("LD_PRELOAD");  // NOLINT(concurrency-mt-unsafe): nobody sets it here
-  if (loaded_before != nullptr && std::strstr(loaded_before, "vgpreload") != nullptr) {
-    std::puts("skipped: under valgrind");
-    return;
-  }
-  std::vector<double> values;
-  const volatile std::size_t too_many = std::size_t{1} << 50;  // within what a vector may hold, beyond any machine
-  CHECK_THROWS(fastpu::OutOfMemory, values.resize(too_many),
-               "cannot allocate 9007199254740992 bytes for working memory");
-  values.resize(3);
-  CHECK(values.size() == 3);
-#endif
 }
 
 CASE("many rows are cut, taken and checked the same by every number of threads") {

@@ -12,11 +12,8 @@ from scipy.linalg cimport cython_blas, cython_lapack
 cdef extern from "fastpu/blas.hpp" namespace "fastpu" nogil:
     cdef cppclass BlasTable:
         void (*dgemm)(char, char, int, int, int, double, const double*, int, const double*, int, double, double*, int)
-        void (*sgemm)(char, char, int, int, int, float, const float*, int, const float*, int, float, float*, int)
         void (*dsyrk)(char, char, int, int, double, const double*, int, double, double*, int)
-        void (*ssyrk)(char, char, int, int, float, const float*, int, float, float*, int)
         void (*dgemv)(char, int, int, double, const double*, int, const double*, int, double, double*, int)
-        void (*sgemv)(char, int, int, float, const float*, int, const float*, int, float, float*, int)
         void (*dtrsm)(char, char, char, char, int, int, double, const double*, int, double*, int)
         void (*dpotrf)(char, int, double*, int, int*)
 
@@ -28,29 +25,14 @@ cdef void _dgemm(char trans_a, char trans_b, int m, int n, int k, double alpha, 
     cython_blas.dgemm(&trans_a, &trans_b, &m, &n, &k, &alpha, <double*>a, &lda, <double*>b, &ldb, &beta, c, &ldc)
 
 
-cdef void _sgemm(char trans_a, char trans_b, int m, int n, int k, float alpha, const float* a, int lda,
-                 const float* b, int ldb, float beta, float* c, int ldc) noexcept nogil:
-    cython_blas.sgemm(&trans_a, &trans_b, &m, &n, &k, &alpha, <float*>a, &lda, <float*>b, &ldb, &beta, c, &ldc)
-
-
 cdef void _dsyrk(char uplo, char trans, int n, int k, double alpha, const double* a, int lda, double beta, double* c,
                  int ldc) noexcept nogil:
     cython_blas.dsyrk(&uplo, &trans, &n, &k, &alpha, <double*>a, &lda, &beta, c, &ldc)
 
 
-cdef void _ssyrk(char uplo, char trans, int n, int k, float alpha, const float* a, int lda, float beta, float* c,
-                 int ldc) noexcept nogil:
-    cython_blas.ssyrk(&uplo, &trans, &n, &k, &alpha, <float*>a, &lda, &beta, c, &ldc)
-
-
 cdef void _dgemv(char trans, int m, int n, double alpha, const double* a, int lda, const double* x, int inc_x,
                  double beta, double* y, int inc_y) noexcept nogil:
     cython_blas.dgemv(&trans, &m, &n, &alpha, <double*>a, &lda, <double*>x, &inc_x, &beta, y, &inc_y)
-
-
-cdef void _sgemv(char trans, int m, int n, float alpha, const float* a, int lda, const float* x, int inc_x,
-                 float beta, float* y, int inc_y) noexcept nogil:
-    cython_blas.sgemv(&trans, &m, &n, &alpha, <float*>a, &lda, <float*>x, &inc_x, &beta, y, &inc_y)
 
 
 cdef void _dtrsm(char side, char uplo, char trans, char diag, int m, int n, double alpha, const double* a, int lda,
@@ -64,11 +46,8 @@ cdef void _dpotrf(char uplo, int n, double* a, int lda, int* info) noexcept nogi
 
 cdef BlasTable _table
 _table.dgemm = _dgemm
-_table.sgemm = _sgemm
 _table.dsyrk = _dsyrk
-_table.ssyrk = _ssyrk
 _table.dgemv = _dgemv
-_table.sgemv = _sgemv
 _table.dtrsm = _dtrsm
 _table.dpotrf = _dpotrf
 

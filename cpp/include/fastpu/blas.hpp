@@ -18,26 +18,19 @@ namespace fastpu {
 struct BlasTable {
   void (*dgemm)(char trans_a, char trans_b, int m, int n, int k, double alpha, const double* a, int lda,
                 const double* b, int ldb, double beta, double* c, int ldc);
-  void (*sgemm)(char trans_a, char trans_b, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
-                int ldb, float beta, float* c, int ldc);
   void (*dsyrk)(char uplo, char trans, int n, int k, double alpha, const double* a, int lda, double beta, double* c,
-                int ldc);
-  void (*ssyrk)(char uplo, char trans, int n, int k, float alpha, const float* a, int lda, float beta, float* c,
                 int ldc);
   void (*dgemv)(char trans, int m, int n, double alpha, const double* a, int lda, const double* x, int inc_x,
                 double beta, double* y, int inc_y);
-  void (*sgemv)(char trans, int m, int n, float alpha, const float* a, int lda, const float* x, int inc_x, float beta,
-                float* y, int inc_y);
   void (*dtrsm)(char side, char uplo, char trans, char diag, int m, int n, double alpha, const double* a, int lda,
                 double* b, int ldb);
   void (*dpotrf)(char uplo, int n, double* a, int lda, int* info);
 };
 
 // Under this name the table travels from _blas to _core; a new layout of BlasTable needs a new number.
-inline constexpr const char* kBlasCapsule = "fastpu._blas.table.v1";
+inline constexpr const char* kBlasCapsule = "fastpu._blas.table.v2";
 
 enum class Op { none, transpose };
-enum class Triangle { lower, upper };
 
 // A row-major matrix somewhere in memory; rows are `stride` >= n_cols elements apart. T is const for what is only read.
 template <class T>
@@ -69,28 +62,20 @@ class Blas {
   // C := alpha op(A) op(B) + beta C
   void gemm(Op op_a, Op op_b, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
             BlasMatrix<double> c) const;
-  void gemm(Op op_a, Op op_b, float alpha, BlasMatrix<const float> a, BlasMatrix<const float> b, float beta,
-            BlasMatrix<float> c) const;
 
-  // One triangle of C := alpha A A' + beta C (Op::none) or alpha A' A + beta C (Op::transpose); the other is not
-  // touched.
-  void syrk(Triangle triangle, Op op_a, double alpha, BlasMatrix<const double> a, double beta,
-            BlasMatrix<double> c) const;
-  void syrk(Triangle triangle, Op op_a, float alpha, BlasMatrix<const float> a, float beta, BlasMatrix<float> c) const;
+  // The lower triangle of C := alpha A A' + beta C (Op::none) or alpha A' A + beta C (Op::transpose); the upper one is
+  // not touched.
+  void syrk(Op op_a, double alpha, BlasMatrix<const double> a, double beta, BlasMatrix<double> c) const;
 
   // y := alpha op(A) x + beta y, with x and y contiguous and as long as op(A) has columns and rows
   void gemv(Op op_a, double alpha, BlasMatrix<const double> a, const double* x, double beta, double* y) const;
-  void gemv(Op op_a, float alpha, BlasMatrix<const float> a, const float* x, float beta, float* y) const;
 
-  // Cholesky factor of the symmetric matrix whose `triangle` is given: A = L L' (lower) or U' U (upper), in place of
-  // that triangle. Returns 0, or the order of the first leading minor that is not positive (then A holds no factor).
-  [[nodiscard]] index_t potrf(Triangle triangle, BlasMatrix<double> a) const;
+  // Cholesky factor L, A = L L', of the symmetric matrix whose lower triangle is given, in place of that triangle.
+  // Returns 0, or the order of the first leading minor that is not positive (then A holds no factor).
+  [[nodiscard]] index_t potrf(BlasMatrix<double> a) const;
 
   // B := B L^-1 (Op::none) or B L^-T (Op::transpose): solves X op(L) = B in place of B, L in the lower triangle of a.
   void trsm(Op op_a, BlasMatrix<const double> a, BlasMatrix<double> b) const;
-
-  // Solves A X = B in place of B, with the factor that potrf left in a.
-  void potrs(Triangle triangle, BlasMatrix<const double> a, BlasMatrix<double> b) const;
 
  private:
   BlasTable table_;
