@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 
@@ -74,60 +73,6 @@ def test_a_fork_while_it_is_held_can_take_it_again():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-class Library:
-    """A BLAS whose calls may be interrupted."""
-
-    def __init__(self, n_threads: int, calls: list[int]) -> None:
-        self.n_threads, self.calls = n_threads, calls
-
-    def _is_called(self) -> None:
-        self.calls[0] -= 1
-        if self.calls[0] == 0:
-            raise KeyboardInterrupt
-
-    def get_num_threads(self) -> int:
-        self._is_called()
-        return self.n_threads
-
-    def set_num_threads(self, n_threads: int) -> None:
-        self._is_called()
-        self.n_threads = n_threads
-        self._is_called()
-
-
-@pytest.mark.parametrize("others", [0, 1])
-@pytest.mark.parametrize("interrupted_call", range(1, 15))
-def test_an_interrupt_between_any_two_steps_gives_it_back(interrupted_call, others, monkeypatch):
-    calls = [10**9]
-    libraries = [Library(4, calls), Library(3, calls)]
-    limit = _blas_threads._Limit()
-    limit._libraries = libraries
-    monkeypatch.setattr(_blas_threads, "_LIMIT", limit)
-
-    def hold() -> None:
-        calls[0] = interrupted_call
-        with one_blas_thread():
-            assert [library.n_threads for library in libraries] == [1, 1]
-
-    if others:
-        with one_blas_thread():
-            hold()  # neither sets nor restores anything, so nothing is interrupted
-            assert [library.n_threads for library in libraries] == [1, 1]
-            calls[0] = 10**9
-    elif interrupted_call <= 10:  # two are read, and two set twice, each of which looks two times
-        with pytest.raises(KeyboardInterrupt):
-            hold()
-    else:
-        hold()
-    gc.collect()
-    calls[0] = 10**9
-    assert [library.n_threads for library in libraries] == [4, 3]
-    assert limit._holds == set()
-    with one_blas_thread():
-        assert [library.n_threads for library in libraries] == [1, 1]
-    assert [library.n_threads for library in libraries] == [4, 3]
-
-
 def test_there_is_room_for_what_blas_takes_at_its_first_call(monkeypatch):
     """OpenBLAS ends the process, or tries for ever, where there is none."""
     asked = []
@@ -146,11 +91,10 @@ def test_there_is_room_for_what_blas_takes_at_its_first_call(monkeypatch):
     with one_blas_thread(2):
         assert not asked
     work = 33 * 2**20
-    before = _blas_threads._LIMIT._holds.copy()
     with pytest.raises(MemoryError, match=f"cannot allocate {3 * work} bytes for the work of BLAS"), one_blas_thread(5):
         pytest.fail("there is no room for three more callers")
     monkeypatch.setattr(_blas_threads, "_n_callers_with_room", 0)
     with pytest.raises(MemoryError, match=f"cannot allocate {2 * work} bytes for the work of BLAS"), one_blas_thread():
         pytest.fail("there is no room for NumPy's BLAS and SciPy's")
     assert asked == [3 * work, 2 * work]
-    assert _blas_threads._LIMIT._holds == before
+    assert _blas_threads._n_holders == 0

@@ -6,6 +6,7 @@ import mmap
 import os
 import threading
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,75 +17,48 @@ if TYPE_CHECKING:
 
 __all__ = ["one_blas_thread"]
 
-
-class _Limit:
-    """The limit is the whole process's: the first who wants it sets it, the last one takes it back.
-
-    Not through threadpoolctl's own context managers, which let nobody but one thread change a limit, while here the
-    last one may be another thread than the first. Ctrl-C may come between any two steps, so each of them leaves a state
-    from which giving back goes on.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()  # a hold that the garbage collector finds may be given back within `take`
-        self._libraries: list[Any] | None = None
-        self._before: list[int] | None = None  # None: the limit is not set
-        self._holds: set[int] = set()
-
-    def take(self, hold: _Hold) -> None:
-        with self._lock:
-            if self._libraries is None:
-                self._libraries = _blas_libraries()
-            self._holds.add(id(hold))
-            if self._before is None:
-                before = [library.get_num_threads() for library in self._libraries]
-                self._before = before
-                for library in self._libraries:
-                    _set(library, 1)
-
-    def give_back(self, hold: _Hold) -> None:
-        with self._lock:
-            if self._holds == {id(hold)} and self._before is not None:
-                for library, n_threads in zip(self._libraries or (), self._before, strict=True):
-                    _set(library, n_threads)
-                self._before = None
-            self._holds.discard(id(hold))
+_lock = threading.Lock()
+_n_holders = 0
+_limiter: Any = None  # what sets BLAS's threads back; None while nobody holds the limit
 
 
-class _Hold:
-    """What one holder has: if Ctrl-C comes while it is given back, the rest is done when it is dropped."""
-
-    def __init__(self, limit: _Limit) -> None:
-        self._limit = limit
-
-    def take(self) -> None:
-        self._limit.take(self)
-
-    def give_back(self) -> None:
-        self._limit.give_back(self)
-
-    def __del__(self) -> None:
-        self.give_back()
-
-
-def _blas_libraries() -> list[Any]:
+@cache
+def _controller() -> Any:
     import_module("scipy.linalg")  # SciPy's BLAS, which the core calls, is found once it is loaded
-    controller = import_module("threadpoolctl").ThreadpoolController()
-    return [library for library in controller.lib_controllers if library.user_api == "blas"]
+    return import_module("threadpoolctl").ThreadpoolController()
 
 
-def _set(library: Any, n_threads: int) -> None:
-    # From threadpoolctl 3.7 on set_num_threads does nothing in a thread that is not in control.
-    getattr(library, "_real_set_num_threads", library.set_num_threads)(n_threads)
+def _free_control() -> None:
+    """Let this thread change the limit: from threadpoolctl 3.7 on only the thread that set the last one may."""
+    for library in _controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
-_LIMIT = _Limit()
+def _take() -> None:
+    global _n_holders, _limiter  # noqa: PLW0603 - BLAS's number of threads is the whole process's
+    with _lock:
+        if _n_holders == 0:
+            _free_control()
+            _limiter = _controller().limit(limits=1, user_api="blas")
+        _n_holders += 1
+
+
+def _give_back() -> None:
+    global _n_holders, _limiter  # noqa: PLW0603 - as above
+    with _lock:
+        _n_holders -= 1
+        if _n_holders == 0:
+            _free_control()
+            _limiter.restore_original_limits()
+            _free_control()
+            _limiter = None
 
 
 def _forget() -> None:
-    """In a forked child nobody holds the limit whose thread the fork left behind."""
-    global _LIMIT  # noqa: PLW0603 - the limit is the process's, and this is another process
-    _LIMIT = _Limit()
+    """In a forked child nobody holds the limit: the threads that held it stayed behind."""
+    global _lock, _n_holders, _limiter
+    _lock, _n_holders, _limiter = threading.Lock(), 0, None
 
 
 if hasattr(os, "register_at_fork"):
@@ -122,10 +96,9 @@ def one_blas_thread(n_callers: int = 1) -> Iterator[None]:
     """
     global _n_callers_with_room  # noqa: PLW0603 - the memory is the process's
     _make_room(n_callers)
-    hold = _Hold(_LIMIT)
+    _take()
     try:
-        hold.take()
         yield
     finally:
-        hold.give_back()
+        _give_back()
     _n_callers_with_room = max(_n_callers_with_room, n_callers)
