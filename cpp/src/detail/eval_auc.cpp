@@ -1,5 +1,6 @@
 #include "detail/eval_auc.hpp"
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -121,12 +122,16 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
     : columns_(make_eval_columns(eval.features, training)) {
   const auto n = static_cast<std::size_t>(columns_->n_rows());
   std::size_t count[3] = {};
+  double weight[3] = {};
+  const auto weight_of = [&](std::size_t i) { return eval.sample_weight == nullptr ? 1.0 : eval.sample_weight[i]; };
   for (std::size_t i = 0; i < n; ++i) {
     if (eval.labels[i] < -1 || eval.labels[i] > 1) {
       throw std::invalid_argument("labels of eval_set must be +1, 0 or -1, got " + std::to_string(eval.labels[i]) +
                                   " in row " + std::to_string(i));
     }
+    if (!(weight_of(i) > 0)) continue;
     ++count[eval.labels[i] + 1];
+    weight[eval.labels[i] + 1] += weight_of(i);
   }
   const bool has_negative = count[0] > 0;
   const std::size_t n_other = has_negative ? count[0] : count[1];
@@ -136,13 +141,13 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
         std::to_string(count[2]) + " positive, " + std::to_string(count[0]) + " negative and " +
         std::to_string(count[1]) + " unlabelled rows");
   }
-  n_pairs_ = static_cast<double>(count[2]) * static_cast<double>(n_other);
+  n_pairs_ = weight[2] * weight[has_negative ? 0 : 1];
   side_.resize(n);
   score_.assign(n, 0.0);
   above_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    if (has_negative && eval.labels[i] == 0) continue;
-    side_[i] = eval.labels[i] > 0 ? 1 : -1;
+    if ((has_negative && eval.labels[i] == 0) || !(weight_of(i) > 0)) continue;
+    side_[i] = eval.labels[i] > 0 ? weight_of(i) : -weight_of(i);
     order_.push_back(static_cast<std::uint32_t>(i));
   }
 }
@@ -172,7 +177,8 @@ double EvalAuc::merge_and_judge() {
     const auto take = [&](const std::vector<std::uint32_t>& list, std::size_t& at) {
       for (; at < list.size() && score_[list[at]] == score; ++at) {
         order_[i++] = list[at];
-        (side_[list[at]] > 0 ? positives : negatives) += 1;
+        const double side = side_[list[at]];
+        (side > 0 ? positives : negatives) += std::abs(side);
       }
     };
     take(firing_, a);

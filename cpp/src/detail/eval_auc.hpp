@@ -36,13 +36,13 @@ class EvalAuc {
   double merge_and_judge();
 
   std::unique_ptr<EvalColumns> columns_;
-  std::vector<std::int8_t> side_;  // +1 or -1; only the rows that are judged are kept in order_
+  std::vector<double> side_;  // the weight, negative for rows that shall be below; order_ has the judged rows alone
   std::vector<double> score_;
   std::vector<std::uint32_t> order_;  // ascending scores
   std::vector<std::uint32_t> firing_;
   std::vector<std::uint32_t> others_;
   std::vector<char> above_;
-  double n_pairs_ = 0;
+  double n_pairs_ = 0;  // by weight
 };
 
 }  // namespace fastpu::detail
