@@ -41,6 +41,7 @@ MODULES = {
         "-k",
         "not memory and not copy",
     ],
+    "_boosting_folds": ["test_stump_boost_folds.py"],
     "_calibration": ["test_calibration.py", "test_probabilities.py"],
     "_capabilities": ["test_readme.py", "test_degenerate.py"],
     "_coding": ["test_labels.py", "test_input_labels.py"],

@@ -12,7 +12,7 @@ from scipy import sparse
 pytest.importorskip("sklearn", minversion="1.6")
 import sklearn
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import has_fit_parameter
@@ -404,9 +404,119 @@ def test_classifiers_are_cloned_and_pickled(classifier):
     assert copied.get_params() == fitted.get_params()
 
 
-def test_another_threshold_is_that_of_the_model():
+@every_class
+def test_another_threshold_makes_another_classifier(classifier):
+    X, truth, labelled = pu_rows(n=60)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    before = fitted.decision_function(X)
+    moved = fitted.with_threshold(prior=0.25, X_unl=X)
+    expected = fitted.model_.with_threshold(prior=0.25, X_unl=X)
+    assert type(moved) is classifier
+    assert moved.threshold_ == expected.threshold
+    np.testing.assert_array_equal(moved.decision_function(X), expected.decision_function(X) - expected.threshold)
+    np.testing.assert_array_equal(moved.predict(X), expected.predict(X) == 1)
+    np.testing.assert_array_equal(fitted.decision_function(X), before)
+    assert moved.get_params() == fitted.get_params()
+    again = pickle.loads(pickle.dumps(moved))
+    np.testing.assert_array_equal(again.decision_function(X), moved.decision_function(X))
+    with pytest.raises(NotFittedError):
+        make(classifier).with_threshold(prior=0.25, X_unl=X)
+    with pytest.raises(ValueError, match="prior"):
+        fitted.with_threshold(prior=1.5, X_unl=X)
+
+
+def test_another_threshold_knows_the_columns_and_moves_the_intercept():
+    pandas = pytest.importorskip("pandas")
     X, _, labelled = pu_rows(n=60)
-    fitted = estimators.LSAUCClassifier().fit(X, labelled)
-    fitted.model_ = fitted.model_.with_threshold(prior=0.25, X_unl=X)
-    assert np.mean(fitted.predict(X)) == 0.25
-    np.testing.assert_allclose(fitted.decision_function(X), X @ fitted.coef_[0] + fitted.intercept_[0])
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    moved = estimators.LSAUCClassifier().fit(frame, labelled).with_threshold(prior=0.25, X_unl=frame)
+    assert np.mean(moved.predict(frame)) == 0.25
+    np.testing.assert_allclose(moved.decision_function(frame), X @ moved.coef_[0] + moved.intercept_[0])
+    with pytest.raises(ValueError, match="feature names"):
+        moved.with_threshold(prior=0.25, X_unl=frame[["b", "a", "c"]])
+
+
+@every_class
+def test_the_model_is_saved(classifier, tmp_path):
+    X, truth, labelled = pu_rows(n=60)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    fitted.save(tmp_path / "model.npz")
+    model = fastpu.load(tmp_path / "model.npz")
+    assert type(model) is type(fitted.model_)
+    np.testing.assert_array_equal(model.decision_function(X) - model.threshold, fitted.decision_function(X))
+    with pytest.raises(NotFittedError):
+        make(classifier).save(tmp_path / "other.npz")
+    assert not (tmp_path / "other.npz").exists()
+
+
+# ------------------------------------------------------------------------------------------------ -1, and the score
+
+
+@every_class
+def test_minus_one_means_what_the_function_reads(classifier):
+    """To a method of P, U and N the numbers -1 and 1 are negative and positive, in other kinds of numbers too."""
+    X, truth, _ = pu_rows()
+    y = np.where(truth, 1, -1)
+    other = -1 if takes(classifier, "N") else 0
+    want_negatives = (estimators.SAMULTClassifier, estimators.PNUAUCClassifier)
+    smaller_is_negative = classifier in want_negatives or (takes(classifier, "N") and not takes(classifier, "U"))
+    if classifier is estimators.PNUAdaBoostClassifier:
+        other = 0  # with gamma = 0, as here
+        half = classifier(n_rounds=9).fit(X, y)
+        model = fastpu.fit_pnu_adaboost(X, y, n_rounds=9)
+        np.testing.assert_array_equal(half.decision_function(X), model.decision_function(X))
+        words = classifier(n_rounds=9).fit(X, np.where(truth, "p", "n"))
+        assert not np.array_equal(words.decision_function(X), half.decision_function(X))
+    for kind in (np.int64, np.int8, np.float32):
+        labels, codes = make(classifier)._read_labels(y.astype(kind), y.size)
+        assert labels.other == other
+        assert set(codes.tolist()) == {1, other}
+    for values in (truth, truth.astype(int), np.where(truth, "1", "-1")):
+        assert make(classifier)._read_labels(values, y.size)[0].other == (-1 if smaller_is_negative else 0)
+
+
+def test_minus_one_is_unlabelled_where_no_negative_is_learned_from():
+    X, _, labelled = pu_rows()
+    y = np.where(labelled, 1, -1)
+    for options in ({"eta": 1.0, "prior": 0.4}, {"eta": 1.0, "prior": 0.4, "lam": 0.1}):
+        fitted = estimators.PNUAUCClassifier(**options).fit(X, y)
+        model = fastpu.fit_pnu_auc(X, labelled, **options)
+        np.testing.assert_array_equal(fitted.decision_function(X), model.decision_function(X) - model.threshold)
+    fitted = estimators.PNUAdaBoostClassifier(gamma=0.0, n_rounds=9).fit(X, y)
+    model = fastpu.fit_pnu_adaboost(X, labelled, gamma=0.0, n_rounds=9)
+    np.testing.assert_array_equal(fitted.decision_function(X), model.decision_function(X))
+
+
+TAKE_ALL = [c for c in CLASSIFIERS if takes(c, "N")]
+
+
+@pytest.mark.parametrize("classifier", TAKE_ALL, ids=[c.__name__ for c in TAKE_ALL])
+def test_unlabelled_rows_are_no_errors(classifier):
+    X, truth, _ = pu_rows()
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(truth.size) < 0.5, 0, np.where(truth, 1, -1))
+    kept = y != 0
+    takes_three = takes(classifier, "U") or classifier in (
+        estimators.LSAUCClassifier,
+        estimators.RankBoostAUCClassifier,
+    )
+    options = {"gamma": 0.5} if classifier is estimators.PNUAdaBoostClassifier else {}
+    fitted = make(classifier, **options).fit(X, y) if takes_three else make(classifier).fit(X[kept], y[kept])
+    right = fitted.predict(X) == y
+    assert fitted.score(X, y) == right[kept].mean() > 0.8
+    weights = rng.uniform(0.1, 3.0, y.size)
+    np.testing.assert_allclose(fitted.score(X, y, weights), np.average(right[kept], weights=weights[kept]))
+    assert fitted.score(X, y.astype(float)) == right[kept].mean()
+    assert fitted.score(X[kept], y[kept]) == right[kept].mean()
+    with pytest.raises(ValueError, match=r"y must hold labelled rows \(-1 or 1\) to judge by, got 120 unlabelled ones"):
+        fitted.score(X, np.zeros(120))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fitted.score(X, y[:-1])
+
+
+def test_the_score_of_two_labels_is_accuracy():
+    X, _, labelled = pu_rows()
+    fitted = estimators.PNUAUCBoostClassifier(n_rounds=9).fit(X, labelled)
+    assert fitted.score(X, labelled) == np.mean(fitted.predict(X) == labelled)
+    words = estimators.PNUAUCBoostClassifier(n_rounds=9).fit(X, np.where(labelled, "yes", "no"))
+    assert words.score(X, np.where(labelled, "yes", "no")) == fitted.score(X, labelled)

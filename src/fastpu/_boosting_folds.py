@@ -104,10 +104,15 @@ def rounds_by_folds(
 
 
 def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
-    """Return the rows with labels that an AUC can judge: without positive rows unlabelled ones shall be above."""
-    if has_positive:
-        return held
-    return LabelledRows(held.native, np.where(held.labels == 0, 1, -1).astype(np.int8), held.weights)
+    """Return rows as an AUC judges them: without positive rows unlabelled ones shall be above."""
+    labels, weights = held.labels, held.weights
+    if weights is not None:  # in units in which no product of two groups overflows
+        weights = weights.copy()
+        for code in np.unique(labels):
+            weights[labels == code] /= weights[labels == code].max()
+    if not has_positive:
+        labels = np.where(labels == 0, 1, -1).astype(np.int8)
+    return LabelledRows(held.native, labels, weights)
 
 
 def _filled(auc: NDArray[np.float64], n_rounds: int) -> NDArray[np.float64]:
