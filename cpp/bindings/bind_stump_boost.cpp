@@ -83,7 +83,8 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t mo
 py::dict boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
                double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
-               const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds, const py::object& callback, int n_threads, const std::string& isa) {
+               const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
+               const py::object& callback, int n_threads, const std::string& isa) {
   StumpBoostOptions options;
   options.loss = parse<BoostLoss>("loss", loss, {{"auc", BoostLoss::auc}, {"ada", BoostLoss::ada}});
   options.step =
@@ -130,7 +131,8 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
   StumpBoostResult result;
   {
     const py::gil_scoped_release nogil;
-    if (raw) training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
+    if (raw)
+      training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
     result = stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
   }
 
@@ -155,8 +157,8 @@ void bind_stump_boost(py::module_& module) {
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight").none(true),
              py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"), py::arg("n_rounds"), py::arg("step"),
              py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"), py::arg("eval_features").none(true),
-             py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("early_stopping_rounds"), py::arg("callback").none(true),
-             py::arg("n_threads"), py::arg("isa"));
+             py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("early_stopping_rounds"),
+             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
   module.def("isa_levels", [] {
     py::list names;
     for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));

@@ -441,6 +441,34 @@ CASE("the evaluation set is judged by its AUC, early stopping keeps the best rou
   }
 }
 
+CASE("weights of the evaluation set count its rows, and those of weight 0 not at all") {
+  const BoostingData data = boosting_data(300, 4, 64);
+  BoostingData other = boosting_data(150, 4, 65);
+  Team team(1);
+  const BinnedFeatures b = bin_features(data.dense(), BinOptions{30, nullptr}, team);
+  BoostingData repeated{0, 4, {}, {}, {}};
+  for (std::size_t i = 0; i < 150; ++i) {
+    for (int times = 0; times < static_cast<int>(other.weight[i]); ++times) {
+      repeated.x.insert(repeated.x.end(), other.x.begin() + 4 * static_cast<std::ptrdiff_t>(i),
+                        other.x.begin() + 4 * static_cast<std::ptrdiff_t>(i + 1));
+      repeated.y.push_back(other.y[i]);
+      ++repeated.n;
+    }
+  }
+  REQUIRE(repeated.n != other.n);
+  const fastpu::BoostEvalSet weighted{other.dense(), other.y.data(), other.weight.data()};
+  const fastpu::BoostEvalSet plain{repeated.dense(), repeated.y.data()};
+  StumpBoostOptions options;
+  options.n_rounds = 40;
+  const std::vector<double> found = stump_boost(training_set(b, data), &weighted, options, {}, team).eval_auc;
+  const std::vector<double> expected = stump_boost(training_set(b, data), &plain, options, {}, team).eval_auc;
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t t = 0; t < found.size(); ++t) CHECK(std::abs(found[t] - expected[t]) < 1e-12);
+  for (std::size_t i = 0; i < 150; ++i) other.weight[i] = other.y[i] > 0 ? 0 : 1;
+  CHECK_THROWS(std::invalid_argument, stump_boost(training_set(b, data), &weighted, options, {}, team),
+               "got 0 positive");
+}
+
 CASE("of rounds with the same AUC early stopping keeps the first") {
   const BoostingData data = boosting_data(200, 3, 63);
   const std::vector<double> constant(static_cast<std::size_t>(data.n * data.d), 0.0);

@@ -1,6 +1,5 @@
 #include "detail/eval_auc.hpp"
 
-#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -143,11 +142,12 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
   }
   n_pairs_ = weight[2] * weight[has_negative ? 0 : 1];
   side_.resize(n);
+  if (eval.sample_weight != nullptr) weight_.assign(eval.sample_weight, eval.sample_weight + n);
   score_.assign(n, 0.0);
   above_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     if ((has_negative && eval.labels[i] == 0) || !(weight_of(i) > 0)) continue;
-    side_[i] = eval.labels[i] > 0 ? weight_of(i) : -weight_of(i);
+    side_[i] = eval.labels[i] > 0 ? 1 : -1;
     order_.push_back(static_cast<std::uint32_t>(i));
   }
 }
@@ -161,9 +161,10 @@ double EvalAuc::add_stump(index_t feature, double threshold, index_t cut, bool f
     score_[row] += fires ? alpha : low * alpha;
     (fires ? firing_ : others_).push_back(row);
   }
-  return merge_and_judge();
+  return weight_.empty() ? merge_and_judge<false>() : merge_and_judge<true>();
 }
 
+template <bool kWeighted>
 double EvalAuc::merge_and_judge() {
   std::size_t a = 0;
   std::size_t b = 0;
@@ -177,8 +178,7 @@ double EvalAuc::merge_and_judge() {
     const auto take = [&](const std::vector<std::uint32_t>& list, std::size_t& at) {
       for (; at < list.size() && score_[list[at]] == score; ++at) {
         order_[i++] = list[at];
-        const double side = side_[list[at]];
-        (side > 0 ? positives : negatives) += std::abs(side);
+        (side_[list[at]] > 0 ? positives : negatives) += kWeighted ? weight_[list[at]] : 1.0;
       }
     };
     take(firing_, a);

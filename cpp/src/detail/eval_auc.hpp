@@ -33,10 +33,12 @@ class EvalAuc {
   double add_stump(index_t feature, double threshold, index_t cut, bool fires_above, double alpha, double low);
 
  private:
+  template <bool kWeighted>
   double merge_and_judge();
 
   std::unique_ptr<EvalColumns> columns_;
-  std::vector<double> side_;  // the weight, negative for rows that shall be below; order_ has the judged rows alone
+  std::vector<std::int8_t> side_;  // +1 or -1; only the rows that are judged are kept in order_
+  std::vector<double> weight_;     // empty where all count 1
   std::vector<double> score_;
   std::vector<std::uint32_t> order_;  // ascending scores
   std::vector<std::uint32_t> firing_;
