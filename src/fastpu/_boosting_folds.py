@@ -51,7 +51,7 @@ class Chosen:
     """The rounds that folds ask for.
 
     `auc` is the mean over the `n_folds` folds after each round that was run in them, best after `best_round`;
-    `n_rounds` are those of a fit to all rows. `is_final` says that more rounds in the folds would change nothing.
+    `n_rounds` is for the fit to all rows. `is_final` says that more rounds in the folds would change nothing.
     """
 
     n_rounds: int
@@ -69,10 +69,11 @@ def rounds_by_folds(
     n_rounds: int,
     patience: int,
 ) -> Chosen:
-    """Return the number of rounds by the mean AUC of the folds, which `run(part, n_rounds, held)` fits and judges.
+    """Return the number of rounds by the AUC of the folds, which `run(part, n_rounds, held)` fits and judges.
 
-    It is the best one before `patience` rounds without a better one. All rows together bear more rounds than the
-    share 1 - 1/k of them that a fold is fitted to: that number is divided by this share.
+    The best round is that of the best mean before `patience` rounds without a better one. Of all rounds up to there the
+    last one is taken whose mean is below the best by no more than a standard error of the difference, over the folds:
+    the AUC of few labelled rows is noise, and a round too many costs less than one too few.
     """
     if rows.weights is not None:
         rows = rows.take(rows.weights > 0)
@@ -94,13 +95,16 @@ def rounds_by_folds(
     n_run = min(n_rounds, 4 * patience)
     while True:
         found = [run(part, n_run, held) for part, held in parts]
-        auc = np.mean([_filled(fold["eval_auc"], n_run) for fold in found], axis=0)
-        best, is_final = _best_round(auc, patience)
+        n_made = max(1, *(fold["eval_auc"].size for fold in found))
+        aucs = np.array([_filled(fold["eval_auc"], n_made) for fold in found])
+        best, end, is_final = _best_round(aucs.mean(axis=0), patience)
         is_final = is_final or all(fold["status"] != "n_rounds" for fold in found)
         if is_final or n_run == n_rounds:
             break
         n_run = min(n_rounds, 2 * n_run)
-    return Chosen(min(n_rounds, round(best * n_folds / (n_folds - 1))), best, auc, n_folds, is_final)
+    gaps = aucs[:, [best - 1]] - aucs[:, :end]
+    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(n_folds)
+    return Chosen(int(np.flatnonzero(near)[-1]) + 1, best, aucs.mean(axis=0), n_folds, is_final)
 
 
 def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
@@ -121,12 +125,12 @@ def _filled(auc: NDArray[np.float64], n_rounds: int) -> NDArray[np.float64]:
     return np.concatenate([auc, np.full(n_rounds - auc.size, last)])
 
 
-def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, bool]:
-    """Return the best round (from 1), and whether so many rounds without a better one have come after it."""
+def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, int, bool]:
+    """Return the best round (from 1), the last one looked at, and whether `patience` of them had passed since."""
     best = 0
     for at, value in enumerate(auc.tolist()):
         if value > auc[best]:
             best = at
         if at - best >= patience:
-            return best + 1, True
-    return best + 1, False
+            return best + 1, at + 1, True
+    return best + 1, auc.size, False

@@ -80,9 +80,9 @@ def fit_pnu_auc_boost(
     early_stopping_rounds : int, optional
         Stop when the AUC of `eval_set` has not improved for so many rounds, and keep the rounds up to the best. Without
         an `eval_set` the rows are cut into `n_folds` folds, stratified by label, and the AUC is the mean (weighted by
-        `sample_weight`) over the folds, each judged by a fit to the others; then all rows are fitted to for the best
-        number of rounds times `n_folds` / (`n_folds` - 1), as more rows bear more rounds, but for `n_rounds` at most.
-        50 is a good number: after fewer rounds a mean of few labelled rows has often not seen its best yet.
+        `sample_weight`) over the folds, each judged by a fit to the others. Then all rows are fitted to, for the last
+        round up to there whose AUC is within one standard error of the best: the AUC of few labelled rows is noise, and
+        a round too many costs less than one too few. 50 is a good number; fewer have often not seen the best yet.
     n_folds : int, default 5
         Number of these folds; as many as the smallest group has rows, if that is fewer.
     stop_tol : float, default 1e-9
