@@ -86,15 +86,17 @@ def rounds_by_folds(
                 f"early_stopping_rounds=None"
             )
     n_folds = min(most_folds, *(size for size in groups.values() if size))
-    parts = []
-    for _, held in stratified_folds(rows.labels, n_folds, rng):
+    folds = [held for _, held in stratified_folds(rows.labels, n_folds, rng)]
+
+    def judge(held: NDArray[np.intp], n: int) -> dict[str, Any]:
         is_held = np.zeros(rows.labels.size, dtype=np.bool_)
         is_held[held] = True
-        parts.append((rows.take(~is_held), _judged(rows.take(is_held), has_positive=groups[1] > 0)))
+        return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))
+
     # The folds are run as far as needed, which nobody knows: with more rounds each time they start again.
     n_run = min(n_rounds, 4 * patience)
     while True:
-        found = [run(part, n_run, held) for part, held in parts]
+        found = [judge(held, n_run) for held in folds]
         n_made = max(1, *(fold["eval_auc"].size for fold in found))
         aucs = np.array([_filled(fold["eval_auc"], n_made) for fold in found])
         best, end, is_final = _best_round(aucs.mean(axis=0), patience)
