@@ -57,6 +57,7 @@ MODULES = {
     "_estimator_boosting": ["test_estimators.py", "test_estimators_labels.py"],
     "_estimator_calibration": ["test_estimators_probabilities.py"],
     "_estimator_callbacks": ["test_estimators_callbacks.py"],
+    "_estimator_labels": ["test_estimators_labels.py", "test_estimators_search.py"],
     "_estimator_mapping": ["test_estimators.py"],
     "_estimator_margin": ["test_estimators.py"],
     "_estimator_path": ["test_estimators.py"],

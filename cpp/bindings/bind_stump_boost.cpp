@@ -131,8 +131,9 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
   StumpBoostResult result;
   {
     const py::gil_scoped_release nogil;
-    if (raw)
+    if (raw) {
       training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
+    }
     result = stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
   }
 

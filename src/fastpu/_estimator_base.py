@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from fastpu._capabilities import CAPABILITIES
 from fastpu._estimator_calibration import Wanted, calibrated
 from fastpu._estimator_callbacks import CallbackSupportMixin, FitTask, with_callbacks
-from fastpu._estimator_scorers import labelled_rows
+from fastpu._estimator_labels import labelled_rows
 from fastpu._sharing import shared_parameters
 from fastpu._text import describe, short
 from fastpu._validate import check_sample_weight

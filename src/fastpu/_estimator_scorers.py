@@ -10,6 +10,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import column_or_1d
 
+from fastpu._estimator_labels import has_unlabelled, labelled_rows
 from fastpu._prior import check_prior, check_scenario
 from fastpu._text import short
 from fastpu.metrics import err_star, pu_auc, puf_score
@@ -22,33 +23,9 @@ __all__ = [
     "PUScorer",
     "err_star_scorer",
     "labeled_scorer",
-    "labelled_rows",
     "pu_auc_scorer",
     "puf_scorer",
 ]
-
-
-def has_unlabelled(y: NDArray[Any], classes: NDArray[Any]) -> bool:
-    """Tell whether labels of a classifier with these classes are -1, 0 and 1, with 0 for unlabelled rows."""
-    if np.asarray(classes).tolist() != [-1, 1] or y.dtype.kind not in "if":
-        return False
-    return bool((y == 0).any() and np.isin(y, (-1, 0, 1)).all())
-
-
-def labelled_rows(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Return the numbers of the labelled rows where 0 marks others, or None where there are no others.
-
-    Raises ValueError if there is no labelled row.
-    """
-    if not has_unlabelled(y, classes):
-        return None
-    kept = np.flatnonzero(y)
-    if not kept.size:
-        raise ValueError(
-            f"y must hold labelled rows (-1 or 1) to judge by, got {y.size} unlabelled ones (0) alone; puf_scorer, "
-            f"err_star_scorer and pu_auc_scorer judge by positive and unlabelled rows"
-        )
-    return kept
 
 
 @dataclass(frozen=True)
