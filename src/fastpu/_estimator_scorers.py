@@ -157,8 +157,9 @@ def labeled_scorer(scoring: Any) -> LabeledScorer:
     >>> X, truth = make_four_normals(900, random_state=0)
     >>> split = split_pnu(truth, hidden=0.8, random_state=0)
     >>> boosting = PNUAUCBoostClassifier(n_rounds=20)
-    >>> cross_val_score(boosting, X[split.train], split.y_train, scoring=labeled_scorer("roc_auc"), cv=3).round(1)
-    array([1., 1., 1.])
+    >>> scores = cross_val_score(boosting, X[split.train], split.y_train, scoring=labeled_scorer("roc_auc"), cv=3)
+    >>> bool(scores.min() > 0.9)
+    True
     """
     get_scorer(scoring)
     return LabeledScorer(scoring)
