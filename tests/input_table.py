@@ -174,9 +174,10 @@ PARAMETERS: dict[str, Parameter] = {
     # -- boosting
     "n_rounds": integer(1, changes=(2,)),
     "rho": real(0, 1, open_high=True, changes=(0.3,)),
-    "max_bins": integer(1, _MOST_CUTS, none=True, changes=(2,)),
+    "max_bins": integer(1, _MOST_CUTS, none=True, words=("exact",), changes=(2,)),
     "step": choice("jensen", "line_search", changes=("line_search",)),
     "early_stopping_rounds": integer(1, none=True, under={"eval": True}, changes=(1,), where={"eval": True}),
+    "n_folds": integer(2, changes=(2,), where={"early_stopping_rounds": 1}),
     "stop_tol": real(0, changes=(1e3,)),
     # -- squared-loss AUC and risks
     "fit_pnu_auc.prior": share(changes=(0.6,), where={"eta": 0.5}),
@@ -290,6 +291,11 @@ _set("fit_upu fit_nnpu", random_state=Parameter("seed", none=True, changes=(1,),
 _judged = {"eval": True, "model": "mlp", "learning_rate": 1.0, "n_epochs": 20}
 _patience = integer(1, none=True, under={"eval": True}, changes=(1,), where=_judged)
 _set("fit_upu fit_nnpu", early_stopping_rounds=_patience)
+_drawn = {"early_stopping_rounds": 1, "n_folds": 2}
+_set(
+    "fit_pnu_auc_boost fit_rankboost_auc fit_pnu_adaboost",
+    random_state=Parameter("seed", none=True, changes=(1,), where=_drawn),
+)
 _newton = {"loss": "logistic"}
 _set(
     "fit_upu", tol=positive(changes=(0.5,), where={"loss": "squared"}), max_iter=integer(1, changes=(1,), where=_newton)
@@ -344,7 +350,8 @@ def _bad_reals(p: Parameter) -> list[Bad]:
 
 
 def _bad_integers(p: Parameter) -> list[Bad]:
-    found = [Bad(v, TypeError) for v in (*_NO_NUMBERS, 1.5, 2.0, np.float64(2), math.nan, np.array([2]), [2])]
+    wrong = (*_NO_NUMBERS, 1.5, 2.0, np.float64(2), math.nan, np.array([2]), [2])
+    found = [Bad(v, _EITHER if p.words and isinstance(v, str) else TypeError) for v in wrong]
     if p.bad and any(isinstance(value, list) for value, _ in p.bad):  # a list is a value of another meaning
         found = [bad for bad in found if not isinstance(bad.value, list | np.ndarray | dict | bytes)]
     found += [] if p.none else [Bad(None, TypeError)]

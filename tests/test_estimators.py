@@ -12,7 +12,7 @@ from scipy import sparse
 pytest.importorskip("sklearn", minversion="1.6")
 import sklearn
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import has_fit_parameter
@@ -404,9 +404,46 @@ def test_classifiers_are_cloned_and_pickled(classifier):
     assert copied.get_params() == fitted.get_params()
 
 
-def test_another_threshold_is_that_of_the_model():
+@every_class
+def test_another_threshold_makes_another_classifier(classifier):
+    X, truth, labelled = pu_rows(n=60)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    before = fitted.decision_function(X)
+    moved = fitted.with_threshold(prior=0.25, X_unl=X)
+    expected = fitted.model_.with_threshold(prior=0.25, X_unl=X)
+    assert type(moved) is classifier
+    assert moved.threshold_ == expected.threshold
+    np.testing.assert_array_equal(moved.decision_function(X), expected.decision_function(X) - expected.threshold)
+    np.testing.assert_array_equal(moved.predict(X), expected.predict(X) == 1)
+    np.testing.assert_array_equal(fitted.decision_function(X), before)
+    assert moved.get_params() == fitted.get_params()
+    again = pickle.loads(pickle.dumps(moved))
+    np.testing.assert_array_equal(again.decision_function(X), moved.decision_function(X))
+    with pytest.raises(NotFittedError):
+        make(classifier).with_threshold(prior=0.25, X_unl=X)
+    with pytest.raises(ValueError, match="prior"):
+        fitted.with_threshold(prior=1.5, X_unl=X)
+
+
+def test_another_threshold_knows_the_columns_and_moves_the_intercept():
+    pandas = pytest.importorskip("pandas")
     X, _, labelled = pu_rows(n=60)
-    fitted = estimators.LSAUCClassifier().fit(X, labelled)
-    fitted.model_ = fitted.model_.with_threshold(prior=0.25, X_unl=X)
-    assert np.mean(fitted.predict(X)) == 0.25
-    np.testing.assert_allclose(fitted.decision_function(X), X @ fitted.coef_[0] + fitted.intercept_[0])
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    moved = estimators.LSAUCClassifier().fit(frame, labelled).with_threshold(prior=0.25, X_unl=frame)
+    assert np.mean(moved.predict(frame)) == 0.25
+    np.testing.assert_allclose(moved.decision_function(frame), X @ moved.coef_[0] + moved.intercept_[0])
+    with pytest.raises(ValueError, match="feature names"):
+        moved.with_threshold(prior=0.25, X_unl=frame[["b", "a", "c"]])
+
+
+@every_class
+def test_the_model_is_saved(classifier, tmp_path):
+    X, truth, labelled = pu_rows(n=60)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    fitted.save(tmp_path / "model.npz")
+    model = fastpu.load(tmp_path / "model.npz")
+    assert type(model) is type(fitted.model_)
+    np.testing.assert_array_equal(model.decision_function(X) - model.threshold, fitted.decision_function(X))
+    with pytest.raises(NotFittedError):
+        make(classifier).save(tmp_path / "other.npz")
+    assert not (tmp_path / "other.npz").exists()

@@ -10,14 +10,16 @@ import pytest
 pytest.importorskip("sklearn", minversion="1.6")
 import sklearn
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import fastpu
 from estimator_cases import CLASSIFIERS, labels_for, make, pu_rows
 from fastpu import ConvergenceWarning, estimators
-from fastpu.estimators import err_star_scorer, pu_auc_scorer, puf_scorer
+from fastpu.estimators import err_star_scorer, labeled_scorer, pu_auc_scorer, puf_scorer
 from fastpu.metrics import err_star, pu_auc, puf_score
 
 # Of a grid some points are bad, and of some folds the model calls all rows the same.
@@ -157,3 +159,42 @@ def test_a_warning_names_the_line_of_the_user(form):
     with pytest.warns(ConvergenceWarning) as caught:
         fitted.fit(X, labelled)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_scorers_of_scikit_learn_judge_the_labelled_rows():
+    """By themselves they take -1, 0 and 1 for three classes."""
+    X, truth, _ = pu_rows(n=300, apart=0.5)
+    y = np.where(np.random.default_rng(1).random(300) < 0.6, 0, np.where(truth, 1, -1))
+    fitted = estimators.PNUAUCBoostClassifier(n_rounds=10).fit(X, y)
+    kept = y != 0
+    scores = fitted.decision_function(X)[kept]
+    with pytest.raises(ValueError, match="multi_class"):
+        get_scorer("roc_auc")(fitted, X, y)
+    assert labeled_scorer("roc_auc")(fitted, X, y) == pytest.approx(fastpu.metrics.auc(y[kept], scores))
+    for name in ("roc_auc", "average_precision", "f1", "balanced_accuracy"):
+        scorer = pickle.loads(pickle.dumps(labeled_scorer(name)))
+        expected = get_scorer(name)(fitted, X[kept], y[kept])
+        assert scorer(fitted, X, y) == expected
+        assert scorer(fitted, X.tolist(), y.astype(float).tolist()) == expected
+    assert labeled_scorer(get_scorer("f1"))(fitted, X, y) == get_scorer("f1")(fitted, X[kept], y[kept])
+    two = estimators.PNUAUCBoostClassifier(n_rounds=10).fit(X, truth)
+    assert labeled_scorer("roc_auc")(two, X, truth) == get_scorer("roc_auc")(two, X, truth)
+    with pytest.raises(ValueError, match="got 300 unlabelled ones"):
+        labeled_scorer("roc_auc")(fitted, X, np.zeros(300, dtype=int))
+    with pytest.raises(ValueError, match="nonsense"):
+        labeled_scorer("nonsense")
+
+
+@pytest.mark.parametrize("scoring", [None, "labelled", "puf"])
+def test_three_labels_can_be_searched(scoring):
+    X, truth, _ = pu_rows(n=300, apart=0.5)
+    y = np.where(np.random.default_rng(1).random(300) < 0.6, 0, np.where(truth, 1, -1))
+    given = {"labelled": labeled_scorer("roc_auc"), "puf": puf_scorer()}.get(scoring)
+    pipeline = make_pipeline(StandardScaler(), estimators.PNUAUCBoostClassifier())
+    search = GridSearchCV(
+        pipeline, {"pnuaucboostclassifier__n_rounds": [1, 20]}, scoring=given, cv=3, error_score="raise"
+    )
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    if scoring is None:
+        assert search.best_score_ > 0.6  # with unlabelled rows for errors at most .4

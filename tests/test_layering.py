@@ -68,6 +68,7 @@ EVERYWHERE = {"numpy", "scipy", "fastpu"}
 # What the methods of one family share may call kernels, unlike what all methods share.
 FAMILIES = {
     "_boosting.py",
+    "_boosting_folds.py",
     "_gauss_basis.py",
     "_knn_graph.py",
     "_large_margin.py",

@@ -276,7 +276,9 @@ def test_every_way_to_end_has_its_status():
 
     problem = make_problem(np.random.default_rng(6), n=200, d=4, kinds=("normal",))
     budget = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=9)
-    assert (budget.status, budget.n_iter) == ("n_rounds", 9)
+    assert (budget.status, budget.n_iter, budget.converged) == ("n_rounds", 9, True)
+    told = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=9, callback=lambda info: info.round == 5)
+    assert (told.status, told.converged) == ("callback", False)
     labelled = problem.y != 0
     early = fastpu.fit_pnu_auc_boost(
         problem.X, problem.y, eval_set=(-problem.X[labelled], problem.y[labelled]), early_stopping_rounds=2

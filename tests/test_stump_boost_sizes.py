@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import SCORE_TOL, Problem, assert_same_run, make_problem, to_csr
+from boosting_cases import SCORE_TOL, Problem, assert_same_run, assert_same_stumps, bits, make_problem, to_csr
 from fastpu._threshold import balanced_accuracy_threshold
 from oracles import stump_boost as oracles
 
@@ -179,3 +179,64 @@ def test_every_labelled_row_counts_in_the_threshold_where_most_rows_are_unlabell
         scores = model.decision_function(X)
         assert model.threshold == balanced_accuracy_threshold(scores[:1], scores[1:2])
         assert model.predict(X[:2]).tolist() == [1, -1]
+
+
+# -- which features are searched at every threshold --------------------------------------------------------------------
+
+
+def many_values(n):
+    """A column of n distinct values in no order, one of 20,000 at most and one of 300, and labels."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.permutation(n) / 7.0, rng.integers(0, 20_000, n), rng.integers(0, 300, n)])
+    X = X.astype(np.float64)
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * (X / X.max(axis=0) - 0.5).sum(axis=1))), 1, -1)
+    return X, np.where(rng.random(n) < 0.3, 0, y)
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "csr"])
+def test_by_default_features_of_many_values_are_cut_at_quantiles(form):
+    """Of more than 20,000 values 255 quantiles are searched, of others every boundary, whatever the other columns."""
+    X, y = many_values(20_001)
+    assert [np.unique(column).size > 20_000 for column in X.T] == [True, False, False]
+    rows = {"float32": X.astype(np.float32), "csr": to_csr(X)}.get(form, X)
+    model = fastpu.fit_pnu_auc_boost(rows, y, n_rounds=40)
+    parts = [
+        fastpu.bin_features(rows[:, :1], max_bins=255).cuts[0],
+        fastpu.bin_features(rows[:, 1:2], max_bins=65535).cuts[0],
+        fastpu.bin_features(rows[:, 2:], max_bins=65535).cuts[0],
+    ]
+    for feature, cuts in enumerate(parts):
+        used = model.thresholds[model.features == feature]
+        assert used.size
+        assert np.isin(used, cuts).all()
+    assert not np.isin(model.thresholds[model.features == 1], fastpu.bin_features(rows, max_bins=255).cuts[1]).all()
+    exact = fastpu.fit_pnu_auc_boost(rows, y, n_rounds=40, max_bins="exact")
+    assert not np.isin(exact.thresholds[exact.features == 0], parts[0]).all()
+    assert exact.objective[-1] < model.objective[-1]
+    one = fastpu.fit_pnu_auc_boost(rows[:, :1], y, n_rounds=20)
+    same = fastpu.fit_pnu_auc_boost(rows[:, :1], y, n_rounds=20, max_bins=255)
+    assert bits(one) == bits(same)
+
+
+def test_up_to_20_000_rows_every_threshold_is_searched():
+    X, y = many_values(20_000)
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=20)
+    assert bits(model) == bits(fastpu.fit_pnu_auc_boost(X, y, n_rounds=20, max_bins="exact"))
+
+
+@pytest.mark.parametrize("n", [9_000, 20_500])
+def test_repeated_rows_are_searched_like_their_weights(n):
+    """What counts is the number of values, which repeated rows leave as it is, and no scale of weights changes."""
+    X, y = many_values(n)
+    times = np.random.default_rng(1).integers(1, 5, n)
+    weighted = fastpu.fit_pnu_auc_boost(X, y, n_rounds=15, sample_weight=times)
+    repeated = fastpu.fit_pnu_auc_boost(np.repeat(X, times, axis=0), np.repeat(y, times), n_rounds=15)
+    assert_same_stumps(weighted, repeated)
+    scaled = fastpu.fit_pnu_auc_boost(X, y, n_rounds=15, sample_weight=times * 2.0**40)
+    assert_same_stumps(weighted, scaled)
+
+
+def test_exact_is_refused_for_binned_features():
+    X, y = many_values(300)
+    with pytest.raises(ValueError, match=r"max_bins must be None \(or 255, as in X\).*got 'exact'"):
+        fastpu.fit_pnu_auc_boost(fastpu.bin_features(X), y, max_bins="exact")

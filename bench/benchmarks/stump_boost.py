@@ -27,7 +27,7 @@ class _Problem:
         self.X: Any
         self.X, truth = sparse_rows(n) if mode == "csr" else dense_rows(n)
         self.y = hide_labels(truth)
-        self.max_bins = None if mode == "exact" else 255
+        self.max_bins = "exact" if mode == "exact" else 255
 
     def fit(self, n_threads: int) -> Any:
         return self.function(self.X, self.y, n_rounds=self.n_rounds, max_bins=self.max_bins, n_threads=n_threads)
@@ -79,7 +79,7 @@ class PNUAUCBoostRound(_Speed):
 
     def setup(self, n: int, n_threads: int, mode: str) -> None:
         self.prepare(n, mode)
-        if self.max_bins is not None:
+        if self.max_bins != "exact":
             self.X = require("bin_features")(self.X, max_bins=self.max_bins, n_threads=n_threads)
             self.max_bins = None
 

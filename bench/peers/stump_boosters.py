@@ -77,6 +77,11 @@ class FastpuExact(Fastpu):
     def prepare(self, rows: Rows) -> Any:
         return rows.X, self.labels(rows)
 
+    def train(self, prepared: Any, n_rounds: int) -> Any:
+        import fastpu  # noqa: PLC0415 (only where it is measured)
+
+        return fastpu.fit_pnu_auc_boost(*prepared, n_rounds=n_rounds, max_bins="exact", n_threads=self.n_threads)
+
 
 class FastpuPositives(Fastpu):
     """PNUAUCBoost on what the others see: the labelled positives against all other rows."""

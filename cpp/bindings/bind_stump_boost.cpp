@@ -51,22 +51,25 @@ EvalFeatures eval_features(const py::object& features) {
   return std::visit([](const auto& x) { return EvalFeatures(x); }, view_matrix(features));
 }
 
-// The training features: as given, or binned here, with what the search of every threshold needs if max_bins is 0.
+// The training features: as given, or binned here, with what the search of every threshold needs if max_bins is 0. That
+// is of the features with at most most_distinct values.
 struct Training {
   std::optional<BinnedFeatures> binned;
   FeatureOrder order;
   BoostTrainingSet set;
 };
 
-BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, Team& team, Training& training) {
+BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t most_distinct, Team& team,
+                            Training& training) {
   BinOptions options;
   options.max_bins = max_bins;
+  options.most_distinct = most_distinct;
   options.sample_weight = training.set.sample_weight;
   return std::visit(
       [&](const auto& x) {
         if constexpr (requires { x.data; }) {
           if (max_bins == 0) {
-            options.max_bins = exact_search_bins(x.n_rows, x.n_cols);
+            options.max_bins = x.n_rows > most_distinct ? kQuantiles : exact_search_bins(x.n_rows, x.n_cols);
             training.set.order = &training.order;
             training.set.value = [x](index_t row, index_t feature) { return static_cast<double>(x.row(row)[feature]); };
             return bin_features(x, options, team, &training.order);
@@ -79,8 +82,9 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, Team& team
 
 py::dict boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
-               double stop_tol, index_t max_bins, const py::object& eval_matrix, const py::object& eval_labels,
-               index_t early_stopping_rounds, const py::object& callback, int n_threads, const std::string& isa) {
+               double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
+               const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
+               const py::object& callback, int n_threads, const std::string& isa) {
   StumpBoostOptions options;
   options.loss = parse<BoostLoss>("loss", loss, {{"auc", BoostLoss::auc}, {"ada", BoostLoss::ada}});
   options.step =
@@ -108,7 +112,7 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
   }
   std::optional<BoostEvalSet> eval;
   if (!eval_matrix.is_none()) {
-    eval = BoostEvalSet{eval_features(eval_matrix), nullptr};
+    eval = BoostEvalSet{eval_features(eval_matrix), nullptr, nullptr};
     const index_t n_eval = std::visit(
         [](const auto& x) {
           if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
@@ -119,6 +123,7 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
         },
         eval->features);
     eval->labels = view_1d<std::int8_t>(eval_labels, "eval labels", n_eval);
+    if (!eval_weight.is_none()) eval->sample_weight = view_1d<double>(eval_weight, "eval weight", n_eval);
   }
   const BoostCallback on_round = make_callback(callback);
   Team team(n_threads, interrupt_poll());
@@ -126,7 +131,9 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
   StumpBoostResult result;
   {
     const py::gil_scoped_release nogil;
-    if (raw) training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, team, training));
+    if (raw) {
+      training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
+    }
     result = stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
   }
 
@@ -150,9 +157,9 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
 void bind_stump_boost(py::module_& module) {
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight").none(true),
              py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"), py::arg("n_rounds"), py::arg("step"),
-             py::arg("stop_tol"), py::arg("max_bins"), py::arg("eval_features").none(true),
-             py::arg("eval_labels").none(true), py::arg("early_stopping_rounds"), py::arg("callback").none(true),
-             py::arg("n_threads"), py::arg("isa"));
+             py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"), py::arg("eval_features").none(true),
+             py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("early_stopping_rounds"),
+             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
   module.def("isa_levels", [] {
     py::list names;
     for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));

@@ -96,7 +96,7 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
   std::vector<ColumnBinner<T>> binners;
   binners.reserve(static_cast<std::size_t>(n_binners));
   for (int worker = 0; worker < n_binners; ++worker) {
-    binners.emplace_back(x.n_rows, options.max_bins, weight, orders != nullptr);
+    binners.emplace_back(x.n_rows, options, weight, orders != nullptr);
   }
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
   for (index_t first = 0; first < x.n_cols; first += kStripColumns) {
@@ -212,7 +212,7 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& 
   std::vector<SparseColumnBinner<T>> binners;
   binners.reserve(static_cast<std::size_t>(team.n_threads()));
   for (int worker = 0; worker < team.n_threads(); ++worker) {
-    binners.emplace_back(longest, options.max_bins, weight, total_weight);
+    binners.emplace_back(longest, options, weight, total_weight);
   }
   team.for_each(static_cast<index_t>(blocks.size()) - 1, workers_for(nnz, team), [&](index_t block, int worker) {
     auto& binner = binners[static_cast<std::size_t>(worker)];

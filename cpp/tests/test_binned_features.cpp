@@ -159,6 +159,52 @@ CASE("orders list the rows of the bins by value") {
   }
 }
 
+CASE("features of too many values are cut at quantiles where every boundary is searched") {
+  const BoostingData data = boosting_data(500, 4, 6);
+  const SparseCopy sparse(data);
+  Team team(2);
+  for (const bool weighted : {false, true}) {
+    BinOptions options{16, weighted ? data.weight.data() : nullptr};
+    const BinnedFeatures plain = bin_features(data.dense(), options, team);
+    fastpu::FeatureOrder all;
+    bin_features(data.dense(), options, team, &all);
+    // With fewer rows than there may be values, or more, the cuts are those without an order.
+    for (const index_t most : {index_t{16}, index_t{200}, index_t{499}, index_t{500}}) {
+      options.most_distinct = most;
+      fastpu::FeatureOrder order;
+      const BinnedFeatures b = bin_features(data.dense(), options, team, &order);
+      CHECK(b.cuts->value == plain.cuts->value);
+      CHECK(order.features == (most < 499 ? std::vector<index_t>{} : all.features));
+    }
+    // Features 0 and 2 have more than 400 values, the rounded ones some ten.
+    options.most_distinct = 300;
+    fastpu::FeatureOrder none;
+    bin_features(data.dense(), options, team, &none);
+    CHECK(none.features.empty() && all.features.size() == 2);
+    options.max_bins = 2;
+    fastpu::FeatureOrder rounded;
+    bin_features(data.dense(), options, team, &rounded);
+    fastpu::FeatureOrder few;
+    bin_features(data.dense(), BinOptions{2, options.sample_weight}, team, &few);
+    REQUIRE(rounded.features == (std::vector<index_t>{1, 3}));
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto same = static_cast<std::size_t>(2 * k + 1);  // of the four that have an order without the limit
+      CHECK(rounded.bin_start[k] == few.bin_start[same]);
+      CHECK(std::equal(rounded.rows[k].data(), rounded.rows[k].data() + rounded.rows[k].size(), few.rows[same].data()));
+    }
+    options.max_bins = 0;
+    const BinnedFeatures s = bin_features(sparse.view(), options, team);
+    const BinnedFeatures exact = bin_features(sparse.view(), BinOptions{0, options.sample_weight}, team);
+    const BinnedFeatures quantiles = bin_features(sparse.view(), BinOptions{255, options.sample_weight}, team);
+    for (index_t e = 0; e < 4; ++e) {
+      const BinnedFeatures& like = e % 2 == 0 ? quantiles : exact;
+      REQUIRE(s.cuts->count(e) == like.cuts->count(e));
+      CHECK(std::equal(s.cuts->of(e), s.cuts->of(e) + s.cuts->count(e), like.cuts->of(e)));
+      CHECK((s.cuts->count(e) == exact.cuts->count(e)) == (e % 2 == 1));
+    }
+  }
+}
+
 CASE("float32 codes agree with thresholds between float32 neighbours") {
   const float low = 1.0F;
   const float high = std::nextafter(low, 2.0F);

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu import _core
-from fastpu._params import forced_isa
+from fastpu._boosting_folds import GROUP, Chosen, LabelledRows, rounds_by_folds
+from fastpu._params import check_random_state, forced_isa
 from fastpu._progress import make_callback
 from fastpu._text import describe
 from fastpu._threads import resolve_n_threads
@@ -41,7 +42,7 @@ class BoostRound:
     Attributes
     ----------
     round, n_rounds : int
-        The number of this round, from 1, and of the rounds asked for.
+        The number of this round, from 1, and of the rounds asked for (or chosen by folds).
     feature : int
     threshold : float
     polarity : int
@@ -81,31 +82,6 @@ class Method:
         return {0: -1, 1: 1}.get(self.options["gamma"]) if self.loss == "ada" else None
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The rows of a fit: `native` is what the core reads."""
-
-    native: Any
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
-
-    def labelled(self) -> _Rows:
-        """Return the rows whose label is not 0."""
-        keep = self.labels != 0
-        weights = None if self.weights is None else self.weights[keep]
-        return _Rows(_take(self.native, keep), self.labels[keep], weights)
-
-
-def _take(native: Any, keep: NDArray[np.bool_]) -> Any:
-    if not isinstance(native, tuple):
-        return native[keep]
-    data, indices, indptr, (_, n_cols) = native
-    lengths = np.diff(indptr)
-    entries = np.repeat(keep, lengths)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])])
-    return data[entries], indices[entries], starts, (int(keep.sum()), n_cols)
-
-
 def boost(
     fit: Method,
     X: object,
@@ -116,7 +92,9 @@ def boost(
     max_bins: object,
     eval_set: object,
     early_stopping_rounds: object,
+    n_folds: object,
     stop_tol: object,
+    random_state: object,
     n_threads: object,
     callback: Any,
     progress: bool,
@@ -127,43 +105,57 @@ def boost(
     patience = 0
     if early_stopping_rounds is not None:
         patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-        if eval_set is None:
-            raise ValueError("early_stopping_rounds needs an eval_set to judge the rounds by")
+    most_folds = check_int("n_folds", n_folds, low=2)
+    rng = check_random_state(random_state)
     data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow")
     cuts = _check_max_bins(max_bins, data)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     _check_groups(fit, labels, weights)
     weights = _without_unused_rows(fit, labels, weights)
-    eval_native, eval_labels = _check_eval_set(eval_set, data)
+    held = _check_eval_set(eval_set, data)
 
-    rows = _Rows(data._native if isinstance(data, BinnedFeatures) else data.native, labels, weights)
+    rows = LabelledRows(data._native if isinstance(data, BinnedFeatures) else data.native, labels, weights)
     if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
-        rows = rows.labelled()
-    with make_callback(callback, progress, total=rounds, description=fit.title) as hook:
+        rows = rows.take(labels != 0)
 
-        def on_round(round_: int, feature: int, threshold: float, polarity: int,
-                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
-            judged = None if eval_native is None else auc
-            info = BoostRound(round_, rounds, feature, threshold, polarity, delta, alpha, z, objective, judged)
-            return hook is not None and hook(info)
-
-        found = _core.stump_boost(
-            rows.native,
-            rows.labels,
-            rows.weights,
+    def run(part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any) -> dict[str, Any]:
+        return _core.stump_boost(
+            part.native,
+            part.labels,
+            part.weights,
             loss=fit.loss,
             **fit.options,
-            n_rounds=min(rounds, _MANY),
+            n_rounds=min(n, _MANY),
             stop_tol=tolerance,
-            max_bins=cuts or 0,
-            eval_features=eval_native,
-            eval_labels=eval_labels,
+            max_bins=cuts if isinstance(cuts, int) else 0,
+            most_distinct=_MOST_DISTINCT if cuts is None else _MANY_ROWS,
+            eval_features=None if judged is None else judged.native,
+            eval_labels=None if judged is None else judged.labels,
+            eval_weight=None if judged is None else judged.weights,
             early_stopping_rounds=min(patience, _MANY),
-            callback=None if hook is None else on_round,
+            callback=callback,
             n_threads=threads,
             isa=forced_isa(_core.isa_levels()),
         )
+
+    chosen = None
+    if patience and held is None:
+        chosen = rounds_by_folds(
+            lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
+        )
+    to_run = rounds if chosen is None else chosen.n_rounds
+    with make_callback(callback, progress, total=to_run, description=fit.title) as hook:
+
+        def on_round(round_: int, feature: int, threshold: float, polarity: int,
+                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
+            judged = None if held is None else auc
+            info = BoostRound(round_, to_run, feature, threshold, polarity, delta, alpha, z, objective, judged)
+            return hook is not None and hook(info)
+
+        found = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
+    if chosen is not None and chosen.is_final and found["status"] == "n_rounds":
+        found["status"] = "early_stopping"
     params = {
         "method": fit.function,
         "n_rounds": rounds,
@@ -172,26 +164,36 @@ def boost(
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
-    model = _model(fit, found, data, params, has_eval=eval_native is not None)
-    _warn(fit, found, model, patience, tolerance)
+    history = {name: found[key] for name, key in _HISTORY.items()}
+    if held is not None:
+        history["eval_auc"] = found["eval_auc"]
+    if chosen is not None:
+        params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
+    no_rule = not patience and tolerance <= STOP_TOL
+    model = _model(fit, found, data, params, history, all_rounds_suffice=no_rule)
+    _warn(fit, found, model, chosen, patience, tolerance)
     if fit.loss == "ada":
         _warn_if_degenerate(fit, model, rows, threads)
     return _with_own_threshold(model, fit, rows, threads)
 
 
 def _model(
-    fit: Method, found: dict[str, Any], data: Matrix | BinnedFeatures, params: dict[str, Any], *, has_eval: bool
+    fit: Method,
+    found: dict[str, Any],
+    data: Matrix | BinnedFeatures,
+    params: dict[str, Any],
+    history: dict[str, NDArray[Any]],
+    *,
+    all_rounds_suffice: bool,
 ) -> StumpEnsemble:
     kept = found["best_round"]
-    history = {name: found[key] for name, key in _HISTORY.items()}
-    if has_eval:
-        history["eval_auc"] = found["eval_auc"]
+    ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
     return StumpEnsemble(
         n_features=data.n_features,
         feature_names=data.feature_names,
         threshold=0.0,
         n_iter=kept,
-        converged=found["status"] in ("no_gain", "perfect", "early_stopping"),
+        converged=found["status"] in ends,
         status=found["status"],
         history=history,
         params=params,
@@ -200,14 +202,15 @@ def _model(
     )
 
 
-_GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MANY = 2**62  # more rounds than can be run
+_MOST_DISTINCT = 20_000  # distinct values of a feature that max_bins=None searches all of
+_MANY_ROWS = 2**31 - 1  # more rows, and so values, than can be read
 _GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
 _STUMP_ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 _HISTORY = {"delta": "deltas", "alpha": "alphas", "z": "z", "objective": "objective"}
 
 
-def _with_own_threshold(model: StumpEnsemble, fit: Method, rows: _Rows, n_threads: int) -> StumpEnsemble:
+def _with_own_threshold(model: StumpEnsemble, fit: Method, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
     """Return the model with the threshold that its scores are cut at."""
     if fit.loss == "ada":
         return model
@@ -225,7 +228,7 @@ def _with_own_threshold(model: StumpEnsemble, fit: Method, rows: _Rows, n_thread
     lower = labels == (-1 if has_neg else 0)
     sides = (None, None) if weights is None else (weights[upper], weights[lower])
     rule = (
-        f"best balanced accuracy between {_GROUP[1 if has_pos else 0]} and {_GROUP[-1 if has_neg else 0]} training rows"
+        f"best balanced accuracy between {GROUP[1 if has_pos else 0]} and {GROUP[-1 if has_neg else 0]} training rows"
     )
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
     return replace(model, threshold=threshold, threshold_rule=rule)
@@ -243,12 +246,18 @@ def _scores_of_rows(
     return scores
 
 
-def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | None:
+def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:
     if max_bins is None:
         return None
-    cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    cuts: int | Literal["exact"]
+    if isinstance(max_bins, str):
+        if max_bins != "exact":
+            raise ValueError(f"max_bins must be None, 'exact' or an integer from 1 to {_MAX_CUTS}, got {max_bins!r}")
+        cuts = "exact"
+    else:
+        cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     if isinstance(data, BinnedFeatures) and cuts != data.max_bins:
-        raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
+        raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts!r}")
     return cuts
 
 
@@ -269,8 +278,8 @@ def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.flo
     for label in wanted:
         if not sizes[label]:
             raise ValueError(
-                f"gamma = {fit.options['gamma']:g} compares {' with '.join(_GROUP[g] for g in wanted)} rows alone, "
-                f"and y has no {_GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
+                f"gamma = {fit.options['gamma']:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
+                f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
             )
 
 
@@ -286,9 +295,9 @@ def _without_unused_rows(
     return np.where(unused, 0.0, 1.0 if weights is None else weights)
 
 
-def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> tuple[Any, NDArray[np.int8] | None]:
+def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledRows | None:
     if eval_set is None:
-        return None, None
+        return None
     if isinstance(eval_set, tuple | list) and eval_set and all(map(_is_pair_of_data, eval_set)):
         pairs = f"{len(eval_set)} pair{'s' * (len(eval_set) > 1)}"
         raise TypeError(f"eval_set must be one pair (X, y), got a {type(eval_set).__name__} of {pairs}")
@@ -313,7 +322,7 @@ def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> tuple[An
             f"y of eval_set must hold +1 and -1 (or +1 and 0) for an AUC, "
             f"got {n_pos} positive, {n_unl} unlabelled and {n_neg} negative rows"
         )
-    return (checked._native if isinstance(checked, BinnedFeatures) else checked.native), labels
+    return LabelledRows(checked._native if isinstance(checked, BinnedFeatures) else checked.native, labels, None)
 
 
 def _is_pair_of_data(value: object) -> bool:
@@ -325,7 +334,7 @@ def _is_pair_of_data(value: object) -> bool:
     return is_table or len(getattr(X, "shape", ())) == 2
 
 
-def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: _Rows, n_threads: int) -> None:
+def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> None:
     """Warn if all training rows lie on one side of 0. A cut chosen on an AUC above 1/2 always has rows on both."""
     if not model.features.size or model.status == "callback":
         return
@@ -341,7 +350,9 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: _Rows, n_thread
         )
 
 
-def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: int, tolerance: float) -> None:
+def _warn(
+    fit: Method, found: dict[str, Any], model: StumpEnsemble, chosen: Chosen | None, patience: int, tolerance: float
+) -> None:
     rho = fit.options["rho"]
     gain, limit = ("Delta", "rho + stop_tol") if fit.loss == "auc" else ("edge", "stop_tol")
     reached, needed = f"{found['last_gain'] + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
@@ -356,10 +367,13 @@ def _warn(fit: Method, found: dict[str, Any], model: StumpEnsemble, patience: in
         return
     rules, states = [], []
     if patience:
-        best = found["best_round"]
+        if chosen is None:
+            judge, aucs, best = "eval_set", found["eval_auc"], found["best_round"]
+        else:
+            judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
         rules.append("early stopping")
         states.append(
-            f"the best AUC of eval_set so far, {found['eval_auc'][best - 1]:.4g}, is that of round {best}, "
+            f"the best AUC of {judge} so far, {aucs[best - 1]:.4g}, is that of round {best}, "
             f"and {patience} rounds must pass without a better one"
         )
     if tolerance > STOP_TOL:

@@ -170,7 +170,7 @@ class SAMULTClassifier(FastpuClassifier):
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
-    def _other_label(self) -> int:
+    def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - negative whatever they are
         return -1
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -265,7 +265,7 @@ class PNUAUCClassifier(FastpuClassifier):
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
-    def _other_label(self) -> int:
+    def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - eta alone decides
         return 0 if self.eta == 1 else -1
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:

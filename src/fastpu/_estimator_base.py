@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -12,12 +13,14 @@ import scipy.sparse as sp
 from fastpu._capabilities import CAPABILITIES
 from fastpu._estimator_calibration import Wanted, calibrated
 from fastpu._estimator_callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from fastpu._estimator_labels import labelled_rows
 from fastpu._sharing import shared_parameters
 from fastpu._text import describe, short
 from fastpu._validate import check_sample_weight
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.metrics import accuracy_score
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
@@ -166,9 +169,14 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
 
         return calibrated(fitted["model_"], wanted, fit, rows, codes, arguments)
 
-    def _other_label(self) -> int:
-        """Return what the smaller of two labels means: 0 unlabelled, -1 negative."""
-        return -1 if CAPABILITIES[type(self)._function.__name__].groups == "PN" else 0
+    def _other_label(self, classes: NDArray[Any]) -> int:
+        """Return what the smaller of two labels means: 0 unlabelled, -1 negative.
+
+        The numbers -1 and 1 mean what they mean to the function, where it takes negatives.
+        """
+        groups = CAPABILITIES[type(self)._function.__name__].groups
+        are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
+        return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
 
     def _n_rounds(self) -> int | None:
         """Return the most rounds there may be, or None where nobody knows."""
@@ -220,7 +228,7 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
                     "y holds the classes -1 and 0, which is ambiguous: -1, 0 and 1 together mean negative, unlabelled "
                     "and positive, and there is no positive row; pass booleans if 0 means positive"
                 )
-            labels = Labels(classes, self._other_label(), coded=False)
+            labels = Labels(classes, self._other_label(classes), coded=False)
         elif classes.size == 1:
             raise ValueError(f"y must hold two classes (or -1, 0 and 1), got 1 class: {short(classes[0])}")
         else:
@@ -279,6 +287,89 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         positive = self.decision_function(X) > 0
         predicted: NDArray[Any] = self.classes_[positive.astype(np.intp)]
         return predicted
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict`: the share of rows whose label it is, of labelled rows where 0 marks others.
+
+        With the labels -1, 0 and 1 rows of 0 are left out, whose class nobody knows. Of two labels both count as true
+        ones, so that unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+        y : array-like of shape (n,)
+            Labels like those of the fit.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If no row is labelled.
+        """
+        check_is_fitted(self)
+        values, predicted = column_or_1d(y), self.predict(X)
+        kept = labelled_rows(values, self.classes_)
+        if kept is None or values.size != predicted.size:
+            return float(accuracy_score(values, predicted, sample_weight=sample_weight))
+        weights = None if sample_weight is None else column_or_1d(sample_weight)[kept]
+        return float(accuracy_score(values[kept], predicted[kept], sample_weight=weights))
+
+    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
+        """Return this fitted classifier with the threshold that matches a class prior.
+
+        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
+        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
+        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
+
+        Parameters
+        ----------
+        prior : float
+            P(Y = 1) among the unlabelled rows, in (0, 1).
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Unlabelled rows, best such as the classifier was not fitted to.
+
+        Returns
+        -------
+        FastpuClassifier
+            A copy of the same class, fitted already; this one stays as it is.
+
+        Warns
+        -----
+        DegenerateModelWarning
+            If the copy calls all rows of `X_unl` positive, or none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `prior` is not in (0, 1), or `X_unl` is refused.
+        """
+        check_is_fitted(self)
+        rows = self._read_rows(X_unl, reset=False)
+        moved = copy.copy(self)
+        moved.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
+        return moved
+
+    def save(self, path: Any) -> None:
+        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
+
+        What is loaded is the model, whose `predict` returns 1 and -1 and whose scores are not yet less the threshold:
+        the parameters and `classes_` of the classifier are not in the file. A pickle has these too.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            As `Model.save`.
+        """
+        check_is_fitted(self)
+        self.model_.save(path)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

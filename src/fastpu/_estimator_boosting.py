@@ -83,7 +83,8 @@ class PNUAUCBoostClassifier(_Boosting):
 
     Parameters
     ----------
-    n_rounds, gamma, rho, max_bins, step, early_stopping_rounds, stop_tol, n_threads, callback, progress
+    n_rounds, gamma, rho, max_bins, step, early_stopping_rounds, n_folds, stop_tol, random_state, n_threads, \
+callback, progress
         As in `fastpu.fit_pnu_auc_boost`.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
@@ -112,10 +113,12 @@ class PNUAUCBoostClassifier(_Boosting):
         n_rounds: int = 200,
         gamma: float = 0.5,
         rho: float = 0.01,
-        max_bins: int | None = None,
+        max_bins: int | Literal["exact"] | None = None,
         step: Literal["jensen", "line_search"] = "jensen",
         early_stopping_rounds: int | None = None,
+        n_folds: int = 5,
         stop_tol: float = STOP_TOL,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
         callback: Callable[[BoostRound], bool | None] | None = None,
         progress: bool = False,
@@ -129,7 +132,9 @@ class PNUAUCBoostClassifier(_Boosting):
         self.max_bins = max_bins
         self.step = step
         self.early_stopping_rounds = early_stopping_rounds
+        self.n_folds = n_folds
         self.stop_tol = stop_tol
+        self.random_state = random_state
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
@@ -164,7 +169,8 @@ class RankBoostAUCClassifier(_Boosting):
 
     Parameters
     ----------
-    n_rounds, rho, max_bins, step, early_stopping_rounds, stop_tol, n_threads, callback, progress
+    n_rounds, rho, max_bins, step, early_stopping_rounds, n_folds, stop_tol, random_state, n_threads, \
+callback, progress
         As in `fastpu.fit_rankboost_auc`.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
@@ -192,10 +198,12 @@ class RankBoostAUCClassifier(_Boosting):
         *,
         n_rounds: int = 200,
         rho: float = 0.01,
-        max_bins: int | None = None,
+        max_bins: int | Literal["exact"] | None = None,
         step: Literal["jensen", "line_search"] = "jensen",
         early_stopping_rounds: int | None = None,
+        n_folds: int = 5,
         stop_tol: float = STOP_TOL,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
         callback: Callable[[BoostRound], bool | None] | None = None,
         progress: bool = False,
@@ -208,7 +216,9 @@ class RankBoostAUCClassifier(_Boosting):
         self.max_bins = max_bins
         self.step = step
         self.early_stopping_rounds = early_stopping_rounds
+        self.n_folds = n_folds
         self.stop_tol = stop_tol
+        self.random_state = random_state
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
@@ -241,7 +251,8 @@ class PNUAdaBoostClassifier(_Boosting):
 
     Parameters
     ----------
-    n_rounds, gamma, max_bins, early_stopping_rounds, stop_tol, n_threads, callback, progress
+    n_rounds, gamma, max_bins, early_stopping_rounds, n_folds, stop_tol, random_state, n_threads, \
+callback, progress
         As in `fastpu.fit_pnu_adaboost`.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
@@ -269,9 +280,11 @@ class PNUAdaBoostClassifier(_Boosting):
         *,
         n_rounds: int = 200,
         gamma: float = 0.5,
-        max_bins: int | None = None,
+        max_bins: int | Literal["exact"] | None = None,
         early_stopping_rounds: int | None = None,
+        n_folds: int = 5,
         stop_tol: float = STOP_TOL,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
         callback: Callable[[BoostRound], bool | None] | None = None,
         progress: bool = False,
@@ -283,7 +296,9 @@ class PNUAdaBoostClassifier(_Boosting):
         self.gamma = gamma
         self.max_bins = max_bins
         self.early_stopping_rounds = early_stopping_rounds
+        self.n_folds = n_folds
         self.stop_tol = stop_tol
+        self.random_state = random_state
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
@@ -309,3 +324,7 @@ class PNUAdaBoostClassifier(_Boosting):
         PNUAdaBoostClassifier
         """
         return self._fit(X, y, sample_weight=sample_weight, eval_set=eval_set)
+
+    def _other_label(self, classes: NDArray[Any]) -> int:
+        # gamma = 0 learns from positive and unlabelled rows alone.
+        return 0 if self.gamma == 0 else super()._other_label(classes)

@@ -1,4 +1,4 @@
-"""Scorers for scikit-learn's searches that need no labelled negatives."""
+"""Scorers for scikit-learn's searches: such as need no labelled negatives, and such as leave unlabelled rows out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import column_or_1d
 
+from fastpu._estimator_labels import has_unlabelled, labelled_rows
 from fastpu._prior import check_prior, check_scenario
 from fastpu._text import short
 from fastpu.metrics import err_star, pu_auc, puf_score
@@ -15,7 +18,14 @@ from fastpu.metrics import err_star, pu_auc, puf_score
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PUScorer", "err_star_scorer", "pu_auc_scorer", "puf_scorer"]
+__all__ = [
+    "LabeledScorer",
+    "PUScorer",
+    "err_star_scorer",
+    "labeled_scorer",
+    "pu_auc_scorer",
+    "puf_scorer",
+]
 
 
 @dataclass(frozen=True)
@@ -68,9 +78,8 @@ class PUScorer:
         """Return which rows are positive and which are a sample of the others, or of all together."""
         if classes.size != 2:
             raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
-        found = np.unique(y)
         positive = y == classes[1]
-        if classes.tolist() == [-1, 1] and found.dtype.kind in "if" and 0 in found and np.isin(found, (-1, 0, 1)).all():
+        if has_unlabelled(y, classes):
             # In a single set labelled negatives belong to the sample as well.
             unlabeled = y == 0 if self.scenario == "case_control" else ~positive
         else:
@@ -84,6 +93,76 @@ class PUScorer:
                 f"{np.count_nonzero(unlabeled)} others; StratifiedKFold keeps their shares in every fold"
             )
         return positive, unlabeled
+
+
+@dataclass(frozen=True)
+class LabeledScorer:
+    """A scorer of scikit-learn for labelled rows alone, from `labeled_scorer`.
+
+    Attributes
+    ----------
+    scoring : str or callable
+    """
+
+    scoring: Any
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return what the scorer says of the rows that are labelled.
+
+        Parameters
+        ----------
+        estimator : classifier, or Pipeline that ends in one
+            With `classes_`.
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+        y : array-like of shape (n,)
+            -1, 0 and 1, of which 0 is left out. Of two labels both count.
+
+        Returns
+        -------
+        float
+        """
+        values = column_or_1d(y)
+        kept = labelled_rows(values, estimator.classes_)
+        if kept is not None:
+            X, values = _safe_indexing(X, kept), values[kept]
+        return float(get_scorer(self.scoring)(estimator, X, values))
+
+
+def labeled_scorer(scoring: Any) -> LabeledScorer:
+    """Return a scorer of scikit-learn that leaves unlabelled rows out, where y is -1, 0 and 1.
+
+    By themselves these scorers take three labels for three classes: "roc_auc" fails and asks for `multi_class`, and
+    "average_precision" and "f1" fail too.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        The name of a scorer of scikit-learn for two classes, as "roc_auc", or such a scorer.
+
+    Returns
+    -------
+    LabeledScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled if `scoring` can.
+
+    Raises
+    ------
+    ValueError
+        If scikit-learn has no such scorer.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from fastpu.datasets import make_four_normals, split_pnu
+    >>> from fastpu.estimators import PNUAUCBoostClassifier, labeled_scorer
+    >>> X, truth = make_four_normals(900, random_state=0)
+    >>> split = split_pnu(truth, hidden=0.8, random_state=0)
+    >>> boosting = PNUAUCBoostClassifier(n_rounds=20)
+    >>> scores = cross_val_score(boosting, X[split.train], split.y_train, scoring=labeled_scorer("roc_auc"), cv=3)
+    >>> bool(scores.min() > 0.9)
+    True
+    """
+    get_scorer(scoring)
+    return LabeledScorer(scoring)
 
 
 def puf_scorer(*, scenario: str = "case_control") -> PUScorer:

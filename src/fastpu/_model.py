@@ -50,7 +50,8 @@ class Model(ABC):
     n_iter : int
         Number of rounds or iterations kept. Early stopping drops the last ones that were run; `history` has these too.
     converged : bool
-        Whether a stopping rule was met before the rounds or iterations ran out.
+        Whether the fit ended as it was asked to: by a stopping rule before the iterations ran out, or with all the
+        rounds that were asked for.
     status : str
         Why the fit stopped.
     objective : ndarray of float64

@@ -26,7 +26,12 @@ refused. `random_state` may also be a RandomState.
 
 **Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
 unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
-their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive.
+their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive. So do
+the two numbers -1 and 1 for methods that take both unlabelled rows and negatives: `PNUAUCBoostClassifier`,
+`PNUAdaBoostClassifier`, `SAMULTClassifier` and `PNUAUCClassifier` read -1 as negative, as their functions do (but for
+``gamma=0`` of the second and ``eta=1`` of the last, which learn from no negative row). Where -1 means unlabelled, pass
+booleans, or 0 and 1. The methods for positive and unlabelled rows alone take -1 for unlabelled, the only thing it can
+mean to them; their functions ask for `as_labels` instead.
 `classes_` holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused,
 and so are the two labels -1 and 0, in which no row is positive.
 
@@ -34,8 +39,8 @@ and so are the two labels -1 and 0, in which no row is positive.
 
 - `model_`: the model of the function, with all that it says of the fit.
 - `classes_`, `n_features_in_`, `feature_names_in_` (where the columns have names that are strings).
-- `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``. It is that of
-  `model_`, which may be replaced: ``clf.model_ = clf.model_.with_threshold(prior=0.2, X_unl=X_unl)``.
+- `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``.
+  ``clf.with_threshold(prior=0.2, X_unl=X_unl)`` returns a copy with the threshold that matches a prior.
 - `n_iter_`: rounds or iterations; a closed form counts as one.
 - `feature_importances_` of the boosting classifiers.
 - `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
@@ -57,9 +62,14 @@ cut on both sides.
 can end the fit; the boosting classifiers also show them the model of every round, for a
 ``ScoringMonitor(scoring={"puf": puf_scorer()})``. The parameters `callback` and `progress` are those of the functions.
 
-**Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`. Accuracy, the default of scikit-learn's
-searches, takes unlabelled rows for negative. StratifiedKFold, the default for classifiers, keeps the share of labelled
-rows in every fold. `fastpu.select` shares work between the points of a grid, which no search of scikit-learn can.
+**Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
+
+**Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer` and `pu_auc_scorer` judge by positive and unlabelled rows.
+`score`, accuracy, is the default of scikit-learn's searches: of the labels -1, 0 and 1 it judges by the labelled rows
+alone, and so does ``labeled_scorer("roc_auc")``, or with any other name of scikit-learn's, which by themselves take
+three labels for three classes. Of two labels scikit-learn takes unlabelled rows for negative. StratifiedKFold, the
+default for classifiers, keeps the share of labelled rows in every fold. `fastpu.select` shares work between the points
+of a grid, which no search of scikit-learn can.
 
 **Checks.** All pass scikit-learn's ``check_estimator`` but for `EXPECTED_FAILED_CHECKS`, which has the reasons:
 ``check_estimator(clf, expected_failed_checks=EXPECTED_FAILED_CHECKS.get(type(clf).__name__))``. The check of sample
@@ -76,7 +86,14 @@ from fastpu._estimator_margin import BPSIClassifier, IPSIClassifier, ISVMClassif
 from fastpu._estimator_path import PUSVMPathClassifier, SVMPathClassifier
 from fastpu._estimator_pual import BLSSVMClassifier, GLLCClassifier, PUALClassifier
 from fastpu._estimator_risk import NNPUClassifier, UPUClassifier
-from fastpu._estimator_scorers import PUScorer, err_star_scorer, pu_auc_scorer, puf_scorer
+from fastpu._estimator_scorers import (
+    LabeledScorer,
+    PUScorer,
+    err_star_scorer,
+    labeled_scorer,
+    pu_auc_scorer,
+    puf_scorer,
+)
 from fastpu._estimator_svm import (
     BaggingSVMClassifier,
     BSVMClassifier,
@@ -95,6 +112,7 @@ __all__ = [
     "IPSIClassifier",
     "ISVMClassifier",
     "LSAUCClassifier",
+    "LabeledScorer",
     "NNPUClassifier",
     "NuSVMClassifier",
     "OneClassSVMClassifier",
@@ -112,6 +130,7 @@ __all__ = [
     "SVMPathClassifier",
     "UPUClassifier",
     "err_star_scorer",
+    "labeled_scorer",
     "pu_auc_scorer",
     "puf_scorer",
 ]

@@ -50,7 +50,8 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
         Further rows, whose AUC after each round that was kept is drawn beside that of the fit's `eval_set`: positives
         against negatives, or against unlabelled rows where there are no negatives.
     ax : matplotlib Axes or pair of them, optional
-        Where to draw; by default a new figure. A pair where there are AUCs: an `eval_set` at the fit, or `X` and `y`.
+        Where to draw; by default a new figure. A pair where there are AUCs: an `eval_set` or folds at the fit, or `X`
+        and `y`.
 
     Returns
     -------
@@ -84,7 +85,8 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
     if not objective.size:
         raise ValueError(f"model must have at least one round, got an empty one (status {model.status!r})")
     _check_pair(X, y)
-    aucs = [("eval_set", model.history["eval_auc"])] if "eval_auc" in model.history else []
+    judged = {"eval_set": "eval_auc", "folds": "fold_auc"}
+    aucs = [(name, model.history[key]) for name, key in judged.items() if key in model.history]
     given = check_axes(ax, 1 + (bool(aucs) or X is not None))
     if X is not None:
         aucs.append(("X, y", _auc_per_round(model, X, y)))

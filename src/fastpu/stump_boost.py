@@ -10,6 +10,8 @@ from fastpu._validate import check_choice, check_float
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+
     from fastpu.stump_ensemble import StumpEnsemble
 
 __all__ = ["BoostRound", "fit_pnu_adaboost", "fit_pnu_auc_boost", "fit_rankboost_auc"]
@@ -24,12 +26,14 @@ def fit_pnu_auc_boost(
     n_rounds: int = 200,
     gamma: float = 0.5,
     rho: float = 0.01,
-    max_bins: int | None = None,
+    max_bins: int | Literal["exact"] | None = None,
     step: Literal["jensen", "line_search"] = "jensen",
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
     stop_tol: float = STOP_TOL,
     sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[BoostRound], bool | None] | None = None,
     progress: bool = False,
@@ -54,17 +58,18 @@ def fit_pnu_auc_boost(
         +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
         positive and negative here. See `fastpu.as_labels`.
     n_rounds : int, default 200
-        Number of stumps. Many rounds fit the unlabelled rows too closely; choose the number on validation rows,
-        for example with `early_stopping_rounds`.
+        Number of stumps, or the most of them. Where labels are few, many rounds fit the unlabelled rows too closely;
+        `early_stopping_rounds` chooses the number.
     gamma : float, default 0.5
         Weight in [0, 1] of the pairs of labelled rows against the pairs with an unlabelled row. 1 ignores U.
         Validation on real data often chose 0.9 or more where there are labelled negatives.
     rho : float, default 0.01
         L1 penalty in [0, 1) on the weights of the stumps; stumps with Delta below it are not added.
-    max_bins : int, optional
-        None searches every threshold. An integer up to 65535 searches at most so many quantiles of each
-        feature (see `bin_features`): faster on large data, and hardly less accurate from 32 on. Leave it
-        out for X that is binned.
+    max_bins : int or "exact", optional
+        An integer up to 65535 searches at most so many quantiles of each feature (see `bin_features`): faster on large
+        data, and hardly less accurate from 32 on. "exact" searches every threshold. None, the default, searches every
+        threshold of features with at most 20,000 distinct values, so of all features of 20,000 rows, and 255 quantiles
+        of the others. Leave it out for X that is binned.
     step : {"jensen", "line_search"}, default "jensen"
         "jensen" takes alpha = atanh(Delta) - atanh(rho), the minimiser of an upper bound. "line_search"
         minimises J along the stump: fewer rounds for the same J, but it generalised worse on every data set
@@ -73,15 +78,24 @@ def fit_pnu_auc_boost(
         One pair, judged after every round by the unweighted AUC of +1 against -1 (against 0 where there is no -1).
         `X` may be BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is.
     early_stopping_rounds : int, optional
-        Stop when the AUC of `eval_set` has not improved for so many rounds, and keep the rounds up to the best.
+        Stop when the AUC of `eval_set` has not improved for so many rounds, and keep the rounds up to the best. Without
+        an `eval_set` the rows are cut into `n_folds` folds, stratified by label, and the AUC is the mean (weighted by
+        `sample_weight`) over the folds, each judged by a fit to the others. Then all rows are fitted to, for the last
+        round up to there whose AUC is within one standard error of the best: the AUC of few labelled rows is noise, and
+        a round too many costs less than one too few. 50 is a good number; fewer have often not seen the best yet.
+    n_folds : int, default 5
+        Number of these folds; as many as the smallest group has rows, if that is fewer.
     stop_tol : float, default 1e-9
         Stop when no stump has Delta > rho + stop_tol.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows, thresholds included. Rows of weight 0 count as absent.
+        Weights >= 0; equal to repeating rows, thresholds included. Rows of weight 0 count as absent. Only where folds
+        choose the number of rounds do repeated rows differ, for they can be in several folds.
+    random_state : int or Generator, optional
+        Draws the folds. Nothing else is random.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool``, called after every round; True stops the fit.
+        ``callback(info: BoostRound) -> bool``, called after every round, but not in folds; True stops the fit.
     progress : bool, default False
         Show a progress bar (tqdm if installed).
 
@@ -103,22 +117,25 @@ def fit_pnu_auc_boost(
     -----
     ConvergenceWarning
         If `early_stopping_rounds` is given, or `stop_tol` is above its default, and the rounds run out before
-        that rule ends the fit. Running all of `n_rounds` otherwise is the job done, not a failure.
+        that rule ends the fit (or that of the folds): `converged` is False then. To run all of `n_rounds` otherwise is
+        what was asked for, and `converged` is True.
     DegenerateModelWarning
         If no stump has Delta > rho + stop_tol from the start: the model is empty (n_iter 0, status "no_gain",
         converged) and scores every row 0.
 
     Notes
     -----
-    A round costs one pass over the codes of the rows on the smaller side of the stump just added, and one over
-    the histograms, O(n d) at most and never O(pairs); the exact search adds the rows of those bins that could
-    hold the best threshold. Of thresholds whose Delta differs by less than 1e-12 the first feature's lowest wins.
+    A round costs one pass over the codes of the rows on the smaller side of the stump just added, and one over the
+    histograms, O(n d) at most and never O(pairs); the exact search adds the rows of those bins that could hold the best
+    threshold. Folds cost a fit each, of 4 `early_stopping_rounds` rounds, and where these are not enough further ones
+    of twice as many rounds; and memory for a copy of the rows. Of thresholds whose Delta differs by less than 1e-12 the
+    first feature's lowest wins.
 
     Memory beside `X`: the codes with two bytes a value (see `bin_features` for padding, CSR and more than 255 bins),
-    four more a value with ``max_bins=None`` in dense features of more than 256 distinct values, about 50 bytes a row,
-    and 32 bytes a bin, once and again for every thread at work (in dense `X` every feature counts with the bins of the
-    largest, 8 KiB for 256 of them). While `X` is binned, in place of the last two, 64 bytes a row (128 for float64) and
-    16 to 48 for every thread.
+    four more a value in dense features of more than 256 distinct values that are searched at all of them, about 50
+    bytes a row, and 32 bytes a bin, once and again for every thread at work (in dense `X` every feature counts with the
+    bins of the largest, 8 KiB for 256 of them). While `X` is binned, in place of the last two, 64 bytes a row (128 for
+    float64) and 16 to 48 for every thread.
 
     References
     ----------
@@ -144,7 +161,9 @@ def fit_pnu_auc_boost(
         max_bins=max_bins,
         eval_set=eval_set,
         early_stopping_rounds=early_stopping_rounds,
+        n_folds=n_folds,
         stop_tol=stop_tol,
+        random_state=random_state,
         n_threads=n_threads,
         callback=callback,
         progress=progress,
@@ -157,12 +176,14 @@ def fit_rankboost_auc(
     *,
     n_rounds: int = 200,
     rho: float = 0.01,
-    max_bins: int | None = None,
+    max_bins: int | Literal["exact"] | None = None,
     step: Literal["jensen", "line_search"] = "jensen",
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
     stop_tol: float = STOP_TOL,
     sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[BoostRound], bool | None] | None = None,
     progress: bool = False,
@@ -179,8 +200,8 @@ def fit_rankboost_auc(
         Where there are unlabelled rows, the labelled ones are gathered into a copy first, unless `X` is binned.
     y : array-like of shape (n,)
         +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there.
-    n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, stop_tol, sample_weight, n_threads, callback, \
-progress
+    n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, \
+n_threads, callback, progress
         As in `fit_pnu_auc_boost`.
 
     Returns
@@ -224,7 +245,9 @@ progress
         max_bins=max_bins,
         eval_set=eval_set,
         early_stopping_rounds=early_stopping_rounds,
+        n_folds=n_folds,
         stop_tol=stop_tol,
+        random_state=random_state,
         n_threads=n_threads,
         callback=callback,
         progress=progress,
@@ -237,11 +260,13 @@ def fit_pnu_adaboost(
     *,
     n_rounds: int = 200,
     gamma: float = 0.5,
-    max_bins: int | None = None,
+    max_bins: int | Literal["exact"] | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
     stop_tol: float = STOP_TOL,
     sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[BoostRound], bool | None] | None = None,
     progress: bool = False,
@@ -264,7 +289,8 @@ def fit_pnu_adaboost(
     gamma : float, default 0.5
         In [0, 1]: 0 is P against U alone, 1 is U against N alone, for which both groups must be there; rows of the
         third one then count as absent.
-    max_bins, eval_set, early_stopping_rounds, stop_tol, sample_weight, n_threads, callback, progress
+    max_bins, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, n_threads, callback, \
+progress
         As in `fit_pnu_auc_boost`; `stop_tol` is compared with the edge of the best stump.
 
     Returns
@@ -307,7 +333,9 @@ def fit_pnu_adaboost(
         max_bins=max_bins,
         eval_set=eval_set,
         early_stopping_rounds=early_stopping_rounds,
+        n_folds=n_folds,
         stop_tol=stop_tol,
+        random_state=random_state,
         n_threads=n_threads,
         callback=callback,
         progress=progress,

@@ -47,13 +47,15 @@ class StumpEnsemble(Model):
         0 for the AUC methods, -1 for `fit_pnu_adaboost`.
     status : str
         "n_rounds" (all rounds were made), "no_gain" (no stump is left that improves the objective),
-        "perfect" (the last stump separates the groups), "early_stopping" or "callback".
+        "perfect" (the last stump separates the groups), "early_stopping" (by `eval_set` or by folds) or "callback".
     converged : bool
-        Whether a stopping rule was met: every status but "n_rounds" and "callback". Also True for an empty model
-        (n_iter 0, status "no_gain"), where no stump was good enough from the start.
+        Whether the fit ended as it was asked to: by a stopping rule, or with all its rounds where neither early
+        stopping nor a larger `stop_tol` was asked for. False where a callback ended it. True for an empty model (n_iter
+        0, status "no_gain"), where no stump was good enough from the start.
     history : mapping
         "delta", "alpha", "z", "objective" and, with an `eval_set`, "eval_auc": a value for every round that
-        was run, also for rounds that early stopping then dropped.
+        was run, also for rounds that early stopping then dropped. "fold_auc", where folds chose the number of rounds,
+        is their mean AUC after each round that was run in them.
 
     Notes
     -----

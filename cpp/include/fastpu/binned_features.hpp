@@ -81,28 +81,33 @@ struct FeatureOrder {
   std::vector<std::vector<std::uint32_t>> bin_start;  // beside them: position of the first row of each bin, and the end
 };
 
-struct BinOptions {
-  index_t max_bins = 255;                 // at most so many cuts a feature; 0 means every boundary (sparse only)
-  const double* sample_weight = nullptr;  // one a row, or null for 1
-};
-
 // Most cuts of a feature in dense form.
 inline constexpr index_t kMaxDenseCuts = 65535;
 // Rows are numbered in 31 bits, sparse bins in 32.
 inline constexpr index_t kMaxRows = 0x7fffffff;
 inline constexpr index_t kMaxSparseBins = 0xffffffff;
+// Cuts of a feature that is not searched at every boundary.
+inline constexpr index_t kQuantiles = 255;
+
+struct BinOptions {
+  index_t max_bins = 255;                 // at most so many cuts a feature; 0 means every boundary (sparse only)
+  const double* sample_weight = nullptr;  // one a row, or null for 1
+  // Where every boundary is searched: features with more distinct values are cut at kQuantiles quantiles alone.
+  index_t most_distinct = kMaxRows;
+};
 
 // T is float or double, of t = 4 or 8 bytes. Time O(n d (radix passes + log K)) for dense, O(nnz log nnz) for sparse.
 // Peak memory beside x in bytes, with p = 2 t the bytes of a key beside its row and all scratch freed at the end:
 //   dense    n d c + max(n d c, n min(64, d t) + n W s) + n d_o o     c = 1 or 2, the bytes of a code, n d c twice
 //            being the result (rows padded to 8, 16, 32 bytes or whole lines of 64, columns to 64 codes); a strip of
 //            columns one cache line wide; W <= min(threads, d, 64 / t) workers, each with the scratch to sort a column,
-//            s = 8 + 2 t bytes a row, or 8 + t + 2 p with unequal weights or `order`; o = 4 for the d_o features that
-//            `order` lists, which stay.
+//            s = 8 + 2 t bytes a row, or 8 + t + 2 p with unequal weights or `order`, or 8 + 2 t + 2 p with `order` and
+//            more rows than most_distinct; o = 4 for the d_o features that `order` lists, which stay.
 //   sparse   nnz (t + 8) + W m (8 + t + 2 p)  while the columns are cut, m entries being in the longest of them;
 //            the result is 12 bytes for each entry out of the bin of zero, 8 a row and 12 a feature; beside it, while
 //            it is made, 4 a bin and 32 a feature.
-// `order` (dense only), when given, receives the orders of the features that have more than max_bins boundaries.
+// `order` (dense only), when given, receives the orders of the features that have more than max_bins boundaries, but
+// no more than most_distinct values.
 // Throws std::invalid_argument for max_bins or sizes out of range.
 template <class T>
 BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Team& team,

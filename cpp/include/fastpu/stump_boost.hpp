@@ -74,6 +74,7 @@ using EvalFeatures =
 struct BoostEvalSet {
   EvalFeatures features;  // binned features need the cuts of the training features
   const std::int8_t* labels = nullptr;
+  const double* sample_weight = nullptr;  // or null for 1; rows of weight 0 are not judged
 };
 
 // One round, as told to the callback.

@@ -121,12 +121,16 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
     : columns_(make_eval_columns(eval.features, training)) {
   const auto n = static_cast<std::size_t>(columns_->n_rows());
   std::size_t count[3] = {};
+  double weight[3] = {};
+  const auto weight_of = [&](std::size_t i) { return eval.sample_weight == nullptr ? 1.0 : eval.sample_weight[i]; };
   for (std::size_t i = 0; i < n; ++i) {
     if (eval.labels[i] < -1 || eval.labels[i] > 1) {
       throw std::invalid_argument("labels of eval_set must be +1, 0 or -1, got " + std::to_string(eval.labels[i]) +
                                   " in row " + std::to_string(i));
     }
+    if (!(weight_of(i) > 0)) continue;
     ++count[eval.labels[i] + 1];
+    weight[eval.labels[i] + 1] += weight_of(i);
   }
   const bool has_negative = count[0] > 0;
   const std::size_t n_other = has_negative ? count[0] : count[1];
@@ -136,12 +140,13 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
         std::to_string(count[2]) + " positive, " + std::to_string(count[0]) + " negative and " +
         std::to_string(count[1]) + " unlabelled rows");
   }
-  n_pairs_ = static_cast<double>(count[2]) * static_cast<double>(n_other);
+  n_pairs_ = weight[2] * weight[has_negative ? 0 : 1];
   side_.resize(n);
+  if (eval.sample_weight != nullptr) weight_.assign(eval.sample_weight, eval.sample_weight + n);
   score_.assign(n, 0.0);
   above_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    if (has_negative && eval.labels[i] == 0) continue;
+    if ((has_negative && eval.labels[i] == 0) || !(weight_of(i) > 0)) continue;
     side_[i] = eval.labels[i] > 0 ? 1 : -1;
     order_.push_back(static_cast<std::uint32_t>(i));
   }
@@ -156,9 +161,10 @@ double EvalAuc::add_stump(index_t feature, double threshold, index_t cut, bool f
     score_[row] += fires ? alpha : low * alpha;
     (fires ? firing_ : others_).push_back(row);
   }
-  return merge_and_judge();
+  return weight_.empty() ? merge_and_judge<false>() : merge_and_judge<true>();
 }
 
+template <bool kWeighted>
 double EvalAuc::merge_and_judge() {
   std::size_t a = 0;
   std::size_t b = 0;
@@ -172,7 +178,7 @@ double EvalAuc::merge_and_judge() {
     const auto take = [&](const std::vector<std::uint32_t>& list, std::size_t& at) {
       for (; at < list.size() && score_[list[at]] == score; ++at) {
         order_[i++] = list[at];
-        (side_[list[at]] > 0 ? positives : negatives) += 1;
+        (side_[list[at]] > 0 ? positives : negatives) += kWeighted ? weight_[list[at]] : 1.0;
       }
     };
     take(firing_, a);

@@ -33,16 +33,18 @@ class EvalAuc {
   double add_stump(index_t feature, double threshold, index_t cut, bool fires_above, double alpha, double low);
 
  private:
+  template <bool kWeighted>
   double merge_and_judge();
 
   std::unique_ptr<EvalColumns> columns_;
   std::vector<std::int8_t> side_;  // +1 or -1; only the rows that are judged are kept in order_
+  std::vector<double> weight_;     // empty where all count 1
   std::vector<double> score_;
   std::vector<std::uint32_t> order_;  // ascending scores
   std::vector<std::uint32_t> firing_;
   std::vector<std::uint32_t> others_;
   std::vector<char> above_;
-  double n_pairs_ = 0;
+  double n_pairs_ = 0;  // by weight
 };
 
 }  // namespace fastpu::detail
