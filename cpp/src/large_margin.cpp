@@ -241,7 +241,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     return keep(v, certify(pass_, task_, v.data()));
   };
   double tol = options_.tol;
-  const index_t stretch = std::clamp<index_t>(most_rounds / 6, 1, 20);
+  const index_t stretch = std::clamp<index_t>(most_rounds / 6, 1, std::max<index_t>(20, most_rounds / 150));
   double gap_before = kInfinity;
   for (index_t round = 1;; ++round) {
     ++result_.n_iter;
@@ -404,10 +404,11 @@ MarginResult Solve::run(const MarginStart* start) {
   // Descent costs n p for each round, the interior point some 7 n p^2.
   constexpr index_t kMostOfDense = 30;
   constexpr index_t kMostOfSparse = 1000;
+  constexpr index_t kMostOfWide = 30'000;  // in place of pairs, which take far longer
   constexpr index_t kFewFeatures = 200;
   const bool is_wide = detail::is_sparse(data_.x()) || !pass_.has_gram();
   if (is_wide || data_.n_features() > kFewFeatures) {
-    const index_t most = is_wide ? kMostOfSparse : kMostOfDense;
+    const index_t most = !pass_.has_gram() ? kMostOfWide : is_wide ? kMostOfSparse : kMostOfDense;
     if (is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most)) return finish();
   }
   if (has_many_rows && is_solved_by_near_rows(scores)) return finish();
