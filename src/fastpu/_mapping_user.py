@@ -88,8 +88,8 @@ def user_mapping(psi1: object, table: Table) -> Stage:
         fitted = copy.deepcopy(users)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
-        # The threshold is the estimator's own, unless it leaves rows of P outside: then it is lowered to the least score
-        # of P. It is never raised.
+        # The threshold is the estimator's own, unless it leaves rows of P outside: then it is lowered to the least
+        # score of P. It is never raised.
         least = float(scorer(table[positive]).min())
         if least == -np.inf:
             raise ValueError(
