@@ -31,10 +31,12 @@ def test_the_default_is_what_is_documented(fit):
     X, y, _ = imbalanced(n=300, prior=0.4)
     s2 = np.mean(np.sum((X - X.mean(axis=0)) ** 2, axis=1))
     model = fit(X, y)
-    assert model.params["C"] == pytest.approx(50 * np.sqrt(y.sum()) / s2, rel=1e-12)
+    assert model.params["C"] == pytest.approx(80 * np.sqrt(y.sum()) / s2, rel=1e-12)
     named = fit(X, y, C=model.params["C"])
     np.testing.assert_array_equal(model.coef, named.coef)
     assert fit(X, y, C=None).params == model.params
+    few = np.where(np.cumsum(y) <= 3, y, 0)  # fewer labelled rows than features
+    assert fit(X, few).params["C"] == pytest.approx(80 * 3 / s2 / np.sqrt(6), rel=1e-12)
 
 
 def test_the_estimators_take_the_default():
@@ -75,14 +77,14 @@ def test_the_mean_square_is_that_of_all_entries(dtype, shift):
         given = np.ones(len(X)) if weights is None else weights
         mean = np.average(exact, axis=0, weights=given)
         square = float(np.average(((exact - mean) ** 2).sum(axis=1), weights=given))
-        expected = 50 * np.sqrt(given[:100].sum()) / square
+        expected = 80 * np.sqrt(given[:100].sum()) / square
         csr = sp.csr_array(X)
         for native in (X, (csr.data, csr.indices, csr.indptr, csr.shape)):
             assert default_cost(native, is_labelled, weights) == pytest.approx(expected, rel=1e-6)
 
 
 def test_rows_that_are_all_equal_have_a_default_too():
-    assert default_cost(np.full((4, 2), 3.0), np.array([True, False, False, False]), None) == 50.0
+    assert default_cost(np.full((4, 2), 3.0), np.array([True, False, False, False]), None) == 80 / np.sqrt(2)
 
 
 # -- more positives than there can be ----------------------------------------------------------------------------------
