@@ -279,7 +279,7 @@ def _one_by_one(fit: Callable[[float], Fitted], costs: Sequence[float]) -> list[
 
 _CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning, DegenerateModelWarning)
 # Of unlabelled rows called positive, relative to the largest share of positives there can be: a third of them and more
-# are then negative. Of 1,700 fits to simulated and real rows none was warned of whose share was at most 1.5 times the
+# are then negative. Of 1,787 fits to simulated and real rows none was warned of whose share was at most 1.5 times the
 # truth, and half of those were where it was 3 times the truth or more.
 _TOO_MANY = 1.5
 
