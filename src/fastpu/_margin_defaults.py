@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["default_cost", "largest_share"]
 
-# Of C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))), chosen on ten standardised data sets with 5 and 30 % of the positives
-# labelled, and on text: for both methods its mean AUC was within .001 of the best of the rules that were tried.
+# Of C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))), chosen on ten standardised data sets with 5 and 30 % of the
+# positives labelled, and on text: for both methods its mean AUC was within .001 of the best of the rules tried.
 _FACTOR = 80.0
 _COSTS = (1e-100, 1e100)
 _BLOCK = 1 << 16  # entries of X that are made double at once
