@@ -116,6 +116,7 @@ bool Solve::is_solved_at_bounds() {
 }
 
 bool Solve::has_room(const double* scores) const {
+  if (task_.cost_of_side(1) == 0 || task_.cost_of_side(-1) == 0) return false;
   constexpr index_t kFew = 20;  // one row in so many
   index_t n_beyond = 0;
   for (index_t i = 0; i < task_.n(); ++i) {

@@ -19,7 +19,8 @@ constexpr index_t kShare = 16;       // one row in so many is near
 constexpr index_t kMostShare = 3;    // with more than one in so many, all rows may as well be taken
 constexpr index_t kMostSteps = 100;  // of an interior point
 constexpr int kMostRounds = 8;
-constexpr double kRough = 1e-4;  // gap, relative to the objective, at which rows on the wrong side show
+constexpr double kMostCost = 1e100;  // of a row in a task
+constexpr double kRough = 1e-4;      // gap, relative to the objective, at which rows on the wrong side show
 
 // The problem of some of the rows, whose numbers in the task are ascending, with costs times a factor for each side.
 class Part {
@@ -42,7 +43,7 @@ class Part {
       const auto row = static_cast<std::size_t>(task.row(i));
       labels_[row] = task.label()[i] > 0 ? 1 : -1;
       slopes_[row] = task.side()[i] != task.label()[i] ? 1 : 0;
-      costs_[row] = task.cost()[i] * (task.side()[i] > 0 ? factor_pos : factor_neg);
+      costs_[row] = std::min(kMostCost, task.cost()[i] * (task.side()[i] > 0 ? factor_pos : factor_neg));
     }
     return {labels_.data(), costs_.data(), slopes_.data()};
   }
