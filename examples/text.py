@@ -94,7 +94,7 @@ def balanced_svc(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 
 
 def large_margin(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
-    return fastpu.fit_isvm(X, y)
+    return fastpu.fit_isvm(X, y, C=1.0)
 
 
 def bagging(X: Any, y: NDArray[np.int8], _prior: float) -> Any:

@@ -271,7 +271,9 @@ _MAPPING = "fit_smc fit_svmc"
 
 _set("fit_pnu_auc_boost fit_pnu_adaboost fit_samult", gamma=real(0, 1, changes=(0.0, 1.0)))
 _set("bin_features", max_bins=integer(1, _MOST_CUTS))
-_set(_MARGIN, C=positive(many=True, changes=(0.01,), bad=(([], ValueError), ([1.0, 0.0], ValueError))))
+_costs = {"many": True, "changes": (0.01,), "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
+_set("fit_bpsi", C=positive(**_costs))
+_set("fit_isvm fit_ipsi", C=positive(none=True, **_costs))
 _set("fit_isvm fit_ipsi", tol=real(0, changes=(10.0,), where={"C": 3.0}))
 _set(_MARGIN, max_iter=integer(1, none=True, changes=(1,), where={"solver": "iadmm", "C": 30.0}))
 _local = {"many": True, "bad": (*_TOO_FAR, ([], ValueError), ([1.0, 0.0], ValueError))}

@@ -127,12 +127,12 @@ def test_weights_are_routed():
     X, _, labelled = pu_rows(n=80)
     weights = np.random.default_rng(0).integers(1, 4, 80).astype(float)
     with sklearn.config_context(enable_metadata_routing=True):
-        clf = estimators.ISVMClassifier().set_fit_request(sample_weight=True)
+        clf = estimators.ISVMClassifier(C=1.0).set_fit_request(sample_weight=True)
         search = GridSearchCV(clf, {"C": [1.0]}, cv=2, scoring=puf_scorer()).fit(X, labelled, sample_weight=weights)
         assert not hasattr(estimators.BaggingSVMClassifier(), "set_fit_request")
-    expected = estimators.ISVMClassifier().fit(X, labelled, sample_weight=weights)
+    expected = estimators.ISVMClassifier(C=1.0).fit(X, labelled, sample_weight=weights)
     np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
-    assert not np.array_equal(expected.coef_, estimators.ISVMClassifier().fit(X, labelled).coef_)
+    assert not np.array_equal(expected.coef_, estimators.ISVMClassifier(C=1.0).fit(X, labelled).coef_)
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=[c.__name__ for c in CLASSIFIERS])

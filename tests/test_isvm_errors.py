@@ -23,7 +23,6 @@ SHARED = [
     ({"C": np.nan}, ValueError, "C must be a finite number > 0, got nan"),
     ({"C": np.inf}, ValueError, "C must be a finite number > 0, got inf"),
     ({"C": "1"}, TypeError, "C must be a finite number > 0, got '1'"),
-    ({"C": None}, TypeError, "C must be a finite number > 0, got None"),
     ({"C": True}, TypeError, "C must be a finite number > 0, got True"),
     ({"C": []}, ValueError, "C must be a number > 0 or a sequence of at least one of them, got []"),
     ({"C": [1.0, -2.0]}, ValueError, "C[1] must be a finite number > 0, got -2"),
@@ -70,6 +69,7 @@ def test_bad_options_of_algorithm_1(fit, options, error, words, data):
 
 
 def test_bad_options_of_their_own(data):
+    refused(TypeError, "C must be a finite number > 0, got None", fastpu.fit_bpsi, *data, C=None, C_pos=1, C_unl=1)
     refused(ValueError, "init must be one of 'hinge', 'psi', 'isvm', got 'svm'", fastpu.fit_ipsi, *data, init="svm")
     refused(TypeError, "init must be one of 'hinge', 'psi', 'isvm', got 1", fastpu.fit_ipsi, *data, init=1)
     with pytest.raises(TypeError, match="init"):

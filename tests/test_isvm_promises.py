@@ -133,10 +133,10 @@ def test_weights_of_one_are_none(fit, data):
 
 @each_iteration
 def test_weights_have_no_scale(fit, data):
-    """As S holds means."""
+    """As S holds means; the default of C alone takes them for numbers of rows."""
     X, y = data
     weights = np.linspace(0.5, 2, len(y))
-    model, heavy = (fit(X, y, sample_weight=scale * weights) for scale in (1.0, 1024.0))
+    model, heavy = (fit(X, y, C=1.0, sample_weight=scale * weights) for scale in (1.0, 1024.0))
     np.testing.assert_allclose(heavy.coef, model.coef, atol=FIT_TOL)
 
 
@@ -402,4 +402,4 @@ def test_a_model_of_one_sign_gives_a_warning():
     with pytest.warns(
         fastpu.DegenerateModelWarning, match="fit_isvm: for C = 1, the model calls all 30 training rows "
     ):
-        fastpu.fit_isvm(np.ones_like(X), y)
+        fastpu.fit_isvm(np.ones_like(X), y, C=1.0)

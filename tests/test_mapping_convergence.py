@@ -349,3 +349,33 @@ def test_a_warm_start_finds_what_a_cold_one_does(name, monkeypatch):
 def test_the_cache_changes_the_time_only(fit, cache_mb):
     X, y, options = forgetful()
     assert bits(fit(X, y, cache_mb=cache_mb, **options), X) == bits(fit(X, y, **options), X)
+
+
+class Ball:
+    """A one-class estimator: the ball about the mean of P whose radius is a share of the largest distance in P."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def fit(self, P):
+        self.centre = P.mean(axis=0)
+        self.radius = self.share * np.linalg.norm(P - self.centre, axis=1).max()
+        return self
+
+    def decision_function(self, rows):
+        return self.radius - np.linalg.norm(rows - self.centre, axis=1)
+
+
+@pytest.mark.parametrize("fit", [fastpu.fit_smc, fastpu.fit_svmc])
+def test_the_threshold_of_an_estimator_that_covers_p_stays_where_it_is(fit):
+    X, y, _ = groups(0, k=6)
+    wide = Ball(1.5)
+    model = fit(X, y, psi1=wide, C=100)
+    scores = wide.fit(X[y == 1]).decision_function(X)
+    assert scores[y == 1].min() > 0.1
+    np.testing.assert_array_equal(model.rejected_by == 0, scores[y == 0] < 0)
+    tight = Ball(1.0).fit(X[y == 1]).decision_function(X)  # what the threshold would be if it were raised
+    assert np.count_nonzero(tight[y == 0] < 0) > np.count_nonzero(scores[y == 0] < 0)
+
+    narrow = fit(X, y, psi1=Ball(0.5), C=100)  # lowered until the farthest row of P is on the boundary
+    np.testing.assert_array_equal(narrow.rejected_by == 0, tight[y == 0] < 0)

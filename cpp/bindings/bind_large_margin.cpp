@@ -92,10 +92,15 @@ class PyMarginEngine {
     options.eps = eps;
     MarginStart from;
     py::object start_beta;
+    py::object start_decision;
     if (!start.is_none()) {
       start_beta = start["beta"];
       from.beta = view_1d<double>(start_beta, "beta of start", n);
       from.intercept = start["intercept"].cast<double>();
+      if (start.contains("decision")) {
+        start_decision = start["decision"];
+        from.decision = view_1d<double>(start_decision, "decision of start", n);
+      }
     }
     MarginCallback on_round;
     if (!callback.is_none()) {

@@ -13,6 +13,7 @@
 #include "detail/interior_point.hpp"
 #include "detail/margin_data.hpp"
 #include "detail/margin_task.hpp"
+#include "detail/near_rows.hpp"
 #include "fastpu/iadmm.hpp"
 #include "fastpu/smo.hpp"
 
@@ -56,11 +57,14 @@ class Solve {
 
  private:
   bool is_solved_at_bounds();
+  // Whether scores of the rows of X put so many beyond their margin that not all are at the bound for those within.
+  bool has_room(const double* scores) const;
   // Tries the rows that v, with scores f, has at bounds.
   bool is_solved_near(const double* from, const double* f, int max_rounds);
   bool is_solved_near(int max_rounds) { return is_solved_near(v_.data(), found_.f.data(), max_rounds); }
   void take_start(const MarginStart& start);
   void run_iadmm(const MarginStart* start);
+  bool is_solved_by_near_rows(const double* scores);
   void run_interior_point();
   void run_pairs_if_stuck();
   bool is_solved_by_descent(index_t most_rounds);
@@ -111,6 +115,16 @@ bool Solve::is_solved_at_bounds() {
   return keep(v_, certify(pass_, task_, v_.data())) || is_one_sided;
 }
 
+bool Solve::has_room(const double* scores) const {
+  if (task_.cost_of_side(1) == 0 || task_.cost_of_side(-1) == 0) return false;
+  constexpr index_t kFew = 20;  // one row in so many
+  index_t n_beyond = 0;
+  for (index_t i = 0; i < task_.n(); ++i) {
+    n_beyond += task_.side()[i] * (task_.label()[i] - scores[task_.row(i)]) < 0 ? 1 : 0;
+  }
+  return n_beyond > task_.n() / kFew;
+}
+
 void Solve::take_start(const MarginStart& start) {
   for (index_t i = 0; i < data_.n_rows(); ++i) {
     if (std::isfinite(start.beta[i])) continue;
@@ -135,6 +149,32 @@ bool Solve::is_solved_near(const double* from, const double* f, int max_rounds) 
   if (!found.is_solved) return false;
   result_.method = MarginMethod::active_set;
   return keep(v, std::move(certificate));
+}
+
+// From the scores of a start, of every row of X, or from nothing.
+bool Solve::is_solved_by_near_rows(const double* scores) {
+  const index_t n = task_.n();
+  AlignedBuffer<double> v(n, "dual variables");
+  AlignedBuffer<double> w(pass_.width(), "coefficients");
+  AlignedBuffer<double> f(n, "scores");
+  AlignedBuffer<double> from;
+  if (scores != nullptr) {
+    from = AlignedBuffer<double>(n, "scores");
+    for (index_t i = 0; i < n; ++i) {
+      if (!std::isfinite(scores[task_.row(i)])) return false;
+      from[i] = scores[task_.row(i)];
+    }
+  }
+  const auto found = solve_near_rows(
+      data_, task_, pass_, options_.tol, scores == nullptr ? nullptr : from.data(),
+      [&](index_t steps, double objective, double gap) { return is_stopped(steps, objective, gap); }, v.data(),
+      w.data(), f.data());
+  result_.n_iter += found.n_steps;
+  if (found.is_stopped) return true;
+  if (!found.is_found) return false;
+  result_.method = MarginMethod::interior_point;
+  make_feasible(task_, v.data());
+  return keep(v, certify(pass_, task_, v.data(), w.data()));
 }
 
 void Solve::run_interior_point() {
@@ -202,7 +242,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     return keep(v, certify(pass_, task_, v.data()));
   };
   double tol = options_.tol;
-  const index_t stretch = std::clamp<index_t>(most_rounds / 6, 1, 20);
+  const index_t stretch = std::clamp<index_t>(most_rounds / 6, 1, std::max<index_t>(20, most_rounds / 150));
   double gap_before = kInfinity;
   for (index_t round = 1;; ++round) {
     ++result_.n_iter;
@@ -350,8 +390,11 @@ MarginResult Solve::run(const MarginStart* start) {
     run_iadmm(start);
     return finish();
   }
-  if (is_solved_at_bounds()) return finish();
-  if (start != nullptr) {
+  const bool has_many_rows =
+      pass_.has_gram() && options_.max_iter == 0 && detail::has_many_rows(task_, data_.n_features());
+  const double* scores = has_many_rows && start != nullptr ? start->decision : nullptr;
+  if ((scores == nullptr || !has_room(scores)) && is_solved_at_bounds()) return finish();
+  if (start != nullptr && scores == nullptr) {
     take_start(*start);
     constexpr int kRounds = 8;
     constexpr double kHopeless = 0.1;  // what other labels leave, as a rule
@@ -362,12 +405,14 @@ MarginResult Solve::run(const MarginStart* start) {
   // Descent costs n p for each round, the interior point some 7 n p^2.
   constexpr index_t kMostOfDense = 30;
   constexpr index_t kMostOfSparse = 1000;
+  constexpr index_t kMostOfWide = 30'000;  // in place of pairs, which take far longer
   constexpr index_t kFewFeatures = 200;
   const bool is_wide = detail::is_sparse(data_.x()) || !pass_.has_gram();
   if (is_wide || data_.n_features() > kFewFeatures) {
-    const index_t most = is_wide ? kMostOfSparse : kMostOfDense;
+    const index_t most = !pass_.has_gram() ? kMostOfWide : is_wide ? kMostOfSparse : kMostOfDense;
     if (is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most)) return finish();
   }
+  if (has_many_rows && is_solved_by_near_rows(scores)) return finish();
   if (pass_.has_gram()) {
     run_interior_point();
     run_pairs_if_stuck();

@@ -49,7 +49,7 @@ class ISVMClassifier(FastpuClassifier):
     def __init__(
         self,
         *,
-        C: float = 1.0,
+        C: float | None = None,
         tol: float = 0.001,
         solver_tol: float = 1e-09,
         max_outer: int = 100,
@@ -123,7 +123,7 @@ class IPSIClassifier(FastpuClassifier):
     def __init__(
         self,
         *,
-        C: float = 1.0,
+        C: float | None = None,
         init: str = "hinge",
         tol: float = 0.001,
         solver_tol: float = 1e-09,

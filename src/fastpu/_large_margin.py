@@ -11,6 +11,7 @@ import numpy as np
 from fastpu import _core
 from fastpu._kernels import take_rows
 from fastpu._margin_arguments import check_costs
+from fastpu._margin_defaults import default_cost, largest_share
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
 from fastpu._side_by_side import side_by_side
@@ -39,7 +40,7 @@ __all__ = [
 
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Run]"
-Flaws: TypeAlias = tuple[str, str, str]
+Flaws: TypeAlias = tuple[str, str, str, str]
 Fitted: TypeAlias = tuple[LinearMachine, Flaws]
 
 _SHORT_FIT = 16 * 10**6  # n d^2 of a fit that takes a fifth of a second or less
@@ -248,9 +249,12 @@ def fit_each_cost(
     loop: Loop,
 ) -> LinearMachine | list[LinearMachine]:
     """Run the loop for the value of `C`, or for each of them until the callback ends one, with one engine."""
-    costs, is_one = check_costs(C)
+    has_default = C is None and task.is_relative
+    costs, is_one = ([], True) if has_default else check_costs(C)
     with make_callback(callback, progress, total=None, description=task.title) as hook:
-        rows = open_rows(X, y, sample_weight, task, 1 if hook is not None else len(costs))
+        rows = open_rows(X, y, sample_weight, task, 1 if hook is not None else max(1, len(costs)))
+        if has_default:
+            costs = [default_cost(rows.matrix.native, rows.is_labelled, rows.weights)]
 
         def fit(cost: float) -> Fitted:
             run = loop(rows, cost, hook)  # not kept: it holds numbers for every row
@@ -273,13 +277,20 @@ def _one_by_one(fit: Callable[[float], Fitted], costs: Sequence[float]) -> list[
 
 # ------------------------------------------------------------------------------------------------- warnings
 
-_CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning)
+_CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning, DegenerateModelWarning)
+# Of unlabelled rows called positive, relative to the largest share of positives there can be: a third of them and more
+# are then negative. Of 1,787 fits to simulated and real rows none was warned of whose share was at most 1.5 times the
+# truth, and half of those were where it was 3 times the truth or more.
+_TOO_MANY = 1.5
 
 
 def _flaws(run: Run, rows: MarginRows) -> Flaws:
     """Return what is wrong with the loop, with sub-problems and with the model, each "" if nothing is."""
     options = rows.options
-    return _unfinished(run, options), _unsolved(run, options, rows.matrix.dtype), _degenerate(run)
+    degenerate = _degenerate(run)
+    is_ended = run.has_labels and run.status not in {"max_iter", "callback"}
+    excess = _excess(run, rows) if is_ended and not degenerate else ""
+    return _unfinished(run, options), _unsolved(run, options, rows.matrix.dtype), degenerate, excess
 
 
 def _warn_of(flaws: Sequence[Flaws], costs: Sequence[float], function: str) -> None:
@@ -340,4 +351,19 @@ def _degenerate(run: Run) -> str:
     return (
         f"the model calls all {scores.size} training rows {verdict}: {span}; choose other costs, or rank by the "
         f"scores (with_threshold)"
+    )
+
+
+def _excess(run: Run, rows: MarginRows) -> str:
+    """Tell of more unlabelled rows called positive than there can be. Each row counts once, whatever its weight."""
+    scores = run.last.decision
+    share = float(np.mean(scores[~rows.is_labelled] > 0))
+    most = largest_share(scores, rows.is_labelled, rows.matrix.n_features + 1)
+    if share <= _TOO_MANY * most:
+        return ""
+    return (
+        f"the model calls {share:.3g} of the unlabelled rows positive, but its own scores say that at most {most:.3g} "
+        f"of them are, if the labelled rows are a sample of the positives: both classes weigh the same in what is "
+        f"minimised, however few the positives are. Take the scores as a ranking and choose the threshold by a prior "
+        f"(with_threshold), or use a method that is given the prior"
     )

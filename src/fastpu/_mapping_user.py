@@ -88,9 +88,15 @@ def user_mapping(psi1: object, table: Table) -> Stage:
         fitted = copy.deepcopy(users)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
-        # Where an estimator puts its threshold is its own affair; here it has to cover all of P.
+        # The threshold is the estimator's own, unless it leaves rows of P outside: then it is lowered to the least
+        # score of P. It is never raised.
         least = float(scorer(table[positive]).min())
-        return _boundary(UserScorer("psi1", scorer.function, -least), table, positive.size, 0)
+        if least == -np.inf:
+            raise ValueError(
+                "the score function of psi1 must return scores above -inf for the rows of P, for its threshold is "
+                "lowered to the least of them, got -inf"
+            )
+        return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size, 0)
 
     return stage
 

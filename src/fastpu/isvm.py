@@ -35,7 +35,9 @@ _STARTS = ("hinge", "psi", "isvm")
 
 
 @overload
-def fit_isvm(X: object, y: object, *, C: float = ..., **options: Unpack[IterationArguments]) -> LinearMachine: ...
+def fit_isvm(
+    X: object, y: object, *, C: float | None = ..., **options: Unpack[IterationArguments]
+) -> LinearMachine: ...
 
 
 @overload
@@ -49,7 +51,7 @@ def fit_isvm(
     X: object,
     y: object,
     *,
-    C: float | Sequence[float] | NDArray[Any] = 1.0,
+    C: float | Sequence[float] | NDArray[Any] | None = None,
     tol: float = 1e-3,
     solver_tol: float = 1e-9,
     max_outer: int = 100,
@@ -85,10 +87,12 @@ def fit_isvm(
         float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
-    C : float or sequence of floats, default 1.0
-        > 0; the larger, the fewer errors on the training rows. A sequence fits each of them and gives a list of the
-        models that the single values give, bit by bit, with what depends on `X` alone computed once; short fits are
-        done at once, one in each thread, if there is no callback.
+    C : float, sequence of floats or None, default None
+        > 0; the larger, the fewer errors on the training rows. None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))), with
+        n_pos labelled rows (the sum of their weights) and the mean squared distance s^2 of rows from their mean, which
+        is d for standardised columns; `params` holds it. A sequence fits each of them and gives a list of the models
+        that the single values give, bit by bit, with what depends on `X` alone computed once; short fits are done at
+        once, one in each thread, if there is no callback.
     tol : float, default 1e-3
         >= 0, the relative change of S that ends the iteration; 0 goes on to the end, which is finite.
     solver_tol : float, default 1e-9
@@ -106,7 +110,8 @@ def fit_isvm(
     max_iter : int, optional
         Most iterations in a sub-problem; by default what each solver allows itself.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows: n_+, n_- and the sums are weighted. Rows of weight 0 are left out.
+        Weights >= 0; equal to repeating rows: n_+, n_- and the sums are weighted. Rows of weight 0 are left out. Their
+        scale matters to the default of C alone.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
@@ -133,7 +138,9 @@ def fit_isvm(
     ConvergenceWarning
         If `max_outer` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
     DegenerateModelWarning
-        If the iteration ends with "no_negative", or the model calls all training rows the same.
+        If the iteration ends with "no_negative", or the model calls all training rows the same, or calls so many
+        unlabelled rows positive that a third of them and more must be negative by its own scores: where a share r of
+        the labelled rows and q of the unlabelled ones score above a threshold, at most q / r can be positive.
 
     Notes
     -----
@@ -168,7 +175,7 @@ def fit_isvm(
 
 @overload
 def fit_ipsi(
-    X: object, y: object, *, C: float = ..., init: str = ..., **options: Unpack[IterationArguments]
+    X: object, y: object, *, C: float | None = ..., init: str = ..., **options: Unpack[IterationArguments]
 ) -> LinearMachine: ...
 
 
@@ -183,7 +190,7 @@ def fit_ipsi(
     X: object,
     y: object,
     *,
-    C: float | Sequence[float] | NDArray[Any] = 1.0,
+    C: float | Sequence[float] | NDArray[Any] | None = None,
     init: str = "hinge",
     tol: float = 1e-3,
     solver_tol: float = 1e-9,

@@ -70,8 +70,8 @@ def fit_smc(
     psi1 : function or estimator, optional
         In place of the one-class SVM. A function ``psi1(P, U)`` of two matrices of rows returns a score function (or
         something with a `decision_function`), which gives the scores of the rows of a matrix and should leave all of
-        P positive. An estimator with `fit` and `decision_function` is copied and fitted on P alone, and its
-        threshold lowered until all of P is inside.
+        P positive. An estimator with `fit` and `decision_function` is copied and fitted on P alone; where its
+        threshold leaves rows of P outside, it is lowered to the least score of P.
     psi2 : function or estimator, optional
         In place of the SVM; `C` and `nu` are then not used. A function ``psi2(P, N)`` as above; an estimator is copied
         and fitted on the rows of P followed by those of N with labels +1 and -1. Rows are passed dense or as CSR,

@@ -18,7 +18,8 @@
 //     bounds              every beta at its bound, where that is optimal: as for small costs that balance
 //     active set          from a guess of the rows at bounds that is nearly right: a start, or an interior point
 //     coordinate descent  for sparse or many features, while it gets on: O(entries of X) for each round
-//     interior point      primal-dual, with (p + 1) x (p + 1) systems: O(n p^2) for each of some 10 to 20 steps
+//     interior point      primal-dual, with (p + 1) x (p + 1) systems: O(n p^2) for each of some 10 to 20 steps; of
+//                         many rows, only those near their margin take part
 //     smo                 smo.hpp, for more than 2000 features, tightened until the gap holds
 //     iadmm               iadmm.hpp
 //
@@ -65,6 +66,7 @@ struct MarginOptions {
 struct MarginStart {
   const double* beta = nullptr;
   double intercept = 0;
+  const double* decision = nullptr;  // null: not known
 };
 
 enum class MarginStatus {

@@ -21,11 +21,12 @@ constexpr int kValues = 4;  // that groups of rows leave at most
 
 }  // namespace
 
-InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size)
+InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size, const FixedRows& fixed)
     : pass_(pass),
       task_(task),
       n_(task.n()),
       p_(pass.n_features()),
+      fixed_(fixed),
       unit_(std::sqrt(size)),
       kernels_(point_kernels(pass.isa())),
       normal_(p_ + 1, pass.isa(), "the normal equations"),
@@ -51,14 +52,20 @@ void InteriorPoint::save() {
   std::copy_n(w_.data(), pass_.width(), best_w_.data());
 }
 
-// Every alpha in the middle of its box, but for a factor that makes both sides weigh the same, w = 0, b0 = 0, and
-// multipliers that make all products equal: 2 where costs are.
+void InteriorPoint::add_fixed() {
+  if (fixed_.sum == nullptr) return;
+  for (index_t f = 0; f <= p_; ++f) dual_w_[f] += unit_ * fixed_.sum[f];
+}
+
+// Every alpha in the middle of its box, but for a factor that makes both sides weigh the same (unless rows are fixed),
+// w = 0, b0 = 0, and multipliers that make all products equal: 2 where costs are.
 void InteriorPoint::start() {
   const double unit_of_cost = unit_ * unit_;
   const double pos = task_.cost_of_side(1);
   const double neg = task_.cost_of_side(-1);
-  const double share_pos = 0.5 * std::min(1.0, neg / pos);
-  const double share_neg = 0.5 * std::min(1.0, pos / neg);
+  const bool is_balanced = fixed_.sum == nullptr;
+  const double share_pos = is_balanced ? 0.5 * std::min(1.0, neg / pos) : 0.5;
+  const double share_neg = is_balanced ? 0.5 * std::min(1.0, pos / neg) : 0.5;
   const double mean = (share_pos * pos + share_neg * neg) * unit_of_cost / static_cast<double>(n_);
   const double product = 2 * mean;
   double* const sums[] = {dual_w_.data()};
@@ -76,6 +83,7 @@ void InteriorPoint::start() {
       d_alpha_[i] = d_low_[i] = d_high_[i] = d_f_[i] = 0;
     }
   });
+  add_fixed();
   advance(0);
 }
 
@@ -130,6 +138,7 @@ void InteriorPoint::factor() {
     kernels_.factor(rows(block.first, block.n), block.products, unit_, block.weights);
     for (index_t k = 0; k < block.n; ++k) block.scale[k] = std::sqrt(theta_[block.first + k]) / unit_;
   });
+  add_fixed();
   for (index_t f = 0; f < p_; ++f) normal_.matrix()[f * normal_.stride() + f] += 1;
   normal_.factor();
   for (index_t f = 0; f <= p_; ++f) right_[f] += dual_w_[f] - (f < p_ ? w_[f] : 0.0);
@@ -193,6 +202,10 @@ void InteriorPoint::advance(double length) {
   const double unbalanced = (1 - length) * dual_w_[p_];
   const double unit_of_cost = unit_ * unit_;
   objective_ = (0.5 * squared_norm + sum_over_groups(1)) / unit_of_cost + task_.constant();
+  if (fixed_.sum != nullptr) {
+    objective_ += fixed_.value;
+    for (index_t f = 0; f <= p_; ++f) objective_ -= fixed_.sum[f] * w_[f] / unit_;
+  }
   gap_ = (sum_over_groups(2) + 0.5 * infeasible + std::abs(w_[p_] * unbalanced)) / unit_of_cost;
 }
 

@@ -9,10 +9,18 @@
 
 namespace fastpu::detail {
 
+// What rows outside of the task add to its problem, with v fixed at bounds: sum v_i (x_i, 1), as long as the width of
+// the pass, and sum v_i y_i. Null where there are none.
+struct FixedRows {
+  const double* sum = nullptr;
+  double value = 0;
+};
+
 class InteriorPoint {
  public:
-  // The pass goes over the rows of the task and has_gram(); `size` is the mean squared norm of its rows.
-  InteriorPoint(RowPass& pass, const MarginTask& task, double size);
+  // The pass goes over the rows of the task and has_gram(); `size` is the mean squared norm of its rows. What `fixed`
+  // points to must outlive this.
+  InteriorPoint(RowPass& pass, const MarginTask& task, double size, const FixedRows& fixed = {});
 
   index_t n_steps() const { return n_steps_; }
   // P, and P - D, of the best point so far, as if it were feasible.
@@ -38,6 +46,7 @@ class InteriorPoint {
   };
 
   void start();
+  void add_fixed();
   void save();
   void factor();
   Aim predict();
@@ -50,6 +59,7 @@ class InteriorPoint {
   const MarginTask& task_;
   index_t n_;
   index_t p_;
+  FixedRows fixed_;
   double unit_;  // rows are measured in this, so that they have a length of about 1; costs in its inverse square
   const PointKernels& kernels_;
 
