@@ -102,6 +102,7 @@ MODULES = {
     "_pual_graph": ["test_pual.py", "test_pual_promises.py"],
     "_pual_paper": ["test_pual_paper.py"],
     "_risk_arguments": ["test_risk_errors.py", "test_upu.py", "test_nnpu.py"],
+    "_scales": ["test_scales.py"],
     "_search": ["test_selection_search.py"],
     "_sharing": ["test_selection_search.py"],
     "_side_by_side": ["test_side_by_side.py"],

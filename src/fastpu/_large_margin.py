@@ -13,6 +13,7 @@ from fastpu._kernels import take_rows
 from fastpu._margin_arguments import check_costs
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
+from fastpu._scales import warn_of_scales
 from fastpu._side_by_side import side_by_side
 from fastpu._svm_arguments import require_both
 from fastpu._validate import Matrix, check_labels, check_matrix, check_sample_weight, well_scaled
@@ -101,6 +102,7 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task, n_fits: i
         labels, weights = labels[rows], weights[rows]
     if weights is not None and (weights == 1).all():
         weights = None
+    warn_of_scales(matrix)
     # Threads are best used for fits that have nothing to tell each other, as long as these are short: only the caller's
     # thread hears of Ctrl-C.
     is_small = not matrix.is_sparse and matrix.n_rows * matrix.n_features**2 <= _SHORT_FIT

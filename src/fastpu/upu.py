@@ -9,6 +9,7 @@ from fastpu._params import forced_isa
 from fastpu._progress import make_callback
 from fastpu._pu_risk import Rows, fit_by_adam, make_machine, open_rows, warn_of
 from fastpu._risk_arguments import RiskRound, Shape, check_shape, check_training
+from fastpu._scales import warn_of_scales
 from fastpu._validate import check_float, check_int
 
 if TYPE_CHECKING:
@@ -202,6 +203,8 @@ def fit_upu(
         random_state=random_state,
         n_threads=n_threads,
     )
+    if not is_convex or shape.model != "linear" or penalty > 0:  # else the scale of columns does not matter
+        warn_of_scales(rows.matrix)
     fitted: Any
     if is_convex:
         fitted, unfinished = _solve(rows, shape, penalty, tolerance, steps, callback, progress)
