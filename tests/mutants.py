@@ -63,6 +63,7 @@ MODULES = {
     "_grid": ["test_selection_search.py", "test_selection_errors.py"],
     "_kernels": ["test_kernel_values.py", "test_kernel_machine.py", "test_svm_errors.py"],
     "_knn_graph": ["test_knn_graph.py", "test_knn_similarity.py", "test_knn_graph_promises.py"],
+    "_keywords": ["test_keywords.py"],
     "_large_margin": ["test_large_margin_engine.py", "test_large_margin_running.py"],
     "_least_squares": ["test_ls_auc.py", "test_gllc.py", "test_bls_svm.py"],
     "_ls_auc": ["test_ls_auc.py", "test_ls_auc_promises.py"],

@@ -51,6 +51,17 @@ def test_every_method_that_depends_on_scales_says_so_and_boosting_does_not(name)
     assert all(warning.filename == str(recipe.call.__code__.co_filename) for warning in told)
 
 
+@pytest.mark.parametrize("name", [name for name in RECIPES if name.startswith("priors.")])
+def test_priors_by_kernels_say_so_once(name):
+    recipe = RECIPES[name]
+    X, y = recipe.arguments(80)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        recipe.call(X * np.array([1e5, 1, 1, 1, 1, 1]), y)
+    told = [warning for warning in caught if warning.category is fastpu.ScaleWarning]
+    assert len(told) == (name != "priors.tice")
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_the_warning_names_columns_their_scales_and_the_remedy(make, wages):
     text = said(make(dict(zip(("income", "age", "owner"), wages.T, strict=True))))

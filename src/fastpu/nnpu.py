@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._pu_risk import fit_by_adam, open_rows, warn_of
 from fastpu._risk_arguments import RiskRound, check_shape, check_training
 from fastpu._scales import warn_of_scales
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RiskRound", "fit_nnpu"]
 
 
+@answers_unknown_keywords
 def fit_nnpu(
     X: object,
     y: object,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu._kernels import check_kernel_matrix, convert_rows, resolve_gamma, take_rows
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._progress import make_callback
 from fastpu._scales import warn_of_scales
 from fastpu._svm_arguments import check_supervised, require_both
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["PathRound", "fit_pu_svm_path", "fit_svm_path"]
 
 
+@answers_unknown_keywords
 def fit_svm_path(
     X: object,
     y: object,
@@ -140,6 +142,7 @@ def fit_svm_path(
     return _fit("fit_svm_path", {}, matrix, labels, costs, options, callback, progress)
 
 
+@answers_unknown_keywords
 def fit_pu_svm_path(
     X: object,
     y: object,
