@@ -32,7 +32,7 @@ def test_the_command_prints_every_method_on_both_scalings(tmp_path):
     assert "none: left out, there is no none.csv.gz" in result.stderr
     for scaling in ("standardised", "raw"):
         assert f"**Columns {scaling}.**" in result.stdout
-    for method in ("logistic regression", *CAPABILITIES):
+    for method in ("logistic regression", *CAPABILITIES, "fit_bagging_svm rbf"):
         assert len(re.findall(rf"^\| {method} \|", result.stdout, flags=re.MULTILINE)) == 4
     assert "| logistic regression | P, U as N |" in result.stdout
     assert "More than 0.05 below logistic regression in the median: " in result.stdout

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from problems import Problem
 
 BASELINE = "logistic regression"
-METHODS = (BASELINE, *CAPABILITIES)
+#: What the choice of a kernel does to a default: beside every function as it is.
+VARIANTS = {
+    "fit_bagging_svm rbf": {"kernel": "rbf"},
+    "fit_bls_svm rbf": {"kernel": "rbf"},
+    "fit_bsvm rbf": {"kernel": "rbf"},
+    "fit_ls_auc gauss": {"basis": "gauss"},
+}
+METHODS = (BASELINE, *sorted([*CAPABILITIES, *VARIANTS]))
 #: What a method gets that wants labelled negatives as well: as many as there are labelled positives.
 _WITH_NEGATIVES = ("fit_pnu_auc", "fit_samult")
 
@@ -41,7 +48,7 @@ def given(method: str) -> str:
     """Say what the method is fitted to."""
     if method in _WITH_NEGATIVES:
         return "P, U, N"
-    groups = "PN" if method == BASELINE else CAPABILITIES[method].groups
+    groups = "PN" if method == BASELINE else CAPABILITIES[method.split(maxsplit=1)[0]].groups
     return {"P": "P", "PN": "P, U as N"}.get(groups, "P, U")
 
 
@@ -69,7 +76,7 @@ def _fit_baseline(_: str, problem: Problem) -> tuple[Any, Any]:
 
 
 def _fit_fastpu(method: str, problem: Problem) -> tuple[Any, Any]:
-    function = getattr(fastpu, method)
+    function = getattr(fastpu, method.split(maxsplit=1)[0])
     X, y = problem.X, problem.is_labelled.astype(np.int8)
     groups = given(method)
     if groups == "P":
@@ -79,24 +86,24 @@ def _fit_fastpu(method: str, problem: Problem) -> tuple[Any, Any]:
     elif groups == "P, U, N":
         y[np.flatnonzero(~problem.truth)[: problem.is_labelled.sum()]] = -1
     prior = float(problem.truth[y == 0].mean()) if y is not None and (y == 0).any() else None
-    model = function(*((X,) if y is None else (X, y)), **_required(function, prior, problem.is_labelled))
+    options = _options(function, prior, problem.is_labelled) | VARIANTS.get(method, {})
+    model = function(X, **options) if y is None else function(X, y, **options)
     if isinstance(model, fastpu.SVMPath):
         model = model.select("puf" if method == "fit_pu_svm_path" else "end")
     scores = model.decision_function(problem.X_test, n_threads=1)
     return scores, scores > model.threshold
 
 
-def _required(function: Callable[..., Any], prior: float | None, is_labelled: Any) -> dict[str, Any]:
+def _options(function: Callable[..., Any], prior: float | None, is_labelled: Any) -> dict[str, Any]:
     """Return what the function has no default for, and what makes runs comparable."""
     n_pos = int(is_labelled.sum())
-    values = {"prior": prior, "C_pos": (is_labelled.size - n_pos) / n_pos, "C_unl": 1.0}
-    parameters = inspect.signature(function).parameters.values()
-    found = {p.name: values[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
-    return found | {
-        name: value
-        for name, value in (("random_state", 0), ("n_threads", 1))
-        if name in inspect.signature(function).parameters
+    required = {"prior": prior, "C_pos": (is_labelled.size - n_pos) / n_pos, "C_unl": 1.0}
+    always = {"random_state": 0, "n_threads": 1}
+    parameters = inspect.signature(function).parameters
+    found = {
+        name: required[name] for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY and p.default is p.empty
     }
+    return found | {name: value for name, value in always.items() if name in parameters}
 
 
 class Worker:

@@ -29,14 +29,14 @@ def report(outcomes: Outcomes) -> str:
         some = {place: found for place, found in outcomes.items() if place[1] == scaling}
         parts += [f"**Columns {scaling}.**", "\n".join(_summary(some)), _sentence(some)]
         parts += [f"Mean test AUC by set, columns {scaling}:", "\n".join(_by_set(some))]
-    flaws = Counter(
-        f"{method}: {outcome.flaw}"
-        for found in outcomes.values()
-        for method, outcome in found.items()
-        if outcome.flaw not in ("", "slow")
-    )
-    if flaws:
-        parts += ["Refused:", "\n".join(f"- {text} ({count} fits)" for text, count in sorted(flaws.items()))]
+    refused: dict[str, list[str]] = {}
+    for found in outcomes.values():
+        for method, outcome in found.items():
+            if outcome.flaw not in ("", "slow"):
+                refused.setdefault(method, []).append(outcome.flaw)
+    if refused:
+        lines = [f"- {method}, {len(flaws)} fits, the first: {flaws[0]}" for method, flaws in refused.items()]
+        parts += ["Refused:", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
