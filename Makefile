@@ -91,6 +91,10 @@ bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 	cd bench && OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/asv run -E existing:$(abspath $(VENV_PYTHON)) --dry-run \
 	  --show-stderr $(BENCH_ARGS)
 
+defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logistic regression, for the docs; needs DATA=DIR
+	OPENBLAS_NUM_THREADS=1 $(VENV_PYTHON) bench/defaults --output docs/defaults_table.md \
+	  --data $(or $(DATA),$(error make defaults needs DATA=DIR, a folder of data sets))
+
 peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libraries, in one run; DATA=DIR adds real data
 	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
 	$(VENV_PYTHON) bench/peers/svm.py --output build/peers $(if $(DATA),--data $(DATA))

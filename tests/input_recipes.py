@@ -303,6 +303,7 @@ _DOCUMENTED = (
     fastpu.DegenerateModelWarning,
     fastpu.EstimateWarning,
     fastpu.PaperFormWarning,
+    fastpu.ScaleWarning,
 )
 
 

@@ -317,6 +317,7 @@ def test_bad_rows(fit, data):
     refused(TypeError, "got BinnedFeatures", fit, fastpu.bin_features(X), y)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
 def test_overflow_is_refused(data, monkeypatch):
     X, y = data
     words = "squares can be added up for fit_ls_auc"

@@ -44,6 +44,7 @@ def test_path_is_that_of_the_oracle(kernel, costs, seed):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("costs", COSTS)
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
 def test_every_point_is_optimal(name, costs, kernel):
     rows = case(name)
     path = fit(rows.X, rows.y, sample_cost=costs_of(costs, rows.y), **KERNELS[kernel])

@@ -97,6 +97,7 @@ def test_the_convex_risk_is_that_of_upu(loss):
 
 @quiet
 @each_loss
+@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
 @pytest.mark.parametrize("lam", [1e-4, 0.1])
 def test_the_risk_never_rises(loss, lam):
     for seed in range(10):

@@ -13,7 +13,13 @@ from fastpu._model import Model, load
 from fastpu._pual_arguments import PualRound
 from fastpu._risk_arguments import RiskRound
 from fastpu._svm import SvmRound
-from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, PaperFormWarning
+from fastpu._warnings import (
+    ConvergenceWarning,
+    DegenerateModelWarning,
+    EstimateWarning,
+    PaperFormWarning,
+    ScaleWarning,
+)
 from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
 from fastpu.binned_features import BinnedFeatures, bin_features
 from fastpu.bls_svm import fit_bls_svm
@@ -68,6 +74,7 @@ __all__ = [
     "RiskNetwork",
     "RiskRound",
     "SVMPath",
+    "ScaleWarning",
     "Selection",
     "StumpEnsemble",
     "SvmRound",

@@ -14,6 +14,8 @@ from fastpu._capabilities import CAPABILITIES
 from fastpu._estimator_calibration import Wanted, calibrated
 from fastpu._estimator_callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from fastpu._estimator_labels import labelled_rows
+from fastpu._frames import frame_kind
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._sharing import shared_parameters
 from fastpu._text import describe, short
 from fastpu._validate import check_sample_weight
@@ -93,6 +95,11 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
     model_: Model
     classes_: NDArray[Any]
     n_features_in_: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = answers_unknown_keywords(cls.__init__)  # type: ignore[method-assign]
 
     # ------------------------------------------------------------------------------------------------- the fit
 
@@ -199,7 +206,9 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
         """Return the rows in a form that fastpu takes; NaN and infinity are for fastpu to judge."""
-        if sp.issparse(X):  # fastpu reads every format, and checks its indices before SciPy does
+        is_frame = frame_kind(X) is not None and getattr(self, "kernel", None) != "precomputed"
+        if is_frame or sp.issparse(X):
+            # fastpu names the columns of frames, reads every sparse format, and checks its indices before SciPy does.
             return validate_data(self, X, skip_check_array=True, reset=reset)
         return validate_data(
             self,

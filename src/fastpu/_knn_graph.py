@@ -9,13 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import forced_isa
-from fastpu._text import describe, short
+from fastpu._text import columns_named, describe, short
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_choice, check_float, check_int, check_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fastpu._validate import Matrix
 
 __all__ = ["KNNGraph", "knn_graph", "knn_similarity"]
 
@@ -157,6 +160,7 @@ def _check_sigma(sigma: object) -> float | None:
         raise TypeError(f"sigma must be 'median' or a number > 0, got {describe(sigma)}") from None
 
 
+@answers_unknown_keywords
 def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) -> KNNGraph:
     """Find the K nearest neighbours of every row, exactly.
 
@@ -214,15 +218,19 @@ def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) 
     """
     n_wanted = check_int("n_neighbors", n_neighbors, low=0)
     matrix = check_matrix(X)
-    found = _core.knn_search(
-        matrix.native,
-        min(n_wanted, matrix.n_rows - 1),
-        n_threads=resolve_n_threads(n_threads),
-        isa=forced_isa(_core.isa_levels()),
-    )
-    return KNNGraph(*found)
+    return search(matrix, n_wanted, resolve_n_threads(n_threads))
 
 
+def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
+    """Return the graph of checked rows."""
+    wanted = min(n_neighbors, matrix.n_rows - 1)
+    with columns_named(matrix.feature_names):
+        return KNNGraph(
+            *_core.knn_search(matrix.native, wanted, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+        )
+
+
+@answers_unknown_keywords
 def knn_similarity(
     X: object,
     *,

@@ -14,8 +14,10 @@ from fastpu._margin_arguments import check_costs
 from fastpu._margin_defaults import default_cost, largest_share
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
+from fastpu._scales import warn_of_scales
 from fastpu._side_by_side import side_by_side
 from fastpu._svm_arguments import require_both
+from fastpu._text import columns_named
 from fastpu._validate import Matrix, check_labels, check_matrix, check_sample_weight, well_scaled
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
@@ -102,14 +104,16 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task, n_fits: i
         labels, weights = labels[rows], weights[rows]
     if weights is not None and (weights == 1).all():
         weights = None
+    warn_of_scales(matrix)
     # Threads are best used for fits that have nothing to tell each other, as long as these are short: only the caller's
     # thread hears of Ctrl-C.
     is_small = not matrix.is_sparse and matrix.n_rows * matrix.n_features**2 <= _SHORT_FIT
     is_short = is_small and task.options.solver != "iadmm"
     n_workers = min(n_fits, n_threads) if is_short else 1
-    engine = _core.LargeMarginEngine(
-        matrix.native, n_threads=1 if n_workers > 1 else n_threads, isa=forced_isa(_core.isa_levels())
-    )
+    with columns_named(matrix.feature_names):
+        engine = _core.LargeMarginEngine(
+            matrix.native, n_threads=1 if n_workers > 1 else n_threads, isa=forced_isa(_core.isa_levels())
+        )
     return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, n_workers, task.options)
 
 

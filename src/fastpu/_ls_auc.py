@@ -13,6 +13,7 @@ from fastpu._eigen import symmetric_eigen
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import convert_rows, slice_rows, take_rows
 from fastpu._ls_moments import apply_form, dense_moments, form_matrix, group_means, group_shares, sparse_moments
+from fastpu._scales import warn_of_scales
 from fastpu._text import describe, where_column
 from fastpu._threads import resolve_n_threads
 from fastpu._threshold import balanced_accuracy_threshold
@@ -260,6 +261,8 @@ class _Solution:
 
 def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMachine]:
     """Return a model for each point; moments are computed once for all. Warns the caller of the fit function."""
+    if basis.kind != "linear" or any(point.lam > 0 for point in points):  # else the scale of columns does not matter
+        warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         data = _open_data(rows, basis)
         if data.is_direct:

@@ -79,7 +79,7 @@ def fit_mapping(
     if solver_max_iter is not None:
         options = replace(options, max_iter=check_int("solver_max_iter", solver_max_iter, low=1))
     generator = check_random_state(random_state)
-    matrix = check_training_rows(X, options, variant.function)
+    matrix = check_training_rows(X, options, variant.function, solves=psi1 is None or psi2 is None)
     labels = check_labels(y, matrix.n_rows, pu_only=variant.function)
     groups = _groups(labels, settings.hold_out, generator)
 

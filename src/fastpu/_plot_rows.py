@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from fastpu._frames import frame_kind
 from fastpu._plot_axes import check_axes, groups_of, open_axes, with_legends
-from fastpu._text import describe
+from fastpu._text import columns_named, describe
 from fastpu._validate import check_int, check_labels, check_matrix
 
 if TYPE_CHECKING:
@@ -84,10 +84,14 @@ def decision_regions(
     known = getattr(model, "n_features", 2)
     if known != 2:
         raise ValueError(f"model must be one of 2 features, got one of {known}")
-    names = matrix.feature_names or getattr(model, "feature_names", None) or ("feature 0", "feature 1")
+    known_names = matrix.feature_names or getattr(model, "feature_names", None)
+    names = known_names or ("feature 0", "feature 1")
     points = _dense_points(matrix)
     axes, figure = open_axes(given, 1, (6, 5))
-    _draw_regions(axes[0], lambda grid: _score_rows(model, _like(X, grid)), points, labels, names, resolution, max_rows)
+    with columns_named(known_names):
+        _draw_regions(
+            axes[0], lambda grid: _score_rows(model, _like(X, grid)), points, labels, names, resolution, max_rows
+        )
     return with_legends(axes, figure, is_ours=given is None, entry=1.6)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._prior_sampling import PriorEstimate
 from fastpu._text import describe
 from fastpu._validate import check_float, check_int, check_vector
@@ -28,6 +29,7 @@ class Sensitivity(NamedTuple):
     values: NDArray[np.float64]
 
 
+@answers_unknown_keywords
 def sensitivity(function: Callable[[float], float], priors: object, *, n_points: int = 11) -> Sensitivity:
     """Return what a quantity is for several priors: how much depends on an estimate of the prior.
 

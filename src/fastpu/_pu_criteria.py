@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._validate import check_float, check_sample_weight, check_vector
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Called", "call_rows", "err_star", "puf_score", "scale_down"]
 
 
+@answers_unknown_keywords
 def err_star(
     score_pos: object,
     score_unl: object,
@@ -85,6 +87,7 @@ def err_star(
     return called.err_star(prior, scenario)
 
 
+@answers_unknown_keywords
 def puf_score(
     score_pos: object,
     score_unl: object,

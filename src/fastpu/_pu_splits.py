@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import check_bool, check_float, check_int, check_random_state
 from fastpu._validate import check_binary
 
@@ -29,6 +30,7 @@ class PUSplit(NamedTuple):
     """The true class prior in the meaning that `prior` has in the scenario; methods are not supposed to know it."""
 
 
+@answers_unknown_keywords
 def split_single_set(
     y: object,
     *,
@@ -105,6 +107,7 @@ def split_single_set(
     return PUSplit(rows, np.flatnonzero(~in_train), is_labeled[rows].astype(np.int8), candidates.size / rows.size)
 
 
+@answers_unknown_keywords
 def split_case_control(
     y: object,
     *,

@@ -13,6 +13,7 @@ from fastpu._kernels import check_kernel_matrix, resolve_gamma
 from fastpu._progress import make_callback
 from fastpu._pual_features import Features, Rows, empty, in_fours, open_features, row_strips
 from fastpu._pual_graph import open_graph
+from fastpu._scales import warn_of_scales
 from fastpu._side_by_side import side_by_side
 from fastpu._validate import check_labels
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
@@ -136,7 +137,7 @@ def open_rows(X: object, y: object, options: PualOptions) -> tuple[Rows, Kernel]
         raise TypeError(
             f"X must be the rows themselves for {options.function}, got BinnedFeatures, which are for boosting only"
         )
-    matrix = check_kernel_matrix(X, options.kernel)
+    matrix = warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
     return Rows(matrix, labels, options.n_threads), resolve_gamma(options.kernel, matrix, None)
 

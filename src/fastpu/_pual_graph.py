@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu._kernels import user_rows
-from fastpu._knn_graph import knn_graph
+from fastpu._knn_graph import search
 from fastpu._sparse import is_sparse, read_sparse
 from fastpu._text import describe
 from fastpu._validate import check_int
@@ -65,7 +64,7 @@ def open_graph(graph: Graph, rows: Rows, kernel: Kernel) -> Weigh:
             "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
             "n_neighbors=0 does without neighbours"
         )
-    found = knn_graph(user_rows(rows.matrix.native), n_neighbors=graph.n_neighbors, n_threads=rows.n_threads)
+    found = search(rows.matrix, graph.n_neighbors, rows.n_threads)
     return lambda sigma: found.similarity(sigma)[1]
 
 

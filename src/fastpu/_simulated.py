@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import check_float, check_int, check_random_state
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _NEAR = 15.0  # both coordinates of the centre of the near positives
 _RADIUS, _PHASE = 3.0, math.pi / 8  # of the centres of the four clusters
 
 
+@answers_unknown_keywords
 def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw two normal classes in the plane: Example 1 of the ISVM paper.
 
@@ -73,6 +75,7 @@ def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDA
     return X, np.where(positive, np.int8(1), np.int8(-1))
 
 
+@answers_unknown_keywords
 def make_four_normals(
     n: int = 1000, *, variance: float = 3.0792, random_state: object = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
@@ -126,6 +129,7 @@ def make_four_normals(
     return X, np.where((k == 1) | (k == 4), np.int8(1), np.int8(-1))
 
 
+@answers_unknown_keywords
 def make_trifurcate(
     n: int = 800, *, mean: float = 50.0, random_state: object = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
@@ -178,6 +182,7 @@ def make_trifurcate(
     return X, np.where(np.arange(n) < n_pos, np.int8(1), np.int8(-1))
 
 
+@answers_unknown_keywords
 def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw two normal classes in the plane: PU_toy1 of the PU-SvmPath paper.
 
@@ -216,6 +221,7 @@ def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[
     return _two_clusters(n, (2.0, 2.0), (-2.0, -2.0), random_state)
 
 
+@answers_unknown_keywords
 def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw two normal classes in the plane: PU_toy2 of the PU-SvmPath paper.
 

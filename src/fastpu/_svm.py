@@ -19,6 +19,7 @@ from fastpu._kernels import (
 from fastpu._margin_arguments import MOST_COST
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
+from fastpu._scales import warn_of_scales
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.kernel_machine import KernelMachine
@@ -76,13 +77,17 @@ class SvmRound:
     n_active: int
 
 
-def check_training_rows(X: object, options: Options, function: str) -> Matrix:
-    """Check the training rows for the kernel; `function` is the public function that was called."""
+def check_training_rows(X: object, options: Options, function: str, *, solves: bool = True) -> Matrix:
+    """Check the training rows for the kernel; `function` is the public function that was called.
+
+    `solves` tells whether a machine is fitted to them at all.
+    """
     if isinstance(X, BinnedFeatures):
         raise TypeError(
             f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
         )
-    return check_kernel_matrix(X, options.kernel)
+    matrix = check_kernel_matrix(X, options.kernel)
+    return warn_of_scales(matrix, options.kernel) if solves else matrix
 
 
 # --------------------------------------------------------------------------------------------------- solver

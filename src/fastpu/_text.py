@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import reprlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-__all__ = ["describe", "short", "variable", "where_column"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["columns_named", "describe", "short", "variable", "where_column"]
 
 
 _MOST_BITS = 10_000  # Python refuses to print integers of some more
@@ -39,3 +45,15 @@ def variable(name: str) -> str:
 def where_column(column: int, names: tuple[str, ...] | None) -> str:
     """Name a column by its number and, if there is one, its name."""
     return f"column {column}" + (f" ({short(names[column])})" if names is not None else "")
+
+
+@contextlib.contextmanager
+def columns_named(names: tuple[str, ...] | None) -> Iterator[None]:
+    """Put names beside the numbers of columns in errors of the core, which knows the numbers alone."""
+    try:
+        yield
+    except ValueError as error:
+        named = re.sub(r"\bcolumn (\d+)", lambda found: where_column(int(found[1]), names), str(error))
+        if named == str(error):
+            raise
+        raise ValueError(named) from None

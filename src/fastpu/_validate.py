@@ -131,7 +131,7 @@ def check_matrix(
     matrix = Matrix(native, shape[0], shape[1], names, isinstance(native, tuple), values.dtype)
     _check_features(matrix, name, n_features, feature_names)
     if (position := _first_bad(values.reshape(-1), nan, inf)) is not None:
-        _raise_bad_entry(matrix, name, position, nan, inf)
+        _raise_bad_entry(matrix, name, position, nan, inf, names or feature_names)
     return matrix
 
 
@@ -220,7 +220,9 @@ def _first_bad(values: NDArray[Any], nan: Policy, inf: Policy) -> int | None:
     return None
 
 
-def _raise_bad_entry(matrix: Matrix, name: str, position: int, nan: Policy, inf: Policy) -> None:
+def _raise_bad_entry(
+    matrix: Matrix, name: str, position: int, nan: Policy, inf: Policy, names: tuple[str, ...] | None
+) -> None:
     if isinstance(matrix.native, tuple):
         data, indices, indptr, _ = matrix.native
         row = int(np.searchsorted(indptr, position, side="right")) - 1
@@ -229,7 +231,7 @@ def _raise_bad_entry(matrix: Matrix, name: str, position: int, nan: Policy, inf:
         row, column = divmod(position, matrix.n_features)
         value = matrix.native[row, column]
     refused = " or ".join(w for w, p in (("NaN", nan), ("infinite", inf)) if p == "refuse")
-    place = where_column(column, matrix.feature_names)
+    place = where_column(column, names)
     raise ValueError(f"{name} must not hold {refused} entries, got {float(value)} at row {row}, {place}")
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "PaperFormWarning", "warn"]
+__all__ = [
+    "ConvergenceWarning",
+    "DegenerateModelWarning",
+    "EstimateWarning",
+    "PaperFormWarning",
+    "ScaleWarning",
+    "warn",
+]
 
 #: Packages between a user's line and a fit: their lines say nothing to whom the warning is for.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
@@ -25,6 +32,10 @@ class PaperFormWarning(UserWarning):
 
 class EstimateWarning(UserWarning):
     """An estimate fell outside the range of what it estimates, whose end is returned, or it is made of noise."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns are on scales so different that the method sees little of some of them."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu._kernels import linear_coef
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._progress import make_callback
 from fastpu._svm import Training, check_training_rows, open_training, warn_if_degenerate
 from fastpu._svm_arguments import check_options
@@ -92,6 +93,7 @@ class BaggingSVM(KernelMachine):
             raise ValueError(f"bags must hold row numbers in [0, {n_rows})")
 
 
+@answers_unknown_keywords
 def fit_bagging_svm(
     X: object,
     y: object,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from fastpu import _core
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._text import describe
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_int, check_matrix, check_sample_weight
@@ -135,6 +136,7 @@ def _positions(rows: object, n_rows: int) -> NDArray[np.int64]:
     return np.where(positions < 0, positions + n_rows, positions)
 
 
+@answers_unknown_keywords
 def bin_features(
     X: object,
     *,

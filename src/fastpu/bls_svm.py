@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._least_squares import solve_least_squares
 from fastpu._pual import fit_points
 from fastpu._pual_arguments import check_points, check_pual_options
@@ -45,6 +46,7 @@ def fit_bls_svm(
 ) -> PualMachine | list[PualMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("C_pos", "C_unl", "lam", together=True)
 def fit_bls_svm(
     X: object,

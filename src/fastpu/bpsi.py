@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._large_margin import Task, fit_each_cost
 from fastpu._margin_arguments import MOST_COST, check_margin_options
 from fastpu._margin_loops import biased_psi
@@ -45,6 +46,7 @@ def fit_bpsi(
 ) -> list[LinearMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("C")
 def fit_bpsi(
     X: object,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._svm import Task, check_training_rows, fit_machine
 from fastpu._svm_arguments import check_options, cost_per_row, require_both
 from fastpu._validate import check_float, check_labels, check_sample_weight
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["fit_bsvm"]
 
 
+@answers_unknown_keywords
 def fit_bsvm(
     X: object,
     y: object,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._pu_splits import PUSplit, apportion, split_case_control, split_single_set
 from fastpu._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_trifurcate, make_two_normals
 from fastpu._validate import check_binary, check_bool, check_float, check_random_state
@@ -42,6 +43,7 @@ class PNUSplit(NamedTuple):
     """Labels of the training rows: +1, -1, and 0 where the label is hidden."""
 
 
+@answers_unknown_keywords
 def hide_labels(
     y: object, *, fraction: float = 0.85, stratify: bool = True, random_state: object = None
 ) -> NDArray[np.int8]:
@@ -90,6 +92,7 @@ def hide_labels(
     return _hide(positive, fraction, check_bool("stratify", stratify), rng)
 
 
+@answers_unknown_keywords
 def split_pnu(
     y: object,
     *,

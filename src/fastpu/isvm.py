@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._large_margin import Task, fit_each_cost
 from fastpu._margin_arguments import MOST_COST, MarginRound, check_margin_options
 from fastpu._margin_loops import Rule, algorithm_1
@@ -46,6 +47,7 @@ def fit_isvm(
 ) -> list[LinearMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("C")
 def fit_isvm(
     X: object,
@@ -185,6 +187,7 @@ def fit_ipsi(
 ) -> list[LinearMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("C")
 def fit_ipsi(
     X: object,

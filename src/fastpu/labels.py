@@ -8,6 +8,7 @@ import numpy as np
 
 from fastpu._coding import apply_codes, is_missing, read_labels
 from fastpu._frames import check_frame, concat_frames, frame_kind
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._sparse import is_sparse, stack_csr
 from fastpu._text import describe, short
 from fastpu._validate import check_matrix
@@ -20,6 +21,7 @@ __all__ = ["as_labels", "stack"]
 _FRAMES = ("pandas", "polars")
 
 
+@answers_unknown_keywords
 def as_labels(
     y: object, *, positive: object = None, unlabeled: object = None, negative: object = None
 ) -> NDArray[np.int8]:
@@ -96,6 +98,7 @@ def _codes(role: str, value: object) -> tuple[object, ...]:
     return values
 
 
+@answers_unknown_keywords
 def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any, NDArray[np.int8]]:
     """Stack separate matrices of positive, unlabelled and negative rows into one.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._ls_auc import Point, check_basis, check_lams, fit_points, open_rows, require_groups
 from fastpu._ls_moments import Form
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
@@ -46,6 +47,7 @@ def fit_ls_auc(
 ) -> list[RankMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("lam")
 def fit_ls_auc(
     X: object,
@@ -177,6 +179,7 @@ def fit_samult(
 ) -> list[RankMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("lam")
 def fit_samult(
     X: object,
@@ -297,6 +300,7 @@ def fit_pnu_auc(
 ) -> list[RankMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("lam")
 def fit_pnu_auc(
     X: object,

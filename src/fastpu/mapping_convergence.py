@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._mapping import MappingRound, Variant, fit_mapping
 from fastpu._validate import check_bool
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MappingRound", "fit_smc", "fit_svmc"]
 
 
+@answers_unknown_keywords
 def fit_smc(
     X: object,
     y: object,
@@ -174,6 +176,7 @@ def fit_smc(
     )
 
 
+@answers_unknown_keywords
 def fit_svmc(
     X: object,
     y: object,

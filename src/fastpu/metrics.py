@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._pu_criteria import err_star, puf_score, scale_down
 from fastpu._validate import check_binary, check_sample_weight, check_vector
@@ -31,6 +32,7 @@ _EXACT = 2.0**53  # below it float64 has every integer
 _ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
 
 
+@answers_unknown_keywords
 def auc(y_true: object, score: object, *, sample_weight: object = None) -> float:
     r"""Return the area under the ROC curve, with ties counted one half.
 
@@ -84,6 +86,7 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     )
 
 
+@answers_unknown_keywords
 def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float:
     r"""Return the F1 score of the positive class: the harmonic mean of precision and recall.
 
@@ -129,6 +132,7 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
     return min(1.0, 2 * float(mass[positive & called].sum()) / heavy) if heavy else 0.0
 
 
+@answers_unknown_keywords
 def pn_risk(score_pos: object, score_neg: object) -> float:
     r"""Return the share of (positive, negative) pairs in the wrong order, ties counted one half.
 
@@ -165,6 +169,7 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
     return _risk(score_pos, score_neg, "score_pos", "score_neg")
 
 
+@answers_unknown_keywords
 def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str = "case_control") -> float:
     r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
 
@@ -254,6 +259,7 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
     return min(1.0, max(0.0, value))
 
 
+@answers_unknown_keywords
 def pu_risk(score_pos: object, score_unl: object) -> float:
     r"""Return the share of (positive, unlabelled) pairs in the wrong order, ties counted one half.
 
@@ -291,6 +297,7 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
     return _risk(score_pos, score_unl, "score_pos", "score_unl")
 
 
+@answers_unknown_keywords
 def un_risk(score_unl: object, score_neg: object) -> float:
     r"""Return the share of (unlabelled, negative) pairs in the wrong order, ties counted one half.
 

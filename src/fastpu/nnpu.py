@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._pu_risk import fit_by_adam, open_rows, warn_of
 from fastpu._risk_arguments import RiskRound, check_shape, check_training
+from fastpu._scales import warn_of_scales
 from fastpu._validate import check_float
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RiskRound", "fit_nnpu"]
 
 
+@answers_unknown_keywords
 def fit_nnpu(
     X: object,
     y: object,
@@ -138,6 +141,7 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
         random_state=random_state,
         n_threads=n_threads,
     )
+    warn_of_scales(rows.matrix)
     fitted: Any = fit_by_adam(
         rows, shape, training, title="nnPU", risk=risk, eval_set=eval_set, callback=callback, progress=progress
     )

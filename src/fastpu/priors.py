@@ -15,15 +15,17 @@ import numpy as np
 from fastpu._blas_threads import one_blas_thread
 from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
 from fastpu._kernels import take_rows, user_rows
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import check_scores_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
 from fastpu._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, folds_of, open_sample
 from fastpu._prior_sensitivity import Sensitivity, sensitivity
 from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
+from fastpu._scales import warn_of_scales
 from fastpu._text import describe
 from fastpu._validate import check_int, check_matrix, check_vector
-from fastpu._warnings import DegenerateModelWarning, EstimateWarning, warn
+from fastpu._warnings import DegenerateModelWarning, EstimateWarning, ScaleWarning, warn
 from fastpu.ls_auc import fit_ls_auc
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ _MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
+@answers_unknown_keywords
 def km2(
     X: object,
     y: object,
@@ -116,6 +119,7 @@ def km2(
     matrix, sample, generator, threads = open_sample(
         X, y, function="km2", sparse=True, random_state=random_state, n_threads=n_threads
     )
+    warn_of_scales(matrix)
 
     def estimate(drawn: Sample) -> float:
         unl, pos = (_at_most(rows, most, generator) for rows in (drawn.unl, drawn.pos))
@@ -141,6 +145,7 @@ def km2(
     return _estimate(estimate, sample, n_boot, generator)
 
 
+@answers_unknown_keywords
 def tice(
     X: object,
     y: object,
@@ -217,6 +222,7 @@ def tice(
     return _estimate(estimate, sample, n_boot, generator)
 
 
+@answers_unknown_keywords
 def pen_l1(
     X: object,
     y: object,
@@ -285,6 +291,7 @@ def pen_l1(
     matrix, sample, generator, threads = open_sample(
         X, y, function="pen_l1", sparse=True, random_state=random_state, n_threads=n_threads
     )
+    warn_of_scales(matrix)
 
     def estimate(drawn: Sample) -> float:
         groups = [take_rows(matrix.native, rows) for rows in (drawn.pos, drawn.unl)]
@@ -302,6 +309,7 @@ def pen_l1(
     return _estimate(estimate, sample, n_boot, generator)
 
 
+@answers_unknown_keywords
 def bbe(
     X: object,
     y: object,
@@ -372,11 +380,14 @@ def bbe(
     matrix, sample, generator, threads = open_sample(
         X, y, function="bbe", sparse=True, random_state=random_state, n_threads=n_threads
     )
+    if fit is None:
+        warn_of_scales(matrix)
 
     def default(rows: Any, labels: NDArray[np.int64]) -> Any:
         centers = draw_centers(check_matrix(rows).native, _N_CENTERS, None, generator)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateModelWarning)  # groups that are alike have the prior 1
+            warnings.simplefilter("ignore", ScaleWarning)  # of all rows it has been told
             return fit_ls_auc(
                 rows,
                 np.where(labels == 1, 1, -1),

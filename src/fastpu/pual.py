@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastpu import _core
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import forced_isa
 from fastpu._pual import Smooth, Solved, fit_points, record_of
 from fastpu._pual_arguments import PualRound, check_parameter, check_points, check_pual_options
@@ -70,6 +71,7 @@ def fit_pual(
 ) -> PualMachine | list[PualMachine]: ...
 
 
+@answers_unknown_keywords
 @shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
 def fit_pual(
     X: object,

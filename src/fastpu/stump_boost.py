@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from fastpu._boosting import STOP_TOL, BoostRound, Method, boost
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._validate import check_choice, check_float
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = ["BoostRound", "fit_pnu_adaboost", "fit_pnu_auc_boost", "fit_rankboost
 _STEPS = ("jensen", "line_search")
 
 
+@answers_unknown_keywords
 def fit_pnu_auc_boost(
     X: object,
     y: object,
@@ -170,6 +172,7 @@ def fit_pnu_auc_boost(
     )
 
 
+@answers_unknown_keywords
 def fit_rankboost_auc(
     X: object,
     y: object,
@@ -254,6 +257,7 @@ n_threads, callback, progress
     )
 
 
+@answers_unknown_keywords
 def fit_pnu_adaboost(
     X: object,
     y: object,

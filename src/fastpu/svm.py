@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._svm import SvmRound, Task, check_training_rows, fit_machine
 from fastpu._svm_arguments import check_options, check_supervised, cost_per_row, require_both
 from fastpu._validate import check_float, check_sample_weight
@@ -22,6 +23,7 @@ _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # of sums of weights
 
 
+@answers_unknown_keywords
 def fit_svm(
     X: object,
     y: object,
@@ -160,6 +162,7 @@ def fit_svm(
     )
 
 
+@answers_unknown_keywords
 def fit_nu_svm(
     X: object,
     y: object,
@@ -269,6 +272,7 @@ def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.flo
     return min(nu, bound)
 
 
+@answers_unknown_keywords
 def fit_one_class_svm(
     X: object,
     *,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu._kernels import check_kernel_matrix, convert_rows, resolve_gamma, take_rows
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._progress import make_callback
+from fastpu._scales import warn_of_scales
 from fastpu._svm_arguments import check_supervised, require_both
 from fastpu._svm_path import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
 from fastpu._validate import check_float, check_labels
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["PathRound", "fit_pu_svm_path", "fit_svm_path"]
 
 
+@answers_unknown_keywords
 def fit_svm_path(
     X: object,
     y: object,
@@ -139,6 +142,7 @@ def fit_svm_path(
     return _fit("fit_svm_path", {}, matrix, labels, costs, options, callback, progress)
 
 
+@answers_unknown_keywords
 def fit_pu_svm_path(
     X: object,
     y: object,
@@ -241,7 +245,7 @@ def _check_rows(X: object, options: PathOptions, function: str) -> Matrix:
         raise TypeError(
             f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
         )
-    return check_kernel_matrix(X, options.kernel)
+    return warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
 
 
 def _fit(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastpu import _core
+from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
 from fastpu._pu_risk import Rows, fit_by_adam, make_machine, open_rows, warn_of
 from fastpu._risk_arguments import RiskRound, Shape, check_shape, check_training
+from fastpu._scales import warn_of_scales
+from fastpu._text import columns_named
 from fastpu._validate import check_float, check_int
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ _UNBIASED = {"non_negative": False, "beta": 0.0, "gamma_nn": 1.0}
 _MANY = 2**62
 
 
+@answers_unknown_keywords
 def fit_upu(
     X: object,
     y: object,
@@ -202,6 +206,8 @@ def fit_upu(
         random_state=random_state,
         n_threads=n_threads,
     )
+    if not is_convex or shape.model != "linear" or penalty > 0:  # else the scale of columns does not matter
+        warn_of_scales(rows.matrix)
     fitted: Any
     if is_convex:
         fitted, unfinished = _solve(rows, shape, penalty, tolerance, steps, callback, progress)
@@ -230,7 +236,8 @@ def _solve(
             f"prior must leave positive and negative rows among the unlabelled ones, got {rows.given_prior:g} with "
             f"scenario={rows.scenario!r}, by which {rows.prior:g} of them are positive"
         )
-    with make_callback(callback, progress, total=None, description="uPU") as hook:
+    names = rows.matrix.feature_names if shape.model == "linear" else None
+    with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
 
         def on_step(step: int, risk: float, _decrement: float) -> bool:
             return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))

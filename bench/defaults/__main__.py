@@ -1,0 +1,131 @@
+"""Every fit function at its defaults, beside logistic regression of P against U, on a folder of data sets.
+
+python bench/defaults --data DIR [--sets letter=A pima=positive ...] [--output FILE]
+
+The folder holds NAME.csv.gz: a header, numeric columns without missing entries, the last column `label`. A set is given
+with the label of its positive class; without --sets eight of them are run. Of each set, for each split, half of the
+rows is for training and half for testing, at most --max-rows of each, and a share of the positive training rows is
+labelled (--shares); all other training rows are unlabelled. Every method is fitted to standardised and to raw columns;
+logistic regression (C=1) always sees standardised ones. What has no default is given: the prior is the true one among
+the unlabelled rows, and C_pos = n_unl / n_pos, C_unl = 1. Supervised methods take unlabelled rows as negative, and two
+get labelled negatives ("P, U, N"), as many as there are labelled positives; a path gives the model that it selects by
+PUF, a supervised one its end. A fit that takes more than --limit seconds is ended: it is slow, has no AUC, the last
+rank, and counts as an AUC of 1/2.
+
+Printed are, for each method, its mean rank by AUC, the median difference of AUCs to logistic regression (over all, and
+for each share of labels) and the worst, the median share of test rows called positive, median and most seconds of a
+fit with one thread, and how many fits warned of what; then the mean AUC on each set. A few functions come once more
+with another kernel or basis ("fit_bagging_svm rbf").
+"""
+
+from __future__ import annotations
+
+import argparse
+import queue
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fits import METHODS, Outcome, Worker
+from problems import SCALINGS, SETS, Problem, draw, load
+from report import report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from report import Place
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "defaults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder of NAME.csv.gz")
+    parser.add_argument("--sets", nargs="+", metavar="NAME=LABEL", help="sets, positive class (default: eight)")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", choices=METHODS, help="of the table (default: all)")
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.05, 0.3], help="labelled (default: .05 .3)")
+    parser.add_argument("--splits", type=int, default=2, help="random splits (default: %(default)s)")
+    parser.add_argument("--max-rows", type=int, default=2000, help="to fit, and to test (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds of a fit (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=2, help="fits at a time (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="file for the tables, Markdown (default: none written)")
+    options = parser.parse_args(argv)
+    if not options.data.is_dir():
+        parser.error(f"--data: there is no folder {options.data}")
+    for name in ("splits", "max_rows", "jobs"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} must be at least 1, got {getattr(options, name)}")
+    for share in options.shares:
+        if not 0 < share < 1:
+            parser.error(f"--shares must be in (0, 1), got {share:g}")
+    if options.sets and any("=" not in text for text in options.sets):
+        parser.error("--sets must be NAME=LABEL, with the label of the positive class")
+    options.sets = dict(text.split("=", 1) for text in options.sets) if options.sets else SETS
+    options.methods = list(dict.fromkeys([METHODS[0], *(options.methods or METHODS)]))
+    return options
+
+
+def _problems(options: argparse.Namespace) -> dict[Place, Problem]:
+    found = {}
+    for name, positive in options.sets.items():
+        path = options.data / f"{name}.csv.gz"
+        if not path.is_file():
+            print(f"{name}: left out, there is no {path.name} in {options.data}", file=sys.stderr)
+            continue
+        try:
+            X, truth = load(path, positive)
+            for scaling in SCALINGS:
+                for share in options.shares:
+                    for seed in range(options.splits):
+                        found[name, scaling, share, seed] = draw(
+                            X, truth, scaling=scaling, share=share, seed=seed, max_rows=options.max_rows
+                        )
+        except ValueError as error:
+            found = {place: problem for place, problem in found.items() if place[0] != name}
+            print(f"{name}: left out, {error}", file=sys.stderr)
+    return found
+
+
+def _run(problems: dict[Place, Problem], options: argparse.Namespace) -> dict[Place, dict[str, Outcome]]:
+    """Return the outcome of each method on each problem, several at a time."""
+    waiting: queue.SimpleQueue[tuple[Place, str]] = queue.SimpleQueue()
+    for place in problems:
+        for method in options.methods:
+            waiting.put((place, method))
+    outcomes: dict[Place, dict[str, Outcome]] = {place: dict.fromkeys(options.methods, Outcome()) for place in problems}
+
+    def work() -> None:
+        worker = Worker(options.limit)
+        try:
+            while True:
+                place, method = waiting.get_nowait()
+                outcomes[place][method] = worker.judge(method, problems[place])
+        except queue.Empty:
+            worker.close()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(options.jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(10)
+            print(f"{waiting.qsize()} fits to go", file=sys.stderr)
+    return outcomes
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    options = _options(argv)
+    problems = _problems(options)
+    if not problems:
+        return 2
+    text = report(_run(problems, options))
+    print(text, end="")
+    if options.output is not None:
+        options.output.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

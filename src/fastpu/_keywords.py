@@ -1,0 +1,91 @@
+"""An unknown keyword gets a TypeError that names ours: other libraries call the same things by other names."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import types
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["answers_unknown_keywords"]
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+#: What it is called here, and what others call it. The first line with a keyword that the function has counts.
+_OTHER_NAMES = (
+    ("n_threads", "n_jobs n_threads num_threads nthread nthreads thread_count n_cores threads workers"),
+    ("progress", "verbose verbosity verbose_eval silent disp show_progress logging_level"),
+    ("random_state", "random_seed seed rng generator"),
+    (
+        "n_rounds n_estimators n_trees n_epochs",
+        "n_estimators n_rounds num_rounds num_round num_boost_round nrounds iterations num_iterations n_iter "
+        "n_iterations epochs num_epochs max_epochs max_iter max_iterations n_trees num_trees ntree n_learners",
+    ),
+    ("max_iter max_outer max_events", "max_iter max_iterations maxiter iterations n_iter num_iterations n_iterations"),
+    ("learning_rate", "lr eta eta0 shrinkage step_size learning_rate_init"),
+    ("C_pos C_unl", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
+    ("cost_pos cost_unl sample_cost", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
+    ("sample_weight", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
+    ("sample_weight", "sample_weights weights weight w"),
+    ("C C_pos C_unl cost_pos cost_unl", "C c cost costs C_pos C_unl C_neg cost_pos cost_neg cost_unl alpha"),
+    ("lam rho", "C c cost alpha lambda_ lambda_l2 reg_lambda reg l2 l2_regularization ridge"),
+    ("weight_decay", "alpha lambda_l2 reg_lambda reg l2 l2_regularization"),
+    ("C C_pos C_unl", "lam lambda_ lambda_l2 reg_lambda reg l2 l2_regularization ridge"),
+    ("prior", "pi class_prior pos_prior positive_prior prior_pos"),
+    ("gamma bandwidth", "gamma sigma bandwidth length_scale width kernel_width"),
+    ("max_bins", "max_bin n_bins bins num_bins border_count"),
+    ("max_depth max_leaves", "max_depth depth num_leaves max_leaves max_leaf_nodes"),
+    ("early_stopping_rounds", "early_stopping early_stopping_round n_iter_no_change patience od_wait"),
+    ("eval_set", "eval_sets evals valid_sets validation_data validation_set X_val validation_fraction"),
+    ("n_neighbors", "n_neighbours k neighbors neighbours num_neighbors"),
+    ("cache_mb", "cache_size cache"),
+    ("tol stop_tol", "eps epsilon tolerance stopping_criterion gtol ftol tol"),
+    ("n_hidden", "hidden_layer_sizes hidden_size hidden hidden_units n_units"),
+    ("n_centers", "n_centres n_basis n_components num_basis"),
+    ("centers", "centres"),
+    ("batch_size", "batch minibatch_size"),
+    ("bag_size", "max_samples subsample bagging_fraction"),
+    ("callback", "callbacks"),
+    ("loss", "objective loss_function"),
+    ("kernel", "kernel_type"),
+)
+_ALIKE = 0.75  # of a word that is mistyped, as difflib counts
+
+
+def answers_unknown_keywords(function: _Function) -> _Function:
+    """Let a public function answer a keyword that it does not have by the one that it has instead.
+
+    The function keeps its name, signature and documentation.
+    """
+    signature = inspect.signature(function)
+    known = frozenset(signature.parameters)
+    answer = functools.partial(_answer, function.__qualname__.removesuffix(".__init__"), signature)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not known.issuperset(kwargs):
+            raise TypeError(answer(next(name for name in kwargs if name not in known)))
+        return function(*args, **kwargs)
+
+    # doctest takes a function for one of the module whose globals it has.
+    placed: Any = types.FunctionType(call.__code__, function.__globals__, None, None, call.__closure__)
+    return functools.wraps(function)(placed)  # type: ignore[return-value]
+
+
+def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
+    """Return the message about a keyword that a function with this signature does not have."""
+    own = list(signature.parameters)
+    ours = next(
+        (
+            found
+            for names, theirs in _OTHER_NAMES
+            if keyword in theirs.split() and (found := [name for name in names.split() if name in own])
+        ),
+        difflib.get_close_matches(keyword, own, cutoff=_ALIKE),
+    )
+    listed = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY] or own
+    advice = f"use {' or '.join(ours)}" if ours else f"its keywords are {', '.join(listed)}"
+    return f"{function}() got an unexpected keyword argument {keyword!r}; {advice}"

@@ -1,0 +1,136 @@
+"""A message about a column gives its name where the rows are a frame, whichever method or layer it comes from."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastpu
+from fastpu import estimators
+from fastpu._capabilities import CAPABILITIES
+from fastpu._text import columns_named, where_column
+from helpers import refused
+from method_recipes import RECIPES
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+NAMES = ("age", "income", "height", "weight", "visits", "score")
+TAKING_ROWS = {name: recipe for name, recipe in RECIPES.items() if recipe.name not in {"select", "bin_features"}}
+#: The number of a column that no name follows.
+NAMELESS = re.compile(r"\bcolumn \d+(?! \(')")
+CLASSIFIERS = [name for name in estimators.__all__ if name.endswith("Classifier")]
+
+each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+
+
+def named(frame, X):
+    return frame({name: X[:, j] for j, name in enumerate(NAMES)})
+
+
+def messages(call) -> list[str]:
+    """What a call warns of, and what it refuses."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except (ValueError, TypeError) as error:
+            return [str(error), *(str(warning.message) for warning in caught)]
+    return [str(warning.message) for warning in caught]
+
+
+@each_frame
+@pytest.mark.parametrize("name", TAKING_ROWS)
+def test_bad_entries_are_named(name, frame):
+    recipe = TAKING_ROWS[name]
+    X, *labels = recipe.arguments(60)
+    takes_missing = recipe.name in CAPABILITIES and CAPABILITIES[recipe.name].nan
+    for bad in () if takes_missing else (np.nan, np.inf):
+        spoiled = X.copy()
+        spoiled[5, 2] = bad
+        refused(ValueError, f"got {bad} at row 5, column 2 ('height')", recipe.call, named(frame, spoiled), *labels)
+    words = named(frame, X)
+    words = words.assign(visits="often") if frame is pd.DataFrame else words.with_columns(visits=pl.lit("often"))
+    refused(TypeError, "in column 'visits'", recipe.call, words, *labels)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-20, 1e20, 1e80, 1e154, 1e160, 1e200, 1e307])
+@pytest.mark.parametrize("name", TAKING_ROWS)
+def test_every_message_about_a_column_names_it(name, size):
+    recipe = TAKING_ROWS[name]
+    X, *labels = recipe.arguments(40)
+    X = X.copy()
+    X[:, 3] *= size
+    for text in messages(lambda: recipe.call(named(pd.DataFrame, X), *labels)):
+        assert not NAMELESS.search(text), text
+
+
+@each_frame
+def test_what_the_core_says_of_a_column_is_named(frame):
+    """These messages are made in C++, which knows no names."""
+    X, y = RECIPES["fit_isvm"].arguments(40)
+    X = X.copy()
+    X[:, 3] *= 1e200
+    huge = named(frame, X)
+    for call in (
+        lambda: fastpu.fit_isvm(huge, y),
+        lambda: fastpu.knn_graph(huge),
+        lambda: fastpu.fit_pual(huge, y, C_pos=1.0, C_unl=0.5),
+        lambda: fastpu.fit_upu(huge, y, prior=0.5, loss="squared", lam=0.1),
+    ):
+        assert "column 3 ('weight')" in messages(call)[0]
+
+
+@each_frame
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_name_columns(name, frame):
+    kind = getattr(estimators, name)
+    X, y = RECIPES["fit_pnu_auc_boost"].arguments(60)
+    function = kind._function.__name__
+    if CAPABILITIES[function].groups == "PU":
+        y = np.where(y == -1, 0, y)
+    if CAPABILITIES[function].groups == "PN":
+        y = np.where(y == 0, -1, y)
+    model = kind()
+    if CAPABILITIES[function].nan:
+        model.fit(named(frame, X), y)
+        assert list(model.feature_names_in_) == list(model.model_.feature_names) == list(NAMES)
+        return
+    spoiled = X.copy()
+    spoiled[5, 2] = np.nan
+    refused(ValueError, "at row 5, column 2 ('height')", model.fit, named(frame, spoiled), y)
+
+
+def test_classifiers_fit_frames_as_arrays():
+    X, y = RECIPES["fit_isvm"].arguments(60)
+    plain = estimators.ISVMClassifier().fit(X, y)
+    for frame in FRAMES.values():
+        model = estimators.ISVMClassifier().fit(named(frame, X), y)
+        assert model.model_.feature_names == NAMES
+        np.testing.assert_array_equal(model.decision_function(named(frame, X)), plain.decision_function(X))
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(named(frame, X)[list(NAMES[::-1])])
+
+
+def test_a_model_names_the_columns_of_an_array():
+    X, y = RECIPES["fit_isvm"].arguments(60)
+    model = fastpu.fit_isvm(named(pd.DataFrame, X), y)
+    X = X.copy()
+    X[1, 4] = np.nan
+    refused(ValueError, "at row 1, column 4 ('visits')", model.decision_function, X)
+
+
+def test_names_are_put_in_once():
+    with (
+        pytest.raises(ValueError, match=r"^column 0 \('age'\) and row 3, column 1 \('income'\)$"),
+        columns_named(NAMES),
+    ):
+        raise ValueError("column 0 and row 3, column 1")
+    for text in ("column 0", "no columns, no column names"):
+        names = None if text == "column 0" else NAMES
+        with pytest.raises(ValueError, match=f"^{text}$"), columns_named(names):
+            raise ValueError(text)
+    assert where_column(3, None) == "column 3"

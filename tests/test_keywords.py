@@ -1,0 +1,141 @@
+"""Keywords of other libraries are answered by ours, in every public function and every classifier."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import pickle
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu import datasets, estimators, metrics, priors
+from fastpu._capabilities import CAPABILITIES
+from fastpu._keywords import _OTHER_NAMES, answers_unknown_keywords
+
+FUNCTIONS = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (fastpu, datasets, metrics, priors)
+    for name in module.__all__
+    if isinstance(getattr(module, name), types.FunctionType)
+    and name not in {"load", "select"}  # a path, and all keywords of the fit
+}
+CLASSIFIERS = {name: getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")}
+#: What people write who come from scikit-learn, LightGBM, XGBoost and CatBoost.
+HABITS = [
+    *("n_jobs", "n_estimators", "class_weight", "verbose", "learning_rate", "C", "num_rounds", "num_boost_round"),
+    *("iterations", "max_depth", "num_leaves", "random_seed", "seed", "early_stopping", "n_neighbours"),
+    *("scale_pos_weight", "thread_count", "cache_size", "eps"),
+]
+
+
+def message(call, **keywords) -> str:
+    with pytest.raises(TypeError) as info:
+        call(**keywords)
+    return str(info.value)
+
+
+def has(function, name: str) -> bool:
+    return name in inspect.signature(function).parameters
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("habit", HABITS)
+def test_every_public_function_names_its_own_keywords(name, habit):
+    function = FUNCTIONS[name]
+    if has(function, habit):
+        return
+    text = message(function, **{habit: 1})
+    head, advice = text.split("; ")
+    assert head == f"{function.__name__}() got an unexpected keyword argument {habit!r}"
+    if advice.startswith("use "):
+        ours = advice.removeprefix("use ").split(" or ")
+    else:
+        ours = advice.removeprefix("its keywords are ").split(", ")
+        wanted = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        assert ours == [p.name for p in wanted or inspect.signature(function).parameters.values()]
+    assert all(has(function, parameter) for parameter in ours)
+
+
+@pytest.mark.parametrize(
+    ("function", "keyword", "advice"),
+    [
+        (fastpu.fit_svm, "n_jobs", "use n_threads"),
+        (fastpu.fit_pnu_auc_boost, "n_estimators", "use n_rounds"),
+        (fastpu.fit_pnu_auc_boost, "num_rounds", "use n_rounds"),
+        (fastpu.fit_bagging_svm, "n_rounds", "use n_estimators"),
+        (fastpu.fit_nnpu, "max_iter", "use n_epochs"),
+        (fastpu.fit_isvm, "n_iter", "use max_iter or max_outer"),
+        (fastpu.fit_nnpu, "lr", "use learning_rate"),
+        (fastpu.fit_bsvm, "class_weight", "use C_pos or C_unl"),
+        (fastpu.fit_pu_svm_path, "class_weight", "use cost_pos or cost_unl"),
+        (fastpu.fit_isvm, "class_weight", "use sample_weight"),
+        (fastpu.fit_pual, "C", "use C_pos or C_unl"),
+        (fastpu.fit_upu, "C", "use lam"),
+        (fastpu.fit_isvm, "lam", "use C"),
+        (fastpu.fit_svm, "verbose", "use progress"),
+        (fastpu.fit_pual, "n_neighbours", "use n_neighbors"),
+        (fastpu.fit_pnu_auc_boost, "early_stopping", "use early_stopping_rounds"),
+        (fastpu.fit_nnpu, "random_seed", "use random_state"),
+        (fastpu.fit_svm, "cache_size", "use cache_mb"),
+        (fastpu.fit_upu, "class_prior", "use prior"),
+        (fastpu.as_labels, "unlabelled", "use unlabeled"),
+        (fastpu.fit_svm, "kernal", "use kernel"),
+        (estimators.SVMClassifier, "n_jobs", "use n_threads"),
+    ],
+)
+def test_the_keyword_that_means_the_same_is_named(function, keyword, advice):
+    name = function.__name__
+    assert message(function, **{keyword: 1}) == f"{name}() got an unexpected keyword argument {keyword!r}; {advice}"
+
+
+def test_no_advice_names_what_is_not_there():
+    text = message(fastpu.fit_svm, max_depth=3)
+    assert text.endswith("; its keywords are " + ", ".join(list(inspect.signature(fastpu.fit_svm).parameters)[2:]))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_answer_and_keep_their_parameters(name):
+    kind = CLASSIFIERS[name]
+    assert message(kind, n_cores=2) == f"{name}() got an unexpected keyword argument 'n_cores'; use n_threads"
+    assert set(kind().get_params()) == set(inspect.signature(kind).parameters)
+
+
+def test_every_name_is_in_the_table_for_some_function():
+    """A line whose names no function has would be of no use."""
+    taken = {p for f in (*FUNCTIONS.values(), *CLASSIFIERS.values()) for p in inspect.signature(f).parameters}
+    coming = {"n_trees", "max_depth", "max_leaves"}  # of trees and forests
+    for names, theirs in _OTHER_NAMES:
+        assert set(names.split()) & (taken | coming), names
+        assert len(set(theirs.split())) == len(theirs.split()), names
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_stay_what_they_were(name):
+    function = FUNCTIONS[name]
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert function.__doc__ == function.__wrapped__.__doc__
+    assert inspect.signature(function) == inspect.signature(function.__wrapped__)
+    assert (function.__name__, function.__qualname__) == (name.split(".")[-1],) * 2
+    module = sys.modules[function.__module__]
+    found = {test.name for test in doctest.DocTestFinder(exclude_empty=False).find(module)}
+    assert f"{module.__name__}.{function.__name__}" in found
+
+
+def test_sharing_is_kept():
+    assert fastpu.fit_isvm.shares == ("C",)
+    assert set(CAPABILITIES) <= {name.removeprefix("fastpu.") for name in FUNCTIONS}
+
+
+def test_arguments_and_errors_pass_through():
+    @answers_unknown_keywords
+    def scale(x, *, by=2):
+        return x * by
+
+    assert scale(3) == 6
+    assert scale(x=np.float64(3), by=3) == 9.0
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
+        scale(by=3)
