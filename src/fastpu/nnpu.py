@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastpu._pu_risk import fit_by_adam, open_rows, warn_of
+from fastpu._pu_risk import fit_by_adam, open_rows
 from fastpu._risk_arguments import RiskRound, check_shape, check_training
 from fastpu._validate import check_float
 
@@ -25,8 +25,8 @@ def fit_nnpu(
     *,
     prior: float,
     scenario: str = "case_control",
-    lam: float = 0.0,
-    loss: str = "sigmoid",
+    lam: float | None = None,
+    loss: str = "logistic",
     model: str = "linear",
     beta: float = 0.0,
     gamma_nn: float = 1.0,
@@ -34,12 +34,13 @@ def fit_nnpu(
     centers: object = None,
     bandwidth: float | None = None,
     n_hidden: int = 100,
-    learning_rate: float = 1e-3,
+    learning_rate: float | None = None,
     weight_decay: float | None = None,
-    batch_size: int | None = None,
-    n_epochs: int = 100,
+    batch_size: int | str | None = "auto",
+    n_epochs: int | None = None,
+    validation_fraction: float = 0.1,
     eval_set: tuple[object, object] | None = None,
-    early_stopping_rounds: int | None = None,
+    early_stopping_rounds: int | None = 30,
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -114,13 +115,12 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     )
     training = check_training(
         shape,
-        lam=check_float("lam", lam, low=0),
         learning_rate=learning_rate,
         weight_decay=weight_decay,
         batch_size=batch_size,
         n_epochs=n_epochs,
+        validation_fraction=validation_fraction,
         early_stopping_rounds=early_stopping_rounds,
-        eval_set=eval_set,
     )
     risk = {
         "non_negative": True,
@@ -133,6 +133,7 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
         function="fit_nnpu",
         prior=prior,
         scenario=scenario,
+        lam=lam,
         shape=shape,
         sample_weight=sample_weight,
         random_state=random_state,
@@ -141,5 +142,4 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     fitted: Any = fit_by_adam(
         rows, shape, training, title="nnPU", risk=risk, eval_set=eval_set, callback=callback, progress=progress
     )
-    warn_of(fitted, rows, training)
     return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`

@@ -31,8 +31,8 @@ def fit_upu(
     *,
     prior: float,
     scenario: str = "case_control",
-    lam: float = 0.0,
-    loss: str = "sigmoid",
+    lam: float | None = None,
+    loss: str = "logistic",
     model: str = "linear",
     n_centers: int = 200,
     centers: object = None,
@@ -40,12 +40,13 @@ def fit_upu(
     n_hidden: int = 100,
     tol: float = 1e-10,
     max_iter: int = 100,
-    learning_rate: float = 1e-3,
+    learning_rate: float | None = None,
     weight_decay: float | None = None,
-    batch_size: int | None = None,
-    n_epochs: int = 100,
+    batch_size: int | str | None = "auto",
+    n_epochs: int | None = None,
+    validation_fraction: float = 0.1,
     eval_set: tuple[object, object] | None = None,
-    early_stopping_rounds: int | None = None,
+    early_stopping_rounds: int | None = 30,
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -169,7 +170,6 @@ def fit_upu(
     >>> model.coef.shape
     (2,)
     """
-    penalty = check_float("lam", lam, low=0)
     shape = check_shape(
         model=model, loss=loss, n_hidden=n_hidden, n_centers=n_centers, centers=centers, bandwidth=bandwidth
     )
@@ -177,13 +177,12 @@ def fit_upu(
     steps = check_int("max_iter", max_iter, low=1)
     training = check_training(
         shape,
-        lam=penalty,
         learning_rate=learning_rate,
         weight_decay=weight_decay,
         batch_size=batch_size,
         n_epochs=n_epochs,
+        validation_fraction=validation_fraction,
         early_stopping_rounds=early_stopping_rounds,
-        eval_set=eval_set,
     )
     is_convex = shape.model != "mlp" and shape.loss != "sigmoid"
     if is_convex and eval_set is not None:
@@ -197,6 +196,7 @@ def fit_upu(
         function="fit_upu",
         prior=prior,
         scenario=scenario,
+        lam=lam,
         shape=shape,
         sample_weight=sample_weight,
         random_state=random_state,
@@ -204,8 +204,8 @@ def fit_upu(
     )
     fitted: Any
     if is_convex:
-        fitted, unfinished = _solve(rows, shape, penalty, tolerance, steps, callback, progress)
-        warn_of(fitted, rows, None, unfinished)
+        fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
+        warn_of(fitted, rows, unfinished)
     else:
         fitted = fit_by_adam(
             rows,
@@ -217,12 +217,11 @@ def fit_upu(
             callback=callback,
             progress=progress,
         )
-        warn_of(fitted, rows, training)
     return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`
 
 
 def _solve(
-    rows: Rows, shape: Shape, lam: float, tol: float, max_iter: int, callback: object, progress: object
+    rows: Rows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
 ) -> tuple[RiskMachine, str]:
     """Return the minimiser of the convex risk, and what is to be said if it was not reached."""
     if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
@@ -241,7 +240,7 @@ def _solve(
             rows.weights,
             loss=shape.loss,
             prior=rows.prior,
-            lam=lam,
+            lam=rows.lam,
             tol=tol,
             max_iter=min(max_iter, _MANY),
             callback=None if hook is None else on_step,
@@ -266,7 +265,6 @@ def _solve(
         params={
             "method": rows.function,
             **rows.params(),
-            "lam": lam,
             **shape.params(),
             "tol": tol,
             "max_iter": max_iter,
