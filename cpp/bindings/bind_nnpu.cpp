@@ -113,10 +113,10 @@ auto with_view(const py::object& x, Visit&& visit) {
   return std::visit(std::forward<Visit>(visit), view_matrix(x));
 }
 
-py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::object& chosen,
-             const py::dict& start, const py::dict& risk, const py::dict& training, const py::object& eval_x,
-             const py::object& eval_labels, const py::object& eval_weights, const py::object& callback, int n_threads,
-             const std::string& isa) {
+py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
+             const py::dict& risk, const py::dict& training, const py::object& eval_x, const py::object& eval_labels,
+             const py::object& callback, int n_threads, const std::string& isa, const py::object& chosen,
+             const py::object& eval_weights) {
   const NnpuOptions options = options_of(risk, training);
   NnpuCallback on_epoch;
   if (!callback.is_none()) {
@@ -204,10 +204,10 @@ py::array_t<double> scores(const py::object& x, const py::dict& at, int n_thread
 }  // namespace
 
 void bind_nnpu(py::module_& module) {
-  module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true),
-             py::arg("chosen").none(true), py::arg("start"), py::kw_only(), py::arg("risk"), py::arg("training"),
-             py::arg("eval_x").none(true), py::arg("eval_labels").none(true), py::arg("eval_weights").none(true),
-             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
+  module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
+             py::kw_only(), py::arg("risk"), py::arg("training"), py::arg("eval_x").none(true),
+             py::arg("eval_labels").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
+             py::arg("chosen") = py::none(), py::arg("eval_weights") = py::none());
   module.def("nnpu_risk", &risk_and_gradient, py::arg("x"), py::arg("labels"), py::arg("weights").none(true),
              py::arg("at"), py::kw_only(), py::arg("risk"), py::arg("n_threads"), py::arg("isa"));
   module.def("nnpu_scores", &scores, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"), py::arg("isa"));

@@ -22,7 +22,7 @@ constexpr int kMostHalvings = 30;
 // What may be left of a gradient, as a share of that at the start; of columns divided by their largest entry.
 constexpr double kRounding = 1e-7;
 // Newton's steps until a risk is taken for one that is all but piecewise linear, and is smoothed.
-constexpr index_t kPlainSteps = 10;
+constexpr index_t kPlainSteps = 20;
 // By how much rounding may make a certified gap larger than tol.
 constexpr double kSlack = 10;
 
@@ -66,12 +66,15 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
   result.risks.push_back(value);
   result.status = UpuStatus::max_iter;
   const bool may_be_smoothed = options.loss == ConvexPuLoss::logistic && problem.lam > 0;
+  bool was_smoothed = false;
   bool is_narrowing = false;
+  std::vector<double> best(at);  // by R itself, which steps that lower a smoothed one may raise
   bool is_last = false;
   bool is_careful = false;
   double careful_from = std::numeric_limits<double>::infinity();  // the risk from which careful steps last went
   double left_before = std::numeric_limits<double>::infinity();   // of the gradient, when it was last looked at
   const auto smooth = [&](double width) {
+    was_smoothed = true;
     risk.set_width_of_phi(width);
     is_last = false;
     is_careful = false;
@@ -166,6 +169,11 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     is_careful = false;
     at.swap(next);
     if (width > 1) found = risk.plain_value(at);
+    if (found <= result.risks.back() || !was_smoothed) {
+      best = at;
+    } else {
+      found = result.risks.back();
+    }
     result.risks.push_back(found);
     if (may_be_unbounded && found <= least) {
       result.status = UpuStatus::unbounded;
@@ -176,6 +184,14 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
       break;
     }
     value = risk.derive(at);
+  }
+  if (was_smoothed) {
+    const double last = risk.plain_value(at);
+    if (last <= result.risks.back()) {
+      result.risks.back() = last;
+    } else {
+      at = best;
+    }
   }
   risk.write(at, result);
   return result;

@@ -209,7 +209,6 @@ def fit_by_adam(
             rows.native,
             rows.labels,
             split.weights,
-            split.chosen,
             start,
             risk={"loss": shape.loss, "prior": rows.prior, **risk},
             training={
@@ -223,6 +222,7 @@ def fit_by_adam(
             },
             eval_x=eval_native,
             eval_labels=eval_labels,
+            chosen=split.chosen,
             eval_weights=eval_weights,
             callback=None if hook is None else on_epoch,
             n_threads=rows.n_threads,

@@ -15,6 +15,7 @@ _MANY = 2**62
 _MOST_HIDDEN = 10**6
 _MLP_DECAY = 0.005  # the weight decay of the reference setting
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # of Adam, by measurement
+_PATIENCE = 30
 _EPOCHS = 100
 _MOST_EPOCHS = 2000  # where something says when to stop
 
@@ -132,15 +133,22 @@ def check_training(
             size = None  # these have one minimum, and passes over rows take little time
     elif batch_size is not None:
         size = check_int("batch_size", batch_size, low=1)
+    epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
+    patience: int | None = None
+    if isinstance(early_stopping_rounds, str):
+        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",))
+        patience = _PATIENCE if epochs is None else None
+    elif early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
     return Training(
         learning_rate=_RATES[shape.model]
         if learning_rate is None
         else check_float("learning_rate", learning_rate, low=0, open_low=True),
         weight_decay=decay if weight_decay is None else check_float("weight_decay", weight_decay, low=0),
         batch_size=size,
-        n_epochs=None if n_epochs is None else check_int("n_epochs", n_epochs, low=1),
+        n_epochs=epochs,
         validation_fraction=check_float(
             "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
         ),
-        patience=None if early_stopping_rounds is None else check_int("early_stopping_rounds", early_stopping_rounds, low=1),
+        patience=patience,
     )

@@ -40,7 +40,7 @@ def fit_nnpu(
     n_epochs: int | None = None,
     validation_fraction: float = 0.1,
     eval_set: tuple[object, object] | None = None,
-    early_stopping_rounds: int | None = 30,
+    early_stopping_rounds: int | str | None = "auto",
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
