@@ -338,7 +338,7 @@ def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
     X, y, _ = pu_rows(200, 2, apart=0.3)
     X[np.argmax(y)] = 60.0
     with pytest.warns(fastpu.DegenerateModelWarning, match="calls all [0-9]+ unlabelled rows negative.*By the prior"):
-        model = fastpu.fit_upu(X, y, prior=0.2, lam=1.0)
+        model = fastpu.fit_upu(X, y, prior=0.2, lam=10.0)
     assert (model.predict(X) == 1).any()
     assert (model.predict(X[y == 0]) == -1).all()
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
 import fastpu
 from fastpu import _core
 from fastpu._sparse import read_sparse
-from helpers import refused
+from helpers import outcome, refused
 from oracles import nnpu
 from risk_cases import bits, pu_rows, quiet
 
@@ -249,6 +252,131 @@ def test_all_threads_and_instruction_sets_give_the_same_bits(loss, monkeypatch):
                 model = fastpu.fit_upu(rows, y, prior=0.4, loss=loss, lam=0.01, n_threads=n_threads)
                 found.add(bits(model, rows, n_threads))
         assert len(found) == 1
+
+
+# -- scales of columns -------------------------------------------------------------------------------------------------
+
+#: Scores of one problem in other units: what conditioning leaves of 16 digits.
+SCALE_TOL = 1e-6
+
+
+@quiet
+@given(
+    seed=st.integers(0, 10**6),
+    powers=st.lists(st.integers(-8, 8), min_size=4, max_size=4),
+    is_sparse=st.booleans(),
+    loss=st.sampled_from(CONVEX),
+)
+def test_columns_of_any_scale_give_the_same_scores_without_a_ridge(seed, powers, is_sparse, loss):
+    X, y, _ = pu_rows(150, 4, seed=seed, apart=1.0)
+    scaled = X * 10.0 ** np.array(powers)
+    given_rows = [sp.csr_array(rows) if is_sparse else rows for rows in (X, scaled)]
+    fit = functools.partial(free, prior=0.4, loss=loss)
+    found = [outcome(fit, rows, y) for rows in given_rows]
+    if any(isinstance(result, Exception) for result in found):  # rows that are separable are so at every scale
+        assert all("leaves the" in str(result) for result in found)
+        return
+    model, again = found
+    assert (model.status, again.status) == ("tol", "tol")
+    np.testing.assert_allclose(again.decision_function(scaled), model.decision_function(X), atol=SCALE_TOL)
+
+
+@quiet
+@given(seed=st.integers(0, 10**6), power=st.integers(-8, 8), is_sparse=st.booleans(), loss=st.sampled_from(CONVEX))
+def test_all_columns_times_s_with_a_ridge_times_its_square_give_the_same_scores(seed, power, is_sparse, loss):
+    X, y, _ = pu_rows(150, 4, seed=seed)
+    form = sp.csr_array if is_sparse else np.asarray
+    scale = 2.0 ** (3 * power)  # exact
+    model = fastpu.fit_upu(form(X), y, prior=0.4, loss=loss, lam=1e-3)
+    again = fastpu.fit_upu(form(X * scale), y, prior=0.4, loss=loss, lam=1e-3 * scale**2)
+    assert model.status == again.status == "tol"
+    np.testing.assert_allclose(again.coef * scale, model.coef, atol=FIT_TOL)
+
+
+def nearly_separable(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose risk falls for ever along a straight line without a ridge."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(60) < 0.4
+    X = rng.normal(size=(60, 6))
+    X[:, 0] += 2 * truth
+    y = (truth & (rng.random(60) < 0.4)).astype(int)
+    y[np.flatnonzero(truth)[:2]] = 1
+    return X, y
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_ridge_that_is_next_to_nothing_gives_the_least_risk_or_says_that_it_did_not(seed, form):
+    """At 1e8 it ended as "tol" or after all steps at half of what exists.
+
+    Scores of some lam^-1 make a hinge of the logistic loss: R(w) lam is then the same for every lam that small, and the
+    reference is where it has settled. By a bound from the returned model R is within 1e-6 of its minimum at 100.
+    """
+    X, y = nearly_separable(seed)
+    lam = 1e-3
+    model = fastpu.fit_upu(form(X * 100), y, prior=0.4, lam=lam)
+    assert model.status == "tol"
+    rest = gradient("logistic", 0.4, lam, theta(model), X * 100, y, np.ones(60))
+    assert abs(rest[-1]) < 1e-6  # of scores of some 1e5
+    assert rest[:-1] @ rest[:-1] / (2 * lam) < 1e-6 * abs(model.objective[-1])
+    expected = model.objective[-1] / 1e4
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        far = fastpu.fit_upu(form(X * 1e8), y, prior=0.4, lam=lam)
+    assert far.objective[-1] / 1e16 == pytest.approx(expected, rel=1e-4)
+    assert far.converged == (far.status == "tol")
+    assert far.converged != any(issubclass(w.category, fastpu.ConvergenceWarning) for w in caught)
+    risk = nnpu.convex_risk("logistic", 0.4, lam, theta(far), X * 1e8, y, np.ones(60))
+    assert far.objective[-1] == pytest.approx(risk, rel=1e-9)  # of the model that is returned
+    assert (np.diff(far.objective) <= 0).all()
+
+
+@pytest.mark.parametrize("power", [-8, 8])
+def test_many_features_of_any_scale_are_fitted_by_conjugate_gradients(power):
+    X, y, _ = pu_rows(60, 2100)
+    scale = np.ones(2100)
+    scale[::3] = 10.0**power
+    Z = X.copy()
+    Z[:, 3:] = 0.0
+    model, again = (free(rows, y, prior=0.4, loss="squared") for rows in (Z, Z * scale))
+    assert again.status == "tol"
+    np.testing.assert_allclose(again.decision_function(Z * scale), model.decision_function(Z), atol=SCALE_TOL)
+
+
+# -- defaults ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit", [fastpu.fit_upu, fastpu.fit_nnpu])
+@pytest.mark.parametrize("model", ["linear", "gauss", "mlp"])
+@pytest.mark.parametrize("prior", [0.5, 0.05])
+def test_defaults_reach_what_the_best_line_reaches(fit, model, prior):
+    """100 steps of Adam called .82 of these rows right at a prior of a half, and none positive at .05."""
+    rng = np.random.default_rng(1)
+    n = 3000
+    truth = rng.random(2 * n) < prior
+    X = rng.normal(size=(2 * n, 5))
+    X[:, 0] += 2.4 * truth
+    X[:, 1] += 1.0 * truth
+    y = (truth[:n] & (rng.random(n) < 0.3)).astype(int)
+    share = float(truth[:n][y == 0].mean())
+    found = fit(X[:n], y, prior=share, model=model, random_state=0)
+    assert found.converged
+    score = X @ [2.4, 1.0, 0, 0, 0] - (2.4**2 + 1) / 2 + np.log(prior / (1 - prior))
+    best = np.mean((score[n:] > 0) == truth[n:])
+    scores = found.decision_function(X[n:])
+    assert np.mean((scores > 0) == truth[n:]) > best - (0.03 if prior == 0.5 else 0.01)
+    assert fastpu.metrics.auc(truth[n:], scores) > fastpu.metrics.auc(truth[n:], score[n:]) - 0.03
+    assert 0.3 * prior < np.mean(scores > 0) < 1.5 * prior
+
+
+def test_the_default_ridge_is_the_less_the_more_rows_are_labelled():
+    X, y, _ = pu_rows(200, 3)
+    model = fastpu.fit_upu(X, y, prior=0.4)
+    assert model.params["lam"] == pytest.approx(0.4 / np.sqrt(y.sum()))
+    twice = fastpu.fit_upu(X, y, prior=0.4, sample_weight=np.full(200, 2.0))
+    assert twice.params["lam"] == pytest.approx(0.4 / np.sqrt(2 * y.sum()))
+    small = fastpu.fit_upu(X, y, prior=0.4, sample_weight=np.full(200, 1e-6))
+    assert small.params["lam"] == model.params["lam"]
 
 
 # -- convergence is reported -------------------------------------------------------------------------------------------

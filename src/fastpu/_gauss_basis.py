@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from fastpu._kernels import Native
 
-__all__ = ["default_bandwidth", "draw_centers", "gauss_features", "gauss_scores", "is_bandwidth", "median_distance", "scores_in_blocks"]
+__all__ = [
+    "default_bandwidth",
+    "draw_centers",
+    "gauss_features",
+    "gauss_scores",
+    "is_bandwidth",
+    "median_distance",
+    "scores_in_blocks",
+]
 
 _ROWS_FOR_WIDTH = 1000  # whose distances to the centres are looked at for their median
 _ROUNDING = 1e-12  # of |x|^2 + |z|^2, which |x|^2 + |z|^2 - 2x'z may leave of a distance of 0

@@ -74,7 +74,12 @@ class Rows:
 
     def params(self) -> dict[str, object]:
         """Return what the model says of the prior."""
-        return {"prior": self.given_prior, "scenario": self.scenario, "prior_among_unlabeled": self.prior, "lam": self.lam}
+        return {
+            "prior": self.given_prior,
+            "scenario": self.scenario,
+            "prior_among_unlabeled": self.prior,
+            "lam": self.lam,
+        }
 
 
 def open_rows(
@@ -123,7 +128,7 @@ def open_rows(
         native = gauss_features(matrix.native, centers, bandwidth, threads)
     if ridge is None:
         # The means over positive rows are as uncertain as there are few. Weights may stand for repeated rows.
-        ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, np.count_nonzero(labels == 1)))
+        ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, float(np.count_nonzero(labels == 1))))
     return Rows(
         function, matrix, labels, weights, share, given, drawn_as, native, centers, bandwidth, ridge, generator, threads
     )

@@ -57,12 +57,14 @@ def fit_nnpu(
     labelled rows too closely. nnPU has the value R+ + max(R-, -beta); where R- < -beta in a batch, the step follows the
     gradient of -gamma_nn R- alone, back to where R- is larger, and elsewhere that of R+ + R-. Adam does the steps.
 
-    The reference setting of the paper's authors is ``model="mlp"`` with the defaults of everything else.
+    The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
+    n_epochs=100``.
 
     Parameters
     ----------
     X, y, prior, scenario, lam, loss, model, n_centers, centers, bandwidth, n_hidden, learning_rate, weight_decay, \
-batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_state, n_threads, callback, progress
+batch_size, n_epochs, validation_fraction, eval_set, early_stopping_rounds, sample_weight, random_state, n_threads, \
+callback, progress
         As in `fit_upu`. The risk of `eval_set` is R+ + max(R-, -beta).
     beta : float, default 0
         >= 0, how far R- may fall below 0.
@@ -83,9 +85,9 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     Warns
     -----
     ConvergenceWarning
-        If all epochs are run though early stopping was asked for.
+        If all epochs are run though they were to be stopped early.
     DegenerateModelWarning
-        If the model calls all training rows the same.
+        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
 
     Notes
     -----
@@ -104,8 +106,8 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
     >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
     >>> rows, y = X[split.train], split.y_train
-    >>> model = fastpu.fit_nnpu(rows, y, prior=0.45, model="mlp", learning_rate=0.01, random_state=0)
-    >>> model.status, model.n_iter
+    >>> model = fastpu.fit_nnpu(rows, y, prior=0.45, model="mlp", random_state=0)
+    >>> model.status, model.n_iter  # 40 positive rows are too few to hold some out
     ('n_epochs', 100)
     >>> model.hidden_coef.shape
     (2, 100)

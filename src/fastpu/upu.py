@@ -79,9 +79,11 @@ def fit_upu(
     scenario : {"case_control", "single_set"}, default "case_control"
         How rows were drawn: positives and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, (prior n - n_pos) / n_unl.
-    lam : float, default 0
-        >= 0, ridge penalty on all weights but the intercepts.
-    loss : {"sigmoid", "logistic", "squared"}, default "sigmoid"
+    lam : float, optional
+        >= 0, ridge penalty on all weights but the intercepts, of the columns as they are: scale them. By default
+        pi / sqrt(n_pos) for "linear", a twentieth of that for "gauss" and 0 for "mlp", where n_pos is the number of
+        positive rows (the sum of their weights if that is more): the fewer there are, the less their mean is worth.
+    loss : {"sigmoid", "logistic", "squared"}, default "logistic"
     model : {"linear", "gauss", "mlp"}, default "linear"
         "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c;
         "mlp" has one hidden layer of rectified linear units.
@@ -90,33 +92,43 @@ def fit_upu(
     centers : array-like or CSR matrix of shape (n_centers, d), optional
         The centres, in place of drawn ones.
     bandwidth : float, optional
-        > 0; by default the median distance between two centres.
+        > 0; by default the median distance between the rows and the centres.
     n_hidden : int, default 100
         Hidden units of "mlp".
     tol : float, default 1e-10
         Of Newton's method: it ends when half of Newton's decrement, which is about R - min R, is at most ``tol * |R|``.
-    max_iter : int, default 100
+    max_iter : int, default 200
         Most steps of Newton's method.
-    learning_rate : float, default 1e-3
-        Of Adam, as the arguments below; its means decay with 0.9 and 0.999, and eps is 1e-8.
+    learning_rate : float, optional
+        Of Adam, as the arguments below; by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Its means
+        decay with 0.9 and 0.999, and eps is 1e-8.
     weight_decay : float, optional
         >= 0, times all parameters, intercepts included, it is added to the gradient; by default 0.005 for "mlp" (the
         reference setting) and 0 for the others. The risk that is reported does not hold it, nor `lam`.
-    batch_size : int, optional
+    batch_size : int, "auto" or None, default "auto"
         Rows of a step: the next ones of a random order that is drawn anew for each epoch, positive and unlabelled
         rows together, as in the reference; the last batch may be smaller, and a batch without rows of a group has 0 in
-        place of their mean. By default all rows: then nothing is random but the start of "mlp".
-    n_epochs : int, default 100
-        Passes over the rows. With full batches that is 100 steps, as few as `learning_rate` is small: `history` says
-        whether the risk still falls.
+        place of their mean. None is all rows in one batch. "auto" is None for "linear" and "gauss"; for "mlp" it makes
+        as many batches as have 1000 rows, and 10 positive ones on average, each.
+    n_epochs : int, optional
+        Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
+        most 2000 times, or for 100 epochs where there is nothing to stop by.
+    validation_fraction : float, default 0.1
+        In (0, 1), the share of the positive and of the unlabelled rows that "mlp" is not trained on but stopped by,
+        drawn by `random_state`, where early stopping is on and there is no `eval_set`. Nothing is held out where that
+        would be fewer than 10 positive rows, whose risk is all noise.
     eval_set : (X, y), optional
         Rows, positive and unlabelled ones, whose risk with the same prior is computed after each epoch.
-    early_stopping_rounds : int, optional
-        Stop when the risk of `eval_set` has not fallen for so many epochs, and keep the parameters of the best.
+    early_stopping_rounds : int, "auto" or None, default "auto"
+        Stop when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs, and keep the
+        parameters of the best. "linear" and "gauss" are stopped, without an `eval_set`, when the risk of the training
+        rows with its penalties has not fallen by a thousandth in so many epochs. "auto" is 30 where `n_epochs` is left
+        out, and None, which stops nothing, where it is given.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. Refused where there is a `batch_size`.
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
+        round(w) rows of equal weight, but at least as one.
     random_state : int >= 0, numpy.random.Generator or None
-        Of drawn centres, the start of "mlp", and the order of rows.
+        Of drawn centres, the start of "mlp", the order of rows, and which are held out.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
@@ -140,15 +152,22 @@ def fit_upu(
     Warns
     -----
     ConvergenceWarning
-        If Newton's method does not meet `tol`, or all epochs are run though early stopping was asked for.
+        If Newton's method does not meet `tol`, or all epochs are run though they were to be stopped early.
     DegenerateModelWarning
-        If the model calls all training rows the same.
+        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
 
     Notes
     -----
     A step of Newton's method takes O(n d^2), some 5 to 10 of them are usual; with more than 2000 weights O(entries of
     X) for each product of the conjugate gradients in it. An epoch takes O(n d) times the hidden units. Memory beside X:
     O(n + d^2) and O(batch size * n_hidden + d n_hidden). "gauss" holds n times as many numbers as there are centres.
+
+    Scales of columns do not matter to Newton's method, but for what `lam` makes of them. Where `lam` is all but nothing
+    beside the squares of separable rows, scores are so large that the logistic risk is piecewise linear; the steps then
+    go through smoothed risks, `objective` has the least risk so far, and "tol" says that a bound on R - min R is met.
+
+    The reference setting of nnPU's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
+    n_epochs=100``.
 
     The unbiased risk of a flexible model can be driven below 0, where it fits the labelled rows too closely;
     `fit_nnpu` takes such steps back.
@@ -164,7 +183,7 @@ def fit_upu(
     >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
     >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
     >>> rows, y = X[split.train], split.y_train
-    >>> model = fastpu.fit_upu(rows, y, prior=0.45, loss="logistic", lam=0.01)
+    >>> model = fastpu.fit_upu(rows, y, prior=0.45)
     >>> model.status
     'tol'
     >>> model.coef.shape
