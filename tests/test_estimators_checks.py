@@ -22,11 +22,11 @@ BROKEN = WEIGHTS if parse_version(sklearn.__version__) < parse_version("1.7") el
 # With these parameters a class passes the checks that it fails with its defaults.
 REMEDIES = {
     "BSVMClassifier": {"tol": 1e-9},
-    "NNPUClassifier": {"prior": 0.5, "learning_rate": 0.01},
+    "NNPUClassifier": {"prior": 0.1},
     "NuSVMClassifier": {"nu": 0.2, "tol": 1e-9},
     "PNUAdaBoostClassifier": {"gamma": 0.0},
     "SVMClassifier": {"tol": 1e-9},
-    "UPUClassifier": {"prior": 0.5, "learning_rate": 0.01},
+    "UPUClassifier": {"prior": 0.1},
 }
 
 

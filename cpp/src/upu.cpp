@@ -169,12 +169,8 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     is_careful = false;
     at.swap(next);
     if (width > 1) found = risk.plain_value(at);
-    if (found <= result.risks.back() || !was_smoothed) {
-      best = at;
-    } else {
-      found = result.risks.back();
-    }
-    result.risks.push_back(found);
+    if (found <= result.risks.back()) best = at;
+    result.risks.push_back(std::min(found, result.risks.back()));
     if (may_be_unbounded && found <= least) {
       result.status = UpuStatus::unbounded;
       break;
