@@ -276,7 +276,7 @@ def fit_by_adam(
     unfinished = ""
     if stops and model.status == "n_epochs":
         last = (
-            f"the risk fell by a share of more than 1e-4 within the last {training.patience} of them"
+            f"the risk of the training rows still fell by a thousandth within the last {training.patience} of them"
             if eval_native is None
             else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
             f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {training.patience} epochs "
