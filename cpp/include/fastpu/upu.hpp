@@ -15,8 +15,8 @@
 // Where lam is all but nothing beside the squares of rows that can be separated, scores are so large that the logistic
 // R is all but piecewise linear, of which Newton's method sees one piece at a time. What is minimised then has
 // width log(1 + e^(f / width)) in place of phi, with a width that is as large as scores to begin with and falls in
-// steps. R - min R is at most width log 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends when
-// that is within tol |R|.
+// steps. R - min R is at most width log 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends
+// when that is within tol |R|.
 //
 // With lam = 0, R may have no minimum. For the logistic loss that is so if and only if some f has R <= 0: along t f,
 // t > 1, R then falls for ever. For the squared loss it takes a direction in which unlabelled rows do not differ.
