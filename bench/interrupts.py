@@ -154,7 +154,7 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "fit_gllc rbf": lambda: fit("fit_gllc", rows(4000, 20), **_COSTS, kernel="rbf"),
     "fit_bls_svm": lambda: fit("fit_bls_svm", rows(1_000_000, 100), **_COSTS),
     "fit_bls_svm rbf": lambda: fit("fit_bls_svm", rows(6000, 20), **_COSTS, kernel="rbf"),
-    "fit_upu sigmoid": lambda: fit("fit_upu", rows(1_000_000, 50), **_RISK, lam=1e-4),
+    "fit_upu sigmoid": lambda: fit("fit_upu", rows(1_000_000, 50), **_RISK, loss="sigmoid", lam=1e-4),
     "fit_upu squared": lambda: fit("fit_upu", rows(2_000_000, 60), **_RISK, loss="squared"),
     "fit_upu logistic gauss": lambda: fit(
         "fit_upu", rows(200_000, 20), **_RISK, loss="logistic", model="gauss", n_centers=300, lam=1e-6

@@ -12,7 +12,7 @@ CLASSIFIERS = [getattr(estimators, name) for name in estimators.__all__ if name.
 # What a class needs for small data and a short fit, beside its defaults.
 OPTIONS: dict[str, dict[str, object]] = {
     "BSVMClassifier": {},
-    "NNPUClassifier": {"prior": 0.4, "learning_rate": 0.1, "random_state": 0},
+    "NNPUClassifier": {"prior": 0.4, "loss": "sigmoid", "random_state": 0},
     "NuSVMClassifier": {"nu": 0.2},
     "PNUAUCBoostClassifier": {"n_rounds": 20},
     "PNUAdaBoostClassifier": {"n_rounds": 20, "gamma": 0.0},

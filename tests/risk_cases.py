@@ -36,17 +36,18 @@ class Fit:
         return self.function(X, y, **{"prior": 0.45, **self.options, **options})
 
 
-_SHORT = {"n_epochs": 30, "learning_rate": 0.02}
+#: lam=None and batch_size="auto" depend on the scale of weights, which may stand for repeated rows.
+_SHORT = {"n_epochs": 30, "learning_rate": 0.02, "lam": 0.0, "batch_size": None}
 FITS = {
     "upu_logistic": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01}),
     "upu_squared": Fit(fastpu.fit_upu, {"loss": "squared", "lam": 0.01}),
-    "upu_sigmoid": Fit(fastpu.fit_upu, {"lam": 0.01, **_SHORT}),
+    "upu_sigmoid": Fit(fastpu.fit_upu, {"loss": "sigmoid", **_SHORT, "lam": 0.01}),
     "upu_gauss": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01, "model": "gauss", "n_centers": 20}),
     "upu_mlp": Fit(fastpu.fit_upu, {"model": "mlp", "n_hidden": 9, **_SHORT}),
     "nnpu_linear": Fit(fastpu.fit_nnpu, {"loss": "logistic", **_SHORT}),
     "nnpu_gauss": Fit(fastpu.fit_nnpu, {"model": "gauss", "n_centers": 20, **_SHORT}),
     "nnpu_mlp": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 20, **_SHORT}),
-    "nnpu_batches": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 9, "batch_size": 32, **_SHORT}),
+    "nnpu_batches": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 9, **_SHORT, "batch_size": 32}),
 }
 for _fit in FITS.values():
     _fit.options["random_state"] = 7
@@ -57,7 +58,7 @@ BY_ADAM = {name: fit for name, fit in FITS.items() if "n_epochs" in fit.options}
 each_by_adam = pytest.mark.parametrize("fit", BY_ADAM.values(), ids=BY_ADAM)
 
 #: Those that take weights.
-WEIGHTED = {name: fit for name, fit in FITS.items() if "batch_size" not in fit.options}
+WEIGHTED = {name: fit for name, fit in FITS.items() if fit.options.get("batch_size") is None}
 each_weighted = pytest.mark.parametrize("fit", WEIGHTED.values(), ids=WEIGHTED)
 
 

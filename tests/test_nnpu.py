@@ -267,10 +267,10 @@ def test_the_risk_is_unbiased(loss):
 
 
 def test_nnpu_learns_what_the_hidden_labels_are():
-    """With the reference network; as much as a classifier by the true labels, nearly."""
+    """With the loss of the reference; as much as a classifier by the true labels, nearly."""
     X, y, truth = pu_rows(2000, 5, share=0.2, apart=3.0)
     prior = float(np.mean(truth[y == 0] == 1))
-    model = fastpu.fit_nnpu(X, y, prior=prior, model="mlp", learning_rate=0.01, random_state=0)
+    model = fastpu.fit_nnpu(X, y, prior=prior, model="mlp", loss="sigmoid", random_state=0)
     new, _, expected = pu_rows(2000, 5, seed=1, apart=3.0)
     best = np.mean(np.where(new[:, 0] > 1.5, 1, -1) == expected)
     assert np.mean(model.predict(new) == expected) > best - 0.02
@@ -289,21 +289,36 @@ def test_a_batch_of_all_rows_is_another_order_of_the_same_sums():
     assert larger.hidden_coef.tobytes() == shuffled.hidden_coef.tobytes()
 
 
+#: The settings of the paper's authors.
+REFERENCE = {"loss": "sigmoid", "learning_rate": 1e-3, "batch_size": None, "n_epochs": 100}
+
+
 @quiet
-def test_the_defaults_of_the_network_are_those_of_the_reference():
+def test_the_settings_of_the_reference_can_be_had():
+    """100 full batches of all rows, none held out, from the same start: as the oracle does them."""
     X, y, _ = pu_rows(60, 4)
-    model = fastpu.fit_nnpu(X, y, prior=0.5, model="mlp", random_state=0)
+    model = fastpu.fit_nnpu(X, y, prior=0.5, model="mlp", random_state=0, **REFERENCE)
     assert model.hidden_coef.shape == (4, 100)
-    wanted = {"loss": "sigmoid", "learning_rate": 1e-3, "weight_decay": 0.005, "n_epochs": 100, "beta": 0.0,
-              "gamma_nn": 1.0, "batch_size": None, "lam": 0.0}  # fmt: skip
+    wanted = {**REFERENCE, "weight_decay": 0.005, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0}
     assert {name: model.params[name] for name in wanted} == wanted
-    assert fastpu.fit_nnpu(X, y, prior=0.5).params["weight_decay"] == 0.0
+    assert (model.n_iter, model.status, model.converged) == (100, "n_epochs", True)
+    rng = np.random.default_rng(0)
+    start = {
+        "hidden_coef": rng.standard_normal((4, 100)) / np.sqrt(4),
+        "hidden_intercept": np.zeros(100),
+        "coef": rng.standard_normal(100) / np.sqrt(100),
+        "intercept": 0.0,
+    }
+    nets, _ = nnpu.adam(
+        nnpu.Risk("sigmoid", 0.5, True), start, X, y, n_epochs=100, learning_rate=1e-3, weight_decay=0.005
+    )
+    assert_nets_agree({key: getattr(model, key) for key in start}, nets[-1])
 
 
 @quiet
 def test_the_order_of_rows_does_not_matter_to_full_batches():
     X, y, _ = pu_rows(80, 4)
     turned = np.random.default_rng(0).permutation(80)
-    options = {"prior": 0.5, "model": "mlp", "n_hidden": 8, "random_state": 1}
+    options = {"prior": 0.5, "model": "mlp", "n_hidden": 8, "random_state": 1, "n_epochs": 100}
     one, other = fastpu.fit_nnpu(X, y, **options), fastpu.fit_nnpu(X[turned], y[turned], **options)
     np.testing.assert_allclose(other.hidden_coef, one.hidden_coef, atol=ROUNDING)

@@ -41,7 +41,10 @@ SHARED = [
     ({"batch_size": 2.0}, TypeError, "batch_size must be an integer >= 1, got 2.0"),
     ({"n_epochs": 0}, ValueError, "n_epochs must be an integer >= 1, got 0"),
     ({"early_stopping_rounds": 0, "eval_set": ([[0.0]], [1])}, ValueError, "early_stopping_rounds must be an integer"),
-    ({"early_stopping_rounds": 3, "eval_set": None}, ValueError, "early_stopping_rounds needs an eval_set"),
+    ({"early_stopping_rounds": "never"}, ValueError, "early_stopping_rounds must be one of 'auto', got 'never'"),
+    ({"batch_size": "small"}, ValueError, "batch_size must be one of 'auto', got 'small'"),
+    ({"validation_fraction": 0}, ValueError, "validation_fraction must be a number in (0, 1), got 0"),
+    ({"validation_fraction": 1.0}, ValueError, "validation_fraction must be a number in (0, 1), got 1"),
     ({"random_state": -1}, ValueError, "random_state must be an integer >= 0, got -1"),
     ({"random_state": "seed"}, TypeError, "random_state must be None, an integer >= 0"),
     ({"n_threads": 0}, ValueError, "n_threads must be an integer >= 1, got 0"),
@@ -88,7 +91,7 @@ def test_bad_centers_and_bandwidths(data):
     refused(ValueError, "bandwidth must be a finite number > 0, got 0", fit, bandwidth=0)
     for width in (1e-200, 1e200):
         refused(ValueError, "bandwidth must be such that its square is a number > 0", fit, bandwidth=width)
-    refused(ValueError, "bandwidth=None is the median distance", fit, centers=np.ones((3, 3)))
+    refused(ValueError, "bandwidth=None is the median distance", fit, centers=np.full((3, 3), 1e200))
     words = "centers must be numbers of float32, the dtype of X"
     single = X.astype(np.float32)
     refused(ValueError, words, fastpu.fit_upu, single, y, prior=0.5, lam=0.1, model="gauss", centers=[[1e60, 0.0, 0.0]])

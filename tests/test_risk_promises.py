@@ -162,10 +162,25 @@ def test_weights_have_no_scale(fit, data):
     assert bits(fit(X, y, sample_weight=np.ones(len(y)))) == bits(fit(X, y))
 
 
-def test_weights_are_refused_where_rows_come_in_batches(data):
+@pytest.mark.parametrize("options", [{"batch_size": 32, "n_epochs": 5}, {"batch_size": None}, {}])
+@each_form
+def test_weights_are_repeated_rows_in_batches_and_where_rows_are_held_out(form, options):
+    """A row of weight 3 comes three times in a random order, and one of the three may be held out."""
+    X, y, _ = pu_rows(700, 3)
+    repeats = np.random.default_rng(2).integers(0, 6, size=len(y))
+    rows = form(X)
+    given = {"prior": 0.45, "model": "mlp", "n_hidden": 5, "random_state": 3, **options}
+    model = fastpu.fit_nnpu(rows, y, sample_weight=repeats, **given)
+    again = fastpu.fit_nnpu(form(np.repeat(X, repeats, axis=0)), np.repeat(y, repeats), **given)
+    assert_same(model, again, 1e-8 if rows.dtype == np.float64 else 100 * SINGLE)
+    assert ("eval_risk" in model.history) == ("n_epochs" not in options)
+
+
+def test_weights_of_any_size_are_trained_on_in_batches(data):
     X, y = data
-    words = "sample_weight is not taken by fit_nnpu with batch_size = 32"
-    refused(TypeError, words, FITS["nnpu_batches"], X, y, sample_weight=np.arange(len(y)))
+    for weights in (np.linspace(1e-9, 1e-8, len(y)), np.linspace(0.1, 2.7, len(y)), np.linspace(1e11, 1e12, len(y))):
+        model = FITS["nnpu_batches"](X, y, sample_weight=weights)
+        assert np.isfinite(model.decision_function(X)).all()
 
 
 # -- the prior ---------------------------------------------------------------------------------------------------------
@@ -315,6 +330,17 @@ def test_epochs_that_end_before_early_stopping_are_reported(data):
     with pytest.warns(fastpu.ConvergenceWarning, match=r"all n_epochs = 3 epochs were run before early stopping"):
         model = FITS["nnpu_mlp"](X, y, n_epochs=3, eval_set=(X, y), early_stopping_rounds=5)
     assert (model.status, model.converged) == ("n_epochs", False)
+
+
+@pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")
+def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
+    """Though some labelled row is called positive, and the prior says that every fifth unlabelled row is."""
+    X, y, _ = pu_rows(200, 2, apart=0.3)
+    X[np.argmax(y)] = 60.0
+    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all [0-9]+ unlabelled rows negative.*By the prior"):
+        model = fastpu.fit_upu(X, y, prior=0.2, lam=10.0)
+    assert (model.predict(X) == 1).any()
+    assert (model.predict(X[y == 0]) == -1).all()
 
 
 @pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")

@@ -41,7 +41,8 @@ class Network(_Problem):
         self.prepare(n, mode)
 
     def run(self, n_threads: int, batch_size: int | None) -> Any:
-        return self.fit("fit_nnpu", model="mlp", n_epochs=N_EPOCHS, batch_size=batch_size, n_threads=n_threads)
+        options = {"loss": "sigmoid", "learning_rate": 1e-3, "n_epochs": N_EPOCHS, "batch_size": batch_size}
+        return self.fit("fit_nnpu", model="mlp", n_threads=n_threads, **options)
 
     def time_epochs(self, n: int, n_threads: int, mode: str, batch_size: int | None) -> None:
         self.run(n_threads, batch_size)
@@ -66,7 +67,7 @@ class Linear(_Problem):
         self.prepare(n, mode)
 
     def time_adam(self, n: int, n_threads: int, mode: str) -> None:
-        self.fit("fit_nnpu", n_epochs=N_EPOCHS, n_threads=n_threads)
+        self.fit("fit_nnpu", loss="sigmoid", lam=0.0, learning_rate=1e-3, n_epochs=N_EPOCHS, n_threads=n_threads)
 
     def time_newton_logistic(self, n: int, n_threads: int, mode: str) -> None:
         self.fit("fit_upu", loss="logistic", lam=1e-3, n_threads=n_threads)

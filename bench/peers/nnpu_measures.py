@@ -83,6 +83,7 @@ def by_fastpu(problem: Problem, n_epochs: int) -> Scorer:
         problem.y,
         prior=_PRIOR,
         model="mlp",
+        loss="sigmoid",
         n_hidden=_HIDDEN,
         learning_rate=_RATE,
         weight_decay=_DECAY,

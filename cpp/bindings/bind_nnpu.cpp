@@ -115,7 +115,8 @@ auto with_view(const py::object& x, Visit&& visit) {
 
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
              const py::dict& risk, const py::dict& training, const py::object& eval_x, const py::object& eval_labels,
-             const py::object& callback, int n_threads, const std::string& isa) {
+             const py::object& callback, int n_threads, const std::string& isa, const py::object& chosen,
+             const py::object& eval_weights) {
   const NnpuOptions options = options_of(risk, training);
   NnpuCallback on_epoch;
   if (!callback.is_none()) {
@@ -129,12 +130,16 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
   Team team(n_threads, interrupt_poll());
   return with_view(x, [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-    const PuRows<View> rows = rows_of(view, labels, weights);
+    PuRows<View> rows = rows_of(view, labels, weights);
+    if (!chosen.is_none()) {
+      rows.n_chosen = static_cast<index_t>(py::len(chosen));
+      rows.chosen = view_1d<index_t>(chosen, "chosen", rows.n_chosen);
+    }
     PuRows<View> eval;
     if (!eval_x.is_none()) {
       const MatrixView other = view_matrix(eval_x);
       if (!std::holds_alternative<View>(other)) throw py::type_error("x and eval_x must have one form and type");
-      eval = rows_of(std::get<View>(other), eval_labels, py::none());
+      eval = rows_of(std::get<View>(other), eval_labels, eval_weights);
     }
     PuNet<T> net = net_of<T>(start);
     NnpuResult result;
@@ -201,7 +206,8 @@ py::array_t<double> score_net(const py::object& x, const py::dict& at, int n_thr
 void bind_nnpu(py::module_& module) {
   module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
              py::kw_only(), py::arg("risk"), py::arg("training"), py::arg("eval_x").none(true),
-             py::arg("eval_labels").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
+             py::arg("eval_labels").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
+             py::arg("chosen") = py::none(), py::arg("eval_weights") = py::none());
   module.def("nnpu_risk", &risk_and_gradient, py::arg("x"), py::arg("labels"), py::arg("weights").none(true),
              py::arg("at"), py::kw_only(), py::arg("risk"), py::arg("n_threads"), py::arg("isa"));
   module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"),

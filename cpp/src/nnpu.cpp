@@ -22,6 +22,8 @@ using detail::NetBatch;
 using detail::NetLayers;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+// A risk of training rows that falls by less, as a share of itself, counts as one that stands still.
+constexpr double kStill = 1e-3;
 
 // l(z) and l'(z).
 struct LossAt {
@@ -104,7 +106,12 @@ void check(const PuRows<View>& rows, const PuNet<typename View::Value>& net) {
                                 std::to_string(rows.x.n_cols));
   }
   index_t n_positive = 0;
-  for (index_t i = 0; i < rows.x.n_rows; ++i) {
+  for (index_t k = 0; k < rows.n(); ++k) {
+    const index_t i = rows.chosen == nullptr ? k : rows.chosen[k];
+    if (i < 0 || i >= rows.x.n_rows) {
+      throw std::invalid_argument("chosen must be numbers of rows, from 0 to " + std::to_string(rows.x.n_rows - 1) +
+                                  ", got " + std::to_string(i));
+    }
     if (rows.labels[i] != 0 && rows.labels[i] != 1) {
       throw std::invalid_argument("labels must be 1 or 0, got " + std::to_string(rows.labels[i]));
     }
@@ -113,9 +120,9 @@ void check(const PuRows<View>& rows, const PuNet<typename View::Value>& net) {
       throw std::invalid_argument("weights must be > 0 and finite, got " + std::to_string(rows.weights[i]));
     }
   }
-  if (n_positive == 0 || n_positive == rows.x.n_rows) {
+  if (n_positive == 0 || n_positive == rows.n()) {
     throw std::invalid_argument("there must be positive and unlabelled rows, got " + std::to_string(n_positive) +
-                                " and " + std::to_string(rows.x.n_rows - n_positive));
+                                " and " + std::to_string(rows.n() - n_positive));
   }
 }
 
@@ -162,7 +169,7 @@ class RiskOfRows {
         hidden_(most * layers.stride(), "hidden values"),
         slopes_(most, "slopes of the loss"),
         g_(most, "the gradient of each row"),
-        sums_(static_cast<std::size_t>(layers.n_blocks(std::max(most, rows.x.n_rows)))),
+        sums_(static_cast<std::size_t>(layers.n_blocks(std::max(most, rows.n())))),
         scratch_(static_cast<std::size_t>(layers.team().n_threads())) {}
 
   PuRiskValue forward(const NetBatch& batch, const NetArrays<T>& net) {
@@ -286,6 +293,20 @@ class Adam {
   double square_power_ = 1;
 };
 
+// What lam and weight_decay add to a risk.
+template <class T>
+double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
+  const auto squares = [](const AlignedBuffer<T>& values) {
+    double sum = 0;
+    for (index_t k = 0; k < values.size(); ++k) sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    return sum;
+  };
+  const double of_weights = squares(net.coef) + squares(net.hidden_coef);
+  const auto intercept = static_cast<double>(net.intercept);
+  const double of_intercepts = squares(net.hidden_intercept) + intercept * intercept;
+  return 0.5 * ((options.lam + options.weight_decay) * of_weights + options.weight_decay * of_intercepts);
+}
+
 }  // namespace
 
 template <class View>
@@ -296,32 +317,35 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   check(net);
   check(rows, net);
   if (eval != nullptr) check(*eval, net);
-  const index_t n = rows.x.n_rows;
+  const index_t n = rows.n();
   const index_t batch_size = options.batch_size == 0 ? n : std::min(options.batch_size, n);
-  const bool stops_early = eval != nullptr && options.early_stopping_rounds > 0;
+  const bool stops_early = options.early_stopping_rounds > 0;
+  const bool keeps_best = eval != nullptr && stops_early;
 
   NetLayers<View> layers(net.n_features, net.n_hidden, isa, team);
   NetArrays<T> now = layers.zeros("parameters");
   NetArrays<T> gradient = layers.zeros("the gradient");
   NetArrays<T> best;
-  if (stops_early) best = layers.zeros("the best parameters");
+  if (keeps_best) best = layers.zeros("the best parameters");
   Adam<View> adam(layers, options);
   RiskOfRows<View> training(layers, rows, options.risk, batch_size);
   RiskOfRows<View> judging(layers, eval == nullptr ? rows : *eval, options.risk, 0);
-  std::vector<index_t> order;
-  if (options.batch_size > 0) {
+  std::vector<index_t> order;  // empty: all rows, as they come
+  if (options.batch_size > 0 || rows.chosen != nullptr) {
     order = make_vector<index_t>(n, "the order of rows");
-    for (index_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = i;
+    for (index_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = rows.chosen == nullptr ? i : rows.chosen[i];
   }
   Random random(options.seed);
   layers.read(net, now);
 
   NnpuResult result;
-  double least = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity();  // risk, and the epoch that had it
+  index_t least_epoch = 0;
   for (index_t epoch = 1; epoch <= options.n_epochs; ++epoch) {
     NnpuEpoch seen;
     seen.epoch = epoch;
-    random.shuffle(order);
+    if (options.batch_size > 0) random.shuffle(order);
+    const double penalties = penalty(now, options);
     const index_t n_batches = count_blocks(n, batch_size);
     for (index_t b = 0; b < n_batches; ++b) {
       const index_t first = b * batch_size;
@@ -335,7 +359,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
       seen.negative += share * found.negative;
       if (found.is_reversed) ++seen.n_reversed;
     }
-    seen.eval_risk = eval == nullptr ? kNaN : judging.forward({nullptr, eval->x.n_rows}, now).value;
+    seen.eval_risk = eval == nullptr ? kNaN : judging.forward({eval->chosen, eval->n()}, now).value;
     const bool is_overflow = !std::isfinite(seen.risk);
     if (is_overflow || (eval != nullptr && !std::isfinite(seen.eval_risk))) {
       throw std::invalid_argument(
@@ -344,21 +368,24 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
           (std::isnan(is_overflow ? seen.risk : seen.eval_risk) ? "nan" : "inf"));
     }
     result.epochs.push_back(seen);
-    if (!stops_early || seen.eval_risk < least) {
-      least = seen.eval_risk;
-      result.best_epoch = epoch;
-      if (stops_early) copy(now, best);
+    const double judged = eval != nullptr ? seen.eval_risk : seen.risk + penalties;
+    const double enough = eval != nullptr || epoch == 1 ? 0.0 : kStill * std::fabs(least);
+    if (judged < least - enough) {
+      least = judged;
+      least_epoch = epoch;
+      if (keeps_best) copy(now, best);
     }
+    result.best_epoch = keeps_best ? least_epoch : epoch;
     if (callback && callback(seen)) {
       result.status = NnpuStatus::callback;
       break;
     }
-    if (stops_early && epoch - result.best_epoch >= options.early_stopping_rounds) {
+    if (stops_early && epoch - least_epoch >= options.early_stopping_rounds) {
       result.status = NnpuStatus::early_stopping;
       break;
     }
   }
-  const NetArrays<T>& kept = stops_early ? best : now;
+  const NetArrays<T>& kept = keeps_best ? best : now;
   if (!is_finite(kept) || !adam.is_sound()) {
     throw std::invalid_argument(
         "X, learning_rate, lam and weight_decay must be such that squares of gradients and parameters do not overflow");
@@ -376,7 +403,7 @@ PuRiskValue nnpu_risk(const PuRows<View>& rows, const PuRisk& risk, const PuNet<
   NetLayers<View> layers(net.n_features, net.n_hidden, isa, team);
   auto now = layers.zeros("parameters");
   layers.read(net, now);
-  const NetBatch batch{nullptr, rows.x.n_rows};
+  const NetBatch batch{rows.chosen, rows.n()};
   RiskOfRows<View> all(layers, rows, risk, gradient == nullptr ? 0 : batch.n);
   const PuRiskValue found = all.forward(batch, now);
   if (gradient != nullptr) {

@@ -216,6 +216,8 @@ def fit_nnpu(
     callback: Callable[[int, float, float, float, int, float], bool] | None,
     n_threads: int,
     isa: str,
+    chosen: NDArray[np.int64] | None = None,
+    eval_weights: NDArray[np.float64] | None = None,
 ) -> dict[str, Any]: ...
 def fit_upu(
     x: _Matrix,

@@ -16,12 +16,11 @@ _ON_THE_BORDER = (
     "vectors have the score 0, whose sign is rounding"
 )
 _ONE_ROW = (
-    "the default prior is estimated, and a group has one row, repeated or of a larger weight; passes with prior=0.5, "
-    "learning_rate=0.01"
+    "the default prior is estimated, and a group has one row, repeated or of a larger weight; passes with prior=0.1"
 )
 _NO_PRIOR = (
     "the default prior is estimated, as nearly 0 where no row of the smaller label is positive, and hardly a row is "
-    "then called positive; passes with prior=0.5"
+    "then called positive; passes with prior=0.1"
 )
 _COUNTED_TWICE = (
     "with gamma = 0.5 unlabelled rows, as those of the smaller label, count as positive too; passes with gamma=0"

@@ -40,7 +40,9 @@ class UPUClassifier(_Risk):
     ----------
     scenario, lam, loss, model, n_centers, centers, bandwidth, n_hidden, tol, max_iter, learning_rate
         As in `fastpu.fit_upu`.
-    weight_decay, batch_size, n_epochs, early_stopping_rounds, random_state, n_threads, callback, progress
+    weight_decay, batch_size, n_epochs, validation_fraction, early_stopping_rounds, random_state, n_threads, callback
+        As in `fastpu.fit_upu`.
+    progress
         As in `fastpu.fit_upu`.
     prior : float or {"bbe", "km2", "pen_l1", "tice"}, default "bbe"
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
@@ -71,20 +73,21 @@ class UPUClassifier(_Risk):
         *,
         prior: float | str = "bbe",
         scenario: str = "case_control",
-        lam: float = 0.0,
-        loss: str = "sigmoid",
+        lam: float | None = None,
+        loss: str = "logistic",
         model: str = "linear",
         n_centers: int = 200,
         centers: object = None,
         bandwidth: float | None = None,
         n_hidden: int = 100,
         tol: float = 1e-10,
-        max_iter: int = 100,
-        learning_rate: float = 0.001,
+        max_iter: int = 200,
+        learning_rate: float | None = None,
         weight_decay: float | None = None,
-        batch_size: int | None = None,
-        n_epochs: int = 100,
-        early_stopping_rounds: int | None = None,
+        batch_size: int | str | None = "auto",
+        n_epochs: int | None = None,
+        validation_fraction: float = 0.1,
+        early_stopping_rounds: int | str | None = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
         callback: Callable[[RiskRound], bool | None] | None = None,
@@ -108,6 +111,7 @@ class UPUClassifier(_Risk):
         self.weight_decay = weight_decay
         self.batch_size = batch_size
         self.n_epochs = n_epochs
+        self.validation_fraction = validation_fraction
         self.early_stopping_rounds = early_stopping_rounds
         self.random_state = random_state
         self.n_threads = n_threads
@@ -144,7 +148,9 @@ class NNPUClassifier(_Risk):
     ----------
     scenario, lam, loss, model, beta, gamma_nn, n_centers, centers, bandwidth, n_hidden, learning_rate
         As in `fastpu.fit_nnpu`.
-    weight_decay, batch_size, n_epochs, early_stopping_rounds, random_state, n_threads, callback, progress
+    weight_decay, batch_size, n_epochs, validation_fraction, early_stopping_rounds, random_state, n_threads, callback
+        As in `fastpu.fit_nnpu`.
+    progress
         As in `fastpu.fit_nnpu`.
     prior : float or {"bbe", "km2", "pen_l1", "tice"}, default "bbe"
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
@@ -176,8 +182,8 @@ class NNPUClassifier(_Risk):
         *,
         prior: float | str = "bbe",
         scenario: str = "case_control",
-        lam: float = 0.0,
-        loss: str = "sigmoid",
+        lam: float | None = None,
+        loss: str = "logistic",
         model: str = "linear",
         beta: float = 0.0,
         gamma_nn: float = 1.0,
@@ -185,11 +191,12 @@ class NNPUClassifier(_Risk):
         centers: object = None,
         bandwidth: float | None = None,
         n_hidden: int = 100,
-        learning_rate: float = 0.001,
+        learning_rate: float | None = None,
         weight_decay: float | None = None,
-        batch_size: int | None = None,
-        n_epochs: int = 100,
-        early_stopping_rounds: int | None = None,
+        batch_size: int | str | None = "auto",
+        n_epochs: int | None = None,
+        validation_fraction: float = 0.1,
+        early_stopping_rounds: int | str | None = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_threads: int | None = None,
         callback: Callable[[RiskRound], bool | None] | None = None,
@@ -213,6 +220,7 @@ class NNPUClassifier(_Risk):
         self.weight_decay = weight_decay
         self.batch_size = batch_size
         self.n_epochs = n_epochs
+        self.validation_fraction = validation_fraction
         self.early_stopping_rounds = early_stopping_rounds
         self.random_state = random_state
         self.n_threads = n_threads

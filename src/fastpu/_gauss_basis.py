@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist
 
 from fastpu import _core
 from fastpu._kernels import convert_rows, row_blocks, slice_rows, take_rows, user_rows
@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 
     from fastpu._kernels import Native
 
-__all__ = ["draw_centers", "gauss_features", "gauss_scores", "is_bandwidth", "median_distance", "scores_in_blocks"]
+__all__ = [
+    "default_bandwidth",
+    "draw_centers",
+    "gauss_features",
+    "gauss_scores",
+    "is_bandwidth",
+    "median_distance",
+    "scores_in_blocks",
+]
 
+_ROWS_FOR_WIDTH = 1000  # whose distances to the centres are looked at for their median
+_ROUNDING = 1e-12  # of |x|^2 + |z|^2, which |x|^2 + |z|^2 - 2x'z may leave of a distance of 0
 _AT_ONCE = 16  # centres whose features are computed with one call: it costs n * _AT_ONCE beside the kernel values
 
 
@@ -52,17 +62,43 @@ def _row_bytes(native: Native, row: int) -> bytes:
     return bytes(native[1][entries][stored].tobytes() + b"|" + native[0][entries][stored].tobytes())
 
 
-def median_distance(centers: Native) -> float:
-    """Return the median distance between two centres; 1 where there are no two."""
-    if isinstance(centers, tuple):
-        rows = user_rows(convert_rows(centers, np.dtype(np.float64), sparse=True))
-        products = (rows @ rows.T).toarray()
-        squares = np.diagonal(products)
-        upper = np.triu_indices(len(squares), 1)
-        distances = np.sqrt(np.maximum(squares[upper[0]] + squares[upper[1]] - 2 * products[upper], 0))
-    else:
-        distances = pdist(centers.astype(np.float64, copy=False))
-    return float(np.median(distances)) if distances.size else 1.0
+def median_distance(rows: Native) -> float:
+    """Return the median distance between two of the rows; 1 where there are no two."""
+    n_rows = rows[3][0] if isinstance(rows, tuple) else len(rows)
+    apart = _distances(rows, rows)[np.triu_indices(n_rows, 1)]
+    return float(np.median(apart)) if apart.size else 1.0
+
+
+def default_bandwidth(native: Native, weights: NDArray[np.float64] | None, centers: Native) -> float:
+    """Return the median distance between rows and centres, by rows that stand for equal parts of the weight.
+
+    A row is not compared with a centre at the same place.
+    """
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    ends = np.arange(1.0, n_rows + 1) if weights is None else np.cumsum(weights)
+    places = (np.arange(_ROWS_FOR_WIDTH) + 0.5) * (ends[-1] / _ROWS_FOR_WIDTH)
+    rows = np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1).astype(np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        distances = _distances(take_rows(native, rows), centers)
+    apart = distances[distances != 0]
+    bandwidth = float(np.median(apart)) if apart.size else 1.0  # rows alike: any width will do
+    if not is_bandwidth(bandwidth):
+        raise ValueError(
+            f"bandwidth=None is the median distance between rows and centres, which is no number > 0 here, got "
+            f"{bandwidth:g}; pass a number"
+        )
+    return bandwidth
+
+
+def _distances(left: Native, right: Native) -> NDArray[np.float64]:
+    """Return the distance of each row of one matrix from each of another, both of one form."""
+    if not isinstance(left, tuple):
+        return np.asarray(cdist(left, right))
+    one, other = (user_rows(convert_rows(part, np.dtype(np.float64), sparse=True)) for part in (left, right))
+    norms = [np.asarray(part.multiply(part).sum(axis=1)) for part in (one, other)]
+    squares = norms[0][:, None] + norms[1][None] - 2 * (one @ other.T).toarray()
+    # Of equal rows rounding leaves something.
+    return np.sqrt(np.where(squares <= _ROUNDING * np.add.outer(*norms), 0, squares))
 
 
 def gauss_features(native: Native, centers: Native, bandwidth: float, n_threads: int) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from fastpu._blas_threads import one_blas_thread
 from fastpu._eigen import symmetric_eigen
-from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
+from fastpu._gauss_basis import default_bandwidth, draw_centers, gauss_features, is_bandwidth
 from fastpu._kernels import convert_rows, slice_rows, take_rows
 from fastpu._ls_moments import apply_form, dense_moments, form_matrix, group_means, group_shares, sparse_moments
 from fastpu._scales import warn_of_scales
@@ -237,12 +237,7 @@ def _open_data(rows: Rows, basis: Basis) -> _Data:
         values = centers[0] if isinstance(centers, tuple) else centers
         if not np.isfinite(values).all():
             raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
-    bandwidth = median_distance(centers) if basis.bandwidth is None else basis.bandwidth
-    if not is_bandwidth(bandwidth):
-        raise ValueError(
-            f"bandwidth=None is the median distance between two centres, which is no number > 0 here, got "
-            f"{bandwidth:g}; pass a number"
-        )
+    bandwidth = basis.bandwidth or default_bandwidth(matrix.native, rows.weights, centers)
     size = centers[3][0] if isinstance(centers, tuple) else len(centers)
     return _Data(rows, share, centers, bandwidth, size)
 

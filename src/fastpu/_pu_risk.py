@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
+from fastpu._gauss_basis import default_bandwidth, draw_centers, gauss_features
 from fastpu._kernels import convert_rows, take_rows
 from fastpu._params import forced_isa
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._progress import make_callback
 from fastpu._risk_arguments import RiskRound
+from fastpu._risk_split import split_rows
 from fastpu._svm_arguments import require_both
 from fastpu._text import describe
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import (
     Matrix,
+    check_float,
     check_labels,
     check_matrix,
     check_random_state,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Rows", "fit_by_adam", "make_machine", "open_rows", "warn_of"]
 
 _MANY = 2**62
+_RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}  # of lam=None, times prior / sqrt(positive rows); by measurement
 
 
 # ------------------------------------------------------------------------------------------------------ rows
@@ -65,12 +68,18 @@ class Rows:
     native: Native
     centers: Native | None
     bandwidth: float | None
+    lam: float
     generator: np.random.Generator
     n_threads: int
 
     def params(self) -> dict[str, object]:
         """Return what the model says of the prior."""
-        return {"prior": self.given_prior, "scenario": self.scenario, "prior_among_unlabeled": self.prior}
+        return {
+            "prior": self.given_prior,
+            "scenario": self.scenario,
+            "prior_among_unlabeled": self.prior,
+            "lam": self.lam,
+        }
 
 
 def open_rows(
@@ -80,11 +89,13 @@ def open_rows(
     function: str,
     prior: object,
     scenario: object,
+    lam: object,
     shape: Shape,
     sample_weight: object,
     random_state: object,
     n_threads: object,
 ) -> Rows:
+    ridge = None if lam is None else check_float("lam", lam, low=0)
     given = check_prior(prior)
     drawn_as = check_scenario(scenario)
     threads = resolve_n_threads(n_threads)
@@ -113,10 +124,13 @@ def open_rows(
     centers = bandwidth = None
     if shape.model == "gauss":
         centers = _centers(matrix, weights, shape, generator)
-        bandwidth = _bandwidth(centers, shape)
+        bandwidth = shape.bandwidth or default_bandwidth(matrix.native, weights, centers)
         native = gauss_features(matrix.native, centers, bandwidth, threads)
+    if ridge is None:
+        # The means over positive rows are as uncertain as there are few. Weights may stand for repeated rows.
+        ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, float(np.count_nonzero(labels == 1))))
     return Rows(
-        function, matrix, labels, weights, share, given, drawn_as, native, centers, bandwidth, generator, threads
+        function, matrix, labels, weights, share, given, drawn_as, native, centers, bandwidth, ridge, generator, threads
     )
 
 
@@ -134,18 +148,6 @@ def _centers(
     if not np.isfinite(values).all():
         raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
     return centers
-
-
-def _bandwidth(centers: Native, shape: Shape) -> float:
-    if shape.bandwidth is not None:
-        return shape.bandwidth
-    bandwidth = median_distance(centers)
-    if not is_bandwidth(bandwidth):
-        raise ValueError(
-            f"bandwidth=None is the median distance between two centres, which is no number > 0 here, got "
-            f"{bandwidth:g}; pass a number"
-        )
-    return bandwidth
 
 
 def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Native | None, NDArray[np.int8] | None]:
@@ -184,36 +186,49 @@ def fit_by_adam(
     progress: object,
 ) -> Model:
     """Fit by Adam and return the model; `risk` has the arguments of nnPU's rule."""
-    if training.batch_size is not None and rows.weights is not None:
-        raise TypeError(
-            f"sample_weight is not taken by {rows.function} with batch_size = {training.batch_size}, where it would "
-            f"not be the same as repeated rows; leave batch_size out"
-        )
     eval_native, eval_labels = _check_eval_set(eval_set, rows)
+    eval_weights = None
     start = _start(rows, shape)
-    with make_callback(callback, progress, total=training.n_epochs, description=title) as hook:
+    seed = int(rows.generator.integers(2**63))
+    # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
+    holds_out = training.patience is not None and shape.model == "mlp" and eval_native is None
+    split = split_rows(
+        rows.labels,
+        rows.weights,
+        fraction=training.validation_fraction if holds_out else None,
+        batch_size=training.batch_size,
+        generator=rows.generator,
+    )
+    if split.held is not None:
+        eval_native, eval_labels = take_rows(rows.native, split.held), rows.labels[split.held]
+        eval_weights = split.held_weights
+    stops = training.patience is not None and (eval_native is not None or shape.model != "mlp")
+    n_epochs = training.epochs(stops=stops)
+    with make_callback(callback, progress, total=n_epochs, description=title) as hook:
 
         def on_epoch(epoch: int, value: float, _pos: float, _neg: float, n_reversed: int, eval_risk: float) -> bool:
             judged = None if eval_native is None else eval_risk
-            return hook is not None and hook(RiskRound(epoch, training.n_epochs, value, judged, n_reversed))
+            return hook is not None and hook(RiskRound(epoch, n_epochs, value, judged, n_reversed))
 
         found = _core.fit_nnpu(
             rows.native,
             rows.labels,
-            rows.weights,
+            split.weights,
             start,
             risk={"loss": shape.loss, "prior": rows.prior, **risk},
             training={
-                "lam": training.lam,
+                "lam": rows.lam,
                 "weight_decay": training.weight_decay,
                 "learning_rate": training.learning_rate,
-                "n_epochs": min(training.n_epochs, _MANY),
-                "batch_size": min(training.batch_size or 0, _MANY),
-                "seed": int(rows.generator.integers(2**63)),
-                "early_stopping_rounds": min(training.patience or 0, _MANY),
+                "n_epochs": min(n_epochs, _MANY),
+                "batch_size": min(split.batch_size or 0, _MANY),
+                "seed": seed,
+                "early_stopping_rounds": min(training.patience or 0, _MANY) if stops else 0,
             },
             eval_x=eval_native,
             eval_labels=eval_labels,
+            chosen=split.chosen,
+            eval_weights=eval_weights,
             callback=None if hook is None else on_epoch,
             n_threads=rows.n_threads,
             isa=forced_isa(_core.isa_levels()),
@@ -229,7 +244,8 @@ def fit_by_adam(
     kept = found["best_epoch"]
     common = {
         "n_iter": kept,
-        "converged": found["status"] == "early_stopping",
+        # All the epochs that were asked for are what was asked for, unless they were to be stopped.
+        "converged": found["status"] == ("early_stopping" if stops else "n_epochs"),
         "status": found["status"],
         "objective": found["risk"][:kept],
         "history": history,
@@ -238,23 +254,40 @@ def fit_by_adam(
     params = {
         "method": rows.function,
         **rows.params(),
-        "lam": training.lam,
         **shape.params(),
         **own,
         **training.params(),
+        "n_epochs": n_epochs,
     }
+    model: Model
     if shape.model != "mlp":
         net = found["net"]
         coef = net["coef"].astype(np.float64)
-        return make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
-    return RiskNetwork(
-        n_features=rows.matrix.n_features,
-        feature_names=rows.matrix.feature_names,
-        threshold=0.0,
-        params=params,
-        **found["net"],
-        **common,
-    )
+        model = make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
+    else:
+        model = RiskNetwork(
+            n_features=rows.matrix.n_features,
+            feature_names=rows.matrix.feature_names,
+            threshold=0.0,
+            params=params,
+            **found["net"],
+            **common,
+        )
+    unfinished = ""
+    if stops and model.status == "n_epochs":
+        last = (
+            f"the risk of the training rows still fell by a thousandth within the last {training.patience} of them"
+            if eval_native is None
+            else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
+            f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {training.patience} epochs "
+            f"must pass without a lower one"
+        )
+        unfinished = (
+            f"all n_epochs = {n_epochs} epochs were run before early stopping ended them: {last}; raise n_epochs or "
+            f"learning_rate, or pass early_stopping_rounds=None"
+        )
+    warn_of(model, rows, unfinished)
+    return model
 
 
 def _start(rows: Rows, shape: Shape) -> dict[str, Any]:
@@ -302,26 +335,28 @@ def make_machine(
     )
 
 
-def warn_of(model: Model, rows: Rows, training: Training | None, unfinished: str = "") -> None:
-    """Warn the caller of the fit function of a fit that did not end, and of a model that calls all rows the same."""
-    if training is not None and training.patience is not None and model.status == "n_epochs":
-        least = float(model.history["eval_risk"][model.n_iter - 1])
-        unfinished = (
-            f"all n_epochs = {training.n_epochs} epochs were run before early stopping ended them: the least risk of "
-            f"eval_set so far, {least:.4g}, is that of epoch {model.n_iter}, and {training.patience} epochs must pass "
-            f"without a lower one; raise n_epochs"
-        )
+def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
+    """Warn the caller of a fit that did not end, and of one that calls all rows, or all unlabelled ones, the same."""
     if unfinished:
         warn(f"{rows.function}: {unfinished}", ConvergenceWarning)
     if model.status == "callback":
         return
     scores = model._decision_function(rows.matrix, rows.n_threads)
-    n_positive = int(np.count_nonzero(scores > 0))
-    if n_positive in (0, scores.size):
-        verdict = "positive" if n_positive else "negative"
-        warn(
-            f"{rows.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
-            f"{scores.min():.3g} and {scores.max():.3g}; train it for longer, choose other parameters, or rank by the "
-            f"scores (with_threshold)",
-            DegenerateModelWarning,
-        )
+    is_called = scores > 0
+    among = is_called[rows.labels == 0]
+    n_called = int(np.count_nonzero(among))
+    if n_called not in (0, among.size):
+        return
+    verdict = "positive" if n_called else "negative"
+    n_other = among.size * ((1 - rows.prior) if n_called else rows.prior)  # rows that should not be called that
+    is_for_all = bool((is_called == is_called[0]).all())
+    if not is_for_all and n_other < 1:
+        return
+    of = f"{scores.size} training" if is_for_all else f"{among.size} unlabelled"
+    warn(
+        f"{rows.function}: the model calls all {of} rows {verdict}: their scores are between {scores.min():.3g} and "
+        f"{scores.max():.3g}. By the prior, {n_other:.3g} of the unlabelled rows are of the other class. Scale the "
+        f"features, lower lam or train it for longer; where the classes overlap this much, rank by the scores, or take "
+        f"the threshold that fits the prior (with_threshold)",
+        DegenerateModelWarning,
+    )

@@ -14,6 +14,10 @@ _MODELS = ("linear", "gauss", "mlp")
 _MANY = 2**62
 _MOST_HIDDEN = 10**6
 _MLP_DECAY = 0.005  # the weight decay of the reference setting
+_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # of Adam, by measurement
+_PATIENCE = 30
+_EPOCHS = 100
+_MOST_EPOCHS = 2000  # where something says when to stop
 
 
 @dataclass(frozen=True)
@@ -85,14 +89,19 @@ def check_shape(
 
 @dataclass(frozen=True)
 class Training:
-    """The arguments of a fit by Adam."""
+    """The arguments of a fit by Adam; `n_epochs` is None where it depends on what there is to stop by."""
 
-    lam: float
     learning_rate: float
     weight_decay: float
-    batch_size: int | None
-    n_epochs: int
+    batch_size: int | str | None
+    n_epochs: int | None
+    validation_fraction: float
     patience: int | None
+
+    def epochs(self, *, stops: bool) -> int:
+        """Return the most epochs of a fit that something stops early, or nothing."""
+        default = _MOST_EPOCHS if stops else _EPOCHS
+        return default if self.n_epochs is None else self.n_epochs
 
     def params(self) -> dict[str, object]:
         """Return those that influence the model."""
@@ -101,6 +110,7 @@ class Training:
             "weight_decay": self.weight_decay,
             "batch_size": self.batch_size,
             "n_epochs": self.n_epochs,
+            "validation_fraction": self.validation_fraction,
             "early_stopping_rounds": self.patience,
         }
 
@@ -108,25 +118,37 @@ class Training:
 def check_training(
     shape: Shape,
     *,
-    lam: float,
     learning_rate: object,
     weight_decay: object,
     batch_size: object,
     n_epochs: object,
+    validation_fraction: object,
     early_stopping_rounds: object,
-    eval_set: object,
 ) -> Training:
-    patience = None
-    if early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-        if eval_set is None:
-            raise ValueError("early_stopping_rounds needs an eval_set to judge the epochs by")
     decay = _MLP_DECAY if shape.model == "mlp" else 0.0
+    size: int | str | None = None
+    if isinstance(batch_size, str):
+        size = check_choice("batch_size", batch_size, ("auto",))
+        if shape.model != "mlp":
+            size = None  # these have one minimum, and passes over rows take little time
+    elif batch_size is not None:
+        size = check_int("batch_size", batch_size, low=1)
+    epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
+    patience: int | None = None
+    if isinstance(early_stopping_rounds, str):
+        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",))
+        patience = _PATIENCE if epochs is None else None
+    elif early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
     return Training(
-        lam=lam,
-        learning_rate=check_float("learning_rate", learning_rate, low=0, open_low=True),
+        learning_rate=_RATES[shape.model]
+        if learning_rate is None
+        else check_float("learning_rate", learning_rate, low=0, open_low=True),
         weight_decay=decay if weight_decay is None else check_float("weight_decay", weight_decay, low=0),
-        batch_size=None if batch_size is None else check_int("batch_size", batch_size, low=1),
-        n_epochs=check_int("n_epochs", n_epochs, low=1),
+        batch_size=size,
+        n_epochs=epochs,
+        validation_fraction=check_float(
+            "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
+        ),
         patience=patience,
     )

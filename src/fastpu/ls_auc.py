@@ -90,7 +90,7 @@ def fit_ls_auc(
     centers : array-like or CSR matrix of shape (n_centers, d), optional
         The centres, in place of drawn ones.
     bandwidth : float, optional
-        > 0; by default the median distance between two centres.
+        > 0; by default the median distance between the rows and the centres.
     tol : float, default 1e-10
         > 0. With more than 2000 features the linear system is solved by conjugate gradients, which end when the norm of
         what is left of it is at most `tol` of that of d.

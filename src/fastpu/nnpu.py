@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastpu._keywords import answers_unknown_keywords
-from fastpu._pu_risk import fit_by_adam, open_rows, warn_of
+from fastpu._pu_risk import fit_by_adam, open_rows
 from fastpu._risk_arguments import RiskRound, check_shape, check_training
 from fastpu._scales import warn_of_scales
 from fastpu._validate import check_float
@@ -28,8 +28,8 @@ def fit_nnpu(
     *,
     prior: float,
     scenario: str = "case_control",
-    lam: float = 0.0,
-    loss: str = "sigmoid",
+    lam: float | None = None,
+    loss: str = "logistic",
     model: str = "linear",
     beta: float = 0.0,
     gamma_nn: float = 1.0,
@@ -37,12 +37,13 @@ def fit_nnpu(
     centers: object = None,
     bandwidth: float | None = None,
     n_hidden: int = 100,
-    learning_rate: float = 1e-3,
+    learning_rate: float | None = None,
     weight_decay: float | None = None,
-    batch_size: int | None = None,
-    n_epochs: int = 100,
+    batch_size: int | str | None = "auto",
+    n_epochs: int | None = None,
+    validation_fraction: float = 0.1,
     eval_set: tuple[object, object] | None = None,
-    early_stopping_rounds: int | None = None,
+    early_stopping_rounds: int | str | None = "auto",
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -59,12 +60,14 @@ def fit_nnpu(
     labelled rows too closely. nnPU has the value R+ + max(R-, -beta); where R- < -beta in a batch, the step follows the
     gradient of -gamma_nn R- alone, back to where R- is larger, and elsewhere that of R+ + R-. Adam does the steps.
 
-    The reference setting of the paper's authors is ``model="mlp"`` with the defaults of everything else.
+    The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
+    n_epochs=100``.
 
     Parameters
     ----------
     X, y, prior, scenario, lam, loss, model, n_centers, centers, bandwidth, n_hidden, learning_rate, weight_decay, \
-batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_state, n_threads, callback, progress
+batch_size, n_epochs, validation_fraction, eval_set, early_stopping_rounds, sample_weight, random_state, n_threads, \
+callback, progress
         As in `fit_upu`. The risk of `eval_set` is R+ + max(R-, -beta).
     beta : float, default 0
         >= 0, how far R- may fall below 0.
@@ -85,9 +88,9 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     Warns
     -----
     ConvergenceWarning
-        If all epochs are run though early stopping was asked for.
+        If all epochs are run though they were to be stopped early.
     DegenerateModelWarning
-        If the model calls all training rows the same.
+        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
 
     Notes
     -----
@@ -106,8 +109,8 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
     >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
     >>> rows, y = X[split.train], split.y_train
-    >>> model = fastpu.fit_nnpu(rows, y, prior=0.45, model="mlp", learning_rate=0.01, random_state=0)
-    >>> model.status, model.n_iter
+    >>> model = fastpu.fit_nnpu(rows, y, prior=0.45, model="mlp", random_state=0)
+    >>> model.status, model.n_iter  # 40 positive rows are too few to hold some out
     ('n_epochs', 100)
     >>> model.hidden_coef.shape
     (2, 100)
@@ -117,13 +120,12 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     )
     training = check_training(
         shape,
-        lam=check_float("lam", lam, low=0),
         learning_rate=learning_rate,
         weight_decay=weight_decay,
         batch_size=batch_size,
         n_epochs=n_epochs,
+        validation_fraction=validation_fraction,
         early_stopping_rounds=early_stopping_rounds,
-        eval_set=eval_set,
     )
     risk = {
         "non_negative": True,
@@ -136,6 +138,7 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
         function="fit_nnpu",
         prior=prior,
         scenario=scenario,
+        lam=lam,
         shape=shape,
         sample_weight=sample_weight,
         random_state=random_state,
@@ -145,5 +148,4 @@ batch_size, n_epochs, eval_set, early_stopping_rounds, sample_weight, random_sta
     fitted: Any = fit_by_adam(
         rows, shape, training, title="nnPU", risk=risk, eval_set=eval_set, callback=callback, progress=progress
     )
-    warn_of(fitted, rows, training)
     return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`

@@ -46,10 +46,10 @@ class RiskMachine(Model):
         Of Newton's method: "tol", "max_iter", "precision" (rounding left nothing to gain before tol was met) or
         "callback". Of Adam: "n_epochs", "early_stopping" or "callback".
     converged : bool
-        Whether status is "tol" or "early_stopping".
+        Whether status is "tol" or "early_stopping", or "n_epochs" where nothing was to stop before.
     objective : ndarray of float64
-        Of Newton's method: the risk with its penalty at the start and after each step, shape (n_iter + 1,). Of Adam:
-        the risk of each epoch that was kept, the mean over its batches, each before its step.
+        Of Newton's method: the least risk with its penalty, at the start and after each step, shape (n_iter + 1,). Of
+        Adam: the risk of each epoch that was kept, the mean over its batches, each before its step.
     history : mapping
         "risk", which `objective` is taken from. Of Adam also "positive_risk" and "negative_risk" (R+ and R-),
         "n_reversed" (batches whose step was taken back) and, with an evaluation set, "eval_risk" after each epoch.

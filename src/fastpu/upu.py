@@ -35,21 +35,22 @@ def fit_upu(
     *,
     prior: float,
     scenario: str = "case_control",
-    lam: float = 0.0,
-    loss: str = "sigmoid",
+    lam: float | None = None,
+    loss: str = "logistic",
     model: str = "linear",
     n_centers: int = 200,
     centers: object = None,
     bandwidth: float | None = None,
     n_hidden: int = 100,
     tol: float = 1e-10,
-    max_iter: int = 100,
-    learning_rate: float = 1e-3,
+    max_iter: int = 200,
+    learning_rate: float | None = None,
     weight_decay: float | None = None,
-    batch_size: int | None = None,
-    n_epochs: int = 100,
+    batch_size: int | str | None = "auto",
+    n_epochs: int | None = None,
+    validation_fraction: float = 0.1,
     eval_set: tuple[object, object] | None = None,
-    early_stopping_rounds: int | None = None,
+    early_stopping_rounds: int | str | None = "auto",
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -82,9 +83,11 @@ def fit_upu(
     scenario : {"case_control", "single_set"}, default "case_control"
         How rows were drawn: positives and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, (prior n - n_pos) / n_unl.
-    lam : float, default 0
-        >= 0, ridge penalty on all weights but the intercepts.
-    loss : {"sigmoid", "logistic", "squared"}, default "sigmoid"
+    lam : float, optional
+        >= 0, ridge penalty on all weights but the intercepts, of the columns as they are: scale them. By default
+        pi / sqrt(n_pos) for "linear", a twentieth of that for "gauss" and 0 for "mlp", where n_pos is the number of
+        positive rows (the sum of their weights if that is more): the fewer there are, the less their mean is worth.
+    loss : {"sigmoid", "logistic", "squared"}, default "logistic"
     model : {"linear", "gauss", "mlp"}, default "linear"
         "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c;
         "mlp" has one hidden layer of rectified linear units.
@@ -93,33 +96,43 @@ def fit_upu(
     centers : array-like or CSR matrix of shape (n_centers, d), optional
         The centres, in place of drawn ones.
     bandwidth : float, optional
-        > 0; by default the median distance between two centres.
+        > 0; by default the median distance between the rows and the centres.
     n_hidden : int, default 100
         Hidden units of "mlp".
     tol : float, default 1e-10
         Of Newton's method: it ends when half of Newton's decrement, which is about R - min R, is at most ``tol * |R|``.
-    max_iter : int, default 100
+    max_iter : int, default 200
         Most steps of Newton's method.
-    learning_rate : float, default 1e-3
-        Of Adam, as the arguments below; its means decay with 0.9 and 0.999, and eps is 1e-8.
+    learning_rate : float, optional
+        Of Adam, as the arguments below; by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Its means
+        decay with 0.9 and 0.999, and eps is 1e-8.
     weight_decay : float, optional
         >= 0, times all parameters, intercepts included, it is added to the gradient; by default 0.005 for "mlp" (the
         reference setting) and 0 for the others. The risk that is reported does not hold it, nor `lam`.
-    batch_size : int, optional
+    batch_size : int, "auto" or None, default "auto"
         Rows of a step: the next ones of a random order that is drawn anew for each epoch, positive and unlabelled
         rows together, as in the reference; the last batch may be smaller, and a batch without rows of a group has 0 in
-        place of their mean. By default all rows: then nothing is random but the start of "mlp".
-    n_epochs : int, default 100
-        Passes over the rows. With full batches that is 100 steps, as few as `learning_rate` is small: `history` says
-        whether the risk still falls.
+        place of their mean. None is all rows in one batch. "auto" is None for "linear" and "gauss"; for "mlp" it makes
+        as many batches as have 1000 rows, and 10 positive ones on average, each.
+    n_epochs : int, optional
+        Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
+        most 2000 times, or for 100 epochs where there is nothing to stop by.
+    validation_fraction : float, default 0.1
+        In (0, 1), the share of the positive and of the unlabelled rows that "mlp" is not trained on but stopped by,
+        drawn by `random_state`, where early stopping is on and there is no `eval_set`. Nothing is held out where that
+        would be fewer than 10 positive rows, whose risk is all noise.
     eval_set : (X, y), optional
         Rows, positive and unlabelled ones, whose risk with the same prior is computed after each epoch.
-    early_stopping_rounds : int, optional
-        Stop when the risk of `eval_set` has not fallen for so many epochs, and keep the parameters of the best.
+    early_stopping_rounds : int, "auto" or None, default "auto"
+        Stop when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs, and keep the
+        parameters of the best. "linear" and "gauss" are stopped, without an `eval_set`, when the risk of the training
+        rows with its penalties has not fallen by a thousandth in so many epochs. "auto" is 30 where `n_epochs` is left
+        out, and None, which stops nothing, where it is given.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. Refused where there is a `batch_size`.
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
+        round(w) rows of equal weight, but at least as one.
     random_state : int >= 0, numpy.random.Generator or None
-        Of drawn centres, the start of "mlp", and the order of rows.
+        Of drawn centres, the start of "mlp", the order of rows, and which are held out.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
@@ -143,15 +156,22 @@ def fit_upu(
     Warns
     -----
     ConvergenceWarning
-        If Newton's method does not meet `tol`, or all epochs are run though early stopping was asked for.
+        If Newton's method does not meet `tol`, or all epochs are run though they were to be stopped early.
     DegenerateModelWarning
-        If the model calls all training rows the same.
+        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
 
     Notes
     -----
     A step of Newton's method takes O(n d^2), some 5 to 10 of them are usual; with more than 2000 weights O(entries of
     X) for each product of the conjugate gradients in it. An epoch takes O(n d) times the hidden units. Memory beside X:
     O(n + d^2) and O(batch size * n_hidden + d n_hidden). "gauss" holds n times as many numbers as there are centres.
+
+    Scales of columns do not matter to Newton's method, but for what `lam` makes of them. Where `lam` is all but nothing
+    beside the squares of separable rows, scores are so large that the logistic risk is piecewise linear; the steps then
+    go through smoothed risks, `objective` has the least risk so far, and "tol" says that a bound on R - min R is met.
+
+    The reference setting of nnPU's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
+    n_epochs=100``.
 
     The unbiased risk of a flexible model can be driven below 0, where it fits the labelled rows too closely;
     `fit_nnpu` takes such steps back.
@@ -167,13 +187,12 @@ def fit_upu(
     >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
     >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
     >>> rows, y = X[split.train], split.y_train
-    >>> model = fastpu.fit_upu(rows, y, prior=0.45, loss="logistic", lam=0.01)
+    >>> model = fastpu.fit_upu(rows, y, prior=0.45)
     >>> model.status
     'tol'
     >>> model.coef.shape
     (2,)
     """
-    penalty = check_float("lam", lam, low=0)
     shape = check_shape(
         model=model, loss=loss, n_hidden=n_hidden, n_centers=n_centers, centers=centers, bandwidth=bandwidth
     )
@@ -181,13 +200,12 @@ def fit_upu(
     steps = check_int("max_iter", max_iter, low=1)
     training = check_training(
         shape,
-        lam=penalty,
         learning_rate=learning_rate,
         weight_decay=weight_decay,
         batch_size=batch_size,
         n_epochs=n_epochs,
+        validation_fraction=validation_fraction,
         early_stopping_rounds=early_stopping_rounds,
-        eval_set=eval_set,
     )
     is_convex = shape.model != "mlp" and shape.loss != "sigmoid"
     if is_convex and eval_set is not None:
@@ -201,17 +219,18 @@ def fit_upu(
         function="fit_upu",
         prior=prior,
         scenario=scenario,
+        lam=lam,
         shape=shape,
         sample_weight=sample_weight,
         random_state=random_state,
         n_threads=n_threads,
     )
-    if not is_convex or shape.model != "linear" or penalty > 0:  # else the scale of columns does not matter
+    if not is_convex or shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     fitted: Any
     if is_convex:
-        fitted, unfinished = _solve(rows, shape, penalty, tolerance, steps, callback, progress)
-        warn_of(fitted, rows, None, unfinished)
+        fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
+        warn_of(fitted, rows, unfinished)
     else:
         fitted = fit_by_adam(
             rows,
@@ -223,12 +242,11 @@ def fit_upu(
             callback=callback,
             progress=progress,
         )
-        warn_of(fitted, rows, training)
     return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`
 
 
 def _solve(
-    rows: Rows, shape: Shape, lam: float, tol: float, max_iter: int, callback: object, progress: object
+    rows: Rows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
 ) -> tuple[RiskMachine, str]:
     """Return the minimiser of the convex risk, and what is to be said if it was not reached."""
     if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
@@ -248,7 +266,7 @@ def _solve(
             rows.weights,
             loss=shape.loss,
             prior=rows.prior,
-            lam=lam,
+            lam=rows.lam,
             tol=tol,
             max_iter=min(max_iter, _MANY),
             callback=None if hook is None else on_step,
@@ -273,7 +291,6 @@ def _solve(
         params={
             "method": rows.function,
             **rows.params(),
-            "lam": lam,
             **shape.params(),
             "tol": tol,
             "max_iter": max_iter,

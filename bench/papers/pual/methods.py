@@ -35,11 +35,21 @@ class Wide:
         return self._fit(X, y, kernel="rbf", gamma=gamma, C_unl=C_unl, sigma=sigma, **self._options)
 
 
+#: The settings of the authors of nnPU; all rows fit into their batches of 10,000.
+_REFERENCE = {
+    "model": "mlp",
+    "loss": "sigmoid",
+    "learning_rate": 1e-3,
+    "batch_size": None,
+    "n_epochs": 100,
+}
+
+
 class Networks:
     """uPU or nnPU with the reference network; nothing is tuned."""
 
     def __init__(self, fit: Any, prior: float, seed: int) -> None:
-        self._fit, self._options = fit, {"prior": prior, "model": "mlp", "random_state": seed}
+        self._fit, self._options = fit, {**_REFERENCE, "prior": prior, "random_state": seed}
 
     def __call__(self, X: NDArray[np.float64], y: NDArray[np.int8]) -> Any:
         return self._fit(X, y, **self._options)

@@ -16,8 +16,10 @@
 //
 // A step is one of Adam (Kingma and Ba 2015, algorithm 1) for a batch of rows: all of them, or the next ones of a
 // random order that is drawn anew for each epoch; the last batch may be smaller, and of a batch without rows of a group
-// the means over that group are 0. To the gradient, lam w is added for the weights w (coef and hidden_coef), and
-// weight_decay theta for all parameters theta; the risk that is reported does not hold them.
+// the means over that group are 0. Training ends after n_epochs, or before when the risk of evaluation rows, or, where
+// there are none, that of the training rows with its penalties, has stopped falling. To the gradient, lam w is added
+// for the weights w (coef and hidden_coef), and weight_decay theta for all parameters theta; the risk that is reported
+// does not hold them.
 //
 // A batch of b rows takes O(b d h) and memory O(b h) beside X and four times the parameters. All sums are over fixed
 // blocks, so that parameters are bitwise the same for every number of threads and every instruction-set level.
@@ -54,6 +56,10 @@ struct PuRows {
   View x;
   const std::int8_t* labels = nullptr;
   const double* weights = nullptr;
+  const index_t* chosen = nullptr;  // numbers of the rows that count, one of them as often as it is named; null: all
+  index_t n_chosen = 0;
+
+  index_t n() const { return chosen == nullptr ? x.n_rows : n_chosen; }
 };
 
 struct PuRisk {
@@ -73,9 +79,12 @@ struct NnpuOptions {
   double square_decay = 0.999;
   double eps = 1e-8;
   index_t n_epochs = 100;
-  index_t batch_size = 0;             // 0: all rows
-  std::uint64_t seed = 0;             // of the order of rows
-  index_t early_stopping_rounds = 0;  // epochs without a lower risk of the evaluation rows; 0: none
+  index_t batch_size = 0;  // 0: all rows
+  std::uint64_t seed = 0;  // of the order of rows
+  // Training stops after so many epochs without a lower risk of the evaluation rows, whose best parameters are kept;
+  // or, without evaluation rows, without a fall by a share of 1e-4 of the training rows' risk with its penalties. 0:
+  // never.
+  index_t early_stopping_rounds = 0;
 };
 
 // What the risk of some rows is made of.

@@ -9,7 +9,14 @@
 // Newton's method with a step length that lowers R enough. For the squared loss its first step is the solution in
 // closed form, and what follows takes rounding out of it. Up to 2000 features the system is solved by Cholesky's
 // method, which takes O(n d^2); with more by conjugate gradients, O(entries of X) for each product. R - min R is about
-// half of what Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|.
+// half of what Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|, and little is left of
+// the gradient of columns divided by their largest entries: scales of columns matter to lam alone.
+//
+// Where lam is all but nothing beside the squares of rows that can be separated, scores are so large that the logistic
+// R is all but piecewise linear, of which Newton's method sees one piece at a time. What is minimised then has
+// width log(1 + e^(f / width)) in place of phi, with a width that is as large as scores to begin with and falls in
+// steps. R - min R is at most width log 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends
+// when that is within tol |R|.
 //
 // With lam = 0, R may have no minimum. For the logistic loss that is so if and only if some f has R <= 0: along t f,
 // t > 1, R then falls for ever. For the squared loss it takes a direction in which unlabelled rows do not differ.
@@ -43,7 +50,7 @@ struct UpuProblem {
 struct UpuOptions {
   ConvexPuLoss loss = ConvexPuLoss::logistic;
   double tol = 1e-10;
-  index_t max_iter = 100;
+  index_t max_iter = 200;
 };
 
 enum class UpuStatus {
@@ -65,7 +72,7 @@ using UpuCallback = std::function<bool(const UpuStep&)>;
 struct UpuResult {
   std::vector<double> coef;
   double intercept = 0;
-  std::vector<double> risks;  // at the start, w = b = 0, and after each step
+  std::vector<double> risks;  // the least so far, at the start, w = b = 0, and after each step
   double decrement = 0;       // at the last point whose derivatives are known
   UpuStatus status = UpuStatus::tol;
 };

@@ -1,0 +1,84 @@
+"""Which rows Adam trains on, in what batches, and which are held out to judge its epochs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Split", "n_held_out", "split_rows"]
+
+_LEAST_HELD = 10  # positive rows: the risk of fewer is too noisy to stop by
+_ROWS_A_BATCH = 1000  # at least, in batches of batch_size="auto"
+_POSITIVES_A_BATCH = 10  # on average, in these
+_MOST_COPIES = 2**24  # of all rows together, as which weights are shuffled, or four of each row
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows by their number. A row of weight 3 that comes in batches is named three times, as if it were there thrice.
+
+    `chosen` are the rows to train on, None for all, and `weights` what each counts whenever it is named, None for 1.
+    `held` are those that judge the epochs, None for none.
+    """
+
+    chosen: NDArray[np.int64] | None
+    weights: NDArray[np.float64] | None
+    batch_size: int | None
+    held: NDArray[np.int64] | None
+    held_weights: NDArray[np.float64] | None
+
+
+def n_held_out(n_pos: int, fraction: float) -> int:
+    """Return how many of so many positive rows are held out: none where they would be too few to stop by."""
+    count = round(fraction * n_pos)
+    return count if _LEAST_HELD <= count < n_pos else 0
+
+
+def split_rows(
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    *,
+    fraction: float | None,
+    batch_size: int | str | None,
+    generator: np.random.Generator,
+) -> Split:
+    """Hold out `fraction` of the positive and of the unlabelled rows, unless it is None, and choose batches."""
+    copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
+    held = np.zeros(labels.size, dtype=np.int64)
+    if fraction is not None and n_held_out(int(copies[labels == 1].sum()), fraction):
+        for group in (1, 0):
+            rows = np.repeat(np.flatnonzero(labels == group), copies[labels == group])
+            count = min(max(1, round(fraction * rows.size)), rows.size - 1)
+            held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
+    left = copies - held
+    each = None if weights is None else weights / copies
+    size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
+    if size is None:  # a row comes once, with all that is left of its weight
+        chosen = np.flatnonzero(left).astype(np.int64) if held.any() else None
+        mass = weights if not held.any() or each is None else each * left
+    else:
+        chosen = np.repeat(np.arange(labels.size), left) if held.any() or weights is not None else None
+        mass = each
+    judges = np.flatnonzero(held).astype(np.int64) if held.any() else None
+    of_judges = None if each is None or judges is None else (each * held)[judges]
+    return Split(chosen, mass, size, judges, of_judges)
+
+
+def _copies(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return as how many copies a row of each weight is shuffled: the weight itself if that is an integer."""
+    most = max(_MOST_COPIES, 4 * weights.size)
+    total = float(weights.sum())
+    scaled = weights * (most / total) if total > most else weights
+    return np.maximum(1, np.rint(scaled)).astype(np.int64)
+
+
+def _batch_size(left: NDArray[np.int64], labels: NDArray[np.int8]) -> int | None:
+    """Return the size of batches with enough rows, and enough positive ones, in each; None for all rows at once."""
+    n, n_pos = int(left.sum()), int(left[labels == 1].sum())
+    n_batches = min(n // _ROWS_A_BATCH, n_pos // _POSITIVES_A_BATCH)
+    return -(-n // n_batches) if n_batches > 1 else None
