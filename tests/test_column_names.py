@@ -129,8 +129,8 @@ def test_names_are_put_in_once():
         columns_named(NAMES),
     ):
         raise ValueError("column 0 and row 3, column 1")
-    for text in ("column 0", "no columns, no column names"):
+    for text in ("column 0 ('age')", "column 0", "no columns, no column names"):
         names = None if text == "column 0" else NAMES
-        with pytest.raises(ValueError, match=f"^{text}$"), columns_named(names):
+        with pytest.raises(ValueError, match=f"^{re.escape(text)}$"), columns_named(names):
             raise ValueError(text)
     assert where_column(3, None) == "column 3"

@@ -47,7 +47,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--shares", nargs="+", type=float, default=[0.05, 0.3], help="labelled (default: .05 .3)")
     parser.add_argument("--splits", type=int, default=2, help="random splits (default: %(default)s)")
     parser.add_argument("--max-rows", type=int, default=2000, help="to fit, and to test (default: %(default)s)")
-    parser.add_argument("--limit", type=float, default=5.0, help="seconds of a fit (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds of a fit (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time (default: %(default)s)")
     parser.add_argument("--output", type=Path, help="file for the tables, Markdown (default: none written)")
     options = parser.parse_args(argv)

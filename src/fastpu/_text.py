@@ -53,7 +53,7 @@ def columns_named(names: tuple[str, ...] | None) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        named = re.sub(r"\bcolumn (\d+)", lambda found: where_column(int(found[1]), names), str(error))
+        named = re.sub(r"\bcolumn (\d+)(?! \()", lambda found: where_column(int(found[1]), names), str(error))
         if named == str(error):
             raise
         raise ValueError(named) from None
