@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -20,16 +21,20 @@ namespace {
 
 using detail::Elbow;
 
-constexpr double kTrivial = 1e-9;       // of the reach of h: a first breakpoint below is 0
-constexpr double kVanishing = 1e-290;   // a first breakpoint below which 1 / lam is no number, soon or at once
-constexpr double kPrecision = 1e-8;     // of the reach: the least lam at which the margin can be told
-constexpr double kOnMargin = 1e-9;      // slack of a row on the margin, relative to lam
-constexpr double kMostOnMargin = 1e-6;  // the same after many steps that lead nowhere
-constexpr double kRounding = 1e-14;     // of the reach: slack that is rounding
-constexpr double kAtBound = 1e-11;      // of its box, a value at its bound
-constexpr double kResidual = 1e-11;     // of the margin, relative to lam: larger ones are corrected
+constexpr double kTrivial = 1e-9;          // of the reach of h: a first breakpoint below is 0
+constexpr double kVanishing = 1e-290;      // a first breakpoint below which 1 / lam is no number, soon or at once
+constexpr double kPrecision = 1e-8;        // of the reach: the least lam at which the margin can be told
+constexpr double kOnMargin = 1e-9;         // slack of a row on the margin, relative to lam
+constexpr double kOnMarginOfRows = 1e-12;  // the same where rows are shown, whose scores lose no more to rounding
+constexpr double kMostOnMargin = 1e-6;     // the same after many steps that lead nowhere
+constexpr double kRounding = 1e-14;        // of the reach: slack that is rounding
+constexpr double kAtBound = 1e-11;         // of its box, a value at its bound
+constexpr double kResidual = 1e-11;        // of the margin, relative to lam: larger ones are corrected
 constexpr double kSlopeResidual = 1e-9;
-constexpr double kNoStep = 1e-13;  // of lam
+constexpr int kMostPolishes = 3;
+constexpr int kSettle = 20;           // breakpoints
+constexpr double kMostShare = 0.999;  // of lam, the longest step that is not the last, where rows are shown
+constexpr double kNoStep = 1e-13;     // of lam
 constexpr int kMostNoSteps = 20;
 constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;  // of the reach, lam
@@ -63,6 +68,14 @@ class Walk {
   void move(Elbow& elbow, double step, index_t first_exit);
   void polish(Elbow& elbow);
   void recompute(bool with_reach);
+  void add(const std::vector<index_t>& rows, const std::vector<double>& factors, const std::vector<double>& weights,
+           std::vector<double>& sums);
+  void put(const std::vector<index_t>& rows, std::vector<double>& change);
+  void settle(Elbow& elbow);
+  double room_along(index_t i, double slope) const;
+  void release(Elbow& elbow, index_t i);
+  bool is_last_segment(const Elbow& elbow) const;
+  void note_violation();
   void set_side(index_t i, bool moves);
   void note_knot(const std::vector<index_t>& changed);
   bool finish(PathStatus status) {
@@ -71,7 +84,10 @@ class Walk {
   }
   detail::PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
   double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
-  double reach() const { return reach_ * std::min(1.0, sum_alpha_ / first_sum_); }
+  // What scores consist of at most, whose rounding they have.
+  double reach() const {
+    return rows_->is_linear() ? rows_->reach(w_.data()) : reach_ * std::min(1.0, sum_alpha_ / first_sum_);
+  }
 
   KernelCache<double>& cache_;
   const SvmPathProblem& problem_;
@@ -83,11 +99,14 @@ class Walk {
   detail::PathRecord record_{result_};
   detail::PathPoint point_;     // of the columns, as all that follows
   std::vector<double> beta_;    // y a
+  std::vector<double> w_;       // X'(y a), where K is linear with few features
   std::vector<double> h_;       // K (y a)
   std::vector<double> v_;       // K u, u the slopes of y a
   std::vector<double> weight_;  // of PathSlacks
   std::vector<double> side_;
   std::vector<double> ones_;
+  std::vector<index_t> all_;  // 0, 1, ...
+  int n_unsettled_ = 0;
   detail::PathRows* rows_ = nullptr;
   detail::PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)
@@ -102,6 +121,7 @@ class Walk {
   bool speed_is_known_ = false;  // v belongs to the rows that move
   bool has_new_speed_ = false;   // it does, but has not been looked at
   double work_ = 0;              // of updates since h was computed
+  double lam_of_scores_ = 0;     // where it was
   index_t most_events_ = 0;
   std::vector<index_t> weak_;    // on the margin, not moving
   std::vector<index_t> near_;    // room for a list
@@ -111,7 +131,9 @@ class Walk {
 void Walk::find_start() {
   const index_t n = problem_.n;
   result_.heavier = detail::heavier_class(problem_);
-  result_.start = detail::start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  auto start = detail::start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  result_.start = std::move(start.alpha);
+  w_ = std::move(start.weights);
   cache_.set_columns(problem_.rows, n, team_);
   auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
   for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
@@ -127,11 +149,13 @@ void Walk::find_start() {
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   ones_.assign(at(n), 1.0);
+  all_.resize(at(n));
+  std::iota(all_.begin(), all_.end(), index_t{0});
   near_.resize(at(n));
   record_.set_order(std::move(order));
 }
 
-// h = K (y a) and what follows from it.
+// h = K (y a) and what follows from it. Where there are weights, y a is what has lost digits.
 void Walk::recompute(bool with_reach) {
   std::vector<index_t> support;
   std::vector<double> factors;
@@ -141,14 +165,31 @@ void Walk::recompute(bool with_reach) {
     factors.push_back(point_.alpha[at(i)] * point_.label[at(i)]);
   }
   std::ranges::fill(h_, 0.0);
-  rows_->add(support, factors.data(), h_.data());
+  if (rows_->is_linear()) {
+    rows_->add_weighted(w_.data(), h_.data());
+  } else {
+    rows_->add(support, factors.data(), h_.data());
+  }
   sum_alpha_ = 0;
   for (const double factor : factors) sum_alpha_ += std::abs(factor);
   work_ = 0;
+  lam_of_scores_ = lam_;
   if (!with_reach) return;
+  first_sum_ = sum_alpha_;
+  if (rows_->is_linear()) return;
   for (double& factor : factors) factor = std::abs(factor);
   reach_ = rows_->reach(support, factors.data());
-  first_sum_ = sum_alpha_;
+}
+
+// K times something, of all rows; where K is linear, X'something is known.
+void Walk::add(const std::vector<index_t>& rows, const std::vector<double>& factors, const std::vector<double>& weights,
+               std::vector<double>& sums) {
+  if (rows_->is_linear()) {
+    rows_->add_weighted(weights.data(), sums.data());
+  } else {
+    rows_->add(rows, factors.data(), sums.data());
+  }
+  work_ += static_cast<double>(rows.size());
 }
 
 void Walk::set_side(index_t i, bool moves) {
@@ -169,7 +210,7 @@ bool Walk::find_first_breakpoint() {
   }
   lam_ = (top - bottom) / 2;
   a0_ = lam_ - top;
-  const bool is_trivial = lam_ <= kTrivial * reach_;
+  const bool is_trivial = rows_->is_linear() ? !(lam_ > 0) : lam_ <= kTrivial * reach_;
   if (!std::isfinite(lam_) || (!is_trivial && lam_ < kVanishing))
     throw std::invalid_argument(
         "X and kernel must be such that sums of kernel values neither overflow nor vanish; scale X");
@@ -177,8 +218,22 @@ bool Walk::find_first_breakpoint() {
 }
 
 void Walk::note_knot(const std::vector<index_t>& changed) {
-  if (!watch_->is_partial()) norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
-  record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed);
+  if (rows_->is_linear()) {
+    norm_ = loops_.dot(w_.data(), w_.data(), rows_->n_features());
+  } else if (!watch_->is_partial()) {
+    norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+  }
+  record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed, w_);
+  if (lam_ > 0 && !watch_->is_partial()) note_violation();
+}
+
+// How far scores of this point, where all are known, are from what is optimal.
+void Walk::note_violation() {
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
+    if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);
+    if (point_.bound(i) <= 0) result_.violation = std::max(result_.violation, slack);
+  }
 }
 
 // Lists the rows on the margin that do not move.
@@ -244,8 +299,7 @@ void Walk::find_speed(Elbow& elbow) {
   for (int time = 0; time < 3; ++time) {
     if (!has_new_speed_) {
       std::ranges::fill(v_, 0.0);
-      rows_->add(moving, elbow.slopes().data(), v_.data());
-      work_ += static_cast<double>(moving.size());
+      add(moving, elbow.slopes(), elbow.slope_weights(), v_);
     }
     has_new_speed_ = false;
     double worst = 0;
@@ -259,32 +313,85 @@ void Walk::find_speed(Elbow& elbow) {
   }
 }
 
-// Takes away what rounding has left between the moving rows and the margin.
+// Takes away what rounding has left between the moving rows and the margin. A row that meets a bound on the way leaves.
 void Walk::polish(Elbow& elbow) {
-  const auto& moving = elbow.moving();
-  if (moving.empty()) return;
-  std::vector<double> residual(moving.size());
+  const bool is_linear = rows_->is_linear();
+  std::vector<double> residual;
   std::vector<double> change;
-  double worst = 0, offset = 0;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
-    worst = std::max(worst, std::abs(residual[k]));
+  std::vector<double> weights;
+  for (std::size_t left = is_linear ? kMostPolishes + elbow.moving().size() : 1; left > 0; --left) {
+    const std::vector<index_t> moving = elbow.moving();
+    if (moving.empty()) return;
+    double worst = 0, offset = 0;
+    residual.resize(moving.size());
+    for (std::size_t k = 0; k < moving.size(); ++k) {
+      residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
+      worst = std::max(worst, std::abs(residual[k]));
+    }
+    const double sum = is_linear ? 0 : loops_.dot(beta_.data(), ones_.data(), problem_.n);
+    if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) break;
+    elbow.correct(residual, -sum, change, offset, weights);
+    if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
+    double length = 1;
+    index_t blocked = -1;
+    for (std::size_t k = 0; is_linear && k < moving.size(); ++k) {
+      const double room = room_along(moving[k], change[k] * point_.label[at(moving[k])]);
+      if (room < length) {
+        length = room;
+        blocked = moving[k];
+      }
+    }
+    for (double& each : change) each *= length;
+    for (double& each : weights) each *= length;
+    put(moving, change);
+    a0_ += length * offset;
+    for (std::size_t f = 0; f < weights.size(); ++f) w_[f] += weights[f];
+    add(moving, change, weights, h_);
+    if (blocked < 0) continue;
+    const auto place = std::ranges::find(moving, blocked) - moving.begin();
+    point_.alpha[at(blocked)] = change[at(place)] * point_.label[at(blocked)] < 0 ? 0 : point_.cost[at(blocked)];
+    beta_[at(blocked)] = point_.alpha[at(blocked)] * point_.label[at(blocked)];
+    release(elbow, blocked);
   }
-  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
-  if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) return;
-  elbow.correct(residual, -sum, change, offset);
-  if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) return;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    const std::size_t i = at(moving[k]);
+  if (is_linear) settle(elbow);
+}
+
+double Walk::room_along(index_t i, double slope) const {
+  if (slope == 0) return kInfinity;
+  return slope < 0 ? point_.alpha[at(i)] / -slope : (point_.cost[at(i)] - point_.alpha[at(i)]) / slope;
+}
+
+// Adds changes to y a, up to the bounds; then they are what was added.
+void Walk::put(const std::vector<index_t>& rows, std::vector<double>& change) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::size_t i = at(rows[k]);
     const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
     change[k] = (value - point_.alpha[i]) * point_.label[i];
     beta_[i] = value * point_.label[i];
     sum_alpha_ += value - point_.alpha[i];
     point_.alpha[i] = value;
   }
-  a0_ += offset;
-  rows_->add(moving, change.data(), h_.data());
-  work_ += static_cast<double>(moving.size());
+}
+
+// Where there are weights, they are right, and y a follows them: its sum is to be 0, and that of its rows the weights.
+void Walk::settle(Elbow& elbow) {
+  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
+  if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
+  n_unsettled_ = 0;
+  std::vector<double> lack(w_.size());
+  rows_->add_to_weights(all_, beta_.data(), lack.data());
+  for (std::size_t f = 0; f < w_.size(); ++f) lack[f] = w_[f] - lack[f];
+  std::vector<double> change;
+  elbow.fit(lack, -sum, change);
+  if (std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) put(elbow.moving(), change);
+}
+
+// A row at a bound does not move any more, unless the next direction says that it must.
+void Walk::release(Elbow& elbow, index_t i) {
+  elbow.leave(i);
+  set_side(i, false);
+  forced_.push_back(i);
+  speed_is_known_ = false;
 }
 
 // Moves on by `step`; rows that reach a bound leave.
@@ -315,15 +422,11 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
   norm_ = std::max(0.0, norm_ + step * slope_sum * (2 * lam_ - step));
   watch_->learn(step);
   loops_.add(h_.data(), step, v_.data(), problem_.n);
-  rows_->add(exits, rounded.data(), h_.data());
+  if (rows_->is_linear()) loops_.add(w_.data(), step, elbow.slope_weights().data(), rows_->n_features());
+  if (!rows_->is_linear()) rows_->add(exits, rounded.data(), h_.data());
   a0_ += step * elbow.offset_slope();
   lam_ -= step;
-  for (const index_t i : exits) {
-    elbow.leave(i);
-    set_side(i, false);
-    forced_.push_back(i);
-    speed_is_known_ = false;
-  }
+  for (const index_t i : exits) release(elbow, i);
   watch_->note(elbow, exits);
 }
 
@@ -363,14 +466,28 @@ detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
     const index_t row = elbow.moving()[k];
     const std::size_t i = at(row);
     const double slope = elbow.slopes()[k] * point_.label[i];
-    if (slope == 0 || point_.bound(row) * slope < 0) continue;
-    const double room = slope < 0 ? point_.alpha[i] / -slope : (point_.cost[i] - point_.alpha[i]) / slope;
+    if (point_.bound(row) * slope < 0) continue;
+    const double room = room_along(row, slope);
     if (room < next.step) {
       next.step = room;
       exit = row;
     }
   }
   return next;
+}
+
+// Whether the weights of features go to 0 together with lam, up to the rounding of what they consist of.
+bool Walk::is_last_segment(const Elbow& elbow) const {
+  if (elbow.moving().empty()) return false;
+  const double most = reach();
+  std::vector<double> sizes(w_.size());
+  rows_->add_sizes(beta_.data(), sizes.data());
+  for (std::size_t f = 0; f < w_.size(); ++f) {
+    const double size = std::min(sizes[f], most / rows_->largest(static_cast<index_t>(f)));
+    if (std::abs(w_[f] + lam_ * elbow.slope_weights()[f]) > kOnMargin * std::abs(w_[f]) + kRounding * size)
+      return false;
+  }
+  return true;
 }
 
 // The step to the next breakpoint, and the row that leaves there. True if it ends at the floor of precision.
@@ -394,9 +511,17 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
     }
   }
   step = next.step;
+  const bool is_linear = rows_->is_linear();
+  bool is_last = options_.lam_min == 0 && step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
+  if (is_linear && step > kMostShare * lam_) {
+    // From far above a breakpoint its place is rounding: a part of the way is gone first.
+    is_last = options_.lam_min == 0 && is_last_segment(elbow);
+    step = kMostShare * lam_;
+    next.row = exit = -1;
+  }
   // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
-  const double floor = kPrecision * reach();
-  if (step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach() && options_.lam_min == 0) {
+  const double floor = is_linear ? 0 : kPrecision * reach();
+  if (is_last) {
     step = lam_;
     exit = -1;
   } else if (lam_ - std::min(step, lam_) < floor && options_.lam_min < floor) {
@@ -444,8 +569,9 @@ bool Walk::take_step(Elbow& elbow) {
     move(elbow, step, exit);
     lam_ = target;
     if (!watch_->is_partial()) {
+      const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
+      if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
       polish(elbow);
-      if (lam_ > 0 && work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
     }
   }
   note_knot(changed);
@@ -472,6 +598,7 @@ SvmPathResult Walk::run() {
   double shift = 0;
   for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
   if (!(shift > 0)) shift = 1;
+  if (rows.is_linear()) on_margin_ = kOnMarginOfRows;
   Elbow elbow(rows, point_, shift, options_.isa);
   for (index_t i = 0; i < problem_.n; ++i) {
     set_side(i, false);
@@ -479,14 +606,12 @@ SvmPathResult Walk::run() {
     elbow.enter(i);
     if (!elbow.is_moving(i)) weak_.push_back(i);
   }
+  lam_of_scores_ = lam_;
+  if (rows.is_linear()) polish(elbow);
   note_knot({});
   while (take_step(elbow)) team_.poll();
   recompute(false);  // certifies the end
-  for (index_t i = 0; lam_ > 0 && i < problem_.n; ++i) {
-    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
-    if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);
-    if (point_.bound(i) <= 0) result_.violation = std::max(result_.violation, slack);
-  }
+  if (lam_ > 0) note_violation();
   return std::move(result_);
 }
 

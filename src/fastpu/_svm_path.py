@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _MANY = 2**62
+_FEW_FEATURES = 128  # up to which the core of a linear path works with the rows: its kernel rows would be larger
 _LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam has their size, and its square must be a number
 
 
@@ -143,6 +144,8 @@ def follow_path(
         return hook is not None and hook(PathRound(n_breakpoints, limit, lam, n_margin, objective))
 
     is_function = kernel.name == "callable"
+    if kernel.name == "linear" and isinstance(native, tuple) and native[3][1] <= _FEW_FEATURES:
+        native = convert_rows(native, np.dtype(np.float64), sparse=False)
     centre = _centre(native, rows) if kernel.name == "linear" else None
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
     found: dict[str, Any] = _core.svm_path(
@@ -163,7 +166,10 @@ def follow_path(
         isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
-    if centre is not None and found["lams"].size:
+    found["weights"] = found["weights"].reshape(found["lams"].size, -1)
+    if centre is not None and found["weights"].size:
+        found["offsets"] -= np.einsum("ij,j->i", found["weights"], centre)
+    elif centre is not None and found["lams"].size:
         of_path: Any = take_rows(native, rows)
         found["offsets"] -= _along(found, labels, (of_path - centre) @ centre)
     return found

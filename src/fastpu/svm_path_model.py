@@ -122,6 +122,7 @@ class SVMPath(Model):
     gamma: float | None
     degree: int
     coef0: float
+    weights: NDArray[np.float64] | None = None
     train_dense: NDArray[np.float64] | None = None
     train_data: NDArray[np.float64] | None = None
     train_indices: NDArray[np.int32] | None = None
@@ -129,7 +130,7 @@ class SVMPath(Model):
     function: Callable[..., Any] | None = None
     violation: float
 
-    _ndim: ClassVar[Mapping[str, int]] = {"train_dense": 2}
+    _ndim: ClassVar[Mapping[str, int]] = {"weights": 2, "train_dense": 2}
 
     # ------------------------------------------------------------------------------------------- the fields
 
@@ -173,6 +174,8 @@ class SVMPath(Model):
         """For the linear kernel the coefficients at each breakpoint, of shape (len(lams), n_features)."""
         if self.kernel != "linear":
             return None
+        if self.weights is not None:
+            return self.weights[: self.lams.size] / self.lams[:, None]
         train = centred(self.train())
         beta: Any = self.changes()[: self.lams.size] @ user_rows(train)
         beta = np.asarray(beta.toarray() if sp.issparse(beta) else beta)
@@ -221,10 +224,13 @@ class SVMPath(Model):
         if not (math.isfinite(offset / lam) and math.isfinite(float(alpha.max(initial=0)) / lam)):
             raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
+        rows = self._machine_rows(support, alpha[support] * self.labels[support] / lam)
+        if self.weights is not None:
+            rows["coef"] = self._along(self.weights, lam) / lam
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
-            **self._machine_rows(support, alpha[support] * self.labels[support] / lam),
+            **rows,
             intercept=offset / lam,
             threshold=self.threshold,
             threshold_rule=self.threshold_rule,
@@ -269,6 +275,16 @@ class SVMPath(Model):
         if math.isnan(norm):  # |w|^2 is beyond the largest number at one of the two
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
+
+    def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return what has these values at the knots, is linear between them and constant above, at `lam`."""
+        if lam >= self.knots[0]:
+            return values[0]
+        after = int(np.searchsorted(-self.knots, -lam))
+        left, right = self.knots[after - 1], self.knots[after]
+        share = (left - lam) / (left - right)
+        between: NDArray[np.float64] = (1 - share) * values[after - 1] + share * values[after]
+        return between
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
@@ -363,6 +379,15 @@ class SVMPath(Model):
 
     def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
+        if self.weights is not None:
+            for block in row_blocks(native, max(1, self.knots.size)):
+                given = user_rows(slice_rows(native, block))
+                if isinstance(native, tuple):
+                    products = np.asarray((given @ self.weights.T).T)
+                else:
+                    products = np.einsum("kj,ij->ki", self.weights, given)
+                yield block, products + self.offsets[:, None]
+            return
         changes, first = self.changes(), self.start_alpha * self.labels
         for rows in row_blocks(native, max(1, self.rows.size, self.knots.size)):
             for start in range(rows.start, rows.stop, _COLUMNS):

@@ -92,6 +92,7 @@ struct SvmPathResult {
   // of them a and a0 are linear in lam. None if the path is trivial.
   std::vector<double> lams;
   std::vector<double> offsets;    // a0
+  std::vector<double> weights;    // lam w at each, one after the other, where kernel rows were not formed; or empty
   std::vector<double> objective;  // sum_i c_i (1 - y_i f(x_i))_+ + lam/2 |w|^2; 0 where lam = 0
   std::vector<double> norm;       // |w|^2; 0 where lam = 0
   std::vector<index_t> n_margin;  // rows that move on from the knot
@@ -105,7 +106,9 @@ struct SvmPathResult {
   std::vector<PathEvent> event_kind;
   std::vector<std::int32_t> event_row;
 
-  double violation = 0;  // largest at the last knot with lam > 0: of y f >= 1 where a < c, y f <= 1 where a > 0
+  // Largest at the knots with lam > 0 where all scores were computed, the last one included: of y f >= 1 where a < c,
+  // y f <= 1 where a > 0.
+  double violation = 0;
 };
 
 // Throws std::invalid_argument for labels or costs out of range.

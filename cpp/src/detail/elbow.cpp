@@ -21,14 +21,19 @@ Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
       point_(point),
       shift_(shift),
       isa_(isa),
-      factor_(shift, isa),
+      factor_(shift, isa, rows.n_features()),
       place_(point.alpha.size(), -1),
       reached_(point.alpha.size(), 0.0) {}
 
 double Elbow::enter(index_t i) {
-  column_.resize(moving_.size());
-  rows_.take(i, moving_, column_.data());
-  const double pivot = factor_.add(column_.data(), rows_.diagonal(i), point_.label[at(i)]);
+  double pivot = 0;
+  if (rows_.is_linear()) {
+    pivot = factor_.add_features(rows_.features(i), point_.label[at(i)]);
+  } else {
+    column_.resize(moving_.size());
+    rows_.take(i, moving_, column_.data());
+    pivot = factor_.add(column_.data(), rows_.diagonal(i), point_.label[at(i)]);
+  }
   if (!ElbowFactor::is_dependent(pivot)) {
     place_[at(i)] = static_cast<index_t>(moving_.size());
     moving_.push_back(i);
@@ -46,7 +51,7 @@ void Elbow::leave(index_t i) {
 
 bool Elbow::refactor() {
   const std::vector<index_t> moving = moving_;
-  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_));
+  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_, rows_.n_features()));
   moving_.clear();
   for (const index_t i : moving) place_[at(i)] = -1;
   for (const index_t i : moving) enter(i);
@@ -107,6 +112,8 @@ double Elbow::rate(index_t i, const double* speed) {
   double v = 0;
   if (speed != nullptr) {
     v = speed[i];
+  } else if (rows_.is_linear()) {
+    for (std::size_t f = 0; f < slope_weights_.size(); ++f) v += rows_.features(i)[f] * slope_weights_[f];
   } else {
     column_.resize(moving_.size());
     rows_.take(i, moving_, column_.data());
@@ -125,10 +132,7 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
       if (!enter_pair(weak)) return Outcome::nothing_moves;
       speed = nullptr;
     }
-    if (speed == nullptr) {
-      slopes_.resize(moving_.size());
-      factor_.solve_labels(slopes_.data(), offset_slope_);
-    }
+    if (speed == nullptr) solve();
     const index_t blocked = find_blocked();
     if (blocked >= 0) {
       leave(blocked);
@@ -163,28 +167,34 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
       dependent.push_back(worst);
     }
   }
-  if (speed == nullptr && !moving_.empty()) {
-    slopes_.resize(moving_.size());
-    factor_.solve_labels(slopes_.data(), offset_slope_);
-  }
+  if (speed == nullptr && !moving_.empty()) solve();
   return moving_.empty() ? Outcome::nothing_moves : Outcome::found;
 }
 
-void Elbow::correct(const std::vector<double>& residual, double total, std::vector<double>& change,
-                    double& offset) const {
+void Elbow::solve() {
+  slopes_.resize(moving_.size());
+  if (rows_.is_linear()) slope_weights_.resize(at(rows_.n_features()));
+  factor_.solve_labels(slopes_.data(), offset_slope_, rows_.is_linear() ? slope_weights_.data() : nullptr);
+}
+
+void Elbow::correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset,
+                    std::vector<double>& weights) const {
   change.resize(moving_.size());
-  factor_.solve(residual.data(), total, change.data(), offset);
+  if (rows_.is_linear()) weights.resize(at(rows_.n_features()));
+  factor_.solve(residual.data(), total, change.data(), offset, rows_.is_linear() ? weights.data() : nullptr);
 }
 
 void Elbow::refine(const std::vector<double>& residual) {
   std::vector<double> change;
+  std::vector<double> weights;
   double offset = 0;
   double sum = 0;
   for (const double each : slopes_) sum += each;
   std::vector<double> wanted(residual);
   for (double& each : wanted) each = -each;
-  correct(wanted, -sum, change, offset);
+  correct(wanted, -sum, change, offset, weights);
   for (std::size_t k = 0; k < slopes_.size(); ++k) slopes_[k] += change[k];
+  for (std::size_t f = 0; f < weights.size(); ++f) slope_weights_[f] += weights[f];
   offset_slope_ += offset;
 }
 
