@@ -166,7 +166,8 @@ def follow_path(
         isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
-    found["weights"] = found["weights"].reshape(found["lams"].size, -1)
+    n_knots = found["lams"].size
+    found["weights"] = found["weights"].reshape(n_knots, found["weights"].size // max(1, n_knots))
     if centre is not None and found["weights"].size:
         found["offsets"] -= np.einsum("ij,j->i", found["weights"], centre)
     elif centre is not None and found["lams"].size:

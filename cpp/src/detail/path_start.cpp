@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "detail/elbow_factor.hpp"
 #include "detail/margin_task.hpp"
@@ -23,17 +25,26 @@ constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cac
 constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
 constexpr double kLostSum = 1e-6;        // a sum that is wrong by more, relatively, is rounding
 constexpr double kLostWeight = 1e-11;    // of its parts, a weight that is rounding
+constexpr double kSumRounding = 1e-13;   // of the total
 constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must be a number
 constexpr double kMostCost = 1e100;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
+bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
+  for (std::size_t f = 0; f < weights.size(); ++f) {
+    if (!(std::abs(weights[f]) <= kLostWeight * sizes[f])) return false;
+  }
+  return true;
+}
+
 // The minimum by Newton steps among the free rows, from a point that is nearly right.
 class ActiveSet {
  public:
   ActiveSet(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
-            std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights)
+            std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights,
+            std::vector<double> light_sizes)
       : rows_(rows),
         costs_(costs),
         total_(total),
@@ -42,6 +53,7 @@ class ActiveSet {
         gradient_(gradient),
         weights_(weights),
         step_weights_(weights.size()),
+        light_sizes_(std::move(light_sizes)),
         is_free_(value.size(), false) {}
 
   void run() {
@@ -51,6 +63,7 @@ class ActiveSet {
     }
     for (index_t steps = 20 * n + 1000; steps > 0; --steps) {
       if (!newton_step()) continue;  // a row left
+      if (is_rounding()) return;     // the least that there is
       if (!release_worst()) return;
     }
   }
@@ -123,6 +136,14 @@ class ActiveSet {
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(k));
   }
 
+  // Whether what is minimised is 0.
+  bool is_rounding() const {
+    if (!rows_.is_linear()) return false;
+    std::vector<double> sizes(light_sizes_);
+    rows_.add_sizes(value_.data(), sizes.data());
+    return are_rounding(weights_, sizes);
+  }
+
   // Returns whether the whole step was possible.
   bool newton_step() {
     if (free_.empty()) return true;
@@ -132,7 +153,9 @@ class ActiveSet {
     step_.resize(free_.size());
     for (std::size_t k = 0; k < free_.size(); ++k) column_[k] = -gradient_[at(free_[k])];
     const bool is_linear = rows_.is_linear();
-    factor_.solve(column_.data(), total_ - sum, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
+    // Without a need for it, a change of the sum is rounding that weights far smaller would feel.
+    const double lack = is_linear && std::abs(total_ - sum) <= kSumRounding * total_ ? 0 : total_ - sum;
+    factor_.solve(column_.data(), lack, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
     double length = 1;
     std::size_t stop = free_.size();
     for (std::size_t k = 0; k < free_.size(); ++k) {
@@ -197,6 +220,7 @@ class ActiveSet {
   std::vector<double>& gradient_;
   std::vector<double>& weights_;  // X'value less that of the other class, where K is linear
   std::vector<double> step_weights_;
+  std::vector<double> light_sizes_;  // what the other class adds to them, without signs
   std::vector<bool> is_free_;
   std::vector<index_t> free_;
   std::vector<double> column_;
@@ -316,17 +340,20 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
     moved.push_back(c);
     by.push_back(sorted_value[at(c)] - value[i]);
   }
+  std::vector<double> light_sizes(weights.size());
+  std::vector<index_t> all(at(n));
+  std::iota(all.begin(), all.end(), index_t{0});
   if (rows.is_linear()) {
-    std::vector<double> sizes(weights.size());
-    add_rows(*path_options.linear, cache.columns(), sorted_value.data(), 1, weights, sizes);
-    add_rows(*path_options.linear, light, light_costs.data(), -1, weights, sizes);
+    add_rows(*path_options.linear, light, light_costs.data(), -1, weights, light_sizes);
+    rows.add_to_weights(all, sorted_value.data(), weights.data());
     std::ranges::fill(sorted_gradient, 0.0);
     rows.add_weighted(weights.data(), sorted_gradient.data());
   } else {
     rows.add(moved, by.data(), sorted_gradient.data());
   }
   const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
-  ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights).run();
+  ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
+      .run();
   // Kernel values of very different size leave nothing but rounding of Newton steps. What SMO has found is feasible.
   if (!is_feasible(sorted_value, sorted_costs, total)) {
     weights.clear();
@@ -393,11 +420,7 @@ PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& proble
   for (index_t i = 0; i < problem.n; ++i) factors.push_back(start.alpha[at(i)] * problem.labels[i]);
   add_rows(*options.linear, {problem.rows, problem.rows + problem.n}, factors.data(), 1, sums, sizes);
   if (start.weights.empty()) start.weights = sums;
-  bool is_rounding = true;
-  for (std::size_t f = 0; f < n_weights; ++f) {
-    is_rounding = is_rounding && std::abs(start.weights[f]) <= kLostWeight * sizes[f];
-  }
-  if (is_rounding) std::ranges::fill(start.weights, 0.0);
+  if (are_rounding(start.weights, sizes)) std::ranges::fill(start.weights, 0.0);
   return start;
 }
 
