@@ -20,6 +20,7 @@ namespace fastpu {
 namespace {
 
 using detail::Elbow;
+using detail::ElbowFactor;
 
 constexpr double kTrivial = 1e-9;          // of the reach of h: a first breakpoint below is 0
 constexpr double kVanishing = 1e-290;      // a first breakpoint below which 1 / lam is no number, soon or at once
@@ -32,9 +33,13 @@ constexpr double kAtBound = 1e-11;         // of its box, a value at its bound
 constexpr double kResidual = 1e-11;        // of the margin, relative to lam: larger ones are corrected
 constexpr double kSlopeResidual = 1e-9;
 constexpr int kMostPolishes = 3;
-constexpr int kSettle = 20;           // breakpoints
-constexpr double kMostShare = 0.999;  // of lam, the longest step that is not the last, where rows are shown
-constexpr double kNoStep = 1e-13;     // of lam
+constexpr int kMostTries = 3;
+constexpr double kMostGap = 1e-6;        // relative, of a point that is on the path
+constexpr double kMostViolation = 1e-6;  // of its optimality conditions
+constexpr int kMostPauses = 12;          // breakpoints in a row where nothing happens
+constexpr int kSettle = 20;              // breakpoints
+constexpr double kMostShare = 0.999;     // of lam, the longest step that is not the last, where rows are shown
+constexpr double kNoStep = 1e-13;        // of lam
 constexpr int kMostNoSteps = 20;
 constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;  // of the reach, lam
@@ -72,6 +77,11 @@ class Walk {
            std::vector<double>& sums);
   void put(const std::vector<index_t>& rows, std::vector<double>& change);
   void settle(Elbow& elbow);
+  std::vector<double> weights_of_alpha() const;
+  bool is_optimal() const;
+  void repair(Elbow& elbow, std::vector<index_t>& changed);
+  bool exchange(Elbow& elbow, index_t i);
+  void put_at_bound(Elbow& elbow, index_t i, double way);
   double room_along(index_t i, double slope) const;
   void release(Elbow& elbow, index_t i);
   bool is_last_segment(const Elbow& elbow) const;
@@ -107,6 +117,7 @@ class Walk {
   std::vector<double> ones_;
   std::vector<index_t> all_;  // 0, 1, ...
   int n_unsettled_ = 0;
+  int n_pauses_ = 0;
   detail::PathRows* rows_ = nullptr;
   detail::PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)
@@ -333,12 +344,15 @@ void Walk::polish(Elbow& elbow) {
     elbow.correct(residual, -sum, change, offset, weights);
     if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
     double length = 1;
+    double way = 0;  // of the row that is in the way
     index_t blocked = -1;
     for (std::size_t k = 0; is_linear && k < moving.size(); ++k) {
-      const double room = room_along(moving[k], change[k] * point_.label[at(moving[k])]);
+      const double rises = change[k] * point_.label[at(moving[k])];
+      const double room = room_along(moving[k], rises);
       if (room < length) {
         length = room;
         blocked = moving[k];
+        way = rises;
       }
     }
     for (double& each : change) each *= length;
@@ -348,12 +362,76 @@ void Walk::polish(Elbow& elbow) {
     for (std::size_t f = 0; f < weights.size(); ++f) w_[f] += weights[f];
     add(moving, change, weights, h_);
     if (blocked < 0) continue;
-    const auto place = std::ranges::find(moving, blocked) - moving.begin();
-    point_.alpha[at(blocked)] = change[at(place)] * point_.label[at(blocked)] < 0 ? 0 : point_.cost[at(blocked)];
-    beta_[at(blocked)] = point_.alpha[at(blocked)] * point_.label[at(blocked)];
-    release(elbow, blocked);
+    put_at_bound(elbow, blocked, way);
   }
   if (is_linear) settle(elbow);
+}
+
+// Rows that met the margin together up to rounding, or too close to it, show on the wrong side as lam falls: each in
+// turn is put there and let move. `changed` is told whose a may have changed.
+void Walk::repair(Elbow& elbow, std::vector<index_t>& changed) {
+  std::vector<int> tries(at(problem_.n));
+  for (;;) {
+    index_t worst = -1;
+    double most = tolerance();
+    for (index_t i = 0; i < problem_.n; ++i) {
+      const double past = side_[at(i)] * lam_ - weight_[at(i)] * (h_[at(i)] + a0_);
+      if (side_[at(i)] == 0 || tries[at(i)] == kMostTries || !(past > most)) continue;
+      worst = i;
+      most = past;
+    }
+    if (worst < 0) return;
+    ++tries[at(worst)];
+    speed_is_known_ = false;
+    while (!elbow.is_moving(worst) && ElbowFactor::is_dependent(elbow.enter(worst))) {
+      changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
+      changed.push_back(worst);
+      if (elbow.moving().empty() || !exchange(elbow, worst)) break;
+    }
+    if (elbow.is_moving(worst)) set_side(worst, true);
+    changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
+    polish(elbow);
+  }
+}
+
+// Moves a row, with those that it depends on, so that no score changes, until one of them is at a bound; true if that
+// is not the row itself.
+bool Walk::exchange(Elbow& elbow, index_t i) {
+  std::vector<double> change;
+  elbow.express_last(change);
+  const std::vector<index_t> moving = elbow.moving();
+  const double sign = point_.bound(i) * point_.label[at(i)];  // of the change of its y a
+  double length = room_along(i, point_.bound(i));
+  double way = 0;
+  index_t blocked = -1;
+  for (std::size_t k = 0; k < moving.size(); ++k) {
+    change[k] *= -sign;
+    const double rises = change[k] * point_.label[at(moving[k])];
+    const double room = room_along(moving[k], rises);
+    if (room < length) {
+      length = room;
+      blocked = moving[k];
+      way = rises;
+    }
+  }
+  if (!std::isfinite(length)) return false;
+  for (double& each : change) each *= length;
+  std::vector<double> own{sign * length};
+  put(moving, change);
+  put({i}, own);
+  if (blocked < 0) {
+    set_side(i, false);
+    return false;
+  }
+  put_at_bound(elbow, blocked, way);
+  return true;
+}
+
+// A row that has gone as far as it can, with a rising or falling.
+void Walk::put_at_bound(Elbow& elbow, index_t i, double way) {
+  point_.alpha[at(i)] = way < 0 ? 0 : point_.cost[at(i)];
+  beta_[at(i)] = point_.alpha[at(i)] * point_.label[at(i)];
+  release(elbow, i);
 }
 
 double Walk::room_along(index_t i, double slope) const {
@@ -378,12 +456,33 @@ void Walk::settle(Elbow& elbow) {
   const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
   if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
   n_unsettled_ = 0;
-  std::vector<double> lack(w_.size());
-  rows_->add_to_weights(all_, beta_.data(), lack.data());
+  std::vector<double> lack = weights_of_alpha();
   for (std::size_t f = 0; f < w_.size(); ++f) lack[f] = w_[f] - lack[f];
   std::vector<double> change;
   elbow.fit(lack, -sum, change);
   if (std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) put(elbow.moving(), change);
+}
+
+std::vector<double> Walk::weights_of_alpha() const {
+  std::vector<double> weights(w_.size());
+  rows_->add_to_weights(all_, beta_.data(), weights.data());
+  return weights;
+}
+
+// Whether what is minimised is as large as its dual says, where there are weights: both are known to many digits even
+// where the weights that belong to y a are not.
+bool Walk::is_optimal() const {
+  if (!rows_->is_linear()) return true;
+  double loss = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double lack = std::max(0.0, lam_ - point_.label[at(i)] * (h_[at(i)] + a0_));
+    loss += lack * (std::isfinite(point_.cost[at(i)]) ? point_.cost[at(i)] : point_.alpha[at(i)]);
+  }
+  const std::vector<double> weights = weights_of_alpha();
+  const double dual = lam_ * sum_alpha_ - loops_.dot(weights.data(), weights.data(), rows_->n_features()) / 2;
+  const double primal = loss + loops_.dot(w_.data(), w_.data(), rows_->n_features()) / 2;
+  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
+  return std::abs(primal - dual) <= kMostGap * std::abs(primal) && std::abs(sum) <= kMostGap * sum_alpha_;
 }
 
 // A row at a bound does not move any more, unless the next direction says that it must.
@@ -480,12 +579,11 @@ detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
 bool Walk::is_last_segment(const Elbow& elbow) const {
   if (elbow.moving().empty()) return false;
   const double most = reach();
-  std::vector<double> sizes(w_.size());
-  rows_->add_sizes(beta_.data(), sizes.data());
   for (std::size_t f = 0; f < w_.size(); ++f) {
-    const double size = std::min(sizes[f], most / rows_->largest(static_cast<index_t>(f)));
-    if (std::abs(w_[f] + lam_ * elbow.slope_weights()[f]) > kOnMargin * std::abs(w_[f]) + kRounding * size)
-      return false;
+    const double largest = rows_->largest(static_cast<index_t>(f));
+    const double size = std::min(first_sum_ * largest, most / largest);
+    const double left = std::abs(w_[f] + lam_ * elbow.slope_weights()[f]);
+    if (left > kOnMargin * std::abs(w_[f]) + kRounding * size) return false;
   }
   return true;
 }
@@ -518,6 +616,9 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
     is_last = options_.lam_min == 0 && is_last_segment(elbow);
     step = kMostShare * lam_;
     next.row = exit = -1;
+    ++n_pauses_;
+  } else {
+    n_pauses_ = 0;
   }
   // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
   const double floor = is_linear ? 0 : kPrecision * reach();
@@ -564,6 +665,7 @@ bool Walk::take_step(Elbow& elbow) {
     double step = 0;
     index_t exit = -1;
     is_at_floor = choose_step(elbow, step, exit);
+    if (n_pauses_ > kMostPauses || !is_optimal()) return finish(PathStatus::stalled);
     changed = elbow.moving();
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
@@ -572,9 +674,11 @@ bool Walk::take_step(Elbow& elbow) {
       const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
       if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
       polish(elbow);
+      if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
     }
   }
   note_knot(changed);
+  if (result_.violation > kMostViolation) return finish(PathStatus::stalled);
   if (is_at_floor) return finish(PathStatus::precision);
   if (before - lam_ > kNoStep * before) {
     n_no_steps_ = 0;

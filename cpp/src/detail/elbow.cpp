@@ -9,8 +9,9 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kNoSlope = 1e-10;    // a multiplier that is rounding, relative to |d0| where that exceeds 1
-constexpr double kNegative = -1e-10;  // a pivot that is below 0 by more than rounding
+constexpr double kNoSlope = 1e-10;        // a multiplier that is rounding, relative to |d0| where that exceeds 1
+constexpr double kNoSlopeOfRows = 1e-13;  // the same where rows are shown
+constexpr double kNegative = -1e-10;      // a pivot that is below 0 by more than rounding
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
@@ -124,6 +125,7 @@ double Elbow::rate(index_t i, const double* speed) {
 
 Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* speed) {
   std::vector<index_t> dependent;
+  const auto has = [](const std::vector<index_t>& rows, index_t i) { return std::ranges::find(rows, i) != rows.end(); };
   is_unchanged_ = false;
   for (const index_t i : moving_) reached_[at(i)] = 0;
   // Every row enters and leaves a few times at most; more is rounding that goes round in circles.
@@ -136,16 +138,16 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
     const index_t blocked = find_blocked();
     if (blocked >= 0) {
       leave(blocked);
-      if (std::ranges::find(weak, blocked) == weak.end()) weak.push_back(blocked);
+      if (!has(weak, blocked)) weak.push_back(blocked);
       dependent.clear();
       speed = nullptr;
       continue;
     }
-    const double slack = kNoSlope * std::max(1.0, std::abs(offset_slope_));
+    const double slack = (rows_.is_linear() ? kNoSlopeOfRows : kNoSlope) * std::max(1.0, std::abs(offset_slope_));
     index_t worst = -1;
     double most = slack;
     for (const index_t i : weak) {
-      if (is_moving(i) || std::ranges::find(dependent, i) != dependent.end()) continue;
+      if (is_moving(i) || has(dependent, i)) continue;
       const double grows = rate(i, speed);
       const int bound = point_.bound(i);
       const double wrong = bound == 0 ? std::abs(grows) : -bound * grows;

@@ -65,6 +65,12 @@ class Elbow {
     factor_.fit(weights.data(), total, change.data());
   }
 
+  // The combination of the moving rows, with sum 1, that the row is which has just been found to depend on them.
+  void express_last(std::vector<double>& factors) const {
+    factors.resize(moving_.size());
+    factor_.express_last(factors.data());
+  }
+
   // Factors the system afresh. False if some row depends on the others by now: then all is left as it was.
   bool refactor();
 

@@ -63,6 +63,7 @@ class ActiveSet {
     }
     for (index_t steps = 20 * n + 1000; steps > 0; --steps) {
       if (!newton_step()) continue;  // a row left
+      if (rows_.is_linear() && !newton_step()) continue;  // takes away what rounding has left of the first
       if (is_rounding()) return;     // the least that there is
       if (!release_worst()) return;
     }
