@@ -85,7 +85,7 @@ class Walk {
   double room_along(index_t i, double slope) const;
   void release(Elbow& elbow, index_t i);
   bool is_last_segment(const Elbow& elbow) const;
-  void note_violation();
+  double violation() const;
   void set_side(index_t i, bool moves);
   void note_knot(const std::vector<index_t>& changed);
   bool finish(PathStatus status) {
@@ -235,16 +235,18 @@ void Walk::note_knot(const std::vector<index_t>& changed) {
     norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
   }
   record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed, w_);
-  if (lam_ > 0 && !watch_->is_partial()) note_violation();
+  if (lam_ > 0 && !watch_->is_partial()) result_.violation = std::max(result_.violation, violation());
 }
 
 // How far scores of this point, where all are known, are from what is optimal.
-void Walk::note_violation() {
+double Walk::violation() const {
+  double worst = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
     const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
-    if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);
-    if (point_.bound(i) <= 0) result_.violation = std::max(result_.violation, slack);
+    if (point_.bound(i) >= 0) worst = std::max(worst, -slack);
+    if (point_.bound(i) <= 0) worst = std::max(worst, slack);
   }
+  return worst;
 }
 
 // Lists the rows on the margin that do not move.
@@ -473,6 +475,7 @@ std::vector<double> Walk::weights_of_alpha() const {
 // where the weights that belong to y a are not.
 bool Walk::is_optimal() const {
   if (!rows_->is_linear()) return true;
+  if (!(violation() <= kMostViolation)) return false;
   double loss = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
     const double lack = std::max(0.0, lam_ - point_.label[at(i)] * (h_[at(i)] + a0_));
@@ -665,7 +668,7 @@ bool Walk::take_step(Elbow& elbow) {
     double step = 0;
     index_t exit = -1;
     is_at_floor = choose_step(elbow, step, exit);
-    if (n_pauses_ > kMostPauses || !is_optimal()) return finish(PathStatus::stalled);
+    if (n_pauses_ > kMostPauses) return finish(PathStatus::stalled);
     changed = elbow.moving();
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
@@ -677,8 +680,8 @@ bool Walk::take_step(Elbow& elbow) {
       if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
     }
   }
+  if (lam_ > 0 && !is_optimal()) return finish(PathStatus::stalled);  // the path ends at the point before
   note_knot(changed);
-  if (result_.violation > kMostViolation) return finish(PathStatus::stalled);
   if (is_at_floor) return finish(PathStatus::precision);
   if (before - lam_ > kNoStep * before) {
     n_no_steps_ = 0;
@@ -714,8 +717,10 @@ SvmPathResult Walk::run() {
   if (rows.is_linear()) polish(elbow);
   note_knot({});
   while (take_step(elbow)) team_.poll();
-  recompute(false);  // certifies the end
-  if (lam_ > 0) note_violation();
+  if (result_.lams.back() == lam_ && lam_ > 0) {
+    recompute(false);  // certifies the end
+    result_.violation = std::max(result_.violation, violation());
+  }
   return std::move(result_);
 }
 

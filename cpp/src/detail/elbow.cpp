@@ -29,7 +29,8 @@ Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
 double Elbow::enter(index_t i) {
   double pivot = 0;
   if (rows_.is_linear()) {
-    pivot = factor_.add_features(rows_.features(i), point_.label[at(i)]);
+    pivot = factor_.add_features(rows_.features(i), moving_.empty() ? nullptr : rows_.features(moving_[0]),
+                                 point_.label[at(i)]);
   } else {
     column_.resize(moving_.size());
     rows_.take(i, moving_, column_.data());

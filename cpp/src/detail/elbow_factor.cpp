@@ -56,16 +56,20 @@ double ElbowFactor::add(const double* column, double diagonal, double label) {
   const double left = whole - loops_->dot(x, x, size_);
   const double pivot = left / std::abs(whole);  // below 0 where the kernel is indefinite, whatever the diagonal
   if (!(pivot > kLeastPivot)) return pivot;
-  append(std::sqrt(left), label);
+  append(std::sqrt(left), 1 - loops_->dot(x, ones_.data(), size_), label - loops_->dot(x, labels_.data(), size_));
   return pivot;
 }
 
-double ElbowFactor::add_features(const double* x, double label) {
+double ElbowFactor::add_features(const double* x, const double* first, double label) {
   reserve(size_ + 1);
   rest_.assign(x, x + n_features_);
   rest_.push_back(std::sqrt(shift_));
-  const double whole = loops_->dot(rest_.data(), rest_.data(), width());
   std::fill_n(work_.data(), size_, 0.0);
+  if (size_ > 0) {
+    loops_->add(rest_.data(), -1, first, n_features_);
+    rest_.back() = 0;
+  }
+  const double whole = loops_->dot(rest_.data(), rest_.data(), width());
   for (int time = 0; time < 2; ++time) {  // twice, and the q are orthogonal up to rounding
     for (index_t k = 0; k < size_; ++k) {
       const double part = loops_->dot(vector(k), rest_.data(), width());
@@ -74,22 +78,29 @@ double ElbowFactor::add_features(const double* x, double label) {
     }
   }
   const double root = std::sqrt(loops_->dot(rest_.data(), rest_.data(), width()));
-  const double distance = root / std::sqrt(whole);
+  const double distance = whole > 0 ? root / std::sqrt(whole) : whole;
   if (distance <= kLeastDistance) return 0;
   if (is_dependent(distance)) return distance;
   for (const double each : rest_) vectors_.push_back(each / root);
-  append(root, label);
+  // The same differences of the two right-hand sides, of which the first is 0.
+  double one = 1;
+  if (size_ > 0) {
+    one = -loops_->dot(work_.data(), ones_.data(), size_);
+    label -= labels_[0] * row(0)[0] + loops_->dot(work_.data(), labels_.data(), size_);
+    work_[0] += row(0)[0];
+  }
+  append(root, one, label);
   return distance;
 }
 
-// Adds the column `work_` with `root` on the diagonal.
-void ElbowFactor::append(double root, double label) {
+// Adds the column `work_` with `root` on the diagonal; what the right-hand sides have beyond the rows before.
+void ElbowFactor::append(double root, double one, double label) {
   const double* x = work_.data();
   for (index_t k = 0; k < size_; ++k) row(k)[size_ - k] = x[k];
   row(size_)[0] = root;
   inverse_.push_back(1 / root);
-  ones_.push_back((1 - loops_->dot(x, ones_.data(), size_)) / root);
-  labels_.push_back((label - loops_->dot(x, labels_.data(), size_)) / root);
+  ones_.push_back(one / root);
+  labels_.push_back(label / root);
   ++size_;
 }
 

@@ -31,8 +31,9 @@ class ElbowFactor {
   // A row that depends on those (up to rounding), or has no finite values, is not added. Returns the pivot relative to
   // the diagonal: what of the row is independent of them. O(m^2).
   double add(const double* column, double diagonal, double label);
-  // The same given the row's features. Returns the distance from those that are there, relative to the row. O(m d).
-  double add_features(const double* x, double label);
+  // The same given the row's features, and those of the first row that is there, if any: their difference is what
+  // counts. Returns the distance from the rows that are there, relative to that from the first. O(m d).
+  double add_features(const double* x, const double* first, double label);
   // Of NaN as well, which kernel values that overflow give: whoever counts the rows must not count such a one.
   static bool is_dependent(double pivot) { return !(pivot > kLeastPivot); }
 
@@ -54,7 +55,7 @@ class ElbowFactor {
 
   index_t width() const { return n_features_ + 1; }
   const double* vector(index_t k) const { return vectors_.data() + k * width(); }
-  void append(double root, double label);
+  void append(double root, double one, double label);
   void combine(const double* factors, double* weights) const;
 
   // U_kk, U_k,k+1, ...

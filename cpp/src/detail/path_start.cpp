@@ -62,9 +62,9 @@ class ActiveSet {
       if (value_[at(i)] > 0 && value_[at(i)] < costs_[at(i)]) enter(i);
     }
     for (index_t steps = 20 * n + 1000; steps > 0; --steps) {
-      if (!newton_step()) continue;  // a row left
+      if (!newton_step()) continue;                       // a row left
       if (rows_.is_linear() && !newton_step()) continue;  // takes away what rounding has left of the first
-      if (is_rounding()) return;     // the least that there is
+      if (is_rounding()) return;                          // the least that there is
       if (!release_worst()) return;
     }
   }
@@ -76,7 +76,7 @@ class ActiveSet {
     for (;;) {
       double pivot = 0;
       if (rows_.is_linear()) {
-        pivot = factor_.add_features(rows_.features(i), 0);
+        pivot = factor_.add_features(rows_.features(i), free_.empty() ? nullptr : rows_.features(free_[0]), 0);
       } else {
         column_.resize(free_.size());
         rows_.take(i, free_, column_.data());
