@@ -77,18 +77,18 @@ double ElbowFactor::add_features(const double* x, const double* first, double la
       work_[at(k)] += part;
     }
   }
-  const double root = std::sqrt(loops_->dot(rest_.data(), rest_.data(), width()));
-  const double distance = whole > 0 ? root / std::sqrt(whole) : whole;
-  if (distance <= kLeastDistance) return 0;
-  if (is_dependent(distance)) return distance;
-  for (const double each : rest_) vectors_.push_back(each / root);
-  // The same differences of the two right-hand sides, of which the first is 0.
+  // The same differences of the two right-hand sides, of which the first is 1.
   double one = 1;
   if (size_ > 0) {
     one = -loops_->dot(work_.data(), ones_.data(), size_);
     label -= labels_[0] * row(0)[0] + loops_->dot(work_.data(), labels_.data(), size_);
     work_[0] += row(0)[0];
   }
+  const double root = std::sqrt(loops_->dot(rest_.data(), rest_.data(), width()));
+  const double distance = whole > 0 ? root / std::sqrt(whole) : whole;
+  if (distance <= kLeastDistance) return 0;
+  if (is_dependent(distance)) return distance;
+  for (const double each : rest_) vectors_.push_back(each / root);
   append(root, one, label);
   return distance;
 }
