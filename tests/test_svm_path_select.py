@@ -135,8 +135,10 @@ def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
     # On these rows, far from the origin, the path ends where float64 no longer shows the margin, before those of folds.
     rng = np.random.RandomState(34)
     X = rng.normal(loc=100, size=(100, 2))
-    path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
-    assert path.status == "precision"
+    with pytest.warns(fastpu.ConvergenceWarning, match="float64 does not show the margin"):
+        path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
+    assert (path.status, path.converged) == ("precision", False)
+    assert path.violation > 0
     for seed in (0, 1):
         assert path.select("puf", cv=5, random_state=seed).params["lam"] >= path.lams[-1]
 
@@ -160,8 +162,8 @@ def test_trivial_paths_have_one_machine():
 def test_bad_arguments_are_named():
     X, y, X_new, y_new = pu_problem(0)
     path = fastpu.fit_pu_svm_path(X, y)
-    refused(TypeError, "criterion must be one of 'puf', 'err_star', 'end' or a function", path.select, 3)
-    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'end', got 'f1'", path.select, "f1")
+    refused(TypeError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end' or a function", path.select, 3)
+    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f1'", path.select, "f1")
     refused(ValueError, "prior must be given for criterion='err_star'", path.select, "err_star", X_new, y_new)
     refused(ValueError, "prior must not be given for criterion='puf'", path.select, "puf", X_new, y_new, prior=0.5)
     refused(ValueError, "prior must be", path.select, "err_star", X_new, y_new, prior=1.5)

@@ -238,6 +238,7 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
     reasons = {
         "max_events": "ran all max_events breakpoints; raise max_events or lam_min",
         "stalled": "could not tell which rows are on the margin for rounding; raise lam_min or scale X",
+        "precision": "came to a lam so small that float64 does not show the margin; raise lam_min, or scale X",
         "indefinite": "met a direction in which the kernel is not positive semidefinite; use another kernel",
     }
     if status in reasons:

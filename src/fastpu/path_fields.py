@@ -107,7 +107,7 @@ def path_fields(found: dict[str, Any]) -> dict[str, Any]:
         **{field: found[name] for field, name in names.items()},
         "weights": found["weights"] if found["weights"].size else None,
         "n_iter": n_lams,
-        "converged": found["status"] in ("zero", "lam_min", "trivial", "precision"),
+        "converged": found["status"] in ("zero", "lam_min", "trivial"),
         "objective": objective,
         "history": {
             "lam": lams[kept],

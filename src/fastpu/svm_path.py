@@ -104,7 +104,9 @@ def fit_svm_path(
 
     Rows that arrive at the margin together, repeated rows and singular systems are dealt with by a directional
     quadratic program at the breakpoint; Newton steps keep rounding from adding up. Rows that are nearer to each other
-    than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64.
+    than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64. The linear kernel of up to
+    128 columns is not formed: the path carries lam w itself, and a column a million times as large as others does no
+    harm to it.
 
     References
     ----------

@@ -76,6 +76,9 @@ class SVMPath(Model):
         a above the first breakpoint.
     knots, offsets : ndarray of float64
         lam and a0 at the breakpoints and at the end of the last segment, lam = 0 if `status` is "zero".
+    weights : ndarray of float64, shape (len(knots), n_features), or None
+        lam w at the knots, for the linear kernel of up to 128 features: sums over a and the training rows have lost
+        digits where columns are of unlike scale.
     change_start, change_row, change_alpha : ndarray
         a of rows (positions in `rows`) that changed from knot k - 1 to knot k, from change_start[k] on.
     event_knot, event_kind, event_row : ndarray
@@ -85,15 +88,16 @@ class SVMPath(Model):
     train_dense, train_data, train_indices, train_indptr : ndarray or None
         The training rows `rows`, dense or CSR; none for a precomputed kernel.
     violation : float
-        Largest violation of the optimality conditions at the last breakpoint, in units of f(x).
+        Largest violation of the optimality conditions at the breakpoints, in units of f(x): of all for the linear
+        kernel of up to 128 features, else of those where the scores of all rows were computed, the last one included.
     n_iter : int
         Number of breakpoints.
     status : str
         "zero" (followed down to lam = 0), "lam_min", "trivial" (w = 0 for every lam: no breakpoint), "precision" (lam
         is so small that float64 does not show the margin), "max_events", "stalled" (rounding hides which rows are on
-        the margin), "indefinite" (the kernel is not positive semidefinite) or "callback".
+        the margin, or what comes next), "indefinite" (the kernel is not positive semidefinite) or "callback".
     converged : bool
-        Whether status is one of the first four.
+        Whether status is one of the first three.
     objective : ndarray of float64, shape (n_iter,)
         sum_i c_i max(0, 1 - y_i f(x_i)) + lam |w|^2 / 2 at the breakpoints.
     history : mapping
@@ -208,7 +212,7 @@ class SVMPath(Model):
         Returns
         -------
         KernelMachine
-            Its `gap` is 0 and its `violation` that of the end of the path, which is the largest.
+            Its `gap` is 0 and its `violation` that of the path, the largest.
 
         Raises
         ------
@@ -279,7 +283,8 @@ class SVMPath(Model):
     def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         """Return what has these values at the knots, is linear between them and constant above, at `lam`."""
         if lam >= self.knots[0]:
-            return values[0]
+            first: NDArray[np.float64] = values[0]
+            return first
         after = int(np.searchsorted(-self.knots, -lam))
         left, right = self.knots[after - 1], self.knots[after]
         share = (left - lam) / (left - right)
@@ -443,9 +448,10 @@ class SVMPath(Model):
 
         Parameters
         ----------
-        criterion : {"puf", "err_star", "end"} or callable, default "puf"
-            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`, or the end of the path,
-            which needs no rows. A function ``criterion(y, predicted) -> float``, with the labels of the rows and +1 or
+        criterion : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
+            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for labels that say it all,
+            the largest F1 of the positive class or the smallest share of rows called wrong, where every label but +1
+            is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``, with the labels of the rows and +1 or
             -1 for each, is maximised; it is called once for each interval.
         X, y : array-like of shapes (n, d) and (n,), optional
             Held-out rows, with labels +1 (positive) and 0 (unlabelled); for a callable -1 as well. None: the training
@@ -467,7 +473,8 @@ class SVMPath(Model):
         -------
         KernelMachine
             ``at(lam)`` for a lam inside the best interval (its geometric mean; of equally good ones that of the
-            largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. An
+            largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. Without
+            `cv` the value is that of this machine itself. An
             interval that reaches beyond a breakpoint at either end of the path is taken at that breakpoint.
 
         Raises
