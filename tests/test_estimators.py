@@ -28,7 +28,7 @@ every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=ids)
 
 # Keywords that speak of the rows are arguments of `fit`; these have a default where the function has none.
 OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph"}
-OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None}
+OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None, "cost_pos": None}
 CALIBRATION = {"calibration", "calibration_prior", "calibration_cv"}
 SELECTION = {"lam", "criterion", "cv", "prior", "scenario", "random_state"}
 
@@ -66,7 +66,7 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
     extra = SELECTION if "Path" in classifier.__name__ else set()
     assert set(parameters) - set(keywords) == CALIBRATION | extra
     for name, default in keywords.items():
-        missing = default is inspect.Parameter.empty
+        missing = default is inspect.Parameter.empty or name == "cost_pos"
         assert parameters[name] == (OWN_DEFAULTS[name] if missing else default), name
     documented = inspect.getdoc(classifier)
     section = documented[documented.index("Parameters") : documented.index("Attributes")]
@@ -99,6 +99,7 @@ def test_tags_say_what_the_method_takes(classifier):
 # --------------------------------------------------------------------------------------------------- fits and labels
 
 
+@pytest.mark.filterwarnings("ignore:fit_.* does not show the margin")  # far below what is chosen
 @every_class
 def test_a_fit_is_that_of_the_function(classifier):
     X, truth, labelled = pu_rows()
@@ -114,7 +115,9 @@ def test_a_fit_is_that_of_the_function(classifier):
         model = fastpu.fit_pnu_auc(X, np.where(y, 1, -1), prior=0.5)
     elif "Path" in classifier.__name__:
         seed = options.pop("random_state")
-        model = function_of(classifier)(X, codes, **options).select(cv=5, random_state=seed)
+        balanced = {"cost_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
+        path = function_of(classifier)(X, codes, **balanced, **options)
+        model = path.select("puf" if balanced else "f1", cv=5, random_state=seed)
     elif classifier in (estimators.BSVMClassifier, estimators.BPSIClassifier):
         costs = {"C_pos": y.size / (2 * y.sum()), "C_unl": y.size / (2 * (~y).sum())}
         model = function_of(classifier)(X, codes, **costs, **options)

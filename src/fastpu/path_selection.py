@@ -75,7 +75,7 @@ def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
         return Crossings(np.full(n_rows, path.heavier > 0), np.empty(0), none, 0.0)
     called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
     lams, rows = [], []
-    # Below the last breakpoint f stays. At lam = 0 itself lam f is 0, and what is computed there is rounding of any sign.
+    # Below the last breakpoint f stays. At lam = 0 itself lam f is 0, and what is computed there is rounding.
     high, low = path.lams[:-1, None], path.lams[1:, None]
     for block, at_knots in path.knot_values(native, n_threads):
         values = at_knots[: path.lams.size]

@@ -451,11 +451,11 @@ class SVMPath(Model):
         criterion : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
             The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for labels that say it all,
             the largest F1 of the positive class or the smallest share of rows called wrong, where every label but +1
-            is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``, with the labels of the rows and +1 or
-            -1 for each, is maximised; it is called once for each interval.
+            is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``,
+            with the labels of the rows and +1 or -1 for each, is maximised; it is called once for each interval.
         X, y : array-like of shapes (n, d) and (n,), optional
-            Held-out rows, with labels +1 (positive) and 0 (unlabelled); for a callable -1 as well. None: the training
-            rows, whose negatives count as unlabelled; better pass `cv` then.
+            Held-out rows, with labels +1 (positive) and 0 (unlabelled), but for "puf" and "err_star" -1 as well. None: the
+            training rows, whose negatives count as unlabelled; better pass `cv` then.
         prior : float, optional
             Needed by "err_star", as in `fastpu.metrics.err_star`.
         scenario : {"case_control", "single_set"}, default "case_control"
