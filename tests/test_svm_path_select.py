@@ -163,7 +163,7 @@ def test_bad_arguments_are_named():
     X, y, X_new, y_new = pu_problem(0)
     path = fastpu.fit_pu_svm_path(X, y)
     refused(TypeError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end' or a function", path.select, 3)
-    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f1'", path.select, "f1")
+    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f2'", path.select, "f2")
     refused(ValueError, "prior must be given for criterion='err_star'", path.select, "err_star", X_new, y_new)
     refused(ValueError, "prior must not be given for criterion='puf'", path.select, "puf", X_new, y_new, prior=0.5)
     refused(ValueError, "prior must be", path.select, "err_star", X_new, y_new, prior=1.5)

@@ -8,141 +8,37 @@
 #include <stdexcept>
 #include <utility>
 
-#include "detail/elbow.hpp"
-#include "detail/path_kernels.hpp"
-#include "detail/path_record.hpp"
-#include "detail/path_rows.hpp"
 #include "detail/path_start.hpp"
-#include "detail/path_watch.hpp"
+#include "detail/path_walk.hpp"
 
 namespace fastpu {
 
-namespace {
+namespace detail {
 
-using detail::Elbow;
-using detail::ElbowFactor;
+namespace {
 
 constexpr double kTrivial = 1e-9;          // of the reach of h: a first breakpoint below is 0
 constexpr double kVanishing = 1e-290;      // a first breakpoint below which 1 / lam is no number, soon or at once
 constexpr double kPrecision = 1e-8;        // of the reach: the least lam at which the margin can be told
-constexpr double kOnMargin = 1e-9;         // slack of a row on the margin, relative to lam
 constexpr double kOnMarginOfRows = 1e-12;  // the same where rows are shown, whose scores lose no more to rounding
 constexpr double kMostOnMargin = 1e-6;     // the same after many steps that lead nowhere
-constexpr double kRounding = 1e-14;        // of the reach: slack that is rounding
 constexpr double kAtBound = 1e-11;         // of its box, a value at its bound
-constexpr double kResidual = 1e-11;        // of the margin, relative to lam: larger ones are corrected
 constexpr double kSlopeResidual = 1e-9;
-constexpr int kMostPolishes = 3;
-constexpr int kMostTries = 3;
-constexpr double kMostGap = 1e-6;        // relative, of a point that is on the path
-constexpr double kMostViolation = 1e-6;  // of its optimality conditions
-constexpr int kMostPauses = 12;          // breakpoints in a row where nothing happens
-constexpr int kSettle = 20;              // breakpoints
-constexpr double kMostShare = 0.999;     // of lam, the longest step that is not the last, where rows are shown
-constexpr double kNoStep = 1e-13;        // of lam
+constexpr int kMostPauses = 12;       // breakpoints in a row where nothing happens
+constexpr double kMostShare = 0.999;  // of lam, the longest step that is not the last, where rows are shown
+constexpr double kNoStep = 1e-13;     // of lam
 constexpr int kMostNoSteps = 20;
 constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;  // of the reach, lam
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-class Walk {
- public:
-  Walk(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
-       const PathCallback& callback, Team& team)
-      : cache_(cache),
-        problem_(problem),
-        options_(options),
-        callback_(callback),
-        team_(team),
-        loops_(detail::path_kernels(options.isa)) {}
+}  // namespace
 
-  SvmPathResult run();
-
- private:
-  void find_start();
-  bool find_first_breakpoint();
-  bool take_step(Elbow& elbow);
-  void cross_gap(const Elbow& elbow);
-  void find_weak(const Elbow& elbow);
-  void find_speed(Elbow& elbow);
-  void look_at_all(const Elbow& elbow, bool with_speed);
-  detail::PathStep find_step(const Elbow& elbow, index_t& exit);
-  bool choose_step(Elbow& elbow, double& step, index_t& exit);
-  void move(Elbow& elbow, double step, index_t first_exit);
-  void polish(Elbow& elbow);
-  void recompute(bool with_reach);
-  void add(const std::vector<index_t>& rows, const std::vector<double>& factors, const std::vector<double>& weights,
-           std::vector<double>& sums);
-  void put(const std::vector<index_t>& rows, std::vector<double>& change);
-  void settle(Elbow& elbow);
-  std::vector<double> weights_of_alpha() const;
-  bool is_optimal() const;
-  void repair(Elbow& elbow, std::vector<index_t>& changed);
-  bool exchange(Elbow& elbow, index_t i);
-  void put_at_bound(Elbow& elbow, index_t i, double way);
-  double room_along(index_t i, double slope) const;
-  void release(Elbow& elbow, index_t i);
-  bool is_last_segment(const Elbow& elbow) const;
-  double violation() const;
-  void set_side(index_t i, bool moves);
-  void note_knot(const std::vector<index_t>& changed);
-  bool finish(PathStatus status) {
-    result_.status = status;
-    return false;
-  }
-  detail::PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
-  double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
-  // What scores consist of at most, whose rounding they have.
-  double reach() const {
-    return rows_->is_linear() ? rows_->reach(w_.data()) : reach_ * std::min(1.0, sum_alpha_ / first_sum_);
-  }
-
-  KernelCache<double>& cache_;
-  const SvmPathProblem& problem_;
-  const SvmPathOptions& options_;
-  const PathCallback& callback_;
-  Team& team_;
-  const detail::PathKernels& loops_;
-  SvmPathResult result_;
-  detail::PathRecord record_{result_};
-  detail::PathPoint point_;     // of the columns, as all that follows
-  std::vector<double> beta_;    // y a
-  std::vector<double> w_;       // X'(y a), where K is linear with few features
-  std::vector<double> h_;       // K (y a)
-  std::vector<double> v_;       // K u, u the slopes of y a
-  std::vector<double> weight_;  // of PathSlacks
-  std::vector<double> side_;
-  std::vector<double> ones_;
-  std::vector<index_t> all_;  // 0, 1, ...
-  int n_unsettled_ = 0;
-  int n_pauses_ = 0;
-  detail::PathRows* rows_ = nullptr;
-  detail::PathWatch* watch_ = nullptr;
-  double norm_ = 0;  // (y a)'K(y a)
-  double lam_ = 0;
-  double a0_ = 0;
-  double sum_alpha_ = 0;
-  double first_sum_ = 0;  // no a is ever larger
-  double reach_ = 0;      // max_i sum_j |K_ij| a_j at the start
-  double box_ = 0;        // of rows without one: the largest a at the start
-  double on_margin_ = kOnMargin;
-  int n_no_steps_ = 0;
-  bool speed_is_known_ = false;  // v belongs to the rows that move
-  bool has_new_speed_ = false;   // it does, but has not been looked at
-  double work_ = 0;              // of updates since h was computed
-  double lam_of_scores_ = 0;     // where it was
-  index_t most_events_ = 0;
-  std::vector<index_t> weak_;    // on the margin, not moving
-  std::vector<index_t> near_;    // room for a list
-  std::vector<index_t> forced_;  // these too, whatever rounding says
-};
-
-void Walk::find_start() {
+void PathWalk::find_start() {
   const index_t n = problem_.n;
-  result_.heavier = detail::heavier_class(problem_);
-  auto start = detail::start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  result_.heavier = heavier_class(problem_);
+  auto start = start_of_path(cache_, problem_, result_.heavier, options_, team_);
   result_.start = std::move(start.alpha);
   w_ = std::move(start.weights);
   cache_.set_columns(problem_.rows, n, team_);
@@ -167,7 +63,7 @@ void Walk::find_start() {
 }
 
 // h = K (y a) and what follows from it. Where there are weights, y a is what has lost digits.
-void Walk::recompute(bool with_reach) {
+void PathWalk::recompute(bool with_reach) {
   std::vector<index_t> support;
   std::vector<double> factors;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -193,8 +89,8 @@ void Walk::recompute(bool with_reach) {
 }
 
 // K times something, of all rows; where K is linear, X'something is known.
-void Walk::add(const std::vector<index_t>& rows, const std::vector<double>& factors, const std::vector<double>& weights,
-               std::vector<double>& sums) {
+void PathWalk::add(const std::vector<index_t>& rows, const std::vector<double>& factors,
+                   const std::vector<double>& weights, std::vector<double>& sums) {
   if (rows_->is_linear()) {
     rows_->add_weighted(weights.data(), sums.data());
   } else {
@@ -203,14 +99,14 @@ void Walk::add(const std::vector<index_t>& rows, const std::vector<double>& fact
   work_ += static_cast<double>(rows.size());
 }
 
-void Walk::set_side(index_t i, bool moves) {
+void PathWalk::set_side(index_t i, bool moves) {
   const int bound = moves ? 0 : point_.bound(i);
   side_[at(i)] = bound;
   weight_[at(i)] = bound * point_.label[at(i)];
 }
 
 // False if the path is trivial.
-bool Walk::find_first_breakpoint() {
+bool PathWalk::find_first_breakpoint() {
   recompute(true);
   double top = -kInfinity;    // of h among the positive rows with a > 0
   double bottom = kInfinity;  // among the negative ones
@@ -228,7 +124,7 @@ bool Walk::find_first_breakpoint() {
   return !is_trivial;
 }
 
-void Walk::note_knot(const std::vector<index_t>& changed) {
+void PathWalk::note_knot(const std::vector<index_t>& changed) {
   if (rows_->is_linear()) {
     norm_ = loops_.dot(w_.data(), w_.data(), rows_->n_features());
   } else if (!watch_->is_partial()) {
@@ -239,18 +135,8 @@ void Walk::note_knot(const std::vector<index_t>& changed) {
 }
 
 // How far scores of this point, where all are known, are from what is optimal.
-double Walk::violation() const {
-  double worst = 0;
-  for (index_t i = 0; i < problem_.n; ++i) {
-    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
-    if (point_.bound(i) >= 0) worst = std::max(worst, -slack);
-    if (point_.bound(i) <= 0) worst = std::max(worst, slack);
-  }
-  return worst;
-}
-
 // Lists the rows on the margin that do not move.
-void Walk::find_weak(const Elbow& elbow) {
+void PathWalk::find_weak(const Elbow& elbow) {
   std::vector<index_t> held;
   for (const index_t i : weak_) {
     if (!elbow.is_moving(i) && point_.bound(i) == 0) held.push_back(i);
@@ -269,7 +155,7 @@ void Walk::find_weak(const Elbow& elbow) {
 }
 
 // Scores of all rows at this point, if only some have been followed; with their speeds, if the slopes are known.
-void Walk::look_at_all(const Elbow& elbow, bool with_speed) {
+void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
   if (!watch_->is_partial()) return;
   watch_->end();
   if (work_ > kRecompute * static_cast<double>(problem_.n)) {
@@ -301,7 +187,7 @@ void Walk::look_at_all(const Elbow& elbow, bool with_speed) {
 }
 
 // v = K u, with the slopes corrected where K says that they are not right.
-void Walk::find_speed(Elbow& elbow) {
+void PathWalk::find_speed(Elbow& elbow) {
   speed_is_known_ = true;
   if (watch_->is_partial()) {
     watch_->find_speed(elbow, v_.data());
@@ -327,177 +213,18 @@ void Walk::find_speed(Elbow& elbow) {
 }
 
 // Takes away what rounding has left between the moving rows and the margin. A row that meets a bound on the way leaves.
-void Walk::polish(Elbow& elbow) {
-  const bool is_linear = rows_->is_linear();
-  std::vector<double> residual;
-  std::vector<double> change;
-  std::vector<double> weights;
-  for (std::size_t left = is_linear ? kMostPolishes + elbow.moving().size() : 1; left > 0; --left) {
-    const std::vector<index_t> moving = elbow.moving();
-    if (moving.empty()) return;
-    double worst = 0, offset = 0;
-    residual.resize(moving.size());
-    for (std::size_t k = 0; k < moving.size(); ++k) {
-      residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
-      worst = std::max(worst, std::abs(residual[k]));
-    }
-    const double sum = is_linear ? 0 : loops_.dot(beta_.data(), ones_.data(), problem_.n);
-    if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) break;
-    elbow.correct(residual, -sum, change, offset, weights);
-    if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
-    double length = 1;
-    double way = 0;  // of the row that is in the way
-    index_t blocked = -1;
-    for (std::size_t k = 0; is_linear && k < moving.size(); ++k) {
-      const double rises = change[k] * point_.label[at(moving[k])];
-      const double room = room_along(moving[k], rises);
-      if (room < length) {
-        length = room;
-        blocked = moving[k];
-        way = rises;
-      }
-    }
-    for (double& each : change) each *= length;
-    for (double& each : weights) each *= length;
-    put(moving, change);
-    a0_ += length * offset;
-    for (std::size_t f = 0; f < weights.size(); ++f) w_[f] += weights[f];
-    add(moving, change, weights, h_);
-    if (blocked < 0) continue;
-    put_at_bound(elbow, blocked, way);
-  }
-  if (is_linear) settle(elbow);
-}
-
 // Rows that met the margin together up to rounding, or too close to it, show on the wrong side as lam falls: each in
 // turn is put there and let move. `changed` is told whose a may have changed.
-void Walk::repair(Elbow& elbow, std::vector<index_t>& changed) {
-  std::vector<int> tries(at(problem_.n));
-  for (;;) {
-    index_t worst = -1;
-    double most = tolerance();
-    for (index_t i = 0; i < problem_.n; ++i) {
-      const double past = side_[at(i)] * lam_ - weight_[at(i)] * (h_[at(i)] + a0_);
-      if (side_[at(i)] == 0 || tries[at(i)] == kMostTries || !(past > most)) continue;
-      worst = i;
-      most = past;
-    }
-    if (worst < 0) return;
-    ++tries[at(worst)];
-    speed_is_known_ = false;
-    while (!elbow.is_moving(worst) && ElbowFactor::is_dependent(elbow.enter(worst))) {
-      changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
-      changed.push_back(worst);
-      if (elbow.moving().empty() || !exchange(elbow, worst)) break;
-    }
-    if (elbow.is_moving(worst)) set_side(worst, true);
-    changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
-    polish(elbow);
-  }
-}
-
 // Moves a row, with those that it depends on, so that no score changes, until one of them is at a bound; true if that
 // is not the row itself.
-bool Walk::exchange(Elbow& elbow, index_t i) {
-  std::vector<double> change;
-  elbow.express_last(change);
-  const std::vector<index_t> moving = elbow.moving();
-  const double sign = point_.bound(i) * point_.label[at(i)];  // of the change of its y a
-  double length = room_along(i, point_.bound(i));
-  double way = 0;
-  index_t blocked = -1;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    change[k] *= -sign;
-    const double rises = change[k] * point_.label[at(moving[k])];
-    const double room = room_along(moving[k], rises);
-    if (room < length) {
-      length = room;
-      blocked = moving[k];
-      way = rises;
-    }
-  }
-  if (!std::isfinite(length)) return false;
-  for (double& each : change) each *= length;
-  std::vector<double> own{sign * length};
-  put(moving, change);
-  put({i}, own);
-  if (blocked < 0) {
-    set_side(i, false);
-    return false;
-  }
-  put_at_bound(elbow, blocked, way);
-  return true;
-}
-
 // A row that has gone as far as it can, with a rising or falling.
-void Walk::put_at_bound(Elbow& elbow, index_t i, double way) {
-  point_.alpha[at(i)] = way < 0 ? 0 : point_.cost[at(i)];
-  beta_[at(i)] = point_.alpha[at(i)] * point_.label[at(i)];
-  release(elbow, i);
-}
-
-double Walk::room_along(index_t i, double slope) const {
-  if (slope == 0) return kInfinity;
-  return slope < 0 ? point_.alpha[at(i)] / -slope : (point_.cost[at(i)] - point_.alpha[at(i)]) / slope;
-}
-
 // Adds changes to y a, up to the bounds; then they are what was added.
-void Walk::put(const std::vector<index_t>& rows, std::vector<double>& change) {
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const std::size_t i = at(rows[k]);
-    const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
-    change[k] = (value - point_.alpha[i]) * point_.label[i];
-    beta_[i] = value * point_.label[i];
-    sum_alpha_ += value - point_.alpha[i];
-    point_.alpha[i] = value;
-  }
-}
-
 // Where there are weights, they are right, and y a follows them: its sum is to be 0, and that of its rows the weights.
-void Walk::settle(Elbow& elbow) {
-  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
-  if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
-  n_unsettled_ = 0;
-  std::vector<double> lack = weights_of_alpha();
-  for (std::size_t f = 0; f < w_.size(); ++f) lack[f] = w_[f] - lack[f];
-  std::vector<double> change;
-  elbow.fit(lack, -sum, change);
-  if (std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) put(elbow.moving(), change);
-}
-
-std::vector<double> Walk::weights_of_alpha() const {
-  std::vector<double> weights(w_.size());
-  rows_->add_to_weights(all_, beta_.data(), weights.data());
-  return weights;
-}
-
 // Whether what is minimised is as large as its dual says, where there are weights: both are known to many digits even
 // where the weights that belong to y a are not.
-bool Walk::is_optimal() const {
-  if (!rows_->is_linear()) return true;
-  if (!(violation() <= kMostViolation)) return false;
-  double loss = 0;
-  for (index_t i = 0; i < problem_.n; ++i) {
-    const double lack = std::max(0.0, lam_ - point_.label[at(i)] * (h_[at(i)] + a0_));
-    loss += lack * (std::isfinite(point_.cost[at(i)]) ? point_.cost[at(i)] : point_.alpha[at(i)]);
-  }
-  const std::vector<double> weights = weights_of_alpha();
-  const double dual = lam_ * sum_alpha_ - loops_.dot(weights.data(), weights.data(), rows_->n_features()) / 2;
-  const double primal = loss + loops_.dot(w_.data(), w_.data(), rows_->n_features()) / 2;
-  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
-  return std::abs(primal - dual) <= kMostGap * std::abs(primal) && std::abs(sum) <= kMostGap * sum_alpha_;
-}
-
 // A row at a bound does not move any more, unless the next direction says that it must.
-void Walk::release(Elbow& elbow, index_t i) {
-  elbow.leave(i);
-  set_side(i, false);
-  forced_.push_back(i);
-  speed_is_known_ = false;
-}
-
 // Moves on by `step`; rows that reach a bound leave.
-void Walk::move(Elbow& elbow, double step, index_t first_exit) {
+void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
   const std::vector<index_t> moving = elbow.moving();
   const std::vector<double>& slopes = elbow.slopes();
   std::vector<index_t> exits;
@@ -533,7 +260,7 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
 }
 
 // Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
-void Walk::cross_gap(const Elbow& elbow) {
+void PathWalk::cross_gap(const Elbow& elbow) {
   look_at_all(elbow, false);
   index_t top = -1;
   index_t bottom = -1;
@@ -559,9 +286,9 @@ void Walk::cross_gap(const Elbow& elbow) {
 }
 
 // The next time that a row meets the margin (its position is in the result) or a bound (`exit`).
-detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
+PathStep PathWalk::find_step(const Elbow& elbow, index_t& exit) {
   for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
-  detail::PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
+  PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
   exit = -1;
   for (std::size_t k = 0; k < elbow.moving().size(); ++k) {
@@ -579,7 +306,7 @@ detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
 }
 
 // Whether the weights of features go to 0 together with lam, up to the rounding of what they consist of.
-bool Walk::is_last_segment(const Elbow& elbow) const {
+bool PathWalk::is_last_segment(const Elbow& elbow) const {
   if (elbow.moving().empty()) return false;
   const double most = reach();
   for (std::size_t f = 0; f < w_.size(); ++f) {
@@ -592,10 +319,10 @@ bool Walk::is_last_segment(const Elbow& elbow) const {
 }
 
 // The step to the next breakpoint, and the row that leaves there. True if it ends at the floor of precision.
-bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
+bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   if (!speed_is_known_) find_speed(elbow);
-  detail::PathStep next = find_step(elbow, exit);
-  const auto moment = [&] { return detail::PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
+  PathStep next = find_step(elbow, exit);
+  const auto moment = [&] { return PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
   if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
     look_at_all(elbow, true);
     polish(elbow);
@@ -642,7 +369,7 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
 }
 
 // One segment; false where the path ends.
-bool Walk::take_step(Elbow& elbow) {
+bool PathWalk::take_step(Elbow& elbow) {
   if (lam_ <= options_.lam_min) return finish(lam_ > 0 ? PathStatus::lam_min : PathStatus::zero);
   if (lam_ < kPrecision * reach()) return finish(PathStatus::precision);
   find_weak(elbow);
@@ -673,6 +400,10 @@ bool Walk::take_step(Elbow& elbow) {
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
     lam_ = target;
+    if (lam_ == 0 && rows_->is_linear()) {  // what is left is rounding
+      std::ranges::fill(w_, 0.0);
+      a0_ = 0;
+    }
     if (!watch_->is_partial()) {
       const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
       if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
@@ -693,11 +424,11 @@ bool Walk::take_step(Elbow& elbow) {
   return true;
 }
 
-SvmPathResult Walk::run() {
+SvmPathResult PathWalk::run() {
   find_start();
-  detail::PathRows rows(cache_, options_.linear, options_.isa, team_);
+  PathRows rows(cache_, options_.linear, options_.isa, team_);
   rows_ = &rows;
-  detail::PathWatch watch(rows, point_, options_.isa);
+  PathWatch watch(rows, point_, options_.isa);
   watch_ = &watch;
   result_.status = PathStatus::trivial;
   if (!find_first_breakpoint()) return std::move(result_);
@@ -724,11 +455,11 @@ SvmPathResult Walk::run() {
   return std::move(result_);
 }
 
-}  // namespace
+}  // namespace detail
 
 SvmPathResult svm_path(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
                        const PathCallback& callback, Team& team) {
-  return Walk(cache, problem, options, callback, team).run();
+  return detail::PathWalk(cache, problem, options, callback, team).run();
 }
 
 }  // namespace fastpu

@@ -42,8 +42,8 @@ class _Path(FastpuClassifier):
         machine = self._machine(path)
         if path.status == "precision" and float(str(machine.params["lam"])) <= path.end:
             warn(
-                f"{type(self).__name__} stops at the end of the path, lam = {path.end:.6g}, below which float64 does not "
-                f"show the margin; raise lam_min, or scale X",
+                f"{type(self).__name__} stops at the end of the path, lam = {path.end:.6g}, below which float64 does "
+                f"not show the margin; raise lam_min, or scale X",
                 ConvergenceWarning,
             )
         return {"path_": path, "model_": machine}
@@ -82,8 +82,8 @@ class SVMPathClassifier(_Path):
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.SVMPath.select`, whose criteria are "f1" (the default here), "error", "end", and "puf" and "err_star"
-        for rows that only count as negative.
+        As in `fastpu.SVMPath.select`, whose criteria are "f1" (the default here), "error", "end", and "puf" and
+        "err_star" for rows that only count as negative.
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
@@ -184,7 +184,8 @@ class PUSVMPathClassifier(_Path):
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.SVMPath.select`, whose criteria are "puf", "err_star" and "end".
+        As in `fastpu.SVMPath.select`, whose criteria are "puf", "err_star" and "end", and "f1" and "error" for
+        labels that say it all.
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._kernels import take_rows, user_rows
+from fastpu._kernels import Kernel, take_rows, user_rows
 from fastpu._params import check_random_state
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._pu_criteria import Called
+from fastpu._svm_path import PathOptions, follow_path
 from fastpu._text import describe, short
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_float, check_int, check_labels
+from fastpu.path_fields import path_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 
     from fastpu.svm_path_model import SVMPath
 
-__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "select_on_path"]
+__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
 
+_FOLD_CACHE = 200 * 2**20  # bytes
 _CRITERIA = ("puf", "err_star", "f1", "error", "end")
 _LEAST_IS_BEST = ("err_star", "error")
 _MOST_TRIES = (
@@ -265,9 +268,43 @@ def _judged_rows(
 def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
     """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
     kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    found = crossings(path.of_fold(kept, threads), take_rows(path.train(), judged), threads)
+    found = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
     factor = held_out.size / kept.size
     return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
+
+
+def path_of_fold(path: SVMPath, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
+    """Return the path of some of the training rows, given by their positions in `rows`."""
+    is_precomputed = path.kernel == "precomputed"
+    if is_precomputed:
+        raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
+    options = PathOptions(
+        Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function),
+        float(str(path.params["lam_min"])) * kept.size / path.rows.size,
+        None,
+        _FOLD_CACHE,
+        n_threads,
+    )
+    found = follow_path(
+        path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
+    )
+    train = take_rows(path.train(), kept)
+    names = ("train_data", "train_indices", "train_indptr")
+    fields: dict[str, Any] = (
+        dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
+    )
+    return replace(
+        path,
+        **path_fields(found),
+        **fields,
+        rows=path.rows[kept],
+        labels=path.labels[kept],
+        costs=path.costs[kept],
+        calibration=None,  # that of the whole path is of other scores
+        calibration_prior=None,
+        calibration_knots=None,
+        calibration_values=None,
+    )
 
 
 def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:

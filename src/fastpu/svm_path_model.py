@@ -13,7 +13,6 @@ import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu._kernels import (
-    Kernel,
     call_kernel,
     centred,
     convert_rows,
@@ -25,11 +24,11 @@ from fastpu._kernels import (
 )
 from fastpu._model import Model, refuse_nan_scores
 from fastpu._params import forced_isa
-from fastpu._svm_path import PathOptions, follow_path, knot_changes
+from fastpu._svm_path import knot_changes
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_float, check_matrix, check_vector
 from fastpu.kernel_machine import KernelMachine
-from fastpu.path_fields import EVENT_KINDS, check_path_fields, path_fields
+from fastpu.path_fields import EVENT_KINDS, check_path_fields
 from fastpu.path_selection import select_on_path
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SVMPath"]
 
-_FOLD_CACHE = 200 * 2**20  # bytes
 _COLUMNS = 64  # rows of a block whose scores are followed along the path together
 
 
@@ -454,8 +452,8 @@ class SVMPath(Model):
             is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``,
             with the labels of the rows and +1 or -1 for each, is maximised; it is called once for each interval.
         X, y : array-like of shapes (n, d) and (n,), optional
-            Held-out rows, with labels +1 (positive) and 0 (unlabelled), but for "puf" and "err_star" -1 as well. None: the
-            training rows, whose negatives count as unlabelled; better pass `cv` then.
+            Held-out rows, with labels +1 (positive) and 0 (unlabelled), but for "puf" and "err_star" -1 as well. None:
+            the training rows, whose negatives count as unlabelled; better pass `cv` then.
         prior : float, optional
             Needed by "err_star", as in `fastpu.metrics.err_star`.
         scenario : {"case_control", "single_set"}, default "case_control"
@@ -491,36 +489,3 @@ class SVMPath(Model):
         )
         machine = self.at(found.pop("lam"))
         return dataclasses.replace(machine, params={**machine.params, **found})
-
-    def of_fold(self, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
-        """Return the path of some of the training rows, given by their positions in `rows`."""
-        is_precomputed = self.kernel == "precomputed"
-        if is_precomputed:
-            raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
-        options = PathOptions(
-            Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function),
-            float(str(self.params["lam_min"])) * kept.size / self.rows.size,
-            None,
-            _FOLD_CACHE,
-            n_threads,
-        )
-        found = follow_path(
-            self.train(), options.kernel, kept.astype(np.int64), self.labels[kept], self.costs[kept], options
-        )
-        train = take_rows(self.train(), kept)
-        names = ("train_data", "train_indices", "train_indptr")
-        fields: dict[str, Any] = (
-            dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
-        )
-        return dataclasses.replace(
-            self,
-            **path_fields(found),
-            **fields,
-            rows=self.rows[kept],
-            labels=self.labels[kept],
-            costs=self.costs[kept],
-            calibration=None,  # that of the whole path is of other scores
-            calibration_prior=None,
-            calibration_knots=None,
-            calibration_values=None,
-        )
