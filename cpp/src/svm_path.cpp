@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -56,8 +55,6 @@ void PathWalk::find_start() {
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   ones_.assign(at(n), 1.0);
-  all_.resize(at(n));
-  std::iota(all_.begin(), all_.end(), index_t{0});
   near_.resize(at(n));
   record_.set_order(std::move(order));
 }

@@ -165,7 +165,9 @@ void PathWalk::settle(Elbow& elbow) {
 
 std::vector<double> PathWalk::weights_of_alpha() const {
   std::vector<double> weights(w_.size());
-  rows_->add_to_weights(all_, beta_.data(), weights.data());
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (beta_[at(i)] != 0) loops_.add(weights.data(), beta_[at(i)], rows_->features(i), rows_->n_features());
+  }
   return weights;
 }
 

@@ -89,7 +89,6 @@ class PathWalk {
   std::vector<double> weight_;  // of PathSlacks
   std::vector<double> side_;
   std::vector<double> ones_;
-  std::vector<index_t> all_;  // 0, 1, ...
   int n_unsettled_ = 0;
   int n_pauses_ = 0;
   PathRows* rows_ = nullptr;
