@@ -361,6 +361,33 @@ def test_linear_models_have_coefficients_that_give_their_scores(classifier):
         assert not hasattr(other, "coef_")
 
 
+def test_paths_have_defaults_for_classes_that_overlap():
+    """An infinite cost called all rows positive, and PUF few of those with labels that say it all."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(240) < 0.4
+    X = rng.normal(size=(240, 4)) + 0.9 * np.where(truth, 1, -1)[:, None] * [1, 0.6, 0.3, 0]
+    labelled = truth & (rng.random(240) < 0.5)
+    fitted = estimators.PUSVMPathClassifier(random_state=0).fit(X[:160], labelled[:160])
+    n_pos = labelled[:160].sum()
+    assert fitted.path_.params["cost_pos"] == (160 - n_pos) / n_pos
+    assert 0.2 < fitted.predict(X[160:]).mean() < 0.6
+    assert fitted.score(X[160:], truth[160:]) > 0.75
+    supervised = estimators.SVMPathClassifier(random_state=0).fit(X[:160], truth[:160])
+    assert supervised.model_.params["criterion"] == "f1"
+    predicted = supervised.predict(X[160:])
+    assert 2 * (predicted & truth[160:]).sum() / (predicted.sum() + truth[160:].sum()) > 0.75
+
+
+def test_a_path_whose_end_is_the_floor_of_precision_warns_where_that_is_chosen():
+    rng = np.random.RandomState(34)
+    X = rng.normal(loc=100, size=(100, 2))
+    truth = rng.randint(0, 2, 100) > 0
+    fitted = estimators.SVMPathClassifier(random_state=0).fit(X, truth)  # no warning: far from the end
+    assert (fitted.path_.status, fitted.path_.converged) == ("precision", False)
+    with pytest.warns(fastpu.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
+        estimators.SVMPathClassifier(criterion="end").fit(X, truth)
+
+
 def test_a_path_stops_where_it_is_told():
     X, truth, labelled = pu_rows(n=60)
     fitted = estimators.PUSVMPathClassifier(lam=0.7).fit(X, labelled)
