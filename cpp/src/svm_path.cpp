@@ -131,7 +131,6 @@ void PathWalk::note_knot(const std::vector<index_t>& changed) {
   if (lam_ > 0 && !watch_->is_partial()) result_.violation = std::max(result_.violation, violation());
 }
 
-// How far scores of this point, where all are known, are from what is optimal.
 // Lists the rows on the margin that do not move.
 void PathWalk::find_weak(const Elbow& elbow) {
   std::vector<index_t> held;
@@ -209,17 +208,6 @@ void PathWalk::find_speed(Elbow& elbow) {
   }
 }
 
-// Takes away what rounding has left between the moving rows and the margin. A row that meets a bound on the way leaves.
-// Rows that met the margin together up to rounding, or too close to it, show on the wrong side as lam falls: each in
-// turn is put there and let move. `changed` is told whose a may have changed.
-// Moves a row, with those that it depends on, so that no score changes, until one of them is at a bound; true if that
-// is not the row itself.
-// A row that has gone as far as it can, with a rising or falling.
-// Adds changes to y a, up to the bounds; then they are what was added.
-// Where there are weights, they are right, and y a follows them: its sum is to be 0, and that of its rows the weights.
-// Whether what is minimised is as large as its dual says, where there are weights: both are known to many digits even
-// where the weights that belong to y a are not.
-// A row at a bound does not move any more, unless the next direction says that it must.
 // Moves on by `step`; rows that reach a bound leave.
 void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
   const std::vector<index_t> moving = elbow.moving();

@@ -261,7 +261,7 @@ def _fit(
     native = matrix.native
     with make_callback(callback, progress, total=None, description="SVM path") as hook:
         found = follow_path(native, kernel, rows, labels[rows], costs[rows], options, hook)
-    if not all(np.isfinite(found[name]).all() for name in ("lams", "offsets", "violation")):
+    if not all(np.isfinite(found[name]).all() for name in ("lams", "offsets", "weights", "violation")):
         raise ValueError(
             "X must have entries so small that kernel values do not overflow; scale X or use another kernel"
         )

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kResidual = 1e-11;  // of the margin, relative to lam: larger ones are corrected
 constexpr int kMostPolishes = 3;
-constexpr int kMostTries = 3;
+constexpr int kMostTries = 3;            // of a row at one point
 constexpr double kMostGap = 1e-6;        // relative, of a point that is on the path
 constexpr double kMostViolation = 1e-6;  // of its optimality conditions
 constexpr int kSettle = 20;              // breakpoints
@@ -22,6 +22,7 @@ std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
+// How far scores of this point, where all are known, are from what is optimal.
 double PathWalk::violation() const {
   double worst = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -32,6 +33,7 @@ double PathWalk::violation() const {
   return worst;
 }
 
+// Takes away what rounding has left between the moving rows and the margin. A row that meets a bound on the way leaves.
 void PathWalk::polish(Elbow& elbow) {
   const bool is_linear = rows_->is_linear();
   std::vector<double> residual;
@@ -74,6 +76,8 @@ void PathWalk::polish(Elbow& elbow) {
   if (is_linear) settle(elbow);
 }
 
+// Rows that met the margin together up to rounding, or too close to it, show on the wrong side as lam falls: each in
+// turn is put there and let move. `changed` is told whose a may have changed.
 void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
   std::vector<int> tries(at(problem_.n));
   for (;;) {
@@ -87,6 +91,7 @@ void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
     }
     if (worst < 0) return;
     ++tries[at(worst)];
+    team_.poll();
     speed_is_known_ = false;
     while (!elbow.is_moving(worst) && ElbowFactor::is_dependent(elbow.enter(worst))) {
       changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
@@ -99,6 +104,8 @@ void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
   }
 }
 
+// Moves a row, with those that it depends on, so that no score changes, until one of them is at a bound; true if that
+// is not the row itself.
 bool PathWalk::exchange(Elbow& elbow, index_t i) {
   std::vector<double> change;
   elbow.express_last(change);
@@ -130,6 +137,7 @@ bool PathWalk::exchange(Elbow& elbow, index_t i) {
   return true;
 }
 
+// A row that has gone as far as it can, with a rising or falling.
 void PathWalk::put_at_bound(Elbow& elbow, index_t i, double way) {
   point_.alpha[at(i)] = way < 0 ? 0 : point_.cost[at(i)];
   beta_[at(i)] = point_.alpha[at(i)] * point_.label[at(i)];
@@ -141,6 +149,7 @@ double PathWalk::room_along(index_t i, double slope) const {
   return slope < 0 ? point_.alpha[at(i)] / -slope : (point_.cost[at(i)] - point_.alpha[at(i)]) / slope;
 }
 
+// Adds changes to y a, up to the bounds; then they are what was added.
 void PathWalk::put(const std::vector<index_t>& rows, std::vector<double>& change) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const std::size_t i = at(rows[k]);
@@ -152,6 +161,7 @@ void PathWalk::put(const std::vector<index_t>& rows, std::vector<double>& change
   }
 }
 
+// Where there are weights, they are right, and y a follows them: its sum is to be 0, and that of its rows the weights.
 void PathWalk::settle(Elbow& elbow) {
   const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
   if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
@@ -171,6 +181,8 @@ std::vector<double> PathWalk::weights_of_alpha() const {
   return weights;
 }
 
+// Whether what is minimised is as large as its dual says, where there are weights: both are known to many digits even
+// where the weights that belong to y a are not.
 bool PathWalk::is_optimal() const {
   if (!rows_->is_linear()) return true;
   if (!(violation() <= kMostViolation)) return false;
@@ -186,6 +198,7 @@ bool PathWalk::is_optimal() const {
   return std::abs(primal - dual) <= kMostGap * std::abs(primal) && std::abs(sum) <= kMostGap * sum_alpha_;
 }
 
+// A row at a bound does not move any more, unless the next direction says that it must.
 void PathWalk::release(Elbow& elbow, index_t i) {
   elbow.leave(i);
   set_side(i, false);

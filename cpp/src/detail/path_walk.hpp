@@ -89,8 +89,8 @@ class PathWalk {
   std::vector<double> weight_;  // of PathSlacks
   std::vector<double> side_;
   std::vector<double> ones_;
-  int n_unsettled_ = 0;
-  int n_pauses_ = 0;
+  int n_unsettled_ = 0;  // breakpoints since y a was made to fit the weights
+  int n_pauses_ = 0;     // breakpoints in a row where nothing happened
   PathRows* rows_ = nullptr;
   PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)
