@@ -50,7 +50,7 @@ N_ROWS = 24
 _SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") or sys.gettrace() is not None else 20
 
 #: Methods without a word of documentation on their arguments: other parts of fastpu call them.
-NOT_FOR_USERS = {"SVMPath.changes", "SVMPath.knot_values", "SVMPath.of_fold", "SVMPath.train", "SVMPath.alpha_at"}
+NOT_FOR_USERS = {"SVMPath.changes", "SVMPath.knot_values", "SVMPath.train", "SVMPath.alpha_at"}
 #: Methods that only refuse.
 _REFUSES = {"MappingScorer.save"}
 

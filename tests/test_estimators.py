@@ -28,7 +28,7 @@ every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=ids)
 
 # Keywords that speak of the rows are arguments of `fit`; these have a default where the function has none.
 OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph"}
-OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None}
+OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None, "cost_pos": None}
 CALIBRATION = {"calibration", "calibration_prior", "calibration_cv"}
 SELECTION = {"lam", "criterion", "cv", "prior", "scenario", "random_state"}
 
@@ -66,7 +66,7 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
     extra = SELECTION if "Path" in classifier.__name__ else set()
     assert set(parameters) - set(keywords) == CALIBRATION | extra
     for name, default in keywords.items():
-        missing = default is inspect.Parameter.empty
+        missing = default is inspect.Parameter.empty or name == "cost_pos"
         assert parameters[name] == (OWN_DEFAULTS[name] if missing else default), name
     documented = inspect.getdoc(classifier)
     section = documented[documented.index("Parameters") : documented.index("Attributes")]
@@ -99,6 +99,7 @@ def test_tags_say_what_the_method_takes(classifier):
 # --------------------------------------------------------------------------------------------------- fits and labels
 
 
+@pytest.mark.filterwarnings("ignore:fit_.* does not show the margin")  # far below what is chosen
 @every_class
 def test_a_fit_is_that_of_the_function(classifier):
     X, truth, labelled = pu_rows()
@@ -114,7 +115,9 @@ def test_a_fit_is_that_of_the_function(classifier):
         model = fastpu.fit_pnu_auc(X, np.where(y, 1, -1), prior=0.5)
     elif "Path" in classifier.__name__:
         seed = options.pop("random_state")
-        model = function_of(classifier)(X, codes, **options).select(cv=5, random_state=seed)
+        balanced = {"cost_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
+        path = function_of(classifier)(X, codes, **balanced, **options)
+        model = path.select("puf" if balanced else "f1", cv=5, random_state=seed)
     elif classifier in (estimators.BSVMClassifier, estimators.BPSIClassifier):
         costs = {"C_pos": y.size / (2 * y.sum()), "C_unl": y.size / (2 * (~y).sum())}
         model = function_of(classifier)(X, codes, **costs, **options)
@@ -356,6 +359,33 @@ def test_linear_models_have_coefficients_that_give_their_scores(classifier):
     if options:
         other = make(classifier, kernel="rbf").fit(X, labels_for(classifier, truth, labelled))
         assert not hasattr(other, "coef_")
+
+
+def test_paths_have_defaults_for_classes_that_overlap():
+    """An infinite cost called all rows positive, and PUF few of those with labels that say it all."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(240) < 0.4
+    X = rng.normal(size=(240, 4)) + 0.9 * np.where(truth, 1, -1)[:, None] * [1, 0.6, 0.3, 0]
+    labelled = truth & (rng.random(240) < 0.5)
+    fitted = estimators.PUSVMPathClassifier(random_state=0).fit(X[:160], labelled[:160])
+    n_pos = labelled[:160].sum()
+    assert fitted.path_.params["cost_pos"] == (160 - n_pos) / n_pos
+    assert 0.2 < fitted.predict(X[160:]).mean() < 0.6
+    assert fitted.score(X[160:], truth[160:]) > 0.75
+    supervised = estimators.SVMPathClassifier(random_state=0).fit(X[:160], truth[:160])
+    assert supervised.model_.params["criterion"] == "f1"
+    predicted = supervised.predict(X[160:])
+    assert 2 * (predicted & truth[160:]).sum() / (predicted.sum() + truth[160:].sum()) > 0.75
+
+
+def test_a_path_whose_end_is_the_floor_of_precision_warns_where_that_is_chosen():
+    rng = np.random.RandomState(34)
+    X = rng.normal(loc=100, size=(100, 2))
+    truth = rng.randint(0, 2, 100) > 0
+    fitted = estimators.SVMPathClassifier(random_state=0).fit(X, truth)  # no warning: far from the end
+    assert (fitted.path_.status, fitted.path_.converged) == ("precision", False)
+    with pytest.warns(fastpu.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
+        estimators.SVMPathClassifier(criterion="end").fit(X, truth)
 
 
 def test_a_path_stops_where_it_is_told():

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu._calibration import METHODS as CALIBRATIONS
 from fastpu._capabilities import CAPABILITIES
+from fastpu.path_selection import path_of_fold
 from helpers import refused
 from method_cases import FORMS, METHODS, fitted, formed, pu_rows
 from toy_model import assert_same, toy
@@ -87,7 +88,7 @@ def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
     """They are of other scores."""
     path = calibrated("path, rbf", rows)
     assert path.at(float(path.lams[3])).calibration is None
-    assert path.of_fold(np.arange(60), 1).calibration is None
+    assert path_of_fold(path, np.arange(60), 1).calibration is None
     mapping = calibrated("fit_svmc", rows)
     assert mapping.at(0).calibration is None
 

@@ -135,8 +135,10 @@ def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
     # On these rows, far from the origin, the path ends where float64 no longer shows the margin, before those of folds.
     rng = np.random.RandomState(34)
     X = rng.normal(loc=100, size=(100, 2))
-    path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
-    assert path.status == "precision"
+    with pytest.warns(fastpu.ConvergenceWarning, match="float64 does not show the margin"):
+        path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
+    assert (path.status, path.converged) == ("precision", False)
+    assert path.violation > 0
     for seed in (0, 1):
         assert path.select("puf", cv=5, random_state=seed).params["lam"] >= path.lams[-1]
 
@@ -160,8 +162,8 @@ def test_trivial_paths_have_one_machine():
 def test_bad_arguments_are_named():
     X, y, X_new, y_new = pu_problem(0)
     path = fastpu.fit_pu_svm_path(X, y)
-    refused(TypeError, "criterion must be one of 'puf', 'err_star', 'end' or a function", path.select, 3)
-    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'end', got 'f1'", path.select, "f1")
+    refused(TypeError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end' or a function", path.select, 3)
+    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f2'", path.select, "f2")
     refused(ValueError, "prior must be given for criterion='err_star'", path.select, "err_star", X_new, y_new)
     refused(ValueError, "prior must not be given for criterion='puf'", path.select, "puf", X_new, y_new, prior=0.5)
     refused(ValueError, "prior must be", path.select, "err_star", X_new, y_new, prior=1.5)
@@ -175,3 +177,44 @@ def test_bad_arguments_are_named():
     refused(ValueError, "X must have 2 features", path.select, "puf", X_new[:, :1], y_new)
     refused(ValueError, "scenario must be", path.select, "puf", X_new, y_new, scenario="pu")
     refused(ValueError, "the result of criterion", path.select, lambda y, p: float("nan"), X_new, y_new)
+
+
+def issue_rows(seed: int, n: int = 240):
+    rng = np.random.default_rng(seed)
+    truth = np.where(rng.random(n) < 0.4, 1, -1)
+    X = rng.normal(size=(n, 4)) + 0.9 * truth[:, None] * [1, 0.6, 0.3, 0]
+    return X, truth, np.where((truth > 0) & (rng.random(n) < 0.5), 1, 0)
+
+
+@pytest.mark.parametrize("options", [{}, {"cv": 5, "random_state": 0}])
+@pytest.mark.parametrize("seed", [0, 3, 8])
+def test_rounding_at_the_end_of_a_path_is_no_crossing(seed, options):
+    """lam f of some 1e-14 at lam = 0 was taken for changes of side, and lam of 1e-13 for the best."""
+    X, _, y = issue_rows(seed)
+    path = fastpu.fit_pu_svm_path(X, y, n_threads=1)
+    assert path.status == "zero"
+    machine = path.select("puf", **options)
+    assert machine.params["lam"] >= path.end * (1 - 1e-12)
+    assert machine.decision_function(X[y == 1]).min() >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_value_is_that_of_the_machine_and_no_grid_is_better(kernel):
+    X, _, y = issue_rows(0, 120)
+    path = fastpu.fit_pu_svm_path(X, y, cost_pos=10.0, lam_min=1e-3, n_threads=1, **KERNELS[kernel])
+    machine = path.select("puf")
+    assert machine.params["value"] == criterion_at(machine.decision_function(X), y, "puf")
+    grid = path.scores(X, np.geomspace(path.end, 2 * path.lams[0], 300))
+    assert max(criterion_at(scores, y, "puf") for scores in grid.T) <= machine.params["value"] + 1e-12
+
+
+def test_f1_and_error_are_what_functions_of_the_labels_say():
+    X, truth, _ = issue_rows(1, 120)
+    path = fastpu.fit_svm_path(X[:80], truth[:80], kernel="linear", n_threads=1)
+    X_new, y_new = X[80:], truth[80:]
+    f1 = path.select("f1", X_new, y_new)
+    assert f1.params["value"] == pytest.approx(fastpu.metrics.f1(y_new, f1.predict(X_new)), abs=1e-12)
+    assert f1.params["value"] == path.select(fastpu.metrics.f1, X_new, y_new).params["value"]
+    error = path.select("error", X_new, y_new)
+    assert error.params["value"] == (error.predict(X_new) != y_new).mean()
+    assert error.params["value"] == -path.select(lambda y, p: -(y != p).mean(), X_new, y_new).params["value"]

@@ -109,6 +109,7 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   out["start"] = to_array(result.start);
   out["lams"] = to_array(result.lams);
   out["offsets"] = to_array(result.offsets);
+  out["weights"] = to_array(result.weights);
   out["objective"] = to_array(result.objective);
   out["norm"] = to_array(result.norm);
   out["n_margin"] = to_array(result.n_margin);

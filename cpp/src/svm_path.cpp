@@ -7,111 +7,39 @@
 #include <stdexcept>
 #include <utility>
 
-#include "detail/elbow.hpp"
-#include "detail/path_kernels.hpp"
-#include "detail/path_record.hpp"
-#include "detail/path_rows.hpp"
 #include "detail/path_start.hpp"
-#include "detail/path_watch.hpp"
+#include "detail/path_walk.hpp"
 
 namespace fastpu {
 
+namespace detail {
+
 namespace {
 
-using detail::Elbow;
-
-constexpr double kTrivial = 1e-9;       // of the reach of h: a first breakpoint below is 0
-constexpr double kVanishing = 1e-290;   // a first breakpoint below which 1 / lam is no number, soon or at once
-constexpr double kPrecision = 1e-8;     // of the reach: the least lam at which the margin can be told
-constexpr double kOnMargin = 1e-9;      // slack of a row on the margin, relative to lam
-constexpr double kMostOnMargin = 1e-6;  // the same after many steps that lead nowhere
-constexpr double kRounding = 1e-14;     // of the reach: slack that is rounding
-constexpr double kAtBound = 1e-11;      // of its box, a value at its bound
-constexpr double kResidual = 1e-11;     // of the margin, relative to lam: larger ones are corrected
+constexpr double kTrivial = 1e-9;          // of the reach of h: a first breakpoint below is 0
+constexpr double kVanishing = 1e-290;      // a first breakpoint below which 1 / lam is no number, soon or at once
+constexpr double kPrecision = 1e-8;        // of the reach: the least lam at which the margin can be told
+constexpr double kOnMarginOfRows = 1e-12;  // the same where rows are shown, whose scores lose no more to rounding
+constexpr double kMostOnMargin = 1e-6;     // the same after many steps that lead nowhere
+constexpr double kAtBound = 1e-11;         // of its box, a value at its bound
 constexpr double kSlopeResidual = 1e-9;
-constexpr double kNoStep = 1e-13;  // of lam
+constexpr int kMostPauses = 12;       // breakpoints in a row where nothing happens
+constexpr double kMostShare = 0.999;  // of lam, the longest step that is not the last, where rows are shown
+constexpr double kNoStep = 1e-13;     // of lam
 constexpr int kMostNoSteps = 20;
 constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;  // of the reach, lam
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-class Walk {
- public:
-  Walk(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
-       const PathCallback& callback, Team& team)
-      : cache_(cache),
-        problem_(problem),
-        options_(options),
-        callback_(callback),
-        team_(team),
-        loops_(detail::path_kernels(options.isa)) {}
+}  // namespace
 
-  SvmPathResult run();
-
- private:
-  void find_start();
-  bool find_first_breakpoint();
-  bool take_step(Elbow& elbow);
-  void cross_gap(const Elbow& elbow);
-  void find_weak(const Elbow& elbow);
-  void find_speed(Elbow& elbow);
-  void look_at_all(const Elbow& elbow, bool with_speed);
-  detail::PathStep find_step(const Elbow& elbow, index_t& exit);
-  bool choose_step(Elbow& elbow, double& step, index_t& exit);
-  void move(Elbow& elbow, double step, index_t first_exit);
-  void polish(Elbow& elbow);
-  void recompute(bool with_reach);
-  void set_side(index_t i, bool moves);
-  void note_knot(const std::vector<index_t>& changed);
-  bool finish(PathStatus status) {
-    result_.status = status;
-    return false;
-  }
-  detail::PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
-  double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
-  double reach() const { return reach_ * std::min(1.0, sum_alpha_ / first_sum_); }
-
-  KernelCache<double>& cache_;
-  const SvmPathProblem& problem_;
-  const SvmPathOptions& options_;
-  const PathCallback& callback_;
-  Team& team_;
-  const detail::PathKernels& loops_;
-  SvmPathResult result_;
-  detail::PathRecord record_{result_};
-  detail::PathPoint point_;     // of the columns, as all that follows
-  std::vector<double> beta_;    // y a
-  std::vector<double> h_;       // K (y a)
-  std::vector<double> v_;       // K u, u the slopes of y a
-  std::vector<double> weight_;  // of PathSlacks
-  std::vector<double> side_;
-  std::vector<double> ones_;
-  detail::PathRows* rows_ = nullptr;
-  detail::PathWatch* watch_ = nullptr;
-  double norm_ = 0;  // (y a)'K(y a)
-  double lam_ = 0;
-  double a0_ = 0;
-  double sum_alpha_ = 0;
-  double first_sum_ = 0;  // no a is ever larger
-  double reach_ = 0;      // max_i sum_j |K_ij| a_j at the start
-  double box_ = 0;        // of rows without one: the largest a at the start
-  double on_margin_ = kOnMargin;
-  int n_no_steps_ = 0;
-  bool speed_is_known_ = false;  // v belongs to the rows that move
-  bool has_new_speed_ = false;   // it does, but has not been looked at
-  double work_ = 0;              // of updates since h was computed
-  index_t most_events_ = 0;
-  std::vector<index_t> weak_;    // on the margin, not moving
-  std::vector<index_t> near_;    // room for a list
-  std::vector<index_t> forced_;  // these too, whatever rounding says
-};
-
-void Walk::find_start() {
+void PathWalk::find_start() {
   const index_t n = problem_.n;
-  result_.heavier = detail::heavier_class(problem_);
-  result_.start = detail::start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  result_.heavier = heavier_class(problem_);
+  auto start = start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  result_.start = std::move(start.alpha);
+  w_ = std::move(start.weights);
   cache_.set_columns(problem_.rows, n, team_);
   auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
   for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
@@ -131,8 +59,8 @@ void Walk::find_start() {
   record_.set_order(std::move(order));
 }
 
-// h = K (y a) and what follows from it.
-void Walk::recompute(bool with_reach) {
+// h = K (y a) and what follows from it. Where there are weights, y a is what has lost digits.
+void PathWalk::recompute(bool with_reach) {
   std::vector<index_t> support;
   std::vector<double> factors;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -141,24 +69,41 @@ void Walk::recompute(bool with_reach) {
     factors.push_back(point_.alpha[at(i)] * point_.label[at(i)]);
   }
   std::ranges::fill(h_, 0.0);
-  rows_->add(support, factors.data(), h_.data());
+  if (rows_->is_linear()) {
+    rows_->add_weighted(w_.data(), h_.data());
+  } else {
+    rows_->add(support, factors.data(), h_.data());
+  }
   sum_alpha_ = 0;
   for (const double factor : factors) sum_alpha_ += std::abs(factor);
   work_ = 0;
+  lam_of_scores_ = lam_;
   if (!with_reach) return;
+  first_sum_ = sum_alpha_;
+  if (rows_->is_linear()) return;
   for (double& factor : factors) factor = std::abs(factor);
   reach_ = rows_->reach(support, factors.data());
-  first_sum_ = sum_alpha_;
 }
 
-void Walk::set_side(index_t i, bool moves) {
+// K times something, of all rows; where K is linear, X'something is known.
+void PathWalk::add(const std::vector<index_t>& rows, const std::vector<double>& factors,
+                   const std::vector<double>& weights, std::vector<double>& sums) {
+  if (rows_->is_linear()) {
+    rows_->add_weighted(weights.data(), sums.data());
+  } else {
+    rows_->add(rows, factors.data(), sums.data());
+  }
+  work_ += static_cast<double>(rows.size());
+}
+
+void PathWalk::set_side(index_t i, bool moves) {
   const int bound = moves ? 0 : point_.bound(i);
   side_[at(i)] = bound;
   weight_[at(i)] = bound * point_.label[at(i)];
 }
 
 // False if the path is trivial.
-bool Walk::find_first_breakpoint() {
+bool PathWalk::find_first_breakpoint() {
   recompute(true);
   double top = -kInfinity;    // of h among the positive rows with a > 0
   double bottom = kInfinity;  // among the negative ones
@@ -169,20 +114,25 @@ bool Walk::find_first_breakpoint() {
   }
   lam_ = (top - bottom) / 2;
   a0_ = lam_ - top;
-  const bool is_trivial = lam_ <= kTrivial * reach_;
+  const bool is_trivial = rows_->is_linear() ? !(lam_ > 0) : lam_ <= kTrivial * reach_;
   if (!std::isfinite(lam_) || (!is_trivial && lam_ < kVanishing))
     throw std::invalid_argument(
         "X and kernel must be such that sums of kernel values neither overflow nor vanish; scale X");
   return !is_trivial;
 }
 
-void Walk::note_knot(const std::vector<index_t>& changed) {
-  if (!watch_->is_partial()) norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
-  record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed);
+void PathWalk::note_knot(const std::vector<index_t>& changed) {
+  if (rows_->is_linear()) {
+    norm_ = loops_.dot(w_.data(), w_.data(), rows_->n_features());
+  } else if (!watch_->is_partial()) {
+    norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+  }
+  record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed, w_);
+  if (lam_ > 0 && !watch_->is_partial()) result_.violation = std::max(result_.violation, violation());
 }
 
 // Lists the rows on the margin that do not move.
-void Walk::find_weak(const Elbow& elbow) {
+void PathWalk::find_weak(const Elbow& elbow) {
   std::vector<index_t> held;
   for (const index_t i : weak_) {
     if (!elbow.is_moving(i) && point_.bound(i) == 0) held.push_back(i);
@@ -201,7 +151,7 @@ void Walk::find_weak(const Elbow& elbow) {
 }
 
 // Scores of all rows at this point, if only some have been followed; with their speeds, if the slopes are known.
-void Walk::look_at_all(const Elbow& elbow, bool with_speed) {
+void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
   if (!watch_->is_partial()) return;
   watch_->end();
   if (work_ > kRecompute * static_cast<double>(problem_.n)) {
@@ -233,7 +183,7 @@ void Walk::look_at_all(const Elbow& elbow, bool with_speed) {
 }
 
 // v = K u, with the slopes corrected where K says that they are not right.
-void Walk::find_speed(Elbow& elbow) {
+void PathWalk::find_speed(Elbow& elbow) {
   speed_is_known_ = true;
   if (watch_->is_partial()) {
     watch_->find_speed(elbow, v_.data());
@@ -244,8 +194,7 @@ void Walk::find_speed(Elbow& elbow) {
   for (int time = 0; time < 3; ++time) {
     if (!has_new_speed_) {
       std::ranges::fill(v_, 0.0);
-      rows_->add(moving, elbow.slopes().data(), v_.data());
-      work_ += static_cast<double>(moving.size());
+      add(moving, elbow.slopes(), elbow.slope_weights(), v_);
     }
     has_new_speed_ = false;
     double worst = 0;
@@ -259,36 +208,8 @@ void Walk::find_speed(Elbow& elbow) {
   }
 }
 
-// Takes away what rounding has left between the moving rows and the margin.
-void Walk::polish(Elbow& elbow) {
-  const auto& moving = elbow.moving();
-  if (moving.empty()) return;
-  std::vector<double> residual(moving.size());
-  std::vector<double> change;
-  double worst = 0, offset = 0;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
-    worst = std::max(worst, std::abs(residual[k]));
-  }
-  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
-  if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) return;
-  elbow.correct(residual, -sum, change, offset);
-  if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) return;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    const std::size_t i = at(moving[k]);
-    const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
-    change[k] = (value - point_.alpha[i]) * point_.label[i];
-    beta_[i] = value * point_.label[i];
-    sum_alpha_ += value - point_.alpha[i];
-    point_.alpha[i] = value;
-  }
-  a0_ += offset;
-  rows_->add(moving, change.data(), h_.data());
-  work_ += static_cast<double>(moving.size());
-}
-
 // Moves on by `step`; rows that reach a bound leave.
-void Walk::move(Elbow& elbow, double step, index_t first_exit) {
+void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
   const std::vector<index_t> moving = elbow.moving();
   const std::vector<double>& slopes = elbow.slopes();
   std::vector<index_t> exits;
@@ -315,20 +236,16 @@ void Walk::move(Elbow& elbow, double step, index_t first_exit) {
   norm_ = std::max(0.0, norm_ + step * slope_sum * (2 * lam_ - step));
   watch_->learn(step);
   loops_.add(h_.data(), step, v_.data(), problem_.n);
-  rows_->add(exits, rounded.data(), h_.data());
+  if (rows_->is_linear()) loops_.add(w_.data(), step, elbow.slope_weights().data(), rows_->n_features());
+  if (!rows_->is_linear()) rows_->add(exits, rounded.data(), h_.data());
   a0_ += step * elbow.offset_slope();
   lam_ -= step;
-  for (const index_t i : exits) {
-    elbow.leave(i);
-    set_side(i, false);
-    forced_.push_back(i);
-    speed_is_known_ = false;
-  }
+  for (const index_t i : exits) release(elbow, i);
   watch_->note(elbow, exits);
 }
 
 // Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
-void Walk::cross_gap(const Elbow& elbow) {
+void PathWalk::cross_gap(const Elbow& elbow) {
   look_at_all(elbow, false);
   index_t top = -1;
   index_t bottom = -1;
@@ -354,17 +271,17 @@ void Walk::cross_gap(const Elbow& elbow) {
 }
 
 // The next time that a row meets the margin (its position is in the result) or a bound (`exit`).
-detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
+PathStep PathWalk::find_step(const Elbow& elbow, index_t& exit) {
   for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
-  detail::PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
+  PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
   exit = -1;
   for (std::size_t k = 0; k < elbow.moving().size(); ++k) {
     const index_t row = elbow.moving()[k];
     const std::size_t i = at(row);
     const double slope = elbow.slopes()[k] * point_.label[i];
-    if (slope == 0 || point_.bound(row) * slope < 0) continue;
-    const double room = slope < 0 ? point_.alpha[i] / -slope : (point_.cost[i] - point_.alpha[i]) / slope;
+    if (point_.bound(row) * slope < 0) continue;
+    const double room = room_along(row, slope);
     if (room < next.step) {
       next.step = room;
       exit = row;
@@ -373,11 +290,24 @@ detail::PathStep Walk::find_step(const Elbow& elbow, index_t& exit) {
   return next;
 }
 
+// Whether the weights of features go to 0 together with lam, up to the rounding of what they consist of.
+bool PathWalk::is_last_segment(const Elbow& elbow) const {
+  if (elbow.moving().empty()) return false;
+  const double most = reach();
+  for (std::size_t f = 0; f < w_.size(); ++f) {
+    const double largest = rows_->largest(static_cast<index_t>(f));
+    const double size = std::min(first_sum_ * largest, most / largest);
+    const double left = std::abs(w_[f] + lam_ * elbow.slope_weights()[f]);
+    if (left > kOnMargin * std::abs(w_[f]) + kRounding * size) return false;
+  }
+  return true;
+}
+
 // The step to the next breakpoint, and the row that leaves there. True if it ends at the floor of precision.
-bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
+bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   if (!speed_is_known_) find_speed(elbow);
-  detail::PathStep next = find_step(elbow, exit);
-  const auto moment = [&] { return detail::PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
+  PathStep next = find_step(elbow, exit);
+  const auto moment = [&] { return PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
   if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
     look_at_all(elbow, true);
     polish(elbow);
@@ -394,9 +324,20 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
     }
   }
   step = next.step;
+  const bool is_linear = rows_->is_linear();
+  bool is_last = options_.lam_min == 0 && step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
+  if (is_linear && step > kMostShare * lam_) {
+    // From far above a breakpoint its place is rounding: a part of the way is gone first.
+    is_last = options_.lam_min == 0 && is_last_segment(elbow);
+    step = kMostShare * lam_;
+    next.row = exit = -1;
+    ++n_pauses_;
+  } else {
+    n_pauses_ = 0;
+  }
   // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
-  const double floor = kPrecision * reach();
-  if (step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach() && options_.lam_min == 0) {
+  const double floor = is_linear ? 0 : kPrecision * reach();
+  if (is_last) {
     step = lam_;
     exit = -1;
   } else if (lam_ - std::min(step, lam_) < floor && options_.lam_min < floor) {
@@ -413,7 +354,7 @@ bool Walk::choose_step(Elbow& elbow, double& step, index_t& exit) {
 }
 
 // One segment; false where the path ends.
-bool Walk::take_step(Elbow& elbow) {
+bool PathWalk::take_step(Elbow& elbow) {
   if (lam_ <= options_.lam_min) return finish(lam_ > 0 ? PathStatus::lam_min : PathStatus::zero);
   if (lam_ < kPrecision * reach()) return finish(PathStatus::precision);
   find_weak(elbow);
@@ -439,15 +380,23 @@ bool Walk::take_step(Elbow& elbow) {
     double step = 0;
     index_t exit = -1;
     is_at_floor = choose_step(elbow, step, exit);
+    if (n_pauses_ > kMostPauses) return finish(PathStatus::stalled);
     changed = elbow.moving();
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
     lam_ = target;
+    if (lam_ == 0 && rows_->is_linear()) {  // what is left is rounding
+      std::ranges::fill(w_, 0.0);
+      a0_ = 0;
+    }
     if (!watch_->is_partial()) {
+      const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
+      if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
       polish(elbow);
-      if (lam_ > 0 && work_ > kRecompute * static_cast<double>(problem_.n)) recompute(false);
+      if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
     }
   }
+  if (lam_ > 0 && !is_optimal()) return finish(PathStatus::stalled);  // the path ends at the point before
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);
   if (before - lam_ > kNoStep * before) {
@@ -460,11 +409,11 @@ bool Walk::take_step(Elbow& elbow) {
   return true;
 }
 
-SvmPathResult Walk::run() {
+SvmPathResult PathWalk::run() {
   find_start();
-  detail::PathRows rows(cache_, options_.linear, options_.isa, team_);
+  PathRows rows(cache_, options_.linear, options_.isa, team_);
   rows_ = &rows;
-  detail::PathWatch watch(rows, point_, options_.isa);
+  PathWatch watch(rows, point_, options_.isa);
   watch_ = &watch;
   result_.status = PathStatus::trivial;
   if (!find_first_breakpoint()) return std::move(result_);
@@ -472,6 +421,7 @@ SvmPathResult Walk::run() {
   double shift = 0;
   for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
   if (!(shift > 0)) shift = 1;
+  if (rows.is_linear()) on_margin_ = kOnMarginOfRows;
   Elbow elbow(rows, point_, shift, options_.isa);
   for (index_t i = 0; i < problem_.n; ++i) {
     set_side(i, false);
@@ -479,22 +429,22 @@ SvmPathResult Walk::run() {
     elbow.enter(i);
     if (!elbow.is_moving(i)) weak_.push_back(i);
   }
+  lam_of_scores_ = lam_;
+  if (rows.is_linear()) polish(elbow);
   note_knot({});
   while (take_step(elbow)) team_.poll();
-  recompute(false);  // certifies the end
-  for (index_t i = 0; lam_ > 0 && i < problem_.n; ++i) {
-    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
-    if (point_.bound(i) >= 0) result_.violation = std::max(result_.violation, -slack);
-    if (point_.bound(i) <= 0) result_.violation = std::max(result_.violation, slack);
+  if (result_.lams.back() == lam_ && lam_ > 0) {
+    recompute(false);  // certifies the end
+    result_.violation = std::max(result_.violation, violation());
   }
   return std::move(result_);
 }
 
-}  // namespace
+}  // namespace detail
 
 SvmPathResult svm_path(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
                        const PathCallback& callback, Team& team) {
-  return Walk(cache, problem, options, callback, team).run();
+  return detail::PathWalk(cache, problem, options, callback, team).run();
 }
 
 }  // namespace fastpu

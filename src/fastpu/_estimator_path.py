@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu._estimator_base import FastpuClassifier, seed_of
-from fastpu._params import check_int
+from fastpu._params import check_float, check_int
+from fastpu._svm_path import precision_forgiven
+from fastpu._warnings import ConvergenceWarning, warn
 from fastpu.svm_path import fit_pu_svm_path, fit_svm_path
 
 if TYPE_CHECKING:
@@ -35,8 +37,16 @@ class _Path(FastpuClassifier):
     random_state: Any
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        path = self._named(type(self)._function(rows, codes, **arguments))
-        return {"path_": path, "model_": self._machine(path)}
+        with precision_forgiven():  # where the path ends matters if that is the point that is chosen
+            path = self._named(type(self)._function(rows, codes, **arguments))
+        machine = self._machine(path)
+        if path.status == "precision" and float(str(machine.params["lam"])) <= path.end:
+            warn(
+                f"{type(self).__name__} stops at the end of the path, lam = {path.end:.6g}, below which float64 does "
+                f"not show the margin; raise lam_min, or scale X",
+                ConvergenceWarning,
+            )
+        return {"path_": path, "model_": machine}
 
     def _machine(self, path: SVMPath) -> KernelMachine:
         if self.lam is not None:
@@ -63,7 +73,7 @@ class _Path(FastpuClassifier):
 class SVMPathClassifier(_Path):
     """The best point of the regularisation path of an SVM, supervised.
 
-    The smaller of two labels is negative, and counts as unlabelled for the criterion.
+    The smaller of two labels is negative. By default the point has the best cross-validated F1 of the positive class.
 
     Parameters
     ----------
@@ -72,7 +82,8 @@ class SVMPathClassifier(_Path):
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.SVMPath.select`, whose criteria are "puf", "err_star" and "end".
+        As in `fastpu.SVMPath.select`, whose criteria are "f1" (the default here), "error", "end", and "puf" and
+        "err_star" for rows that only count as negative.
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
@@ -110,7 +121,7 @@ class SVMPathClassifier(_Path):
         callback: Callable[[PathRound], bool | None] | None = None,
         progress: bool = False,
         lam: float | None = None,
-        criterion: str | Callable[..., float] = "puf",
+        criterion: str | Callable[..., float] = "f1",
         cv: int | None = 5,
         prior: float | None = None,
         scenario: str = "case_control",
@@ -162,14 +173,19 @@ class PUSVMPathClassifier(_Path):
 
     Parameters
     ----------
-    cost_pos, cost_unl, kernel, gamma, degree, coef0, lam_min, max_events, cache_mb, n_threads, callback
+    cost_pos : float, optional
+        As in `fastpu.fit_pu_svm_path`, whose default is inf: every labelled row right at any price, by which all rows
+        are called positive where the classes overlap. By default cost_unl times the number of unlabelled rows for each
+        labelled one: both groups weigh the same.
+    cost_unl, kernel, gamma, degree, coef0, lam_min, max_events, cache_mb, n_threads, callback
         As in `fastpu.fit_pu_svm_path`.
     progress
         As in `fastpu.fit_pu_svm_path`.
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.SVMPath.select`, whose criteria are "puf", "err_star" and "end".
+        As in `fastpu.SVMPath.select`, whose criteria are "puf", "err_star" and "end", and "f1" and "error" for
+        labels that say it all.
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
@@ -193,10 +209,17 @@ class PUSVMPathClassifier(_Path):
 
     _function = staticmethod(fit_pu_svm_path)
 
+    def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
+        if arguments["cost_pos"] is None:
+            n_pos, n_unl = (int(np.count_nonzero(codes == code)) for code in (1, 0))
+            weight = check_float("cost_unl", arguments["cost_unl"], low=0, open_low=True)
+            arguments = {**arguments, "cost_pos": weight * max(1, n_unl) / max(1, n_pos)}
+        return super()._call(rows, codes, arguments)
+
     def __init__(
         self,
         *,
-        cost_pos: float = np.inf,
+        cost_pos: float | None = None,
         cost_unl: float = 1.0,
         kernel: str | Callable[..., object] = "linear",
         gamma: float | str = "scale",

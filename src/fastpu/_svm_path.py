@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from fastpu._validate import check_float, check_int, check_vector
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -28,10 +30,13 @@ __all__ = [
     "check_path_options",
     "follow_path",
     "knot_changes",
+    "precision_forgiven",
     "warn_of_path",
 ]
 
 _MANY = 2**62
+_forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
+_FEW_FEATURES = 128  # up to which the core of a linear path works with the rows: its kernel rows would be larger
 _LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam has their size, and its square must be a number
 
 
@@ -143,6 +148,8 @@ def follow_path(
         return hook is not None and hook(PathRound(n_breakpoints, limit, lam, n_margin, objective))
 
     is_function = kernel.name == "callable"
+    if kernel.name == "linear" and isinstance(native, tuple) and native[3][1] <= _FEW_FEATURES:
+        native = convert_rows(native, np.dtype(np.float64), sparse=False)
     centre = _centre(native, rows) if kernel.name == "linear" else None
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
     found: dict[str, Any] = _core.svm_path(
@@ -163,7 +170,11 @@ def follow_path(
         isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
-    if centre is not None and found["lams"].size:
+    n_knots = found["lams"].size
+    found["weights"] = found["weights"].reshape(n_knots, found["weights"].size // max(1, n_knots))
+    if centre is not None and found["weights"].size:
+        found["offsets"] -= np.einsum("ij,j->i", found["weights"], centre)
+    elif centre is not None and found["lams"].size:
         of_path: Any = take_rows(native, rows)
         found["offsets"] -= _along(found, labels, (of_path - centre) @ centre)
     return found
@@ -219,6 +230,16 @@ def _in_float64(native: Native, centre: NDArray[np.float64] | None) -> Native:
     return rows if centre is None or isinstance(rows, tuple) else rows - centre
 
 
+@contextmanager
+def precision_forgiven() -> Iterator[None]:
+    """Let a path end where float64 does not show the margin, without a warning, in this thread."""
+    token = _forgives_precision.set(True)
+    try:
+        yield
+    finally:
+        _forgives_precision.reset(token)
+
+
 def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
     """Warn if the path ended too early, or has nothing to choose from."""
     status, lams = found["status"], found["lams"]
@@ -231,9 +252,10 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
     reasons = {
         "max_events": "ran all max_events breakpoints; raise max_events or lam_min",
         "stalled": "could not tell which rows are on the margin for rounding; raise lam_min or scale X",
+        "precision": "came to a lam so small that float64 does not show the margin; raise lam_min, or scale X",
         "indefinite": "met a direction in which the kernel is not positive semidefinite; use another kernel",
     }
-    if status in reasons:
+    if status in reasons and not (status == "precision" and _forgives_precision.get()):
         warn(
             f"{function} followed the path from lam = {lams[0]:.6g} to {lams[-1]:.6g} only, where the largest KKT "
             f"violation is {found['violation']:.3g}: it {reasons[status]}",

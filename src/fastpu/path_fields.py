@@ -31,8 +31,11 @@ def check_path_fields(path: SVMPath) -> None:
         raise ValueError("costs must be > 0 and start_alpha between 0 and them")
     if path.offsets.size != n_knots or path.change_start.size != n_knots + (n_knots > 0):
         raise ValueError("offsets and change_start must have an entry for each knot")
-    if not all(np.isfinite(array).all() for array in (path.knots, path.offsets, path.change_alpha)):
-        raise ValueError("knots, offsets and change_alpha must be finite")
+    arrays = (path.knots, path.offsets, path.change_alpha, *(() if path.weights is None else (path.weights,)))
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError("knots, offsets, weights and change_alpha must be finite")
+    if path.weights is not None and (path.kernel != "linear" or path.weights.shape != (n_knots, path.n_features)):
+        raise ValueError(f"weights must be those of a linear kernel, of shape {(n_knots, path.n_features)}")
     if n_knots and (not is_rising(-path.knots, strictly=True) or path.knots[-1] < 0 or path.knots[0] <= 0):
         raise ValueError("knots must fall, and none be below 0")
     if (n_knots == 0) != (path.status == "trivial") or (n_knots and path.status == "zero") != (
@@ -102,8 +105,9 @@ def path_fields(found: dict[str, Any]) -> dict[str, Any]:
              "event_row": "event_row"}  # fmt: skip
     return {
         **{field: found[name] for field, name in names.items()},
+        "weights": found["weights"] if found["weights"].size else None,
         "n_iter": n_lams,
-        "converged": found["status"] in ("zero", "lam_min", "trivial", "precision"),
+        "converged": found["status"] in ("zero", "lam_min", "trivial"),
         "objective": objective,
         "history": {
             "lam": lams[kept],

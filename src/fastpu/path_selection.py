@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._kernels import take_rows
+from fastpu._kernels import Kernel, take_rows, user_rows
 from fastpu._params import check_random_state
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._pu_criteria import Called
+from fastpu._svm_path import PathOptions, follow_path
 from fastpu._text import describe, short
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_float, check_int, check_labels
+from fastpu.path_fields import path_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +25,14 @@ if TYPE_CHECKING:
 
     from fastpu.svm_path_model import SVMPath
 
-__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "select_on_path"]
+__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
 
-_CRITERIA = ("puf", "err_star", "end")
+_FOLD_CACHE = 200 * 2**20  # bytes
+_CRITERIA = ("puf", "err_star", "f1", "error", "end")
+_LEAST_IS_BEST = ("err_star", "error")
+_MOST_TRIES = (
+    50  # of intervals whose machine is not as good as the crossings say, which takes a row whose f is rounding
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,12 @@ class Curve:
     best: int
     low: float
     n_folds: int | None
+    judge: Callable[[NDArray[np.bool_]], float]
+    rows: Any
+
+    def is_better(self, value: float, than: float) -> bool:
+        """Tell whether a value of the criterion is better than another."""
+        return value < than if self.name in _LEAST_IS_BEST else value > than
 
 
 def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
@@ -64,8 +78,10 @@ def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
         return Crossings(np.full(n_rows, path.heavier > 0), np.empty(0), none, 0.0)
     called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
     lams, rows = [], []
-    high, low = path.knots[:-1, None], path.knots[1:, None]
-    for block, values in path.knot_values(native, n_threads):
+    # Below the last breakpoint f stays. At lam = 0 itself lam f is 0, and what is computed there is rounding.
+    high, low = path.lams[:-1, None], path.lams[1:, None]
+    for block, at_knots in path.knot_values(native, n_threads):
+        values = at_knots[: path.lams.size]
         numbers = np.arange(block.start, block.stop)
         # Above the first breakpoint: the value grows or falls with lam at the rate 1, or stays.
         now = values[0] > 0 if path.heavier == 0 else np.full(numbers.size, path.heavier > 0)
@@ -73,7 +89,7 @@ def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
         crossed = (values[0] > 0) != now
         lams.append(path.knots[0] - path.heavier * values[0][crossed])
         rows.append(numbers[crossed])
-        if path.knots.size == 1:
+        if path.lams.size == 1:
             continue
         first, last = values[:-1], values[1:]
         # Just inside the segment: a value of 0 takes the sign that it is going to, or is coming from.
@@ -110,7 +126,7 @@ def select_on_path(
     )
     if curve is None:
         return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
-    return {**best_of(path, curve), "cv": curve.n_folds}
+    return {**(best_of(path, curve) if cv is not None else _best_machine(path, curve)), "cv": curve.n_folds}
 
 
 def curve_on_path(
@@ -140,16 +156,54 @@ def curve_on_path(
         raise ValueError("cv must not be given with X and y: it makes held-out rows of the training rows")
     if name == "end":
         return None
-    labels, merged = _judged_rows(path, X, y, n_folds, rng, threads)
+    labels, merged, rows = _judged_rows(path, X, y, n_folds, rng, threads)
     function = criterion if callable(criterion) else None
-    if function is None:
+    if function is None and name in ("puf", "err_star"):
         _require_pu(labels, name)
         n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
         if name == "err_star":
             prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
-    cuts, values = _sweep(merged, labels, name, function, share, scenario)
-    best = int(np.argmin(values) if name == "err_star" else np.argmax(values))
-    return Curve(name, cuts, values, best, merged.low, n_folds)
+
+    def judge(called: NDArray[np.bool_]) -> float:
+        if function is not None:
+            result = function(labels, np.where(called, 1, -1))
+            return check_float("the result of criterion", result, allow_inf=True)
+        return _value(name, [int(np.count_nonzero(called & part)) for part in parts], sizes, share, scenario)
+
+    parts = (labels == 1, labels == 0 if name in ("puf", "err_star") else labels != 1)
+    sizes = [int(np.count_nonzero(part)) for part in parts]
+    if function is not None:
+        cuts, values = _sweep_function(merged, judge)
+    else:
+        cuts, counts = _sweep(merged, parts)
+        values = np.array([_value(name, each, sizes, share, scenario) for each in counts])
+    best = int(np.argmin(values) if name in _LEAST_IS_BEST else np.argmax(values))
+    return Curve(name, cuts, values, best, merged.low, n_folds, judge, rows)
+
+
+def _value(name: str, called: list[int], sizes: list[int], prior: float, scenario: str) -> float:
+    """Return a criterion of the numbers of positive and of other rows, and of those that are called positive."""
+    (n_pos_called, n_rest_called), (n_pos, n_rest) = called, sizes
+    if name == "f1":
+        return 2 * n_pos_called / max(1, n_pos_called + n_rest_called + n_pos)
+    if name == "error":
+        return (n_pos - n_pos_called + n_rest_called) / (n_pos + n_rest)
+    state = Called(n_pos_called / n_pos, n_rest_called / n_rest, n_pos, n_rest)
+    return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
+
+
+def _best_machine(path: SVMPath, curve: Curve) -> dict[str, Any]:
+    """Return the best interval by the criterion of its machine, which a row whose f is rounding may call otherwise."""
+    order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
+    best: dict[str, Any] = {}
+    for k in order[:_MOST_TRIES].tolist():
+        if best and not curve.is_better(float(curve.values[k]), best["value"]):
+            break
+        found = best_of(path, replace(curve, best=k))
+        found["value"] = curve.judge(path.at(found["lam"]).decision_function(curve.rows) > 0)
+        if not best or curve.is_better(found["value"], best["value"]):
+            best = found
+    return best
 
 
 def best_of(path: SVMPath, curve: Curve) -> dict[str, Any]:
@@ -188,16 +242,16 @@ def _require_pu(labels: NDArray[np.int8], name: str) -> None:
 
 def _judged_rows(
     path: SVMPath, X: object, y: object, n_folds: int | None, rng: np.random.Generator, threads: int
-) -> tuple[NDArray[np.int8], Crossings]:
-    """Return the labels of the rows to judge by, and where they change sides."""
+) -> tuple[NDArray[np.int8], Crossings, Any]:
+    """Return the labels of the rows to judge by, where they change sides, and the rows if no folds are made."""
     if X is not None:
         matrix = path._check_input(X, "X")
-        return check_labels(y, matrix.n_rows), crossings(path, matrix.native, threads)
+        return check_labels(y, matrix.n_rows), crossings(path, matrix.native, threads), X
     labels: NDArray[np.int8] = np.where(path.labels > 0, np.int8(1), np.int8(0))
     if n_folds is None:
         if path.kernel == "precomputed":
             raise ValueError("X and y must be given for a precomputed kernel, whose path does not keep its matrix")
-        return labels, crossings(path, path.train(), threads)
+        return labels, crossings(path, path.train(), threads), user_rows(path.train())
     fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
     if n_folds > fewest:
         raise ValueError(f"cv must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
@@ -206,17 +260,51 @@ def _judged_rows(
         members = rng.permutation(np.flatnonzero(labels == label))
         fold[members] = np.arange(members.size) % n_folds
     merged = _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
-    # A path of fewer rows can reach further down than that of all, which alone has a machine to return.
-    end = float(path.knots[-1]) if path.knots.size else 0.0
-    return labels, replace(merged, low=max(merged.low, end))
+    # A path of fewer rows can reach further down than that of all, which alone has a machine to return: below its end
+    # that is the same one all the way, or none.
+    return labels, replace(merged, low=max(merged.low, path.end if path.lams.size else 0.0)), None
 
 
 def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
     """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
     kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    found = crossings(path.of_fold(kept, threads), take_rows(path.train(), judged), threads)
+    found = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
     factor = held_out.size / kept.size
     return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
+
+
+def path_of_fold(path: SVMPath, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
+    """Return the path of some of the training rows, given by their positions in `rows`."""
+    is_precomputed = path.kernel == "precomputed"
+    if is_precomputed:
+        raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
+    options = PathOptions(
+        Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function),
+        float(str(path.params["lam_min"])) * kept.size / path.rows.size,
+        None,
+        _FOLD_CACHE,
+        n_threads,
+    )
+    found = follow_path(
+        path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
+    )
+    train = take_rows(path.train(), kept)
+    names = ("train_data", "train_indices", "train_indptr")
+    fields: dict[str, Any] = (
+        dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
+    )
+    return replace(
+        path,
+        **path_fields(found),
+        **fields,
+        rows=path.rows[kept],
+        labels=path.labels[kept],
+        costs=path.costs[kept],
+        calibration=None,  # that of the whole path is of other scores
+        calibration_prior=None,
+        calibration_knots=None,
+        calibration_values=None,
+    )
 
 
 def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:
@@ -229,46 +317,43 @@ def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Cro
     return Crossings(called, lam[order], row[order], max(found.low for _, found in folds))
 
 
-def _sweep(
-    found: Crossings,
-    labels: NDArray[np.int8],
-    name: str,
-    function: Callable[..., object] | None,
-    prior: float,
-    scenario: str,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the distinct lam where rows change sides, and the value of each interval between them."""
+def _cuts(found: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct lam where rows change sides, those rows, and where the rows of each lam begin and end."""
     usable = found.lam > found.low
     lam, row = found.lam[usable], found.row[usable]
     cuts, starts = np.unique(-lam, return_index=True)
+    return -cuts, row, np.append(starts, lam.size)
+
+
+def _sweep_function(
+    found: Crossings, judge: Callable[[NDArray[np.bool_]], float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the distinct lam where rows change sides, and the value of each interval between them."""
+    cuts, row, bounds = _cuts(found)
     called = found.called.copy()
-    if function is not None:
-        values = np.empty(cuts.size + 1)
-        ends = [*starts[1:], lam.size]
-        for k in range(cuts.size + 1):
-            predicted = np.where(called, 1, -1)
-            values[k] = check_float("the result of criterion", function(labels, predicted), allow_inf=True)
-            if k < cuts.size:
-                np.logical_xor.at(called, row[starts[k] : ends[k]], True)
-        return -cuts, values
+    values = [judge(called)]
+    for start, stop in pairwise(bounds.tolist()):
+        np.logical_xor.at(called, row[start:stop], True)
+        values.append(judge(called))
+    return cuts, np.array(values)
+
+
+def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
+    """Return the distinct lam where rows change sides, and how many rows of each part each interval calls positive."""
+    cuts, row, bounds = _cuts(found)
+    # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
+    order = np.argsort(row, kind="stable")
+    number = np.empty(row.size, dtype=np.int64)
+    changes = np.ones(row.size, dtype=np.bool_)
+    changes[1:] = row[order][1:] != row[order][:-1]
+    firsts = np.flatnonzero(changes)
+    number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
+    joins = np.where(found.called[row] == (number % 2 == 1), 1, -1)
     counts = []
-    for label in (1, 0):
-        # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
-        mine = labels[row] == label
-        order = np.argsort(row, kind="stable")
-        number = np.empty(row.size, dtype=np.int64)
-        changes = np.ones(row.size, dtype=np.bool_)
-        changes[1:] = row[order][1:] != row[order][:-1]
-        firsts = np.flatnonzero(changes)
-        number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
-        joins = np.where(called[row] == (number % 2 == 1), 1, -1)
-        total = np.concatenate([[0], np.cumsum(np.where(mine, joins, 0))])
-        at_cut = total[np.append(starts[1:], row.size)] if cuts.size else np.empty(0, dtype=np.int64)
-        counts.append(int(np.count_nonzero(called & (labels == label))) + np.append(0, at_cut))
-    n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
-    states = [Called(p / n_pos, u / n_unl, n_pos, n_unl) for p, u in zip(*counts, strict=True)]
-    values = np.array([s.puf(scenario) if name == "puf" else s.err_star(prior, scenario) for s in states])
-    return -cuts, values
+    for part in parts:
+        total = np.concatenate([[0], np.cumsum(np.where(part[row], joins, 0))])
+        counts.append((int(np.count_nonzero(found.called & part)) + total[bounds]).tolist())
+    return cuts, [list(pair) for pair in zip(*counts, strict=True)]
 
 
 def _inside(path: SVMPath, lower: float, upper: float) -> float:

@@ -107,7 +107,9 @@ def fit_svm_path(
 
     Rows that arrive at the margin together, repeated rows and singular systems are dealt with by a directional
     quadratic program at the breakpoint; Newton steps keep rounding from adding up. Rows that are nearer to each other
-    than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64.
+    than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64. The linear kernel of up to
+    128 columns is not formed: the path carries lam w itself, and a column a million times as large as others does no
+    harm to it.
 
     References
     ----------
@@ -263,7 +265,7 @@ def _fit(
     native = matrix.native
     with make_callback(callback, progress, total=None, description="SVM path") as hook:
         found = follow_path(native, kernel, rows, labels[rows], costs[rows], options, hook)
-    if not all(np.isfinite(found[name]).all() for name in ("lams", "offsets", "violation")):
+    if not all(np.isfinite(found[name]).all() for name in ("lams", "offsets", "weights", "violation")):
         raise ValueError(
             "X must have entries so small that kernel values do not overflow; scale X or use another kernel"
         )

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu._kernels import (
-    Kernel,
     call_kernel,
     centred,
     convert_rows,
@@ -25,11 +24,11 @@ from fastpu._kernels import (
 )
 from fastpu._model import Model, refuse_nan_scores
 from fastpu._params import forced_isa
-from fastpu._svm_path import PathOptions, follow_path, knot_changes
+from fastpu._svm_path import knot_changes
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_float, check_matrix, check_vector
 from fastpu.kernel_machine import KernelMachine
-from fastpu.path_fields import EVENT_KINDS, check_path_fields, path_fields
+from fastpu.path_fields import EVENT_KINDS, check_path_fields
 from fastpu.path_selection import select_on_path
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SVMPath"]
 
-_FOLD_CACHE = 200 * 2**20  # bytes
 _COLUMNS = 64  # rows of a block whose scores are followed along the path together
 
 
@@ -76,6 +74,9 @@ class SVMPath(Model):
         a above the first breakpoint.
     knots, offsets : ndarray of float64
         lam and a0 at the breakpoints and at the end of the last segment, lam = 0 if `status` is "zero".
+    weights : ndarray of float64, shape (len(knots), n_features), or None
+        lam w at the knots, for the linear kernel of up to 128 features: sums over a and the training rows have lost
+        digits where columns are of unlike scale.
     change_start, change_row, change_alpha : ndarray
         a of rows (positions in `rows`) that changed from knot k - 1 to knot k, from change_start[k] on.
     event_knot, event_kind, event_row : ndarray
@@ -85,15 +86,16 @@ class SVMPath(Model):
     train_dense, train_data, train_indices, train_indptr : ndarray or None
         The training rows `rows`, dense or CSR; none for a precomputed kernel.
     violation : float
-        Largest violation of the optimality conditions at the last breakpoint, in units of f(x).
+        Largest violation of the optimality conditions at the breakpoints, in units of f(x): of all for the linear
+        kernel of up to 128 features, else of those where the scores of all rows were computed, the last one included.
     n_iter : int
         Number of breakpoints.
     status : str
         "zero" (followed down to lam = 0), "lam_min", "trivial" (w = 0 for every lam: no breakpoint), "precision" (lam
         is so small that float64 does not show the margin), "max_events", "stalled" (rounding hides which rows are on
-        the margin), "indefinite" (the kernel is not positive semidefinite) or "callback".
+        the margin, or what comes next), "indefinite" (the kernel is not positive semidefinite) or "callback".
     converged : bool
-        Whether status is one of the first four.
+        Whether status is one of the first three.
     objective : ndarray of float64, shape (n_iter,)
         sum_i c_i max(0, 1 - y_i f(x_i)) + lam |w|^2 / 2 at the breakpoints.
     history : mapping
@@ -122,6 +124,7 @@ class SVMPath(Model):
     gamma: float | None
     degree: int
     coef0: float
+    weights: NDArray[np.float64] | None = None
     train_dense: NDArray[np.float64] | None = None
     train_data: NDArray[np.float64] | None = None
     train_indices: NDArray[np.int32] | None = None
@@ -129,7 +132,7 @@ class SVMPath(Model):
     function: Callable[..., Any] | None = None
     violation: float
 
-    _ndim: ClassVar[Mapping[str, int]] = {"train_dense": 2}
+    _ndim: ClassVar[Mapping[str, int]] = {"weights": 2, "train_dense": 2}
 
     # ------------------------------------------------------------------------------------------- the fields
 
@@ -173,6 +176,8 @@ class SVMPath(Model):
         """For the linear kernel the coefficients at each breakpoint, of shape (len(lams), n_features)."""
         if self.kernel != "linear":
             return None
+        if self.weights is not None:
+            return self.weights[: self.lams.size] / self.lams[:, None]
         train = centred(self.train())
         beta: Any = self.changes()[: self.lams.size] @ user_rows(train)
         beta = np.asarray(beta.toarray() if sp.issparse(beta) else beta)
@@ -205,7 +210,7 @@ class SVMPath(Model):
         Returns
         -------
         KernelMachine
-            Its `gap` is 0 and its `violation` that of the end of the path, which is the largest.
+            Its `gap` is 0 and its `violation` that of the path, the largest.
 
         Raises
         ------
@@ -221,10 +226,13 @@ class SVMPath(Model):
         if not (math.isfinite(offset / lam) and math.isfinite(float(alpha.max(initial=0)) / lam)):
             raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
+        rows = self._machine_rows(support, alpha[support] * self.labels[support] / lam)
+        if self.weights is not None:
+            rows["coef"] = self._along(self.weights, lam) / lam
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
-            **self._machine_rows(support, alpha[support] * self.labels[support] / lam),
+            **rows,
             intercept=offset / lam,
             threshold=self.threshold,
             threshold_rule=self.threshold_rule,
@@ -269,6 +277,17 @@ class SVMPath(Model):
         if math.isnan(norm):  # |w|^2 is beyond the largest number at one of the two
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
+
+    def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return what has these values at the knots, is linear between them and constant above, at `lam`."""
+        if lam >= self.knots[0]:
+            first: NDArray[np.float64] = values[0]
+            return first
+        after = int(np.searchsorted(-self.knots, -lam))
+        left, right = self.knots[after - 1], self.knots[after]
+        share = (left - lam) / (left - right)
+        between: NDArray[np.float64] = (1 - share) * values[after - 1] + share * values[after]
+        return between
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
         """Return a of every training row at a knot."""
@@ -363,6 +382,15 @@ class SVMPath(Model):
 
     def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
+        if self.weights is not None:
+            for block in row_blocks(native, max(1, self.knots.size)):
+                given = user_rows(slice_rows(native, block))
+                if isinstance(native, tuple):
+                    products = np.asarray((given @ self.weights.T).T)
+                else:
+                    products = np.einsum("kj,ij->ki", self.weights, given)
+                yield block, products + self.offsets[:, None]
+            return
         changes, first = self.changes(), self.start_alpha * self.labels
         for rows in row_blocks(native, max(1, self.rows.size, self.knots.size)):
             for start in range(rows.start, rows.stop, _COLUMNS):
@@ -418,13 +446,14 @@ class SVMPath(Model):
 
         Parameters
         ----------
-        criterion : {"puf", "err_star", "end"} or callable, default "puf"
-            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`, or the end of the path,
-            which needs no rows. A function ``criterion(y, predicted) -> float``, with the labels of the rows and +1 or
-            -1 for each, is maximised; it is called once for each interval.
+        criterion : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
+            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for labels that say it all,
+            the largest F1 of the positive class or the smallest share of rows called wrong, where every label but +1
+            is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``,
+            with the labels of the rows and +1 or -1 for each, is maximised; it is called once for each interval.
         X, y : array-like of shapes (n, d) and (n,), optional
-            Held-out rows, with labels +1 (positive) and 0 (unlabelled); for a callable -1 as well. None: the training
-            rows, whose negatives count as unlabelled; better pass `cv` then.
+            Held-out rows, with labels +1 (positive) and 0 (unlabelled), but for "puf" and "err_star" -1 as well. None:
+            the training rows, whose negatives count as unlabelled; better pass `cv` then.
         prior : float, optional
             Needed by "err_star", as in `fastpu.metrics.err_star`.
         scenario : {"case_control", "single_set"}, default "case_control"
@@ -442,7 +471,8 @@ class SVMPath(Model):
         -------
         KernelMachine
             ``at(lam)`` for a lam inside the best interval (its geometric mean; of equally good ones that of the
-            largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. An
+            largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. Without
+            `cv` the value is that of this machine itself. An
             interval that reaches beyond a breakpoint at either end of the path is taken at that breakpoint.
 
         Raises
@@ -459,36 +489,3 @@ class SVMPath(Model):
         )
         machine = self.at(found.pop("lam"))
         return dataclasses.replace(machine, params={**machine.params, **found})
-
-    def of_fold(self, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
-        """Return the path of some of the training rows, given by their positions in `rows`."""
-        is_precomputed = self.kernel == "precomputed"
-        if is_precomputed:
-            raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
-        options = PathOptions(
-            Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function),
-            float(str(self.params["lam_min"])) * kept.size / self.rows.size,
-            None,
-            _FOLD_CACHE,
-            n_threads,
-        )
-        found = follow_path(
-            self.train(), options.kernel, kept.astype(np.int64), self.labels[kept], self.costs[kept], options
-        )
-        train = take_rows(self.train(), kept)
-        names = ("train_data", "train_indices", "train_indptr")
-        fields: dict[str, Any] = (
-            dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
-        )
-        return dataclasses.replace(
-            self,
-            **path_fields(found),
-            **fields,
-            rows=self.rows[kept],
-            labels=self.labels[kept],
-            costs=self.costs[kept],
-            calibration=None,  # that of the whole path is of other scores
-            calibration_prior=None,
-            calibration_knots=None,
-            calibration_values=None,
-        )

@@ -19,6 +19,10 @@
 // path goes on to where the next row meets the margin or a bound, and a Newton step on the rows between their bounds
 // takes away what rounding has added. The system of these rows is kept factored.
 //
+// Where the rows are shown (SvmPathOptions::linear) and have few features, K is not formed. The path carries lam w =
+// X'(y a) as a value of its own, for products and sums over features of unlike scale lose the small ones, and a0 and
+// lam w are what it returns. Each point's duality gap is looked at before it is returned.
+//
 // Time O(n m + m^2) for each breakpoint with m rows on the margin, and less where many lie close together: only rows
 // that may soon meet the margin are followed from one to the next, under a bound for the others. Memory: what the
 // kernel cache may use, m^2 / 2 values, and the values of a that change at each breakpoint.
@@ -92,6 +96,7 @@ struct SvmPathResult {
   // of them a and a0 are linear in lam. None if the path is trivial.
   std::vector<double> lams;
   std::vector<double> offsets;    // a0
+  std::vector<double> weights;    // lam w at each, one after the other, where kernel rows were not formed; or empty
   std::vector<double> objective;  // sum_i c_i (1 - y_i f(x_i))_+ + lam/2 |w|^2; 0 where lam = 0
   std::vector<double> norm;       // |w|^2; 0 where lam = 0
   std::vector<index_t> n_margin;  // rows that move on from the knot
@@ -105,7 +110,9 @@ struct SvmPathResult {
   std::vector<PathEvent> event_kind;
   std::vector<std::int32_t> event_row;
 
-  double violation = 0;  // largest at the last knot with lam > 0: of y f >= 1 where a < c, y f <= 1 where a > 0
+  // Largest at the knots with lam > 0 where all scores were computed, the last one included: of y f >= 1 where a < c,
+  // y f <= 1 where a > 0.
+  double violation = 0;
 };
 
 // Throws std::invalid_argument for labels or costs out of range.

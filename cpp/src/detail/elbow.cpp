@@ -9,8 +9,9 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kNoSlope = 1e-10;    // a multiplier that is rounding, relative to |d0| where that exceeds 1
-constexpr double kNegative = -1e-10;  // a pivot that is below 0 by more than rounding
+constexpr double kNoSlope = 1e-10;        // a multiplier that is rounding, relative to |d0| where that exceeds 1
+constexpr double kNoSlopeOfRows = 1e-13;  // the same where rows are shown
+constexpr double kNegative = -1e-10;      // a pivot that is below 0 by more than rounding
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
@@ -21,14 +22,20 @@ Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
       point_(point),
       shift_(shift),
       isa_(isa),
-      factor_(shift, isa),
+      factor_(shift, isa, rows.n_features()),
       place_(point.alpha.size(), -1),
       reached_(point.alpha.size(), 0.0) {}
 
 double Elbow::enter(index_t i) {
-  column_.resize(moving_.size());
-  rows_.take(i, moving_, column_.data());
-  const double pivot = factor_.add(column_.data(), rows_.diagonal(i), point_.label[at(i)]);
+  double pivot = 0;
+  if (rows_.is_linear()) {
+    pivot = factor_.add_features(rows_.features(i), moving_.empty() ? nullptr : rows_.features(moving_[0]),
+                                 point_.label[at(i)]);
+  } else {
+    column_.resize(moving_.size());
+    rows_.take(i, moving_, column_.data());
+    pivot = factor_.add(column_.data(), rows_.diagonal(i), point_.label[at(i)]);
+  }
   if (!ElbowFactor::is_dependent(pivot)) {
     place_[at(i)] = static_cast<index_t>(moving_.size());
     moving_.push_back(i);
@@ -46,7 +53,7 @@ void Elbow::leave(index_t i) {
 
 bool Elbow::refactor() {
   const std::vector<index_t> moving = moving_;
-  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_));
+  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_, rows_.n_features()));
   moving_.clear();
   for (const index_t i : moving) place_[at(i)] = -1;
   for (const index_t i : moving) enter(i);
@@ -107,6 +114,8 @@ double Elbow::rate(index_t i, const double* speed) {
   double v = 0;
   if (speed != nullptr) {
     v = speed[i];
+  } else if (rows_.is_linear()) {
+    for (std::size_t f = 0; f < slope_weights_.size(); ++f) v += rows_.features(i)[f] * slope_weights_[f];
   } else {
     column_.resize(moving_.size());
     rows_.take(i, moving_, column_.data());
@@ -117,6 +126,7 @@ double Elbow::rate(index_t i, const double* speed) {
 
 Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* speed) {
   std::vector<index_t> dependent;
+  const auto has = [](const std::vector<index_t>& rows, index_t i) { return std::ranges::find(rows, i) != rows.end(); };
   is_unchanged_ = false;
   for (const index_t i : moving_) reached_[at(i)] = 0;
   // Every row enters and leaves a few times at most; more is rounding that goes round in circles.
@@ -125,23 +135,20 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
       if (!enter_pair(weak)) return Outcome::nothing_moves;
       speed = nullptr;
     }
-    if (speed == nullptr) {
-      slopes_.resize(moving_.size());
-      factor_.solve_labels(slopes_.data(), offset_slope_);
-    }
+    if (speed == nullptr) solve();
     const index_t blocked = find_blocked();
     if (blocked >= 0) {
       leave(blocked);
-      if (std::ranges::find(weak, blocked) == weak.end()) weak.push_back(blocked);
+      if (!has(weak, blocked)) weak.push_back(blocked);
       dependent.clear();
       speed = nullptr;
       continue;
     }
-    const double slack = kNoSlope * std::max(1.0, std::abs(offset_slope_));
+    const double slack = (rows_.is_linear() ? kNoSlopeOfRows : kNoSlope) * std::max(1.0, std::abs(offset_slope_));
     index_t worst = -1;
     double most = slack;
     for (const index_t i : weak) {
-      if (is_moving(i) || std::ranges::find(dependent, i) != dependent.end()) continue;
+      if (is_moving(i) || has(dependent, i)) continue;
       const double grows = rate(i, speed);
       const int bound = point_.bound(i);
       const double wrong = bound == 0 ? std::abs(grows) : -bound * grows;
@@ -163,28 +170,34 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
       dependent.push_back(worst);
     }
   }
-  if (speed == nullptr && !moving_.empty()) {
-    slopes_.resize(moving_.size());
-    factor_.solve_labels(slopes_.data(), offset_slope_);
-  }
+  if (speed == nullptr && !moving_.empty()) solve();
   return moving_.empty() ? Outcome::nothing_moves : Outcome::found;
 }
 
-void Elbow::correct(const std::vector<double>& residual, double total, std::vector<double>& change,
-                    double& offset) const {
+void Elbow::solve() {
+  slopes_.resize(moving_.size());
+  if (rows_.is_linear()) slope_weights_.resize(at(rows_.n_features()));
+  factor_.solve_labels(slopes_.data(), offset_slope_, rows_.is_linear() ? slope_weights_.data() : nullptr);
+}
+
+void Elbow::correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset,
+                    std::vector<double>& weights) const {
   change.resize(moving_.size());
-  factor_.solve(residual.data(), total, change.data(), offset);
+  if (rows_.is_linear()) weights.resize(at(rows_.n_features()));
+  factor_.solve(residual.data(), total, change.data(), offset, rows_.is_linear() ? weights.data() : nullptr);
 }
 
 void Elbow::refine(const std::vector<double>& residual) {
   std::vector<double> change;
+  std::vector<double> weights;
   double offset = 0;
   double sum = 0;
   for (const double each : slopes_) sum += each;
   std::vector<double> wanted(residual);
   for (double& each : wanted) each = -each;
-  correct(wanted, -sum, change, offset);
+  correct(wanted, -sum, change, offset, weights);
   for (std::size_t k = 0; k < slopes_.size(); ++k) slopes_[k] += change[k];
+  for (std::size_t f = 0; f < weights.size(); ++f) slope_weights_[f] += weights[f];
   offset_slope_ += offset;
 }
 

@@ -34,6 +34,8 @@ class Elbow {
   // u = y d of the moving rows, and d0.
   const std::vector<double>& slopes() const { return slopes_; }
   double offset_slope() const { return offset_slope_; }
+  // X'u, where K is linear: that of the sum has lost what the parts cancel.
+  const std::vector<double>& slope_weights() const { return slope_weights_; }
   double slope_of(index_t i) const {
     const index_t k = place_[static_cast<std::size_t>(i)];
     return k < 0 ? 0 : slopes_[static_cast<std::size_t>(k)];
@@ -52,8 +54,22 @@ class Elbow {
 
   // Corrects the slopes by their residual, K u + d0 + y of the moving rows.
   void refine(const std::vector<double>& residual);
-  // The change of u and a0 that adds `residual` to K beta + a0 of the moving rows and `total` to the sum of beta.
-  void correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset) const;
+  // The change of u and a0 that adds `residual` to K beta + a0 of the moving rows and `total` to the sum of beta; of
+  // X'u too, where K is linear.
+  void correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset,
+               std::vector<double>& weights) const;
+
+  // The change of u that comes nearest to adding `weights` to X'beta and `total` to the sum of beta; K is linear.
+  void fit(const std::vector<double>& weights, double total, std::vector<double>& change) const {
+    change.resize(moving_.size());
+    factor_.fit(weights.data(), total, change.data());
+  }
+
+  // The combination of the moving rows, with sum 1, that the row is which has just been found to depend on them.
+  void express_last(std::vector<double>& factors) const {
+    factors.resize(moving_.size());
+    factor_.express_last(factors.data());
+  }
 
   // Factors the system afresh. False if some row depends on the others by now: then all is left as it was.
   bool refactor();
@@ -62,6 +78,7 @@ class Elbow {
   bool enter_pair(const std::vector<index_t>& weak);
   index_t find_blocked();
   double rate(index_t i, const double* speed);
+  void solve();
 
   PathRows& rows_;
   const PathPoint& point_;
@@ -71,6 +88,7 @@ class Elbow {
   std::vector<index_t> moving_;
   std::vector<index_t> place_;  // of each row among those, -1 if it does not move
   std::vector<double> slopes_;
+  std::vector<double> slope_weights_;
   double offset_slope_ = 0;
   bool is_unchanged_ = false;
   std::vector<double> reached_;  // d of rows at a bound, while the active set is looked for

@@ -1,5 +1,6 @@
 #include "detail/path_record.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +13,7 @@ std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
-                           const std::vector<index_t>& changed) {
+                           const std::vector<index_t>& changed, const std::vector<double>& weights) {
   if (result_.lams.empty() || lam < result_.lams.back()) {
     result_.lams.push_back(lam);
     result_.offsets.push_back(a0);
@@ -21,7 +22,9 @@ void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm,
     result_.n_margin.push_back(0);
     if (result_.change_start.empty()) result_.change_start.push_back(0);
     result_.change_start.push_back(result_.change_start.back());
+    result_.weights.resize(result_.weights.size() + weights.size());
   }
+  std::ranges::copy(weights, result_.weights.end() - static_cast<std::ptrdiff_t>(weights.size()));
   result_.offsets.back() = a0;
   if (lam > 0) {
     result_.objective.back() = sum_alpha - norm / (2 * lam);

@@ -20,9 +20,9 @@ class PathRecord {
   }
 
   // A knot, with the rows whose a has changed since the one before; or more changes at the same lam. norm = (y a)'K(y
-  // a).
+  // a), weights = X'(y a) or empty.
   void note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
-                 const std::vector<index_t>& changed);
+                 const std::vector<index_t>& changed, const std::vector<double>& weights);
 
   // At the last knot: the rows that move from here on and did not before, and those that did and do not, left().
   void note_events(const Elbow& elbow, const PathPoint& point);

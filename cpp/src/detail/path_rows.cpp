@@ -21,12 +21,20 @@ PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, 
     : cache_(&cache), loops_(&svm_kernels(isa)), path_loops_(&path_kernels(isa)), team_(&team) {
   diagonal_.reserve(cache.columns().size());
   for (const index_t row : cache.columns()) diagonal_.push_back(cache.kernel().diagonal(row));
-  if (linear == nullptr || linear->n_cols > kMostFeatures) return;
+  if (!are_few_features(linear)) return;
   linear_ = linear;
+  largest_.assign(at(linear->n_cols), 0.0);
   by_feature_ = AlignedBuffer<double>(n() * linear->n_cols, "the rows of a linear path, by feature");
   for (index_t i = 0; i < n(); ++i) {
-    for (index_t f = 0; f < linear->n_cols; ++f) by_feature_[f * n() + i] = features(i)[f];
+    for (index_t f = 0; f < linear->n_cols; ++f) {
+      by_feature_[f * n() + i] = features(i)[f];
+      largest_[at(f)] = std::max(largest_[at(f)], std::abs(features(i)[f]));
+    }
   }
+}
+
+bool PathRows::are_few_features(const DenseView<double>* linear) {
+  return linear != nullptr && linear->n_cols <= kMostFeatures;
 }
 
 void PathRows::take(index_t i, const std::vector<index_t>& positions, double* out) {
@@ -69,25 +77,35 @@ void PathRows::for_each_block(const std::vector<index_t>& positions, const Body&
   }
 }
 
-void PathRows::add_features(const std::vector<index_t>& positions, const double* factors, double* sums) {
-  const index_t d = linear_->n_cols;
-  weights_.assign(at(d), 0.0);
+void PathRows::add_to_weights(const std::vector<index_t>& positions, const double* factors, double* weights) const {
   for (std::size_t k = 0; k < positions.size(); ++k) {
-    path_loops_->add(weights_.data(), factors[k], features(positions[k]), d);
+    path_loops_->add(weights, factors[k], features(positions[k]), linear_->n_cols);
   }
+}
+
+void PathRows::add_sizes(const double* factors, double* sizes) const {
+  for (index_t i = 0; i < n(); ++i) {
+    for (index_t f = 0; f < linear_->n_cols; ++f) sizes[f] += std::abs(factors[i] * features(i)[f]);
+  }
+}
+
+void PathRows::add_weighted(const double* weights, double* sums) {
+  const index_t d = linear_->n_cols;
   const int max_workers = d * n() < kLeastParallel ? 1 : team_->n_threads();
   team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
     const index_t from = block * kColumns;
     const double* columns[kMostFeatures];
     for (index_t f = 0; f < d; ++f) columns[f] = by_feature_.data() + f * n() + from;
-    loops_->f64.add_rows(sums + from, columns, weights_.data(), d, std::min(kColumns, n() - from));
+    loops_->f64.add_rows(sums + from, columns, weights, d, std::min(kColumns, n() - from));
   });
 }
 
 void PathRows::add(const std::vector<index_t>& positions, const double* factors, double* sums) {
   if (positions.empty()) return;
   if (linear_ != nullptr) {
-    add_features(positions, factors, sums);
+    weights_.assign(at(linear_->n_cols), 0.0);
+    add_to_weights(positions, factors, weights_.data());
+    add_weighted(weights_.data(), sums);
     return;
   }
   for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
@@ -99,11 +117,6 @@ void PathRows::add(const std::vector<index_t>& positions, const double* factors,
 
 void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a,
                        double* b) {
-  if (linear_ != nullptr) {
-    add_features(positions, in_a, a);
-    add_features(positions, in_b, b);
-    return;
-  }
   for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
     const double* shifted[kRowsAtOnce];
     for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
@@ -112,11 +125,6 @@ void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a
 }
 
 double PathRows::reach(const std::vector<index_t>& positions, const double* factors) {
-  if (linear_ != nullptr) {
-    double sum = 0;
-    for (std::size_t k = 0; k < positions.size(); ++k) sum += factors[k] * std::sqrt(diagonal(positions[k]));
-    return sum * std::sqrt(*std::ranges::max_element(diagonal_));
-  }
   std::vector<double> sums(at(n()), 0.0);
   for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
     for (index_t k = 0; k < n_now; ++k) {
@@ -125,6 +133,12 @@ double PathRows::reach(const std::vector<index_t>& positions, const double* fact
     }
   });
   return *std::ranges::max_element(sums);
+}
+
+double PathRows::reach(const double* weights) const {
+  double sum = 0;
+  for (index_t f = 0; f < linear_->n_cols; ++f) sum += largest_[at(f)] * std::abs(weights[f]);
+  return sum;
 }
 
 }  // namespace fastpu::detail

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "detail/elbow_factor.hpp"
 #include "detail/margin_task.hpp"
@@ -22,23 +24,36 @@ constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a val
 constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
 constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
 constexpr double kLostSum = 1e-6;        // a sum that is wrong by more, relatively, is rounding
+constexpr double kLostWeight = 1e-11;    // of its parts, a weight that is rounding
+constexpr double kSumRounding = 1e-13;   // of the total
 constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must be a number
 constexpr double kMostCost = 1e100;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
+bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
+  for (std::size_t f = 0; f < weights.size(); ++f) {
+    if (!(std::abs(weights[f]) <= kLostWeight * sizes[f])) return false;
+  }
+  return true;
+}
+
 // The minimum by Newton steps among the free rows, from a point that is nearly right.
 class ActiveSet {
  public:
   ActiveSet(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
-            std::vector<double>& value, std::vector<double>& gradient)
+            std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights,
+            std::vector<double> light_sizes)
       : rows_(rows),
         costs_(costs),
         total_(total),
-        factor_(shift, isa),
+        factor_(shift, isa, rows.n_features()),
         value_(value),
         gradient_(gradient),
+        weights_(weights),
+        step_weights_(weights.size()),
+        light_sizes_(std::move(light_sizes)),
         is_free_(value.size(), false) {}
 
   void run() {
@@ -47,7 +62,9 @@ class ActiveSet {
       if (value_[at(i)] > 0 && value_[at(i)] < costs_[at(i)]) enter(i);
     }
     for (index_t steps = 20 * n + 1000; steps > 0; --steps) {
-      if (!newton_step()) continue;  // a row left
+      if (!newton_step()) continue;                       // a row left
+      if (rows_.is_linear() && !newton_step()) continue;  // takes away what rounding has left of the first
+      if (is_rounding()) return;                          // the least that there is
       if (!release_worst()) return;
     }
   }
@@ -56,19 +73,23 @@ class ActiveSet {
   // Makes a row free. Where it depends on those that are, the values move along the dependence, at next to no change of
   // the gradient, until one of them is at a bound; that one leaves, or the row itself stays out.
   void enter(index_t i) {
-    column_.resize(free_.size());
     for (;;) {
-      rows_.take(i, free_, column_.data());
-      const double pivot = factor_.add(column_.data(), rows_.diagonal(i), 0);
+      double pivot = 0;
+      if (rows_.is_linear()) {
+        pivot = factor_.add_features(rows_.features(i), free_.empty() ? nullptr : rows_.features(free_[0]), 0);
+      } else {
+        column_.resize(free_.size());
+        rows_.take(i, free_, column_.data());
+        pivot = factor_.add(column_.data(), rows_.diagonal(i), 0);
+      }
       if (!ElbowFactor::is_dependent(pivot)) {
         free_.push_back(i);
         is_free_[at(i)] = true;
         return;
       }
       if (free_.empty()) return;
-      double mu = 0;
       step_.resize(free_.size());
-      factor_.solve(column_.data(), 1, step_.data(), mu);
+      factor_.express_last(step_.data());
       for (double& each : step_) each = -each;
       const bool is_at_top = value_[at(i)] >= costs_[at(i)];
       const double sign = is_at_top ? -1 : 1;
@@ -87,16 +108,20 @@ class ActiveSet {
         step_[k] *= sign * length;
         value_[at(free_[k])] += step_[k];
       }
-      rows_.add(free_, step_.data(), gradient_.data());
+      add(free_, step_.data());
       const double own = sign * length;
-      rows_.add({i}, &own, gradient_.data());
+      add({i}, &own);
       if (stop == free_.size()) {
         value_[at(i)] = sign > 0 ? costs_[at(i)] : 0;
         return;
       }
       leave(stop, upwards);
-      column_.resize(free_.size());
     }
+  }
+
+  void add(const std::vector<index_t>& positions, const double* factors) {
+    if (rows_.is_linear()) rows_.add_to_weights(positions, factors, weights_.data());
+    rows_.add(positions, factors, gradient_.data());
   }
 
   double room_along(index_t i, double step) const {
@@ -112,6 +137,14 @@ class ActiveSet {
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(k));
   }
 
+  // Whether what is minimised is 0.
+  bool is_rounding() const {
+    if (!rows_.is_linear()) return false;
+    std::vector<double> sizes(light_sizes_);
+    rows_.add_sizes(value_.data(), sizes.data());
+    return are_rounding(weights_, sizes);
+  }
+
   // Returns whether the whole step was possible.
   bool newton_step() {
     if (free_.empty()) return true;
@@ -120,7 +153,10 @@ class ActiveSet {
     column_.resize(free_.size());
     step_.resize(free_.size());
     for (std::size_t k = 0; k < free_.size(); ++k) column_[k] = -gradient_[at(free_[k])];
-    factor_.solve(column_.data(), total_ - sum, step_.data(), mu_);
+    const bool is_linear = rows_.is_linear();
+    // Without a need for it, a change of the sum is rounding that weights far smaller would feel.
+    const double lack = is_linear && std::abs(total_ - sum) <= kSumRounding * total_ ? 0 : total_ - sum;
+    factor_.solve(column_.data(), lack, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
     double length = 1;
     std::size_t stop = free_.size();
     for (std::size_t k = 0; k < free_.size(); ++k) {
@@ -135,7 +171,13 @@ class ActiveSet {
       step_[k] *= length;
       value_[at(free_[k])] += step_[k];
     }
-    rows_.add(free_, step_.data(), gradient_.data());
+    if (is_linear) {
+      for (std::size_t f = 0; f < weights_.size(); ++f) weights_[f] += step_weights_[f] *= length;
+      std::ranges::fill(gradient_, 0.0);
+      rows_.add_weighted(weights_.data(), gradient_.data());
+    } else {
+      rows_.add(free_, step_.data(), gradient_.data());
+    }
     if (stop == free_.size()) return true;
     leave(stop, upwards);
     return false;
@@ -177,6 +219,9 @@ class ActiveSet {
   ElbowFactor factor_;
   std::vector<double>& value_;
   std::vector<double>& gradient_;
+  std::vector<double>& weights_;  // X'value less that of the other class, where K is linear
+  std::vector<double> step_weights_;
+  std::vector<double> light_sizes_;  // what the other class adds to them, without signs
   std::vector<bool> is_free_;
   std::vector<index_t> free_;
   std::vector<double> column_;
@@ -218,10 +263,22 @@ bool is_feasible(const std::vector<double>& value, const std::vector<double>& co
   return std::abs(sum - total) <= slack;
 }
 
+// weights += sum_k factors[k] x_rows[k], and sizes that of the parts
+void add_rows(const DenseView<double>& x, const std::vector<index_t>& rows, const double* factors, double sign,
+              std::vector<double>& weights, std::vector<double>& sizes) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (index_t f = 0; f < x.n_cols; ++f) {
+      const double part = factors[k] * x.row(rows[k])[f];
+      weights[at(f)] += sign * part;
+      sizes[at(f)] += std::abs(part);
+    }
+  }
+}
+
 std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
                                    const std::vector<double>& costs, const std::vector<index_t>& light,
                                    const std::vector<double>& light_costs, const SvmPathOptions& path_options,
-                                   Team& team) {
+                                   std::vector<double>& weights, Team& team) {
   const auto n = static_cast<index_t>(heavy.size());
   const Isa isa = path_options.isa;
   double total = 0;
@@ -284,11 +341,25 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
     moved.push_back(c);
     by.push_back(sorted_value[at(c)] - value[i]);
   }
-  rows.add(moved, by.data(), sorted_gradient.data());
+  std::vector<double> light_sizes(weights.size());
+  std::vector<index_t> all(at(n));
+  std::iota(all.begin(), all.end(), index_t{0});
+  if (rows.is_linear()) {
+    add_rows(*path_options.linear, light, light_costs.data(), -1, weights, light_sizes);
+    rows.add_to_weights(all, sorted_value.data(), weights.data());
+    std::ranges::fill(sorted_gradient, 0.0);
+    rows.add_weighted(weights.data(), sorted_gradient.data());
+  } else {
+    rows.add(moved, by.data(), sorted_gradient.data());
+  }
   const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
-  ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient).run();
+  ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
+      .run();
   // Kernel values of very different size leave nothing but rounding of Newton steps. What SMO has found is feasible.
-  if (!is_feasible(sorted_value, sorted_costs, total)) return value;
+  if (!is_feasible(sorted_value, sorted_costs, total)) {
+    weights.clear();
+    return value;
+  }
   for (index_t c = 0; c < n; ++c) {
     value[at(place[at(cache.columns()[at(c)])])] = std::clamp(sorted_value[at(c)], 0.0, sorted_costs[at(c)]);
   }
@@ -321,23 +392,36 @@ int heavier_class(const SvmPathProblem& problem) {
   return sums[0] > sums[1] ? 1 : -1;
 }
 
-std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
-                                  const SvmPathOptions& options, Team& team) {
-  std::vector<double> start(problem.costs, problem.costs + problem.n);
-  if (heavier == 0) return start;
-  std::vector<index_t> heavy;
-  std::vector<index_t> light;
-  std::vector<index_t> place;
-  std::vector<double> costs;
-  std::vector<double> light_costs;
-  for (index_t i = 0; i < problem.n; ++i) {
-    const bool is_heavy = problem.labels[i] == heavier;
-    (is_heavy ? heavy : light).push_back(problem.rows[i]);
-    (is_heavy ? costs : light_costs).push_back(problem.costs[i]);
-    if (is_heavy) place.push_back(i);
+PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
+                        const SvmPathOptions& options, Team& team) {
+  PathStart start{{problem.costs, problem.costs + problem.n}, {}};
+  const bool has_weights = PathRows::are_few_features(options.linear);
+  const std::size_t n_weights = has_weights ? at(options.linear->n_cols) : 0;
+  if (heavier != 0) {
+    std::vector<index_t> heavy;
+    std::vector<index_t> light;
+    std::vector<index_t> place;
+    std::vector<double> costs;
+    std::vector<double> light_costs;
+    for (index_t i = 0; i < problem.n; ++i) {
+      const bool is_heavy = problem.labels[i] == heavier;
+      (is_heavy ? heavy : light).push_back(problem.rows[i]);
+      (is_heavy ? costs : light_costs).push_back(problem.costs[i]);
+      if (is_heavy) place.push_back(i);
+    }
+    start.weights.resize(n_weights);
+    const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, options, start.weights, team);
+    for (std::size_t k = 0; k < place.size(); ++k) start.alpha[at(place[k])] = value[k];
+    for (double& each : start.weights) each *= heavier;
   }
-  const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, options, team);
-  for (std::size_t k = 0; k < place.size(); ++k) start[at(place[k])] = value[k];
+  if (!has_weights) return start;
+  std::vector<double> sums(n_weights);
+  std::vector<double> sizes(n_weights);
+  std::vector<double> factors;
+  for (index_t i = 0; i < problem.n; ++i) factors.push_back(start.alpha[at(i)] * problem.labels[i]);
+  add_rows(*options.linear, {problem.rows, problem.rows + problem.n}, factors.data(), 1, sums, sizes);
+  if (start.weights.empty()) start.weights = sums;
+  if (are_rounding(start.weights, sizes)) std::ranges::fill(start.weights, 0.0);
   return start;
 }
 

@@ -20,8 +20,13 @@ namespace fastpu::detail {
 // that no path has.
 int heavier_class(const SvmPathProblem& problem);
 
-// a of every row of the problem. The rows of the heavier class, if there is one, become the columns of the cache.
-std::vector<double> start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
-                                  const SvmPathOptions& options, Team& team);
+// Where a path begins. The rows of the heavier class, if there is one, become the columns of the cache.
+struct PathStart {
+  std::vector<double> alpha;  // of every row of the problem
+  // Where the rows are shown, X'(y a) with the digits that its sum over the rows would lose; 0 where that is rounding.
+  std::vector<double> weights;
+};
+PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
+                        const SvmPathOptions& options, Team& team);
 
 }  // namespace fastpu::detail
