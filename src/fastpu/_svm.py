@@ -16,9 +16,7 @@ from fastpu._kernels import (
     resolve_gamma,
     take_rows,
 )
-from fastpu._margin_arguments import MOST_COST
 from fastpu._params import forced_isa
-from fastpu._progress import make_callback
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.kernel_machine import KernelMachine
@@ -37,7 +35,6 @@ __all__ = [
     "Task",
     "Training",
     "check_training_rows",
-    "fit_machine",
     "open_training",
     "warn_if_degenerate",
     "warn_if_no_margin",
@@ -45,10 +42,6 @@ __all__ = [
 ]
 
 _MACHINE = TypeVar("_MACHINE", bound=KernelMachine)
-
-_FEW_FEATURES = 200  # for which normal equations are solved in no time
-_START_TOL = 1e-9  # relative duality gap of a start
-_SUPPORT = 1e-8  # of its box: a smaller alpha is rounding, not a support vector
 
 
 @dataclass(frozen=True)
@@ -103,12 +96,12 @@ class Task:
 class Solved:
     """What the solver found for some of the rows, in the order of `rows`.
 
-    The dual variable of row i is at most `boxes[i]`; those of nu-SVM, boxes too, are divided by `margin`.
+    The dual variables of nu-SVM are divided by `margin`. `coef` are the coefficients that the numbers belong to, where
+    they are not those that follow from alpha, up to rounding.
     """
 
     rows: NDArray[np.int64]
     labels: NDArray[np.int8] | None
-    boxes: NDArray[np.float64]
     alpha: NDArray[np.float64]
     intercept: float
     decision: NDArray[np.float64]
@@ -119,10 +112,11 @@ class Solved:
     n_steps: int
     status: str
     history: dict[str, NDArray[Any]]
+    coef: NDArray[np.float64] | None = None
 
     @property
     def is_support(self) -> NDArray[np.bool_]:
-        return self.alpha > _SUPPORT * self.boxes
+        return self.alpha > 0
 
 
 @dataclass(frozen=True)
@@ -142,10 +136,14 @@ class Training:
         cost: NDArray[np.float64],
         *,
         start: NDArray[np.float64] | None = None,
+        limit: int | None = None,
         hook: Callable[[SvmRound], bool] | None = None,
     ) -> Solved:
-        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`."""
-        limit = self.options.steps(rows.size)
+        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`.
+
+        `limit` is the most pair updates, where it is not for the options to say.
+        """
+        limit = self.options.steps(rows.size) if limit is None else limit
 
         def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
             return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
@@ -168,13 +166,14 @@ class Training:
                 f"scale X, or pass float64 or another kernel"
             )
         names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
-        boxes = cost / found["margin"] if task.problem == "nu_svm" and found["margin"] > 0 else cost
         last = {"n_active": rows.size, **{name: found[name] for name in ("objective", "violation", "n_steps")}}
         history = {name: np.append(values, last[name]) for name, values in found["history"].items()}
-        return Solved(rows, labels, boxes, history=history, **{name: found[name] for name in names})
+        return Solved(rows, labels, history=history, **{name: found[name] for name in names})
 
-    def vectors(self, support: NDArray[np.int64], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
-        """Return the fields of a `KernelMachine` that depend on the rows and the kernel."""
+    def vectors(
+        self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a `KernelMachine` that depend on the rows and the kernel; `coef` where it is known."""
         kernel = self.kernel
         fields: dict[str, Any] = {
             "n_features": self.matrix.n_features,
@@ -189,7 +188,7 @@ class Training:
             "function": kernel.function,
         }
         if kernel.name == "linear":
-            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef)
+            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef) if coef is None else coef
         elif kernel.name != "precomputed":
             taken = take_rows(self.matrix.native, support)
             names = ("support_data", "support_indices", "support_indptr")
@@ -205,10 +204,10 @@ class Training:
         kept = kept[np.argsort(solved.rows[kept])]
         signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
         known: dict[str, Any] = {
-            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs),
+            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs, solved.coef),
             "threshold": 0.0,
             "n_iter": solved.n_steps,
-            "converged": solved.status == "tol",
+            "converged": solved.status in {"tol", "gap"},
             "status": solved.status,
             "objective": solved.history["objective"],
             "history": solved.history,
@@ -238,104 +237,6 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
         isa=forced_isa(_core.isa_levels()),
     )
     return Training(matrix, kernel, options, engine)
-
-
-def fit_machine(
-    task: Task,
-    matrix: Matrix,
-    labels: NDArray[np.int8] | None,
-    cost: NDArray[np.float64],
-    options: Options,
-    *,
-    weights: NDArray[np.float64] | None,
-    callback: object,
-    progress: object,
-) -> KernelMachine:
-    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of what went wrong.
-
-    `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
-    cost is not 0.
-    """
-    rows = np.flatnonzero(cost > 0).astype(np.int64)
-    if rows.size < cost.size:
-        counted = np.ones(cost.size) if weights is None else weights
-        weights = np.where(cost > 0, counted, 0.0)
-    with make_callback(callback, progress, total=None, description=task.title) as hook:
-        training = open_training(matrix, options, weights)
-        chosen = None if labels is None else labels[rows]
-        start, is_stopped = linear_start(task, training, labels, cost, hook)
-        solved = training.solve(
-            task,
-            rows,
-            chosen,
-            cost[rows],
-            start=None if start is None else start[rows],
-            hook=_stop if is_stopped else hook,
-        )
-    params = {"method": task.function, **task.arguments, **options.params()}
-    model = training.machine(solved, params, KernelMachine)
-    warn_if_unfinished(task.function, solved, options, matrix)
-    if solved.status in {"tol", "precision"}:
-        warn_if_no_margin(task, solved, options.tol)
-        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class")
-    return model
-
-
-def linear_start(
-    task: Task,
-    training: Training,
-    labels: NDArray[np.int8] | None,
-    cost: NDArray[np.float64],
-    hook: Callable[[SvmRound], bool] | None,
-) -> tuple[NDArray[np.float64] | None, bool]:
-    """Return alpha of every row by the engine of large margins, or None, and whether the callback stopped it.
-
-    With dense rows and few features its interior point takes some 15 passes, whatever the costs are; the pairs
-    that follow find little to do. None is for where pairs are as fast, and for who limits their number.
-    """
-    matrix, options = training.matrix, training.options
-    if labels is None or task.problem != "c_svm" or training.kernel.name != "linear":
-        return None, False
-    if isinstance(matrix.native, tuple) or options.max_iter is not None:
-        return None, False
-    if matrix.n_features > _FEW_FEATURES or cost.max() > MOST_COST:
-        return None, False
-    n, limit = np.count_nonzero(cost), options.steps(matrix.n_rows)
-
-    failed: list[bool] = []  # the callback, whose errors come through
-
-    def on_step(_: int, objective: float, gap: float) -> bool:
-        try:
-            return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, int(n)))
-        except ValueError:
-            failed.append(True)
-            raise
-
-    try:
-        engine = _core.LargeMarginEngine(matrix.native, n_threads=options.n_threads, isa=forced_isa(_core.isa_levels()))
-        found = engine.solve(
-            labels,
-            cost,
-            None,
-            solver="exact",
-            b_step="auto",
-            tol=_START_TOL,
-            max_iter=0,
-            rho=0.0,
-            eps=0.0,
-            start=None,
-            callback=None if hook is None else on_step,
-        )
-    except ValueError:
-        if failed:
-            raise
-        return None, False  # it squares and adds what pairs need not: rows of 1e100 may do for these
-    alpha: NDArray[np.float64] = found["beta"]
-    return alpha if np.isfinite(alpha).all() else None, found["status"] == "callback"
-
-
-def _stop(_: SvmRound) -> bool:
-    return True
 
 
 # ------------------------------------------------------------------------------------------------- warnings

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastpu._svm import SvmRound, Task, check_training_rows, fit_machine
+from fastpu._svm import SvmRound, Task, check_training_rows
 from fastpu._svm_arguments import check_options, check_supervised, cost_per_row, require_both
+from fastpu._svm_fit import fit_machine
 from fastpu._validate import check_float, check_sample_weight
 
 if TYPE_CHECKING:

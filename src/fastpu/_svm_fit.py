@@ -1,0 +1,168 @@
+"""A fit of one SVM, and C-SVMs with the linear kernel, which the engine of large margins solves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu import _core
+from fastpu._margin_arguments import MOST_COST
+from fastpu._params import forced_isa
+from fastpu._progress import make_callback
+from fastpu._svm import (
+    Solved,
+    SvmRound,
+    open_training,
+    warn_if_degenerate,
+    warn_if_no_margin,
+    warn_if_unfinished,
+)
+from fastpu.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu._svm import Task, Training
+    from fastpu._svm_arguments import Options
+    from fastpu._validate import Matrix
+
+__all__ = ["fit_machine"]
+
+_GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
+_FEW_STEPS = 100_000  # pair updates, and 10 a row, that may follow where the gap holds but a condition is violated
+
+
+def fit_machine(
+    task: Task,
+    matrix: Matrix,
+    labels: NDArray[np.int8] | None,
+    cost: NDArray[np.float64],
+    options: Options,
+    *,
+    weights: NDArray[np.float64] | None,
+    callback: object,
+    progress: object,
+) -> KernelMachine:
+    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of what went wrong.
+
+    `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
+    cost is not 0.
+    """
+    rows = np.flatnonzero(cost > 0).astype(np.int64)
+    if rows.size < cost.size:
+        counted = np.ones(cost.size) if weights is None else weights
+        weights = np.where(cost > 0, counted, 0.0)
+    with make_callback(callback, progress, total=None, description=task.title) as hook:
+        training = open_training(matrix, options, weights)
+        solved = None if labels is None else _solve_linear(task, training, rows, labels, cost, hook)
+        if solved is None:
+            solved = training.solve(task, rows, None if labels is None else labels[rows], cost[rows], hook=hook)
+    params = {"method": task.function, **task.arguments, **options.params()}
+    model = training.machine(solved, params, KernelMachine)
+    warn_if_unfinished(task.function, solved, options, matrix)
+    if solved.status in {"tol", "gap", "precision"}:
+        warn_if_no_margin(task, solved, options.tol)
+        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class")
+    return model
+
+
+# --------------------------------------------------------------------------------------------------- linear kernel
+
+
+def _solve_linear(
+    task: Task,
+    training: Training,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    cost: NDArray[np.float64],
+    hook: Callable[[SvmRound], bool] | None,
+) -> Solved | None:
+    """Solve a C-SVM with the linear kernel by the engine of large margins; None where it is for pairs alone.
+
+    Its coefficients and intercept are kept as they are, with the certificate that the engine computed from them: where
+    columns differ very much in scale, sums over the support vectors could not give them to enough digits. Pairs follow
+    where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
+    """
+    options = training.options
+    if task.problem != "c_svm" or training.kernel.name != "linear":
+        return None
+    if options.max_iter is not None or cost.max() > MOST_COST:
+        return None
+    found = _run_engine(training, labels, cost, hook)
+    if found is None:
+        return None
+    is_optimal = found.violation <= options.tol
+    if is_optimal or found.status == "callback":
+        return replace(found, status="tol" if is_optimal else "callback")
+    is_certified = found.status == "gap"
+    limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if is_certified else None
+    pairs = training.solve(task, rows, labels[rows], cost[rows], start=found.alpha, limit=limit, hook=hook)
+    if pairs.status in {"tol", "callback"} or (not is_certified and pairs.gap < found.gap):
+        return pairs
+    return replace(found, n_steps=pairs.n_steps, status="gap" if is_certified else pairs.status)
+
+
+def _run_engine(
+    training: Training,
+    labels: NDArray[np.int8],
+    cost: NDArray[np.float64],
+    hook: Callable[[SvmRound], bool] | None,
+) -> Solved | None:
+    matrix, rows = training.matrix, np.flatnonzero(cost > 0).astype(np.int64)
+    limit = training.options.steps(rows.size)
+    failed: list[bool] = []  # the callback, whose errors come through
+
+    def on_step(_: int, objective: float, gap: float) -> bool:
+        try:
+            return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, rows.size))
+        except ValueError:
+            failed.append(True)
+            raise
+
+    try:
+        n_threads, isa = training.options.n_threads, forced_isa(_core.isa_levels())
+        found = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
+            labels,
+            cost,
+            None,
+            solver="exact",
+            b_step="auto",
+            tol=_GAP,
+            max_iter=0,
+            rho=0.0,
+            eps=0.0,
+            start=None,
+            callback=None if hook is None else on_step,
+        )
+    except ValueError:
+        if failed:
+            raise
+        return None  # it squares and adds what pairs need not: rows of 1e100 may do for these
+    alpha, decision, signs = found["beta"][rows], found["decision"][rows], labels[rows]
+    if not (np.isfinite(alpha).all() and np.isfinite(decision).all() and np.isfinite(found["coef"]).all()):
+        return None
+    gradient = decision - signs
+    may_shrink, may_grow = alpha > 0, alpha < cost[rows]
+    rising, falling = np.where(signs > 0, may_grow, may_shrink), np.where(signs > 0, may_shrink, may_grow)
+    violation = max(0.0, float(gradient[falling].max() - gradient[rising].min()))
+    objective = found["gap"] - found["objective"]
+    last = {"objective": objective, "violation": violation, "n_active": rows.size, "n_steps": 0}
+    return Solved(
+        rows=rows,
+        labels=signs,
+        alpha=alpha,
+        intercept=found["intercept"],
+        decision=decision,
+        objective=objective,
+        gap=found["gap"],
+        violation=violation,
+        margin=1.0,
+        n_steps=0,
+        status=found["status"],
+        history={name: np.array([value]) for name, value in last.items()},
+        coef=found["coef"],
+    )
