@@ -12,9 +12,11 @@ from fastpu._kernels import (
     FunctionKernel,
     Kernel,
     check_kernel_matrix,
+    convert_rows,
     linear_coef,
     resolve_gamma,
     take_rows,
+    value_dtype,
 )
 from fastpu._params import forced_isa
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
@@ -128,6 +130,11 @@ class Training:
     options: Options
     engine: _core.SvmEngine
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of kernel values."""
+        return value_dtype(self.kernel.name, self.matrix.dtype)
+
     def solve(
         self,
         task: Task,
@@ -162,7 +169,7 @@ class Training:
         numbers = (found["alpha"], found["decision"], [found["intercept"], found["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError(
-                f"X must have entries so small that kernel values do not overflow {self.matrix.dtype}; "
+                f"X must have entries so small that kernel values do not overflow {self.dtype}; "
                 f"scale X, or pass float64 or another kernel"
             )
         names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
@@ -224,9 +231,10 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
     kernel = resolve_gamma(options.kernel, matrix, weights)
     is_function = kernel.name == "callable"
+    is_sparse, dtype = isinstance(matrix.native, tuple), value_dtype(kernel.name, matrix.dtype)
     engine = _core.SvmEngine(
         # Of the first argument only the number of rows is looked at where there is a function.
-        np.zeros((matrix.n_rows, 1)) if is_function else matrix.native,
+        np.zeros((matrix.n_rows, 1)) if is_function else convert_rows(matrix.native, dtype, sparse=is_sparse),
         kernel="function" if is_function else kernel.name,
         gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
         degree=kernel.degree,
@@ -254,9 +262,10 @@ def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: 
         advice = "raise max_iter, scale the features of X, or accept a larger tol"
         text = f"{function} ran all max_iter = {solved.n_steps} pair updates: {state}; {advice}"
     else:
-        more = " or pass float64 rows" if matrix.dtype == np.float32 else ""
+        dtype = value_dtype(options.kernel.name, matrix.dtype)
+        more = " or pass float64 rows" if dtype == np.float32 else ""
         text = (
-            f"{function} ended after {solved.n_steps} pair updates at the precision of {matrix.dtype} kernel values: "
+            f"{function} ended after {solved.n_steps} pair updates at the precision of {dtype} kernel values: "
             f"{state}; accept a larger tol{more}"
         )
     warn(text, ConvergenceWarning)
