@@ -53,13 +53,13 @@ class SvmRound:
     Attributes
     ----------
     n_steps, max_iter : int
-        Updates of a pair of dual variables so far, and the most there may be. 0 in steps of the interior point that
-        finds a start for pairs where the kernel is linear and features are few.
+        Updates of a pair of dual variables so far, and the most there may be. 0 in the steps of the engine that
+        solves C-SVMs with the linear kernel.
     objective : float
         Value of the dual problem, which is minimised, after it.
     violation : float
-        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf in steps of the
-        interior point.
+        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf in the
+        steps of the linear engine.
     n_active : int
         Rows whose dual variables are not shrunk, that is not held at a bound for the time being.
     """
