@@ -80,7 +80,7 @@ def test_wide_and_sparse_rows_go_to_the_same_engine_and_only_a_max_iter_to_pairs
         heard = []
         model = fastpu.fit_svm(rows, y, kernel="linear", callback=heard.append, **options)
         assert any(np.isinf(info.violation) for info in heard) == (not options)
-        np.testing.assert_allclose(model.decision_function(rows), expected, atol=1e-3 if options else 1e-4)
+        np.testing.assert_allclose(model.decision_function(rows), expected, atol=3e-3)  # by gap and tol
 
 
 def test_rows_too_large_to_be_squared_are_left_to_pairs(data):

@@ -19,7 +19,7 @@ from fastpu._svm import (
     warn_if_no_margin,
     warn_if_unfinished,
 )
-from fastpu.kernel_machine import KernelMachine
+from fastpu.kernel_machine import KernelMachine, linear_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,27 +142,35 @@ def _run_engine(
         if failed:
             raise
         return None  # it squares and adds what pairs need not: rows of 1e100 may do for these
-    alpha, decision, signs = found["beta"][rows], found["decision"][rows], labels[rows]
-    if not (np.isfinite(alpha).all() and np.isfinite(decision).all() and np.isfinite(found["coef"]).all()):
+    alpha, coef, signs = found["beta"][rows], found["coef"], labels[rows]
+    # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
+    # are those of centred rows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = linear_scores(matrix.native, coef[None, :], np.array([found["intercept"]]), n_threads)[rows, 0]
+        losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, found["decision"][rows])]
+    if not (np.isfinite(alpha).all() and np.isfinite(scores).all() and np.isfinite(coef).all()):
         return None
-    gradient = decision - signs
+    primal = found["objective"] + (losses[0] - losses[1])
+    gap = max(0.0, found["gap"] + (losses[0] - losses[1]))
+    gradient = scores - signs
     may_shrink, may_grow = alpha > 0, alpha < cost[rows]
     rising, falling = np.where(signs > 0, may_grow, may_shrink), np.where(signs > 0, may_shrink, may_grow)
     violation = max(0.0, float(gradient[falling].max() - gradient[rising].min()))
     objective = found["gap"] - found["objective"]
+    status = "precision" if found["status"] == "gap" and gap > _GAP * primal else found["status"]
     last = {"objective": objective, "violation": violation, "n_active": rows.size, "n_steps": 0}
     return Solved(
         rows=rows,
         labels=signs,
         alpha=alpha,
         intercept=found["intercept"],
-        decision=decision,
+        decision=scores,
         objective=objective,
-        gap=found["gap"],
+        gap=gap,
         violation=violation,
         margin=1.0,
         n_steps=0,
-        status=found["status"],
+        status=status,
         history={name: np.array([value]) for name, value in last.items()},
-        coef=found["coef"],
+        coef=coef,
     )

@@ -94,7 +94,7 @@ def mapping_convergence(
         run.fits.append(h)
         run.kinds.append(kind)
         run.trained_on.append(N)
-        run.support.append(negative_support(h, N, P.size, C if nu is None else None))
+        run.support.append(negative_support(h, N, P.size))
         new, left = left[rejects], left[~rejects]
         run.found.append(new)
         if reset and kind == 1:
