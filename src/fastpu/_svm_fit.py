@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu import _core
+from fastpu._kernels import linear_coef
 from fastpu._margin_arguments import MOST_COST
 from fastpu._params import forced_isa
 from fastpu._progress import make_callback
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["fit_machine"]
 
 _GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
+_FAIR_GAP = 1e-6  # the same, of pairs that follow
 _FEW_STEPS = 100_000  # pair updates, and 10 a row, that may follow where the gap holds but a condition is violated
 
 
@@ -58,8 +60,9 @@ def fit_machine(
         weights = np.where(cost > 0, counted, 0.0)
     with make_callback(callback, progress, total=None, description=task.title) as hook:
         training = open_training(matrix, options, weights)
-        solved = None if labels is None else _solve_linear(task, training, rows, labels, cost, hook)
-        if solved is None:
+        if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
+            solved = _solve_linear(task, training, rows, labels, cost, hook)
+        else:
             solved = training.solve(task, rows, None if labels is None else labels[rows], cost[rows], hook=hook)
     params = {"method": task.function, **task.arguments, **options.params()}
     model = training.machine(solved, params, KernelMachine)
@@ -80,30 +83,74 @@ def _solve_linear(
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],
     hook: Callable[[SvmRound], bool] | None,
-) -> Solved | None:
-    """Solve a C-SVM with the linear kernel by the engine of large margins; None where it is for pairs alone.
+) -> Solved:
+    """Solve a C-SVM with the linear kernel by the engine of large margins; by pairs alone where they are counted.
 
-    Its coefficients and intercept are kept as they are, with the certificate that the engine computed from them: where
-    columns differ very much in scale, sums over the support vectors could not give them to enough digits. Pairs follow
-    where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
+    The coefficients and the intercept of the engine are kept as they are, with a certificate that is computed from
+    them: where columns differ very much in scale, sums over the support vectors could not give them to enough digits.
+    Pairs follow where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
     """
-    options = training.options
-    if task.problem != "c_svm" or training.kernel.name != "linear":
-        return None
-    if options.max_iter is not None or cost.max() > MOST_COST:
-        return None
-    found = _run_engine(training, labels, cost, hook)
+    options, signs, boxes = training.options, labels[rows], cost[rows]
+    found = None
+    if options.max_iter is None and cost.max() <= MOST_COST:
+        found = _run_engine(training, labels, cost, hook)
     if found is None:
-        return None
+        return _certified(training, training.solve(task, rows, signs, boxes, hook=hook), signs, boxes)
     is_optimal = found.violation <= options.tol
     if is_optimal or found.status == "callback":
         return replace(found, status="tol" if is_optimal else "callback")
-    is_certified = found.status == "gap"
-    limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if is_certified else None
-    pairs = training.solve(task, rows, labels[rows], cost[rows], start=found.alpha, limit=limit, hook=hook)
-    if pairs.status in {"tol", "callback"} or (not is_certified and pairs.gap < found.gap):
+    has_gap = found.status == "gap"
+    limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if has_gap else None
+    pairs = training.solve(task, rows, signs, boxes, start=found.alpha, limit=limit, hook=hook)
+    pairs = _certified(training, pairs, signs, boxes)
+    is_as_good = pairs.gap <= max(found.gap, _FAIR_GAP * (found.gap - found.objective))
+    if (pairs.status == "tol" and is_as_good) or (not has_gap and pairs.gap < found.gap):
         return pairs
-    return replace(found, n_steps=pairs.n_steps, status="gap" if is_certified else pairs.status)
+    status = "callback" if pairs.status == "callback" else "gap" if has_gap else "precision"
+    return replace(found, n_steps=pairs.n_steps, status=status)
+
+
+def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
+    """Return a solution of pairs with its coefficients, and what is certified computed from them."""
+    kept = np.flatnonzero(solved.is_support)
+    coef = linear_coef(training.matrix.native, solved.rows[kept], solved.alpha[kept] * labels[kept])
+    decision = _scores(training, coef, solved.intercept)[solved.rows]
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = float(coef @ coef - solved.alpha.sum() + (cost * np.maximum(0, 1 - labels * decision)).sum())
+    if not np.isfinite(gap):
+        return solved
+    violation = _violation(labels, cost, solved.alpha, decision)
+    is_worse = solved.status == "tol" and violation > training.options.tol
+    history = solved.history | {"violation": np.append(solved.history["violation"][:-1], violation)}
+    return replace(
+        solved,
+        coef=coef,
+        decision=decision,
+        gap=max(0.0, gap),
+        violation=violation,
+        status="precision" if is_worse else solved.status,
+        history=history,
+    )
+
+
+def _scores(training: Training, coef: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
+    """Return the scores of all rows as the model will compute them."""
+    n_threads = training.options.n_threads
+    with np.errstate(over="ignore", invalid="ignore"):
+        return linear_scores(training.matrix.native, coef[None, :], np.array([intercept]), n_threads)[:, 0]
+
+
+def _violation(
+    labels: NDArray[np.int8],
+    cost: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    decision: NDArray[np.float64],
+) -> float:
+    """Return the largest violation of the optimality conditions by a pair of rows."""
+    gradient = decision - labels
+    may_shrink, may_grow = alpha > 0, alpha < cost
+    rising, falling = np.where(labels > 0, may_grow, may_shrink), np.where(labels > 0, may_shrink, may_grow)
+    return max(0.0, float(gradient[falling].max() - gradient[rising].min()))
 
 
 def _run_engine(
@@ -145,17 +192,14 @@ def _run_engine(
     alpha, coef, signs = found["beta"][rows], found["coef"], labels[rows]
     # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
     # are those of centred rows.
+    scores = _scores(training, coef, found["intercept"])[rows]
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = linear_scores(matrix.native, coef[None, :], np.array([found["intercept"]]), n_threads)[rows, 0]
         losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, found["decision"][rows])]
     if not (np.isfinite(alpha).all() and np.isfinite(scores).all() and np.isfinite(coef).all()):
         return None
     primal = found["objective"] + (losses[0] - losses[1])
     gap = max(0.0, found["gap"] + (losses[0] - losses[1]))
-    gradient = scores - signs
-    may_shrink, may_grow = alpha > 0, alpha < cost[rows]
-    rising, falling = np.where(signs > 0, may_grow, may_shrink), np.where(signs > 0, may_shrink, may_grow)
-    violation = max(0.0, float(gradient[falling].max() - gradient[rising].min()))
+    violation = _violation(signs, cost[rows], alpha, scores)
     objective = found["gap"] - found["objective"]
     status = "precision" if found["status"] == "gap" and gap > _GAP * primal else found["status"]
     last = {"objective": objective, "violation": violation, "n_active": rows.size, "n_steps": 0}
