@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["fit_machine"]
 
 _GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
-_FAIR_GAP = 1e-6  # the same, of pairs that follow
 _FEW_STEPS = 100_000  # pair updates, and 10 a row, that may follow where the gap holds but a condition is violated
 
 
@@ -103,8 +102,7 @@ def _solve_linear(
     limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if has_gap else None
     pairs = training.solve(task, rows, signs, boxes, start=found.alpha, limit=limit, hook=hook)
     pairs = _certified(training, pairs, signs, boxes)
-    is_as_good = pairs.gap <= max(found.gap, _FAIR_GAP * (found.gap - found.objective))
-    if (pairs.status == "tol" and is_as_good) or (not has_gap and pairs.gap < found.gap):
+    if pairs.status == "tol" or (not has_gap and pairs.gap < found.gap):
         return pairs
     status = "callback" if pairs.status == "callback" else "gap" if has_gap else "precision"
     return replace(found, n_steps=pairs.n_steps, status=status)
