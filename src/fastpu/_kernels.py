@@ -303,7 +303,9 @@ def linear_coef(native: Native, rows: NDArray[np.int64], factors: NDArray[np.flo
     """
     n_cols = native[3][1] if isinstance(native, tuple) else native.shape[1]
     origin: NDArray[np.float64] = np.zeros(n_cols)
-    if not isinstance(native, tuple) and abs(factors.sum()) <= _BALANCED * np.abs(factors).sum() and rows.size:
+    with np.errstate(over="ignore"):
+        is_balanced = abs(factors.sum()) <= _BALANCED * np.abs(factors).sum()
+    if is_balanced and rows.size and not isinstance(native, tuple):
         origin = native[rows[0]].astype(np.float64)
     coef: NDArray[np.float64] = np.zeros(n_cols)
     lengths = np.diff(native[2])[rows] if isinstance(native, tuple) else np.full(rows.size, n_cols)

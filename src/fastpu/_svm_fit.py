@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["fit_machine"]
 
 _GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
-_FEW_STEPS = 100_000  # pair updates, and 10 a row, that may follow where the gap holds but a condition is violated
+_FEW_STEPS = 100_000  # pair updates, and 10 a row, that may go before the engine or follow it
+_FEW_FEATURES = 200  # for which the engine is fast even where rows are fewer
 
 
 def fit_machine(
@@ -88,8 +89,17 @@ def _solve_linear(
     The coefficients and the intercept of the engine are kept as they are, with a certificate that is computed from
     them: where columns differ very much in scale, sums over the support vectors could not give them to enough digits.
     Pairs follow where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
+    They go first where dense rows have more features than there are rows, which is mostly easy for them, and costs the
+    engine a system of as many equations as there are features.
     """
     options, signs, boxes = training.options, labels[rows], cost[rows]
+    few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
+    is_dense, n_features = not isinstance(training.matrix.native, tuple), training.matrix.n_features
+    if options.max_iter is None and is_dense and n_features > max(_FEW_FEATURES, rows.size):
+        pairs = training.solve(task, rows, signs, boxes, limit=few_steps, hook=hook)
+        pairs = _certified(training, pairs, signs, boxes)
+        if pairs.status in {"tol", "callback"}:
+            return pairs
     found = None
     if options.max_iter is None and cost.max() <= MOST_COST:
         found = _run_engine(training, labels, cost, hook)
@@ -99,7 +109,7 @@ def _solve_linear(
     if is_optimal or found.status == "callback":
         return replace(found, status="tol" if is_optimal else "callback")
     has_gap = found.status == "gap"
-    limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if has_gap else None
+    limit = few_steps if has_gap else None
     pairs = training.solve(task, rows, signs, boxes, start=found.alpha, limit=limit, hook=hook)
     pairs = _certified(training, pairs, signs, boxes)
     if pairs.status == "tol" or (not has_gap and pairs.gap < found.gap):
