@@ -119,6 +119,7 @@ MODULES = {
     "_sparse": ["test_sparse.py", "test_matrix.py", "test_labels.py"],
     "_svm": ["test_svm_errors.py", "test_svm_oracles.py", "test_svm_promises.py"],
     "_svm_arguments": ["test_svm_errors.py", "test_svm_oracles.py"],
+    "_svm_fit": ["test_svm_linear.py", "test_svm_scales.py", "test_svm_promises.py"],
     "_svm_path": ["test_svm_path.py", "test_svm_path_promises.py"],
     "_text": ["test_validate.py"],
     "_threads": ["test_threads.py"],

@@ -83,6 +83,7 @@ FAMILIES = {
     "_pual_graph.py",
     "_pual_paper.py",
     "_svm.py",
+    "_svm_fit.py",
     "_svm_path.py",
 }
 # Shared by all, and knows of the core how to stop it, nothing else.

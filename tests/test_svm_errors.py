@@ -317,7 +317,7 @@ def test_kernel_values_that_overflow_are_refused(fit, kernel, dtype, data):
     found = outcome(lambda: fit(huge, y, max_iter=1000, **kernel))
     if isinstance(found, fastpu.KernelMachine):
         assert np.isfinite(found.decision_function(huge)).all()
-        assert kernel["kernel"] == "rbf" or (kernel["kernel"], dtype) == ("linear", np.float32)
+        assert kernel["kernel"] == "rbf" or (kernel["kernel"] in {"linear", "poly"} and dtype == np.float32)
     else:
         reasons = (
             r"with itself is inf, .* scale X$",

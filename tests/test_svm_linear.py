@@ -1,4 +1,4 @@
-"""C-SVMs with the linear kernel and few dense features, for which an interior point finds the start."""
+"""C-SVMs with the linear kernel, which the engine of large margins solves; pairs follow where they must."""
 
 from __future__ import annotations
 
@@ -72,13 +72,15 @@ def test_the_callback_hears_of_the_start_and_may_stop_there(data):
     assert np.isfinite(stopped.coef).all()
 
 
-def test_wide_or_sparse_rows_and_a_max_iter_go_to_pairs(data):
+def test_wide_and_sparse_rows_go_to_the_same_engine_and_only_a_max_iter_to_pairs(data):
     X, y, _ = data
-    wide = np.hstack([X, np.zeros((150, 200))])
-    for rows, options in ((wide, {}), (sp.csr_matrix(X), {}), (X, {"max_iter": 10**8})):
+    wide, wider = np.hstack([X, np.zeros((150, 140))]), np.hstack([X, np.zeros((150, 2500))])
+    expected = fastpu.fit_svm(X, y, kernel="linear").decision_function(X)
+    for rows, options in ((wide, {}), (sp.csr_matrix(X), {}), (sp.csr_matrix(wider), {}), (X, {"max_iter": 10**8})):
         heard = []
-        fastpu.fit_svm(rows, y, kernel="linear", callback=heard.append, **options)
-        assert all(np.isfinite(info.violation) for info in heard)
+        model = fastpu.fit_svm(rows, y, kernel="linear", callback=heard.append, **options)
+        assert any(np.isinf(info.violation) for info in heard) == (not options)
+        np.testing.assert_allclose(model.decision_function(rows), expected, atol=3e-3)  # by gap and tol
 
 
 def test_rows_too_large_to_be_squared_are_left_to_pairs(data):
@@ -109,3 +111,15 @@ def test_it_honours_weights_as_repeated_rows(data):
     repeated = fastpu.fit_svm(np.repeat(X, weights, axis=0), np.repeat(y, weights), kernel="linear", tol=1e-8)
     np.testing.assert_allclose(model.coef, repeated.coef, atol=1e-6)
     assert model.intercept == pytest.approx(repeated.intercept, abs=1e-6)
+
+
+def test_pairs_go_first_where_dense_rows_are_fewer_than_features_and_the_engine_follows_where_they_fail(data):
+    y = data[1]
+    noise = np.random.default_rng(5).normal(size=(60, 300))
+    for rows, is_hard in ((noise, False), (noise * np.append(1e8, np.ones(299)), True)):
+        heard = []
+        model = fastpu.fit_svm(rows, y[:60], kernel="linear", callback=heard.append)
+        assert np.isfinite(heard[0].violation)
+        assert any(np.isinf(info.violation) for info in heard) == is_hard
+        assert model.converged
+        assert model.gap <= 1e-3 * 60  # tol times the costs

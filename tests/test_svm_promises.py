@@ -262,13 +262,13 @@ def test_the_largest_nu_that_is_feasible_is_taken(data):
     assert fastpu.fit_nu_svm(X, y, nu=bound * (1 + 1e-15), sample_weight=weights).converged
 
 
-def test_alpha_that_is_rounding_makes_no_support_vector():
-    alpha = np.array([0.0, 0.5e-8, 2e-8, 1.0, 50e-8])
+def test_every_alpha_above_0_makes_a_support_vector():
+    alpha = np.array([0.0, 5e-324, 2e-8, 1.0])
     solved = Solved(
-        rows=np.arange(5), labels=None, boxes=np.array([1.0, 1, 1, 1, 100]), alpha=alpha, intercept=0.0,
-        decision=alpha, objective=0.0, gap=0.0, violation=0.0, margin=1.0, n_steps=1, status="tol", history={},
+        rows=np.arange(4), labels=None, alpha=alpha, intercept=0.0, decision=alpha, objective=0.0, gap=0.0,
+        violation=0.0, margin=1.0, n_steps=1, status="tol", history={},
     )  # fmt: skip
-    np.testing.assert_array_equal(solved.is_support, [False, False, True, True, False])
+    np.testing.assert_array_equal(solved.is_support, [False, True, True, True])
 
 
 # -- small problems ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 #include "fastpu/smo.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -46,6 +48,7 @@ class Smo {
   void rebuild_gradients();
   void restore();
   bool may_have_drifted() const;
+  bool has_moved_far() const;
   void compute_gradients();
   void solve_some();
   void move_free();
@@ -66,6 +69,9 @@ class Smo {
   std::vector<Shrunk> shrunk_;
   double objective_ = 0;
   index_t steps_when_computed_ = 0;
+  double moved_ = 0;  // by all steps since gradients were computed
+  int n_computed_ = 0;
+  double largest_diagonal_ = 0;
   std::vector<double> diagonal_;
 
   std::unique_ptr<detail::PairSolver<T>> solver_;
@@ -115,8 +121,10 @@ SmoResult Smo<T>::run() {
     }
   }
   rebuild_gradients();
+  if (has_moved_far()) compute_gradients();
   find_windows_of_all();
   result_.violation = state_.violation();
+  if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
   return std::move(result_);
 }
 
@@ -133,6 +141,7 @@ void Smo<T>::start() {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
+    largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
   }
   activate(all);
   changes_.clear();
@@ -206,15 +215,26 @@ void Smo<T>::rebuild_gradients() {
   shrunk_.clear();
 }
 
-// Gradients are sums of as many terms as there were steps. After very many of them they are worth computing anew.
+// Gradients are sums of as many terms as there were steps. After very many of them they are worth computing anew, as
+// they are where steps were so long that rounding of what they added shows; the latter a few times only, for in the end
+// it might show every time.
 template <class T>
 bool Smo<T>::may_have_drifted() const {
-  return result_.n_steps - steps_when_computed_ > 100 * problem_.n + 100'000;
+  constexpr int kMostTimes = 20;
+  return result_.n_steps - steps_when_computed_ > 100 * problem_.n + 100'000 ||
+         (n_computed_ < kMostTimes && has_moved_far());
+}
+
+template <class T>
+bool Smo<T>::has_moved_far() const {
+  return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved_ > 0.1 * options_.tol;
 }
 
 template <class T>
 void Smo<T>::compute_gradients() {
   steps_when_computed_ = result_.n_steps;
+  moved_ = 0;
+  ++n_computed_;
   shrunk_.clear();
   changes_.clear();
   std::vector<index_t> all(at(problem_.n));
@@ -259,6 +279,7 @@ void Smo<T>::solve_some() {
   for (index_t p = 0; p < n_active; ++p) value_[active_[at(p)]] = solver_->value(p);
   result_.n_steps += progress.n_steps;
   objective_ -= progress.decrease;
+  moved_ += progress.distance;
   is_stuck_ = progress.is_stuck;
   if (!progress.is_optimal && result_.n_steps >= next_free_step_) move_free();
 }
@@ -294,6 +315,7 @@ void Smo<T>::move_free() {
     const double difference = problem.value[at(f)] - value_[i];
     if (difference == 0) continue;
     changes_.add(i, difference);
+    moved_ += std::abs(difference);
     value_[i] = problem.value[at(f)];
     solver_->set_value(free[at(f)], value_[i]);
   }

@@ -43,13 +43,13 @@ double row_product(const CsrView<T>& x, index_t row, const double* w) {
 }
 
 template <class T>
-void add_row(const DenseView<T>& x, index_t row, double factor, double* w) {
+void add_row(const DenseView<T>& x, index_t row, double factor, const double* origin, double* w) {
   const T* values = x.row(row);
-  for (index_t f = 0; f < x.n_cols; ++f) w[f] += factor * static_cast<double>(values[f]);
+  for (index_t f = 0; f < x.n_cols; ++f) w[f] += factor * (static_cast<double>(values[f]) - origin[f]);
 }
 
 template <class T>
-void add_row(const CsrView<T>& x, index_t row, double factor, double* w) {
+void add_row(const CsrView<T>& x, index_t row, double factor, const double* /*origin*/, double* w) {
   for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
     w[x.columns[e]] += factor * static_cast<double>(x.values[e]);
   }
@@ -157,6 +157,7 @@ class LinearSmo {
 
  private:
   void start();
+  void choose_origin();
   void compute_w();
   void compute_gradients(const std::vector<index_t>& variables);
   void find_windows(const std::vector<index_t>& variables);
@@ -178,6 +179,7 @@ class LinearSmo {
 
   SmoResult result_;
   AlignedBuffer<double> w_;
+  AlignedBuffer<double> origin_;  // of dense rows in w, where the variables sum to 0, so that w does not cancel
   std::vector<index_t> all_;
   std::vector<index_t> active_;
   double objective_ = 0;
@@ -249,6 +251,8 @@ void LinearSmo<View>::start() {
   std::iota(all_.begin(), all_.end(), index_t{0});
   active_ = all_;
   w_ = AlignedBuffer<double>(x_.n_cols, "coefficients");
+  origin_ = AlignedBuffer<double>::zeros(x_.n_cols, "coefficients");
+  choose_origin();
   for (index_t i = 0; i < n; ++i) {
     const double diagonal = squared_norm(x_, problem_.rows[i]);
     detail::check_diagonal<double>(diagonal, problem_.rows[i]);
@@ -268,12 +272,28 @@ void LinearSmo<View>::start() {
   working_kernel_ = AlignedBuffer<double>(stride * stride, "the kernel matrix of a working set");
 }
 
+template <class View>
+void LinearSmo<View>::choose_origin() {
+  constexpr double kRounding = 1e-12;
+  double sum = 0;
+  double size = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    sum += value_[i];
+    size += std::abs(value_[i]);
+  }
+  if constexpr (requires { x_.row(0); }) {
+    if (!(std::abs(sum) <= kRounding * size)) return;
+    const auto* row = x_.row(problem_.rows[0]);
+    for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
+  }
+}
+
 // w anew: changes that are added one by one, many times over, add up to rounding errors.
 template <class View>
 void LinearSmo<View>::compute_w() {
   w_.clear();
   for (index_t i = 0; i < problem_.n; ++i) {
-    if (value_[i] != 0) add_row(x_, problem_.rows[i], value_[i], w_.data());
+    if (value_[i] != 0) add_row(x_, problem_.rows[i], value_[i], origin_.data(), w_.data());
   }
   is_fresh_ = true;
 }
@@ -400,7 +420,7 @@ void LinearSmo<View>::solve_working_set() {
     const index_t i = working_set_[at(k)];
     const double difference = value[at(k)] - value_[i];
     if (difference == 0) continue;
-    add_row(x_, problem_.rows[i], difference, w_.data());
+    add_row(x_, problem_.rows[i], difference, origin_.data(), w_.data());
     is_fresh_ = false;
     value_[i] = value[at(k)];
   }

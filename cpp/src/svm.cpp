@@ -190,6 +190,11 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   const Primal primal = best_intercept(problem, totals, result.decision);
   result.intercept = primal.intercept;
   result.margin = primal.margin;
+  if (problem.labels != nullptr) {
+    // The variables sum to 0, so scores do as well as h, and do not cancel where all of h is large.
+    squared_norm = 0;
+    for (index_t i = 0; i < n; ++i) squared_norm += solution[at(i)] * (result.decision[at(i)] + primal.intercept);
+  }
   const double gain = problem.kind == SvmKind::c_svm ? sum : 0;
   result.objective = 0.5 * squared_norm - gain;
   result.gap = std::max(0.0, squared_norm + primal.loss - gain);

@@ -27,7 +27,7 @@ struct Points {
   std::vector<T> x;
   std::vector<T> values;
   std::vector<std::int32_t> columns;
-  std::vector<fastpu::index_t> row_start{0};
+  std::vector<fastpu::index_t> row_start;
 
   Points(fastpu::index_t n_points, fastpu::index_t n_features, unsigned seed, double scale = 1.0, bool has_zeros = true)
       : n(n_points), d(n_features) {
@@ -39,6 +39,14 @@ struct Points {
       x[at((n - 1) * d + e)] = x[at(e)];
       x[at((n - 2) * d + e)] = T{};
     }
+    make_sparse();
+  }
+
+  // The sparse form of x, anew.
+  void make_sparse() {
+    values.clear();
+    columns.clear();
+    row_start.assign(1, 0);
     for (fastpu::index_t i = 0; i < n; ++i) {
       for (fastpu::index_t e = 0; e < d; ++e) {
         if (x[at(i * d + e)] == T{}) continue;

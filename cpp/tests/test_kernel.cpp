@@ -308,6 +308,38 @@ CASE("a column may be there twice, and a row as well") {
   CHECK(values[at(2 * width)] != values[0]);
 }
 
+CASE("sparse rows far from the origin have the distances of dense ones, and K(x, z) the bits of K(z, x)") {
+  const auto check = []<class T>(T offset) {
+    Points<T> points(24, 3, 33);
+    // So that every difference is exact; a third of the rows stay near 0, the first row is there twice.
+    for (index_t i = 0; i < points.n; ++i) {
+      for (index_t f = 0; f < points.d; ++f) {
+        T& value = points.x[at(i * points.d + f)];
+        value = std::round(value * 4) / 4 + (f == 1 && i % 3 > 0 ? offset : T{0});
+      }
+    }
+    std::copy_n(points.x.begin() + points.d, points.d, points.x.begin() + 4 * points.d);
+    points.make_sparse();
+    Team team(1);
+    const KernelParams params{KernelKind::rbf, 0.25, 3, 0};
+    const auto kernel = make_kernel(points.sparse(), params, fastpu::best_isa(), 1);
+    const auto dense = make_kernel(points.dense(), params, fastpu::best_isa(), 1);
+    const auto all = all_rows(points.n);
+    const std::vector<T> values = without_padding(values_of(*kernel, all, all, team), points.n);
+    const std::vector<T> expected = without_padding(values_of(*dense, all, all, team), points.n);
+    for (index_t i = 0; i < points.n; ++i) {
+      for (index_t j = 0; j < points.n; ++j) {
+        const T value = values[at(i * points.n + j)];
+        CHECK(has_bits_of(value, values[at(j * points.n + i)]));
+        CHECK(has_bits_of(value, expected[at(i * points.n + j)]));
+      }
+    }
+    CHECK(values[at(points.n + 4)] == 1);
+  };
+  check(0x1p20F);
+  check(0x1p27 + 0.25);
+}
+
 CASE("the exponential is right to a few units in the last place from 0 to where normal numbers end, then it is 0") {
   const auto check = []<class T>(T largest) {
     Team team(1);

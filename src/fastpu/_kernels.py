@@ -43,6 +43,7 @@ __all__ = [
     "slice_rows",
     "take_rows",
     "user_rows",
+    "value_dtype",
 ]
 
 Native: TypeAlias = Floats | CSRArrays
@@ -54,6 +55,8 @@ _MAX_DEGREE = 1000
 _BLOCK_ENTRIES = 1 << 19  # of rows that are copied or converted at a time: 4 MiB of float64
 _SYMMETRY = 1e-6  # relative to the largest entry: what products in float32 keep
 _TILE = 512
+_SAMPLE = 64  # rows between which a function of the user's is looked at, whether it is symmetric
+_BALANCED = 1e-12  # of the sum of absolute values: a smaller sum is rounding
 _DIAGONAL = 64  # entries of it that are computed with one call of the user's function
 
 
@@ -174,7 +177,7 @@ def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
     """Refuse a gamma that the precision of the rows cannot hold: the kernel would be another one, or constant."""
     gamma = kernel.gamma
     least, most = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
-    if matrix.dtype == np.float32 and isinstance(gamma, float) and not least <= gamma <= most:
+    if value_dtype(kernel.name, matrix.dtype) == np.float32 and isinstance(gamma, float) and not least <= gamma <= most:
         raise ValueError(
             f"gamma must be between {least:.3g} and {most:.3g} for X in float32, got {gamma:g}; scale X or "
             f"pass it as float64"
@@ -285,9 +288,25 @@ def centred(native: Native) -> Native:
     return native if isinstance(native, tuple) else native - native.mean(axis=0)
 
 
+def value_dtype(kernel: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of kernel values for rows of `dtype`: that of the rows, but float64 for polynomials.
+
+    Powers are so large that a float32 leaves errors of the size of a margin in sums of them.
+    """
+    return np.dtype(np.float64) if kernel == "poly" else dtype
+
+
 def linear_coef(native: Native, rows: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return sum_i factors[i] x_(rows[i]) in float64, over blocks of rows of a fixed size."""
+    """Return sum_i factors[i] x_(rows[i]) in float64, over blocks of rows of a fixed size.
+
+    Where the factors sum to 0, dense rows are taken from one of them, so that nothing cancels far from the origin.
+    """
     n_cols = native[3][1] if isinstance(native, tuple) else native.shape[1]
+    origin: NDArray[np.float64] = np.zeros(n_cols)
+    with np.errstate(over="ignore"):
+        is_balanced = abs(factors.sum()) <= _BALANCED * np.abs(factors).sum()
+    if is_balanced and rows.size and not isinstance(native, tuple):
+        origin = native[rows[0]].astype(np.float64)
     coef: NDArray[np.float64] = np.zeros(n_cols)
     lengths = np.diff(native[2])[rows] if isinstance(native, tuple) else np.full(rows.size, n_cols)
     ends = np.cumsum(lengths)
@@ -299,7 +318,7 @@ def linear_coef(native: Native, rows: NDArray[np.int64], factors: NDArray[np.flo
         if isinstance(block, tuple):
             np.add.at(coef, block[1], block[0] * np.repeat(factors[start:stop], np.diff(block[2])))
         else:
-            coef += np.einsum("i,ij->j", factors[start:stop], block.astype(np.float64, copy=False))
+            coef += np.einsum("i,ij->j", factors[start:stop], block.astype(np.float64, copy=False) - origin)
         start = stop
     return coef
 
@@ -352,6 +371,7 @@ class FunctionKernel:
         self._numbers: NDArray[np.int64] | None = None
         self._columns: Any = None
         self._diagonal: NDArray[np.float64] = np.full(self._rows.shape[0], np.nan)
+        self._check_symmetric()
 
     def __call__(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
         if left.size == right.size == 1 and left[0] == right[0]:
@@ -363,6 +383,25 @@ class FunctionKernel:
                     array.flags.writeable = False
             self._numbers = right.copy()
         return call_kernel(self._function, self._rows[left], self._columns)
+
+    def _check_symmetric(self) -> None:
+        """Raise ValueError if K(a, b) and K(b, a) differ for some of a sample of rows: no solver would get anywhere."""
+        n_rows = self._diagonal.size
+        sample = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE)).astype(np.int64))
+        left, right = sample[::2], sample[1::2]
+        if not right.size:
+            return
+        there = call_kernel(self._function, self._rows[left], self._rows[right])
+        back = call_kernel(self._function, self._rows[right], self._rows[left]).T
+        with np.errstate(over="ignore"):
+            apart = np.abs(there - back)
+        if apart.max() <= _SYMMETRY * max(np.abs(there).max(), np.abs(back).max()):
+            return
+        i, j = divmod(int(np.argmax(apart)), right.size)
+        raise ValueError(
+            f"kernel must be symmetric, K(a, b) = K(b, a), got {there[i, j]:g} for rows {left[i]} and {right[j]} of X "
+            f"and {back[i, j]:g} for rows {right[j]} and {left[i]}"
+        )
 
     def _entry(self, row: int) -> float:
         """Return K(row, row); its neighbours on the diagonal, soon wanted too, are computed with it."""

@@ -62,7 +62,7 @@ class SvmStages:
         solved = self._training.solve(self._task("one_class", nu), positive, None, np.ones(positive.size))
         support, coefs = positive[solved.is_support], solved.alpha[solved.is_support]
         scores = self._training.engine.scores(support, coefs, 0.0, positive)
-        slack = _SLACK[self._training.matrix.dtype] * float(np.abs(scores).max())
+        slack = _SLACK[self._training.dtype] * float(np.abs(scores).max())
         intercept = slack - float(scores.min())
         return self._boundary(solved, support, coefs, intercept, scores + intercept)
 
@@ -109,7 +109,7 @@ class SvmStages:
         def score(rows: Rows) -> Scores:
             scores = self._training.engine.scores(support, coefs, intercept, rows)
             if np.isnan(scores).any():
-                dtype = self._training.matrix.dtype
+                dtype = self._training.dtype
                 raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
             return scores
 

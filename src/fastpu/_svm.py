@@ -12,13 +12,13 @@ from fastpu._kernels import (
     FunctionKernel,
     Kernel,
     check_kernel_matrix,
+    convert_rows,
     linear_coef,
     resolve_gamma,
     take_rows,
+    value_dtype,
 )
-from fastpu._margin_arguments import MOST_COST
 from fastpu._params import forced_isa
-from fastpu._progress import make_callback
 from fastpu._scales import warn_of_scales
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
@@ -38,7 +38,6 @@ __all__ = [
     "Task",
     "Training",
     "check_training_rows",
-    "fit_machine",
     "open_training",
     "warn_if_degenerate",
     "warn_if_no_margin",
@@ -46,10 +45,6 @@ __all__ = [
 ]
 
 _MACHINE = TypeVar("_MACHINE", bound=KernelMachine)
-
-_FEW_FEATURES = 200  # for which normal equations are solved in no time
-_START_TOL = 1e-9  # relative duality gap of a start
-_SUPPORT = 1e-8  # of its box: a smaller alpha is rounding, not a support vector
 
 
 @dataclass(frozen=True)
@@ -59,13 +54,13 @@ class SvmRound:
     Attributes
     ----------
     n_steps, max_iter : int
-        Updates of a pair of dual variables so far, and the most there may be. 0 in steps of the interior point that
-        finds a start for pairs where the kernel is linear and features are few.
+        Updates of a pair of dual variables so far, and the most there may be. 0 in the steps of the engine that
+        solves C-SVMs with the linear kernel.
     objective : float
         Value of the dual problem, which is minimised, after it.
     violation : float
-        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf in steps of the
-        interior point.
+        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf in the
+        steps of the linear engine.
     n_active : int
         Rows whose dual variables are not shrunk, that is not held at a bound for the time being.
     """
@@ -108,12 +103,12 @@ class Task:
 class Solved:
     """What the solver found for some of the rows, in the order of `rows`.
 
-    The dual variable of row i is at most `boxes[i]`; those of nu-SVM, boxes too, are divided by `margin`.
+    The dual variables of nu-SVM are divided by `margin`. `coef` are the coefficients that the numbers belong to, where
+    they are not those that follow from alpha, up to rounding.
     """
 
     rows: NDArray[np.int64]
     labels: NDArray[np.int8] | None
-    boxes: NDArray[np.float64]
     alpha: NDArray[np.float64]
     intercept: float
     decision: NDArray[np.float64]
@@ -124,10 +119,11 @@ class Solved:
     n_steps: int
     status: str
     history: dict[str, NDArray[Any]]
+    coef: NDArray[np.float64] | None = None
 
     @property
     def is_support(self) -> NDArray[np.bool_]:
-        return self.alpha > _SUPPORT * self.boxes
+        return self.alpha > 0
 
 
 @dataclass(frozen=True)
@@ -139,6 +135,11 @@ class Training:
     options: Options
     engine: _core.SvmEngine
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of kernel values."""
+        return value_dtype(self.kernel.name, self.matrix.dtype)
+
     def solve(
         self,
         task: Task,
@@ -147,10 +148,14 @@ class Training:
         cost: NDArray[np.float64],
         *,
         start: NDArray[np.float64] | None = None,
+        limit: int | None = None,
         hook: Callable[[SvmRound], bool] | None = None,
     ) -> Solved:
-        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`."""
-        limit = self.options.steps(rows.size)
+        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`.
+
+        `limit` is the most pair updates, where it is not for the options to say.
+        """
+        limit = self.options.steps(rows.size) if limit is None else limit
 
         def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
             return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
@@ -169,17 +174,18 @@ class Training:
         numbers = (found["alpha"], found["decision"], [found["intercept"], found["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError(
-                f"X must have entries so small that kernel values do not overflow {self.matrix.dtype}; "
+                f"X must have entries so small that kernel values do not overflow {self.dtype}; "
                 f"scale X, or pass float64 or another kernel"
             )
         names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
-        boxes = cost / found["margin"] if task.problem == "nu_svm" and found["margin"] > 0 else cost
         last = {"n_active": rows.size, **{name: found[name] for name in ("objective", "violation", "n_steps")}}
         history = {name: np.append(values, last[name]) for name, values in found["history"].items()}
-        return Solved(rows, labels, boxes, history=history, **{name: found[name] for name in names})
+        return Solved(rows, labels, history=history, **{name: found[name] for name in names})
 
-    def vectors(self, support: NDArray[np.int64], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
-        """Return the fields of a `KernelMachine` that depend on the rows and the kernel."""
+    def vectors(
+        self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a `KernelMachine` that depend on the rows and the kernel; `coef` where it is known."""
         kernel = self.kernel
         fields: dict[str, Any] = {
             "n_features": self.matrix.n_features,
@@ -194,7 +200,7 @@ class Training:
             "function": kernel.function,
         }
         if kernel.name == "linear":
-            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef)
+            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef) if coef is None else coef
         elif kernel.name != "precomputed":
             taken = take_rows(self.matrix.native, support)
             names = ("support_data", "support_indices", "support_indptr")
@@ -210,10 +216,10 @@ class Training:
         kept = kept[np.argsort(solved.rows[kept])]
         signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
         known: dict[str, Any] = {
-            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs),
+            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs, solved.coef),
             "threshold": 0.0,
             "n_iter": solved.n_steps,
-            "converged": solved.status == "tol",
+            "converged": solved.status in {"tol", "gap"},
             "status": solved.status,
             "objective": solved.history["objective"],
             "history": solved.history,
@@ -230,9 +236,10 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
     kernel = resolve_gamma(options.kernel, matrix, weights)
     is_function = kernel.name == "callable"
+    is_sparse, dtype = isinstance(matrix.native, tuple), value_dtype(kernel.name, matrix.dtype)
     engine = _core.SvmEngine(
         # Of the first argument only the number of rows is looked at where there is a function.
-        np.zeros((matrix.n_rows, 1)) if is_function else matrix.native,
+        np.zeros((matrix.n_rows, 1)) if is_function else convert_rows(matrix.native, dtype, sparse=is_sparse),
         kernel="function" if is_function else kernel.name,
         gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
         degree=kernel.degree,
@@ -243,104 +250,6 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
         isa=forced_isa(_core.isa_levels()),
     )
     return Training(matrix, kernel, options, engine)
-
-
-def fit_machine(
-    task: Task,
-    matrix: Matrix,
-    labels: NDArray[np.int8] | None,
-    cost: NDArray[np.float64],
-    options: Options,
-    *,
-    weights: NDArray[np.float64] | None,
-    callback: object,
-    progress: object,
-) -> KernelMachine:
-    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of what went wrong.
-
-    `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
-    cost is not 0.
-    """
-    rows = np.flatnonzero(cost > 0).astype(np.int64)
-    if rows.size < cost.size:
-        counted = np.ones(cost.size) if weights is None else weights
-        weights = np.where(cost > 0, counted, 0.0)
-    with make_callback(callback, progress, total=None, description=task.title) as hook:
-        training = open_training(matrix, options, weights)
-        chosen = None if labels is None else labels[rows]
-        start, is_stopped = linear_start(task, training, labels, cost, hook)
-        solved = training.solve(
-            task,
-            rows,
-            chosen,
-            cost[rows],
-            start=None if start is None else start[rows],
-            hook=_stop if is_stopped else hook,
-        )
-    params = {"method": task.function, **task.arguments, **options.params()}
-    model = training.machine(solved, params, KernelMachine)
-    warn_if_unfinished(task.function, solved, options, matrix)
-    if solved.status in {"tol", "precision"}:
-        warn_if_no_margin(task, solved, options.tol)
-        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class")
-    return model
-
-
-def linear_start(
-    task: Task,
-    training: Training,
-    labels: NDArray[np.int8] | None,
-    cost: NDArray[np.float64],
-    hook: Callable[[SvmRound], bool] | None,
-) -> tuple[NDArray[np.float64] | None, bool]:
-    """Return alpha of every row by the engine of large margins, or None, and whether the callback stopped it.
-
-    With dense rows and few features its interior point takes some 15 passes, whatever the costs are; the pairs
-    that follow find little to do. None is for where pairs are as fast, and for who limits their number.
-    """
-    matrix, options = training.matrix, training.options
-    if labels is None or task.problem != "c_svm" or training.kernel.name != "linear":
-        return None, False
-    if isinstance(matrix.native, tuple) or options.max_iter is not None:
-        return None, False
-    if matrix.n_features > _FEW_FEATURES or cost.max() > MOST_COST:
-        return None, False
-    n, limit = np.count_nonzero(cost), options.steps(matrix.n_rows)
-
-    failed: list[bool] = []  # the callback, whose errors come through
-
-    def on_step(_: int, objective: float, gap: float) -> bool:
-        try:
-            return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, int(n)))
-        except ValueError:
-            failed.append(True)
-            raise
-
-    try:
-        engine = _core.LargeMarginEngine(matrix.native, n_threads=options.n_threads, isa=forced_isa(_core.isa_levels()))
-        found = engine.solve(
-            labels,
-            cost,
-            None,
-            solver="exact",
-            b_step="auto",
-            tol=_START_TOL,
-            max_iter=0,
-            rho=0.0,
-            eps=0.0,
-            start=None,
-            callback=None if hook is None else on_step,
-        )
-    except ValueError:
-        if failed:
-            raise
-        return None, False  # it squares and adds what pairs need not: rows of 1e100 may do for these
-    alpha: NDArray[np.float64] = found["beta"]
-    return alpha if np.isfinite(alpha).all() else None, found["status"] == "callback"
-
-
-def _stop(_: SvmRound) -> bool:
-    return True
 
 
 # ------------------------------------------------------------------------------------------------- warnings
@@ -358,9 +267,10 @@ def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: 
         advice = "raise max_iter, scale the features of X, or accept a larger tol"
         text = f"{function} ran all max_iter = {solved.n_steps} pair updates: {state}; {advice}"
     else:
-        more = " or pass float64 rows" if matrix.dtype == np.float32 else ""
+        dtype = value_dtype(options.kernel.name, matrix.dtype)
+        more = " or pass float64 rows" if dtype == np.float32 else ""
         text = (
-            f"{function} ended after {solved.n_steps} pair updates at the precision of {matrix.dtype} kernel values: "
+            f"{function} ended after {solved.n_steps} pair updates at the precision of {dtype} kernel values: "
             f"{state}; accept a larger tol{more}"
         )
     warn(text, ConvergenceWarning)

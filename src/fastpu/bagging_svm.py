@@ -320,7 +320,7 @@ class _Bags:
         # One bag after the other: the same sums however many are fitted at a time.
         coefs = found["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
-            dtype = self._training.matrix.dtype
+            dtype = self._training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
         is_out: NDArray[np.bool_] = np.ones(scores.size, dtype=np.bool_)
         is_out[self._bags[self.n_done]] = False

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu._keywords import answers_unknown_keywords
-from fastpu._svm import Task, check_training_rows, fit_machine
+from fastpu._svm import Task, check_training_rows
 from fastpu._svm_arguments import check_options, cost_per_row, require_both
+from fastpu._svm_fit import fit_machine
 from fastpu._validate import check_float, check_labels, check_sample_weight
 
 if TYPE_CHECKING:

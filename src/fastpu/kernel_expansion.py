@@ -19,6 +19,7 @@ from fastpu._kernels import (
     row_blocks,
     slice_rows,
     user_rows,
+    value_dtype,
 )
 from fastpu._model import Model
 from fastpu._params import forced_isa
@@ -176,7 +177,7 @@ class KernelExpansion(Model):
     def _scores_by_kernel(self, native: Native, n_threads: int) -> NDArray[np.float64]:
         vectors = self._vectors()
         sparse = isinstance(native, tuple) or isinstance(vectors, tuple)
-        dtype = np.result_type(_dtype(native), _dtype(vectors))
+        dtype = value_dtype(self.kernel, np.result_type(_dtype(native), _dtype(vectors)))
         vectors = convert_rows(vectors, dtype, sparse=sparse)
         coefs, intercepts = self.dual_coef[:, None], np.array([self.intercept])
         isa = forced_isa(_core.isa_levels())

@@ -24,8 +24,7 @@ class KernelMachine(KernelExpansion):
     Attributes
     ----------
     support : ndarray of int64, shape (n_support,)
-        Numbers of the support vectors among the rows of the training `X`, ascending: the rows with alpha > 1e-8 of
-        the largest value that it may take.
+        Numbers of the support vectors among the rows of the training `X`, ascending: the rows with alpha > 0.
     alpha : ndarray of float64, shape (n_support,)
         Their dual variables, all positive. Those of nu-SVM are divided by `margin`, as LIBSVM does.
     dual_coef : ndarray of float64, shape (n_support,)
@@ -38,7 +37,8 @@ class KernelMachine(KernelExpansion):
     degree : int
     coef0 : float
     coef : ndarray of float64, shape (n_features,), or None
-        For the linear kernel: f(x) = coef'x + intercept, and no support vectors are kept.
+        For the linear kernel: f(x) = coef'x + intercept, and no support vectors are kept. Where columns differ very
+        much in scale, or `C` is very large, it has more digits than the sum of dual_coef times rows can give.
     support_vectors : ndarray, SciPy CSR array or None
         The rows `support` of the training `X`; None for a linear and a precomputed kernel.
     support_dense, support_data, support_indices, support_indptr : ndarray or None
@@ -46,7 +46,7 @@ class KernelMachine(KernelExpansion):
     function : callable or None
         The user's kernel. A model with one can be pickled if the function can, but not saved.
     gap : float
-        Duality gap at the end, >= 0: no other alpha has an objective that is better by more.
+        Duality gap at the end, >= 0: no other model has an objective that is better by more.
     violation : float
         Largest violation of the optimality (KKT) conditions at the end, in units of f(x).
     margin : float
@@ -54,10 +54,11 @@ class KernelMachine(KernelExpansion):
     n_iter : int
         Updates of a pair of dual variables.
     status : str
-        "tol" (`violation` <= tol), "max_iter", "precision" (rounding left nothing to gain before tol was met) or
+        "tol" (`violation` <= tol), "gap" (linear kernel: `gap` is at most 1e-9 of the primal objective, though alpha
+        has too few digits for tol), "max_iter", "precision" (rounding left nothing to gain before tol was met) or
         "callback".
     converged : bool
-        Whether status is "tol".
+        Whether status is "tol" or "gap".
     objective : ndarray of float64
         Value of the dual problem, as a minimum, after every working set and, last, at the end: alpha'Q alpha / 2 -
         sum alpha for C-SVM, alpha'Q alpha / 2 for the others (before the division by `margin`), Q_ij = y_i y_j K_ij.

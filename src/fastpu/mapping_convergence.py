@@ -205,7 +205,7 @@ def fit_svmc(
     """SVMC: mapping convergence that keeps of N only the support vectors of the last boundary.
 
     As `fit_smc`, with one more step in the loop: after each fit N is reset to its negative support vectors (alpha >
-    1e-8 of the largest value), so that h_(i+1) is fitted on P, SV(h_i) and N_i alone. That is much faster where U is
+    0), so that h_(i+1) is fitted on P, SV(h_i) and N_i alone. That is much faster where U is
     large, but the rows that are dropped may become positive again under a later boundary, and the training set
     no longer says otherwise. `repair` looks for them when nothing new is rejected, puts them back into N, and goes on
     without dropping rows until there are none.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fastpu._keywords import answers_unknown_keywords
-from fastpu._svm import SvmRound, Task, check_training_rows, fit_machine
+from fastpu._svm import SvmRound, Task, check_training_rows
 from fastpu._svm_arguments import check_options, check_supervised, cost_per_row, require_both
+from fastpu._svm_fit import fit_machine
 from fastpu._validate import check_float, check_sample_weight
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def fit_svm(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy; kernel values have the type of `X`. With
+        float32 and float64, C-contiguous or CSR, are used without a copy; kernel values have the type of `X`, but
+        float64 for "poly", for which float32 rows are converted. With
         ``kernel="precomputed"`` the symmetric matrix of K between every two rows, shape (n, n), dense.
     y : array-like of shape (n,)
         +1 positive, -1 negative. Unlabelled rows (0) are for `fit_bsvm` and others.
@@ -65,7 +67,8 @@ def fit_svm(
         "linear" x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
         coef0), "precomputed", or a function k(A, B) that returns the kernel between the rows of two matrices, shape
         (len(A), len(B)). It is called with rows of `X`, dense or CSR as `X` is, on the calling thread, and must be
-        symmetric.
+        symmetric: a sample of rows is looked at before the fit. "sigmoid" is not positive definite: the dual is then
+        not convex, and the fit ends at a stationary point, of which there may be several.
     gamma : float, "scale" or "auto", default "scale"
         "scale" is 1 / (d var(X)) with the variance of all entries of `X` (rows of cost 0 left out, the others counted
         by `sample_weight`), "auto" is 1 / d.
@@ -101,7 +104,7 @@ def fit_svm(
     -----
     ConvergenceWarning
         If `max_iter` is reached, or rounding leaves nothing to gain, before `tol` is met: with the violation and the
-        duality gap.
+        duality gap. Not if that gap is at most 1e-9 of the primal objective with the linear kernel.
     DegenerateModelWarning
         If the model calls all training rows positive, or all negative.
 
@@ -112,9 +115,11 @@ def fit_svm(
     no kernel rows. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some
     200 bytes a row.
 
-    With the linear kernel and dense rows of at most 200 features an interior point (the engine of `fit_isvm`) finds the
-    start: some 15 passes of O(n d^2) each, whatever `C` is, after which pairs find little to do; it holds a copy of the
-    rows of at most 32 MB. With a `max_iter` pairs work alone.
+    With the linear kernel the engine of `fit_isvm` solves the problem, dense or CSR: for sparse or many features by
+    coordinate descent, O(entries of X) a round, while that gets on; else, up to 2000 features, by an interior point,
+    some 15 passes of O(n d^2) each, whatever `C` is. Its duality gap is at most 1e-9 of the objective, and is that of
+    the coefficients that are kept. Pairs follow only where `tol` is not met yet; they go first where dense rows have
+    more than 200 features, and more than there are rows. With a `max_iter` pairs work alone.
 
     Where the intercept is not unique it is the midpoint of the interval of the best ones.
 

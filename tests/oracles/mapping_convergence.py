@@ -10,8 +10,6 @@ from sklearn.svm import SVC, NuSVC, OneClassSVM
 
 #: LIBSVM's stopping tolerance: the sets of support vectors are then those of the exact solution, ties aside.
 SOLVER_TOL = 1e-9
-#: A negative row is a support vector if its alpha exceeds this share of its bound.
-SUPPORT_SHARE = 1e-8
 #: nu stays below its bound by this factor, so that the nu-SVM has a solution.
 NU_SHARE = 0.999
 #: Of U, if the mapping rejects none of it or all of it.
@@ -57,11 +55,9 @@ def supervised(X: np.ndarray, P: np.ndarray, N: np.ndarray, *, C: float, nu: flo
     return NuSVC(nu=min(nu, NU_SHARE * bound), tol=SOLVER_TOL, **kernel).fit(X[rows], labels)
 
 
-def negative_support(machine: Any, N: np.ndarray, n_pos: int, C: float | None) -> np.ndarray:
+def negative_support(machine: Any, N: np.ndarray, n_pos: int) -> np.ndarray:
     """The rows of N that are support vectors, in the order of N."""
-    alpha = np.abs(machine.dual_coef_.ravel())
-    bound = alpha.max() if C is None else C
-    numbers = machine.support_[alpha > SUPPORT_SHARE * bound]
+    numbers = machine.support_
     return N[np.sort(numbers[numbers >= n_pos]) - n_pos]
 
 
@@ -98,7 +94,7 @@ def mapping_convergence(
         run.fits.append(h)
         run.kinds.append(kind)
         run.trained_on.append(N)
-        run.support.append(negative_support(h, N, P.size, C if nu is None else None))
+        run.support.append(negative_support(h, N, P.size))
         new, left = left[rejects], left[~rejects]
         run.found.append(new)
         if reset and kind == 1:

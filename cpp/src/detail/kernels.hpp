@@ -110,6 +110,9 @@ class SparseKernel final : public Kernel<T> {
     AlignedBuffer<double> sums;
   };
 
+  void to_distances(const index_t* rows, index_t n, const SparseColumns<T>& columns, index_t first, index_t last,
+                    const T* work, double* sums) const;
+
   CsrView<T> view_;
   KernelParams params_;
   const TypedKernels<T>& loops_;

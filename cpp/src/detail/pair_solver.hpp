@@ -18,6 +18,7 @@ namespace fastpu::detail {
 struct PairProgress {
   index_t n_steps = 0;
   double decrease = 0;      // of the objective
+  double distance = 0;      // all steps together
   bool is_optimal = false;  // within the tolerance
   bool is_stuck = false;    // the last step was too small to change anything
 };
@@ -130,6 +131,7 @@ PairProgress PairSolver<T>::solve(double tol, index_t max_steps, Row&& row) {
     set_walls(up);
     set_walls(low);
     ++progress.n_steps;
+    progress.distance += step;
     first[0] = move(0, step, row_up, row_low);
     if (n_groups_ > 1) first[1] = window(1);
   }
