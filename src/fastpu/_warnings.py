@@ -24,7 +24,7 @@ class PaperFormWarning(UserWarning):
 
 
 class EstimateWarning(UserWarning):
-    """An estimate fell outside the range of what it estimates, whose end is returned, or it is made of noise."""
+    """An estimate is out of range, made of noise or an upper bound only, or what was made of one depends on it."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
