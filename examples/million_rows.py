@@ -61,8 +61,8 @@ def load_task(options: Any) -> common.Task:
     rng = np.random.default_rng(0)
     some = np.concatenate([rng.permutation(np.flatnonzero(y == k))[:FOR_PRIOR] for k in (1, 0)])
     scaled = make_pipeline(SimpleImputer(), StandardScaler()).fit_transform(train[some])
-    estimate = fastpu.priors.bbe(scaled, y[some], random_state=0).value
-    print(f"prior {estimate:.4f} estimated, {common.true_prior(y, truth[split.train]):.4f} true\n")
+    estimate, words = common.estimated_prior(scaled, y[some], 0, common.true_prior(y, truth[split.train]))
+    print(f"{words}\n")
     return common.Task(train, y, X[split.test], truth[split.test], estimate)
 
 

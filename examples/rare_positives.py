@@ -44,13 +44,11 @@ def load_tasks(options: Any) -> list[common.Task]:
         split = split_single_set(truth, labeled=options.labeled, random_state=seed)
         scaler = StandardScaler().fit(X[split.train])
         train, test = scaler.transform(X[split.train]), scaler.transform(X[split.test])
-        estimate = fastpu.priors.bbe(train, split.y_train, random_state=seed).value
-        tasks.append(common.Task(train, split.y_train, test, truth[split.test], estimate))
         true = common.true_prior(split.y_train, truth[split.train])
+        estimate, words = common.estimated_prior(train, split.y_train, seed, true)
+        tasks.append(common.Task(train, split.y_train, test, truth[split.test], estimate))
         n_pos, n_unl = np.sum(split.y_train == 1), np.sum(split.y_train == 0)
-        print(
-            f"split {seed}: {n_pos} labelled, {n_unl} unlabelled rows; prior {estimate:.4f} estimated, {true:.4f} true"
-        )
+        print(f"split {seed}: {n_pos} labelled, {n_unl} unlabelled rows; {words}")
     return tasks
 
 

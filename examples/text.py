@@ -69,12 +69,12 @@ def load_tasks(options: Any) -> list[common.Task]:
         words = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2)
         train = words.fit_transform([texts[i] for i in split.train])
         test = words.transform([texts[i] for i in split.test])
-        estimate = fastpu.priors.bbe(train, split.y_train, random_state=seed).value
-        tasks.append(common.Task(train, split.y_train, test, truth[split.test], estimate))
         true = common.true_prior(split.y_train, truth[split.train])
+        estimate, said = common.estimated_prior(train, split.y_train, seed, true)
+        tasks.append(common.Task(train, split.y_train, test, truth[split.test], estimate))
         n_pos, n_unl = np.sum(split.y_train == 1), np.sum(split.y_train == 0)
         print(f"split {seed}: {n_pos} labelled, {n_unl} unlabelled postings, {train.shape[1]:,} words; ", end="")
-        print(f"prior {estimate:.3f} estimated, {true:.3f} true")
+        print(said)
     return tasks
 
 

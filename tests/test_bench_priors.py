@@ -21,5 +21,8 @@ def test_the_command_prints_errors_and_times(tmp_path):
     for values in found["sets"]["some"].values():
         assert len(values["error"]) == len(values["seconds"]) == 2
         assert all(-0.4 < error < 0.8 for error in values["error"])
+        assert {*values["allowed"], *values["bound"]} <= {0.0, 1.0}
+    assert "| allowed | bound |" in result.stdout
+    run("priors", "--data", tmp_path, "--splits", 1, "--sets", "some", "--raw")
     assert "no file in" in run("priors", "--data", tmp_path, "--sets", "other", code=2).stderr
     assert "--prior must be in (0, 1)" in run("priors", "--data", tmp_path, "--prior", 1, code=2).stderr

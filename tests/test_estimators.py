@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -311,10 +312,13 @@ def test_a_prior_is_estimated_where_none_is_given():
     for classifier in (estimators.UPUClassifier, estimators.NNPUClassifier):
         fitted = classifier(learning_rate=0.1, random_state=0).fit(X, labelled)
         assert abs(fitted.prior_ - share) < 0.1
-        assert fitted.prior_ == fastpu.priors.bbe(X, labelled, random_state=0).value
+        estimate = fastpu.priors.bbe(X, labelled, random_state=0)
+        assert fitted.prior_ == fitted.prior_estimate_.value == estimate.value
+        assert fitted.prior_estimate_.allowed == estimate.allowed
         weighted = classifier(random_state=0).fit(X, labelled, sample_weight=np.full(600, 2.0))
         assert weighted.prior_ == fitted.prior_
-        assert classifier(prior=0.3).fit(X, labelled).prior_ == 0.3
+        given = classifier(prior=0.3).fit(X, labelled)
+        assert (given.prior_, given.prior_estimate_) == (0.3, None)
     # Twice the weight of hidden positives makes them a larger share.
     weights = np.where(truth & ~labelled, 4.0, 1.0)
     share = float(np.average(truth[~labelled], weights=weights[~labelled]))
@@ -322,8 +326,27 @@ def test_a_prior_is_estimated_where_none_is_given():
     assert abs(fitted.prior_ - share) < 0.1
     with pytest.raises(ValueError, match="prior must be one of 'bbe', 'km2', 'pen_l1', 'tice', got 'guess'"):
         estimators.UPUClassifier(prior="guess").fit(X, labelled)
-    assert estimators.PNUAUCClassifier().fit(X, labelled).prior_ is None
-    assert 0 < estimators.PNUAUCClassifier(eta=1, random_state=0).fit(X, labelled).prior_ < 1
+    unused = estimators.PNUAUCClassifier().fit(X, labelled)
+    assert unused.prior_ is unused.prior_estimate_ is None
+    fitted = estimators.PNUAUCClassifier(eta=1, random_state=0).fit(X, labelled)
+    assert 0 < fitted.prior_ == fitted.prior_estimate_.value < 1
+
+
+def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
+    X, _, labelled = pu_rows(seed=1, n=300, apart=0.5)
+    with pytest.warns(fastpu.EstimateWarning, match=r"bbe: 0.* is an upper bound rather than an .*; use a prior"):
+        fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled)
+    assert fitted.prior_estimate_.only_upper_bound
+    with pytest.warns(fastpu.EstimateWarning, match=r"calibration_prior is not given: .* pass calibration_"):
+        calibrated = estimators.ISVMClassifier(calibration="sigmoid").fit(X, labelled)
+    estimate = calibrated.calibration_prior_estimate_
+    assert estimate.only_upper_bound
+    assert estimate.value == calibrated.model_.calibration_prior
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fastpu.EstimateWarning)
+        given = estimators.ISVMClassifier(calibration="isotonic", calibration_prior=0.2).fit(X, labelled)
+        estimators.UPUClassifier(prior=0.2).fit(X, labelled)
+    assert given.calibration_prior_estimate_ is None
 
 
 def test_a_sequence_of_values_is_refused():

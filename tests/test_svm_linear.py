@@ -113,6 +113,7 @@ def test_it_honours_weights_as_repeated_rows(data):
     assert model.intercept == pytest.approx(repeated.intercept, abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
 def test_pairs_go_first_where_dense_rows_are_fewer_than_features_and_the_engine_follows_where_they_fail(data):
     y = data[1]
     noise = np.random.default_rng(5).normal(size=(60, 300))

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import fastpu
 
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")  # that is the subject
+
 #: Relative duality gap. What a path returns is optimal to 1e-6 by its own test; between two points it may be a little
 #: more, and where columns differ by less than 1e7 far less.
 GAP, FAR_BETTER = 1e-5, 1e-9

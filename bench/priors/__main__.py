@@ -5,10 +5,11 @@ python bench/priors --data DIR [--sets pima wdbc ...] [--splits 10] [--prior 0.3
 The folder holds NAME.csv.gz: a header, numeric columns without missing entries, the last column `label` with two kinds,
 of which the rarer one is positive. Of each set, for each split: a random half of the positive rows is labelled, and
 the unlabelled rows are as many of the others as give a share `--prior` of positives. At most --max-rows rows are drawn
-before. Features are divided by their standard deviation.
+before. Features are divided by their standard deviation, or left as they are (--raw).
 
-Printed are the mean absolute error and, in brackets, the mean error (estimate - truth), and the seconds of one
-estimate.
+Printed are the mean absolute error and, in brackets, the mean error (estimate - truth) and the standard deviation of
+the errors, and the seconds of one estimate. "allowed" is the share of splits in which the truth is within what bbe says
+is allowed, and "bound" that in which it calls its estimate an upper bound only.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--splits", type=int, default=10, help="random splits (default: %(default)s)")
     parser.add_argument("--prior", type=float, default=0.3, help="true share (default: %(default)s)")
     parser.add_argument("--max-rows", type=int, default=5000, help="of a set (default: %(default)s)")
+    parser.add_argument("--raw", action="store_true", help="leave features as they are")
     parser.add_argument("--n-threads", type=int, default=1, help="of an estimate (default: %(default)s)")
     parser.add_argument("--output", type=Path, help="file for the raw results, JSON (default: none written)")
     options = parser.parse_args(argv)
@@ -89,10 +91,12 @@ def split(
 def measure(
     X: NDArray[np.float64], truth: NDArray[np.bool_], options: argparse.Namespace
 ) -> dict[str, dict[str, list[float]]] | None:
-    """Return the errors and the seconds of each method over the splits."""
-    found: dict[str, dict[str, list[float]]] = {name: {"error": [], "seconds": []} for name in METHODS}
-    spread = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    """Return the errors and the seconds of each method over the splits, and whether what it allows holds the truth."""
+    measured = ("error", "seconds", "allowed", "bound")
+    found: dict[str, dict[str, list[float]]] = {name: {what: [] for what in measured} for name in METHODS}
+    if not options.raw:
+        spread = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     for seed in range(options.splits):
         rng = np.random.default_rng(seed)
         some = rng.permutation(truth.size)[: options.max_rows]
@@ -105,9 +109,16 @@ def measure(
             start = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", fastpu.EstimateWarning)  # its error shows
-                value = method(rows, y, random_state=seed, n_threads=options.n_threads).value
-            found[name]["seconds"].append(time.perf_counter() - start)
-            found[name]["error"].append(value - actual)
+                estimate = method(rows, y, random_state=seed, n_threads=options.n_threads)
+            low, high = estimate.allowed or (0.0, 1.0)
+            values = (
+                estimate.value - actual,
+                time.perf_counter() - start,
+                low <= actual <= high,
+                estimate.only_upper_bound,
+            )
+            for what, value in zip(measured, values, strict=True):
+                found[name][what].append(float(value))
     return found
 
 
@@ -126,8 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"no file in {options.data} for: {', '.join(missing)}", file=sys.stderr)
             return 2
         paths = [path for path in paths if path.name.removesuffix(".csv.gz") in options.sets]
-    print(line(["set", "n x d", *(f"{name}: error, s" for name in METHODS)]))
-    print(line(["---"] * (2 + len(METHODS))))
+    print(line(["set", "n x d", *(f"{name}: error, s" for name in METHODS), "allowed", "bound"]))
+    print(line(["---"] * (4 + len(METHODS))))
     results = {}
     for path in paths:
         name = path.name.removesuffix(".csv.gz")
@@ -142,13 +153,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         cells = []
         for values in found.values():
             errors = np.array(values["error"])
-            cells.append(f"{np.abs(errors).mean():.3f} ({errors.mean():+.3f}), {np.mean(values['seconds']):.2f}")
+            seconds = np.mean(values["seconds"])
+            cells.append(f"{np.abs(errors).mean():.3f} ({errors.mean():+.3f}, {errors.std():.3f}), {seconds:.2f}")
+        cells += [f"{np.mean(found['bbe'][what]):.2f}" for what in ("allowed", "bound")]
         print(line([name, f"{data[0].shape[0]} x {data[0].shape[1]}", *cells]), flush=True)
     if results:
         means = [
             np.mean([np.abs(found[name]["error"]).mean() for found in results.values()]).item() for name in METHODS
         ]
-        print(line(["mean", f"{len(results)} sets", *(f"{mean:.3f}" for mean in means)]))
+        told = [
+            np.mean([np.mean(found["bbe"][what]) for found in results.values()]).item() for what in ("allowed", "bound")
+        ]
+        print(
+            line(
+                ["mean", f"{len(results)} sets", *(f"{mean:.3f}" for mean in means), *(f"{mean:.2f}" for mean in told)]
+            )
+        )
     if options.output is not None:
         options.output.write_text(json.dumps({"prior": options.prior, "sets": results}, indent=1) + "\n")
     return 0 if results else 2

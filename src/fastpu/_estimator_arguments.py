@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,18 @@ from fastpu._kernels import take_rows, user_rows
 from fastpu._validate import check_choice, check_matrix, check_random_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["balanced_costs", "check_prior_name", "estimate_prior", "in_proportion", "with_prior"]
+__all__ = [
+    "balanced_costs",
+    "check_prior_name",
+    "estimate_prior",
+    "in_proportion",
+    "with_prior",
+    "with_prior_attributes",
+]
 
 _ESTIMATES = ("bbe", "km2", "pen_l1", "tice")
 
@@ -38,10 +46,13 @@ def check_prior_name(value: str) -> str:
 
 
 def with_prior(arguments: dict[str, Any], rows: Any, codes: NDArray[np.int8], weights: Any) -> dict[str, Any]:
-    """Return the arguments with a number for `prior`: an estimate is of the unlabelled rows, whatever the scenario."""
+    """Return the arguments with a number or a PriorEstimate for `prior`; `with_prior_attributes` takes both.
+
+    An estimate is of the unlabelled rows, whatever the scenario.
+    """
     if not isinstance(arguments["prior"], str):
         return arguments
-    value = estimate_prior(
+    estimate = estimate_prior(
         arguments["prior"],
         rows,
         codes,
@@ -49,7 +60,18 @@ def with_prior(arguments: dict[str, Any], rows: Any, codes: NDArray[np.int8], we
         random_state=arguments["random_state"],
         n_threads=arguments["n_threads"],
     )
-    return {**arguments, "prior": value, "scenario": "case_control"}
+    return {**arguments, "prior": estimate, "scenario": "case_control"}
+
+
+def with_prior_attributes(
+    call: Callable[[dict[str, Any]], dict[str, Any]], arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the attributes of a fit by `call` with the arguments, and the prior that was used and its estimate."""
+    prior = arguments["prior"]
+    estimate = prior if isinstance(prior, priors.PriorEstimate) else None
+    number = prior if estimate is None else estimate.value
+    fitted = call({**arguments, "prior": number})
+    return {**fitted, "prior_": float(number), "prior_estimate_": estimate}
 
 
 def estimate_prior(
@@ -60,7 +82,7 @@ def estimate_prior(
     *,
     random_state: Any,
     n_threads: Any,
-) -> float:
+) -> priors.PriorEstimate:
     """Return the share of positives among the unlabelled rows as a function of `fastpu.priors` estimates it.
 
     The estimates know no weights: rows are drawn in proportion to them, as many as there are, and one row for each
@@ -80,9 +102,9 @@ def estimate_prior(
         chosen.append(group)
     taken = np.concatenate(chosen)
     part = user_rows(take_rows(check_matrix(rows).native, taken))
-    estimate = function(part, codes[taken], random_state=random_state, n_threads=n_threads)
+    estimate: priors.PriorEstimate = function(part, codes[taken], random_state=random_state, n_threads=n_threads)
     edge = 1 / (chosen[1].size + 1)
-    return float(min(1 - edge, max(edge, estimate.value)))
+    return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
 
 
 def in_proportion(weights: NDArray[np.float64], start: float) -> NDArray[np.intp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastpu._estimator_arguments import check_prior_name, with_prior
+from fastpu._estimator_arguments import check_prior_name, with_prior, with_prior_attributes
 from fastpu._estimator_base import FastpuClassifier
 from fastpu._params import check_float
 from fastpu.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
@@ -192,7 +192,8 @@ class PNUAUCClassifier(FastpuClassifier):
     prior : float or {"bbe", "km2", "pen_l1", "tice"}, default "bbe"
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
-        these. For eta = 0 it has no influence, and is not estimated.
+        these. An `EstimateWarning` tells where it is an upper bound only. For eta = 0 it has no influence, and is not
+        estimated.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
 
@@ -202,6 +203,8 @@ class PNUAUCClassifier(FastpuClassifier):
         As `fastpu.estimators` says.
     prior_ : float or None
         The prior that was used; of an estimate the share among the unlabelled rows. None for eta = 0.
+    prior_estimate_ : PriorEstimate or None
+        What the estimate says of itself (`allowed`, `only_upper_bound`); None where nothing was estimated.
 
     Examples
     --------
@@ -276,5 +279,6 @@ class PNUAUCClassifier(FastpuClassifier):
         return with_prior(arguments, rows, codes, data["sample_weight"])
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        prior = None if self.eta == 0 else arguments["prior"]
-        return {**super()._call(rows, codes, arguments), "prior_": prior}
+        call = super()._call
+        fitted = with_prior_attributes(lambda given: call(rows, codes, given), arguments)
+        return {**fitted, "prior_": None} if self.eta == 0 else fitted

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from fastpu._model import Model
+    from fastpu.priors import PriorEstimate
 
 __all__ = ["FastpuClassifier", "Labels", "seed_of"]
 
@@ -125,7 +126,8 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
         if self.calibration is not None:
-            fitted["model_"] = self._calibrated(fitted, rows, codes, arguments)
+            model, estimate = self._calibrated(fitted, rows, codes, arguments)
+            fitted |= {"model_": model, "calibration_prior_estimate_": estimate}
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():
             setattr(self, name, value)
@@ -154,8 +156,8 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
 
     def _calibrated(
         self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
-    ) -> Model:
-        """Return the model with probabilities."""
+    ) -> tuple[Model, PriorEstimate | None]:
+        """Return the model with probabilities, and the prior if it was estimated for them."""
         if arguments.get("graph") is not None:
             raise ValueError("calibration fits to parts of the rows, for which graph is not made: pass graph=None")
         own = fitted.get("prior_")

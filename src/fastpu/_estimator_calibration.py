@@ -12,7 +12,8 @@ from fastpu._calibration import METHODS, by_group, calibrate
 from fastpu._estimator_arguments import in_proportion
 from fastpu._kernels import take_rows, user_rows
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu._prior_shares import best_bin
+from fastpu._prior_likelihood import score_share
+from fastpu._prior_sampling import PriorEstimate, doubts
 from fastpu._validate import check_choice, check_float, check_int, check_matrix
 from fastpu._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.folds import stratified_folds
@@ -53,8 +54,10 @@ def calibrated(
     rows: Any,
     codes: NDArray[np.int8],
     arguments: Mapping[str, Any],
-) -> Model:
+) -> tuple[Model, PriorEstimate | None]:
     """Return the model with probabilities: calibrated on the scores of folds by models of the other folds.
+
+    The second result is what the prior was estimated as from these scores, or None where nothing was estimated.
 
     Scores of different models are compared by their distance from the own threshold. Where there are unlabelled rows
     the probabilities are of these. Where there are none all rows are the sample of the population.
@@ -85,19 +88,21 @@ def calibrated(
         scores[held] = away - machine.threshold + model.threshold
     if (codes == 0).any():
         scored, mass = by_group(scores, codes, weights)
-        prior = _prior_among_unlabeled(wanted, scored, mass)
+        prior, estimate = _prior_among_unlabeled(wanted, scored, mass)
     else:
         scored, prior = _against_all(scores, codes, weights)
+        estimate = None
     found = calibrate(method, scored, prior)
     if found.trouble:
         warn(f"calibration: {found.trouble}", EstimateWarning)
-    return dataclasses.replace(
+    with_probabilities = dataclasses.replace(
         model,
         calibration=method,
         calibration_prior=prior,
         calibration_knots=found.knots,
         calibration_values=found.values,
     )
+    return with_probabilities, estimate
 
 
 def _folds(wanted: Wanted, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> Iterator[Any]:
@@ -121,19 +126,27 @@ def _take(rows: Any, chosen: NDArray[np.intp], columns: NDArray[np.intp], *, squ
     return user_rows(take_rows(check_matrix(rows, nan="allow", inf="allow").native, chosen))
 
 
-def _prior_among_unlabeled(wanted: Wanted, scored: Scored, mass: Mapping[int, float]) -> float:
+def _prior_among_unlabeled(
+    wanted: Wanted, scored: Scored, mass: Mapping[int, float]
+) -> tuple[float, PriorEstimate | None]:
+    """Return the prior and, if nobody gave it, its estimate."""
     if wanted.given is not None:
-        return float(wanted.given)
+        return float(wanted.given), None
     if wanted.own is None:
         weights = scored.share_pos, scored.share_unl
         pos, unl = (_drawn(values, share) for values, share in zip((scored.pos, scored.unl), weights, strict=True))
+        found = score_share(pos, unl)
         edge = 1 / (unl.size + 1)  # of a row that there might be
-        return min(1 - edge, max(edge, best_bin(pos, unl)))
+        value = min(1 - edge, max(edge, found.value))
+        estimate = PriorEstimate(value, None, np.zeros(0), (found.low, found.high))
+        if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
+            warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
+        return value, estimate
     given, scenario = check_prior(wanted.own), check_scenario(wanted.scenario)
     share = prior_among_unlabeled(given, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
     if not 0 < share < 1:
         raise ValueError(f"prior leaves no unlabelled row of one class, got {given:g} with scenario={scenario!r}")
-    return share
+    return share, None
 
 
 def _drawn(values: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastpu._estimator_arguments import with_prior
+from fastpu._estimator_arguments import with_prior, with_prior_attributes
 from fastpu._estimator_base import FastpuClassifier
 from fastpu.nnpu import fit_nnpu
 from fastpu.upu import fit_upu
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from fastpu._risk_arguments import RiskRound
+    from fastpu.priors import PriorEstimate
 
 __all__ = ["NNPUClassifier", "UPUClassifier"]
 
@@ -25,12 +26,14 @@ class _Risk(FastpuClassifier):
     """What the two share: a prior that can be estimated."""
 
     prior_: float
+    prior_estimate_: PriorEstimate | None
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
         return with_prior(super()._arguments(rows, codes, data), rows, codes, data["sample_weight"])
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        return {**super()._call(rows, codes, arguments), "prior_": float(arguments["prior"])}
+        call = super()._call
+        return with_prior_attributes(lambda given: call(rows, codes, given), arguments)
 
 
 class UPUClassifier(_Risk):
@@ -47,7 +50,7 @@ class UPUClassifier(_Risk):
     prior : float or {"bbe", "km2", "pen_l1", "tice"}, default "bbe"
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
-        these.
+        these. An `EstimateWarning` tells where it is an upper bound only.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
 
@@ -57,6 +60,8 @@ class UPUClassifier(_Risk):
         As `fastpu.estimators` says.
     prior_ : float
         The prior that was used; of an estimate the share among the unlabelled rows.
+    prior_estimate_ : PriorEstimate or None
+        What the estimate says of itself (`allowed`, `only_upper_bound`); None for a prior that was given.
 
     Examples
     --------
@@ -155,7 +160,7 @@ class NNPUClassifier(_Risk):
     prior : float or {"bbe", "km2", "pen_l1", "tice"}, default "bbe"
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
-        these.
+        these. An `EstimateWarning` tells where it is an upper bound only.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
 
@@ -165,6 +170,8 @@ class NNPUClassifier(_Risk):
         As `fastpu.estimators` says.
     prior_ : float
         The prior that was used; of an estimate the share among the unlabelled rows.
+    prior_estimate_ : PriorEstimate or None
+        What the estimate says of itself (`allowed`, `only_upper_bound`); None for a prior that was given.
 
     Examples
     --------

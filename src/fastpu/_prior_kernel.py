@@ -20,6 +20,9 @@ _MOST_STEPS = 100  # for every row and point; 10 have been seen, where nearly al
 _FINEST = 1e-3  # of a share
 _LARGEST = 0.98  # a share above it is not told from this one
 _FIRST_STEP = 0.05  # of lambda, over which the first slope is taken
+# A point that is so near to the hull, for kernel values of at most 1, is in it: the direction from its nearest point is
+# that of rounding. Distances that were solved for are right to 1e-10 in the square.
+_IN_HULL = 1e-6
 _OF_DISTANCE = 0.2  # of the distance of the two means in the threshold of KM2, and the rest of the first slope
 
 
@@ -39,16 +42,19 @@ def kernel_factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
     return Z
 
 
-def mixture_share(Z: NDArray[np.float64], n_mixture: int, *, n_threads: int = 1) -> float:
-    """Return KM2's estimate of the share of the last rows' distribution in that of the first `n_mixture` rows.
+def mixture_share(
+    Z: NDArray[np.float64], mixture: NDArray[np.float64], component: NDArray[np.float64], *, n_threads: int = 1
+) -> float:
+    """Return KM2's estimate of the share of one distribution in another, each a vector of shares of the rows of `Z`.
 
     With means m_F of the mixture and m_H of the component in feature space, d(lambda) is the distance of lambda m_F +
     (1 - lambda) m_H from the convex hull of all points. It is convex and near 0 up to lambda = 1 / (1 - share), where
     the point is the other component; beyond that it rises. The estimate is where its slope reaches a fifth of the way
-    from its first slope to |m_F - m_H|, the slope that it has at last.
+    from its first slope to |m_F - m_H|, the slope that it has at last. Where the point lies in the hull, as it does
+    for discrete features, the slope is 0.
     """
-    mixture, component = Z[:n_mixture].mean(axis=0), Z[n_mixture:].mean(axis=0)
-    along = mixture - component
+    start = mixture @ Z
+    along = start - component @ Z
     distance = float(np.linalg.norm(along))
     if distance == 0:
         return _LARGEST
@@ -57,13 +63,13 @@ def mixture_share(Z: NDArray[np.float64], n_mixture: int, *, n_threads: int = 1)
 
     def apart_at(factor: float) -> NDArray[np.float64]:
         """Return mixture + factor along - the nearest point of the hull."""
-        found = hull.nearest(mixture + factor * along, max_steps=_MOST_STEPS * len(Z))
+        found = hull.nearest(start + factor * along, max_steps=_MOST_STEPS * len(Z))
         if found["status"] == "max_steps":
             raise RuntimeError(
                 f"km2: the nearest point of the hull of {len(Z)} rows has not been found in {found['n_steps']} steps"
             )
         apart: NDArray[np.float64] = found["apart"]
-        return apart
+        return apart if float(np.linalg.norm(apart)) > _IN_HULL else np.zeros_like(apart)
 
     first = float(np.linalg.norm(apart_at(_FIRST_STEP))) / _FIRST_STEP
     threshold = (1 - _OF_DISTANCE) * first + _OF_DISTANCE * distance

@@ -1,8 +1,7 @@
-"""Penalised L1 distances between positive and unlabelled rows, and shares of both above a score."""
+"""Penalised L1 distances between positive and unlabelled rows."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "RIDGES", "best_bin", "penalized_l1"]
+__all__ = ["LARGEST", "RIDGES", "penalized_l1"]
 
 RIDGES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _GRID = np.arange(1, 100) / 100  # of priors
@@ -68,24 +67,3 @@ def _mean(features: NDArray[np.float64], chosen: NDArray[np.bool_] | None) -> ND
         total += (features[rows] if chosen is None else features[rows][chosen[rows]]).sum(axis=0)
     mean: NDArray[np.float64] = total / (len(features) if chosen is None else np.count_nonzero(chosen))
     return mean
-
-
-def best_bin(
-    score_pos: NDArray[np.float64], score_unl: NDArray[np.float64], *, delta: float = 0.1, gamma: float = 0.01
-) -> float:
-    """Return the ratio of the shares of unlabelled and of positive rows above the score with the least upper bound.
-
-    The bound is (q_u + (1 + gamma) (e_u + e_p)) / q_p, with e = sqrt(log(4 / delta) / 2 n) as in the inequality of
-    Dvoretzky, Kiefer and Wolfowitz.
-    """
-    cuts = np.unique(score_unl)
-    q_pos, q_unl = (
-        (rows.size - np.searchsorted(np.sort(rows), cuts, side="left")) / rows.size for rows in (score_pos, score_unl)
-    )
-    slack = math.sqrt(math.log(4 / delta) / 2 / score_pos.size) + math.sqrt(math.log(4 / delta) / 2 / score_unl.size)
-    with np.errstate(divide="ignore"):
-        bound = (q_unl + (1 + gamma) * slack) / q_pos
-    if not np.isfinite(bound).any():
-        return 1.0
-    at = int(np.argmin(bound))
-    return min(1.0, float(q_unl[at] / q_pos[at]))

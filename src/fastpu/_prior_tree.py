@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from fastpu._kernels import take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["label_frequency", "quarters"]
+    from fastpu._kernels import Native
+
+__all__ = ["SparseQuarters", "label_frequency", "quarters"]
 
 _N_PARTS = 4
 _ROUNDS = 2  # the first with the variance that the frequency 1/2 has
@@ -20,17 +25,63 @@ _FEWEST = 10  # rows of a subset that gives a bound
 _MOST_SPLITS = 500
 
 
-def quarters(X: NDArray[np.floating]) -> NDArray[np.int8]:
-    """Return which quarter of its range each entry is in, column by column."""
-    low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+@dataclass(frozen=True)
+class SparseQuarters:
+    """The quarters of the entries of CSR rows: of those that are stored, and for each column that of 0."""
+
+    stored: NDArray[np.int8]
+    columns: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    of_zero: NDArray[np.int8]
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> SparseQuarters:
+        native: Any = (self.stored, self.columns, self.starts, (self.starts.size - 1, self.of_zero.size))
+        taken: Any = take_rows(native, rows)
+        stored, columns, starts, _ = taken
+        return SparseQuarters(stored, columns, starts, self.of_zero)
+
+    def counts(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many of the rows are in each quarter of each column."""
+        part = self[rows]
+        n_cols = self.of_zero.size
+        found = np.bincount(part.columns * _N_PARTS + part.stored, minlength=n_cols * _N_PARTS).reshape(n_cols, -1)
+        found[np.arange(n_cols), self.of_zero] += rows.size - found.sum(axis=1)
+        return found
+
+    def column(self, rows: NDArray[np.int64], feature: int) -> NDArray[np.int8]:
+        """Return the quarters of the rows in one column."""
+        part = self[rows]
+        places = np.flatnonzero(part.columns == feature)
+        quarter = np.full(rows.size, self.of_zero[feature])
+        quarter[np.searchsorted(part.starts, places, side="right") - 1] = part.stored[places]
+        return quarter
+
+
+def quarters(native: Native) -> NDArray[np.int8] | SparseQuarters:
+    """Return which quarter of its column's range each entry is in."""
+    if not isinstance(native, tuple):
+        low, high = native.min(axis=0).astype(np.float64), native.max(axis=0).astype(np.float64)
+        return _quarters(native, low, high)
+    data, indices, indptr, (n_rows, n_cols) = native
+    full = np.bincount(indices, minlength=n_cols) == n_rows  # columns without a 0 that is not stored
+    low, high = (np.where(full, end, 0.0) for end in (np.inf, -np.inf))
+    np.minimum.at(low, indices, data)
+    np.maximum.at(high, indices, data)
+    zeros = _quarters(np.zeros((1, n_cols)), low, high)[0]
+    return SparseQuarters(_quarters(data, low[indices], high[indices]), indices.astype(np.int64), indptr, zeros)
+
+
+def _quarters(values: NDArray[np.floating], low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int8]:
     width = high / 2 - low / 2
     width[width == 0] = 1.0
-    places = (X / 2 - low / 2) / width  # halves, so that the width of a range cannot overflow
+    places = (values / 2 - low / 2) / width  # halves, so that the width of a range cannot overflow
     codes: NDArray[np.int8] = np.clip(np.floor(_N_PARTS * places), 0, _N_PARTS - 1).astype(np.int8)
     return codes
 
 
-def label_frequency(codes: NDArray[np.int8], labeled: NDArray[np.bool_], folds: NDArray[np.int64]) -> float:
+def label_frequency(
+    codes: NDArray[np.int8] | SparseQuarters, labeled: NDArray[np.bool_], folds: NDArray[np.int64]
+) -> float:
     """Return the estimate of P(labelled | positive): for each fold a tree on it, and bounds by the other rows."""
     frequency = 0.5
     for _ in range(_ROUNDS):
@@ -50,7 +101,7 @@ def label_frequency(codes: NDArray[np.int8], labeled: NDArray[np.bool_], folds: 
 class _Tree:
     """The subsets that a tree makes of rows, and the best bound by one of them."""
 
-    def __init__(self, codes: NDArray[np.int8], labeled: NDArray[np.bool_], frequency: float) -> None:
+    def __init__(self, codes: NDArray[np.int8] | SparseQuarters, labeled: NDArray[np.bool_], frequency: float) -> None:
         self._codes, self._labeled, self._variance = codes, labeled, frequency * (1 - frequency)
 
     def _bound(self, size: int, n_labeled: int, delta: float, fewest: int) -> float:
@@ -63,7 +114,8 @@ class _Tree:
         labeled, codes = self._labeled, self._codes
         delta = max(0.025, 1 / (1 + 0.004 * judged.size))
         best = self._bound(judged.size, int(labeled[judged].sum()), 1.0, _FEWEST)
-        queue = [(0.0, 0, 0, grown, judged, np.arange(codes.shape[1]))]
+        n_features = codes.of_zero.size if isinstance(codes, SparseQuarters) else codes.shape[1]
+        queue = [(0.0, 0, 0, grown, judged, np.arange(n_features))]
         n_made, needed = 1, 1.0
         for _ in range(_MOST_SPLITS):
             if not queue:
@@ -73,7 +125,7 @@ class _Tree:
             if split is None:
                 continue
             feature, left = split
-            of_grown, of_judged = codes[grown, feature], codes[judged, feature]
+            of_grown, of_judged = self._column(grown, feature), self._column(judged, feature)
             parts = [(grown[of_grown == q], judged[of_judged == q]) for q in range(_N_PARTS)]
             counts = [int(labeled[part].sum()) for _, part in parts]
             for (_, part), count in zip(parts, counts, strict=True):
@@ -107,5 +159,14 @@ class _Tree:
 
     def _counts(self, rows: NDArray[np.int64], features: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many of the rows are in each quarter of each feature."""
+        if isinstance(self._codes, SparseQuarters):
+            return self._codes.counts(rows)[features]
         part = self._codes[np.ix_(rows, features)]
         return np.stack([np.count_nonzero(part == q, axis=0) for q in range(_N_PARTS)], axis=1)
+
+    def _column(self, rows: NDArray[np.int64], feature: int) -> NDArray[np.int8]:
+        """Return the quarters of one feature."""
+        if isinstance(self._codes, SparseQuarters):
+            return self._codes.column(rows, feature)
+        quarter: NDArray[np.int8] = self._codes[rows, feature]
+        return quarter

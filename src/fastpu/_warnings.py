@@ -31,7 +31,7 @@ class PaperFormWarning(UserWarning):
 
 
 class EstimateWarning(UserWarning):
-    """An estimate fell outside the range of what it estimates, whose end is returned, or it is made of noise."""
+    """An estimate is out of range, made of noise or an upper bound only, or what was made of one depends on it."""
 
 
 class ScaleWarning(UserWarning):

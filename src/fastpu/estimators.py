@@ -51,8 +51,9 @@ and so are the two labels -1 and 0, in which no row is positive.
 others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. They are probabilities
 of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default the own
 `prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from the scores of the
-folds. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this.
-`predict` keeps to `threshold_`, which need not be where a probability is 1/2.
+folds: `calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper
+bound only. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of
+this. `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
 are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then

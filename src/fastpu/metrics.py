@@ -15,6 +15,7 @@ import numpy as np
 
 from fastpu._keywords import answers_unknown_keywords
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu._prior_sampling import PriorEstimate
 from fastpu._pu_criteria import err_star, puf_score, scale_down
 from fastpu._validate import check_binary, check_sample_weight, check_vector
 from fastpu._warnings import EstimateWarning, warn
@@ -29,6 +30,7 @@ _MOST_ERRORS = 5  # standard errors that an estimate may lie outside [0, 1] by
 _AT_ONCE = 1 << 16  # scores that are worked on between two looks at Ctrl-C
 _N_PARTS = 20  # of more scores than that, of about one size, which are sorted one after the other
 _EXACT = 2.0**53  # below it float64 has every integer
+_MOST_APART = 0.05  # of AUCs for the shares that an estimate allows, before the user is told
 _ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
 
 
@@ -170,7 +172,9 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
 
 
 @answers_unknown_keywords
-def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str = "case_control") -> float:
+def pu_auc(
+    score_pos: object, score_unl: object, *, prior: float | PriorEstimate, scenario: str = "case_control"
+) -> float:
     r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
 
     The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
@@ -184,9 +188,11 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
     score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
         Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
         positive, infinite allowed. The labelled rows must be a random sample of the positives.
-    prior : float
+    prior : float or PriorEstimate
         P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
-        share among all rows, the labelled ones included, in ``"single_set"``.
+        share among all rows, the labelled ones included, in ``"single_set"``. An estimate of `fastpu.priors`, which is
+        of the unlabelled rows whatever `scenario` is, counts by its value; a warning gives the AUC at both ends of what
+        it allows.
     scenario : {"case_control", "single_set"}, default "case_control"
         How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
@@ -208,11 +214,13 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
     Warns
     -----
     EstimateWarning
-        If the estimate is outside [0, 1] by less: 0 or 1 is returned.
+        If the estimate is outside [0, 1] by less: 0 or 1 is returned. If `prior` is an estimate whose allowed shares
+        have AUCs that differ by more than 0.05.
 
     Notes
     -----
-    O(n log n) time, O(n) memory for n = n_p + n_u. Scores of a given prior are ordered as `pu_risk` orders them.
+    O(n log n) time, O(n) memory for n = n_p + n_u. Scores of a given prior are ordered as `pu_risk` orders them. Too
+    large a prior makes the AUC too large.
 
     An overall rate that is passed as the share among the unlabelled rows is too large, and so is the estimate: this is
     how libraries come to report AUCs above 1. What is below 1 cannot be told from a correct value. For a perfect
@@ -229,7 +237,10 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
     >>> pu_auc([0.9, 0.4], [0.9, 0.4, 0.1, 0.1], prior=0.25)
     0.8333333333333334
     """
-    given, drawn_as = check_prior(prior), check_scenario(scenario)
+    estimate = prior if isinstance(prior, PriorEstimate) else None
+    given, drawn_as = check_prior(prior if estimate is None else estimate.value), check_scenario(scenario)
+    if estimate is not None:
+        drawn_as = "case_control"
     pos, unl = _check_scores(("score_pos", score_pos), ("score_unl", score_unl))
     share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
     if 1 - share < _ROUNDING:
@@ -238,6 +249,15 @@ def pu_auc(score_pos: object, score_unl: object, *, prior: float, scenario: str 
         )
     won = _win_share(pos, unl)
     value = (won - share / 2) / (1 - share)
+    if estimate is not None and estimate.allowed is not None:
+        low, high = (min(1.0, max(0.0, (won - end / 2) / (1 - end))) if end < 1 else 1.0 for end in estimate.allowed)
+        if abs(high - low) > _MOST_APART:
+            warn(
+                f"pu_auc depends on a prior that is estimated, as {given:.2g}: the shares from "
+                f"{estimate.allowed[0]:.2g} to {estimate.allowed[1]:.2g} that are allowed have AUCs from {low:.3g} to "
+                f"{high:.3g}",
+                EstimateWarning,
+            )
     if 0 <= value <= 1:
         return value
     error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)

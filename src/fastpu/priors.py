@@ -3,45 +3,52 @@
 All of them assume that labelled rows are a random sample of the positives, and, as nothing could be estimated
 otherwise, that there is a region in which nearly all rows are positive. Where classes overlap everywhere they estimate
 the largest share that the data do not contradict, which is larger than the true one.
+
+What an estimate is good for it says itself: `PriorEstimate.allowed` are the shares that scores of rows by models of
+other rows do not contradict, whatever estimate it is, and an `EstimateWarning` tells where they reach so far down that
+the estimate is an upper bound only, or where the estimate is outside of them. `bbe` is the one to begin with, above all
+where positives are rare.
 """
 
 from __future__ import annotations
 
-import warnings
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu._blas_threads import one_blas_thread
-from fastpu._gauss_basis import draw_centers, gauss_features, is_bandwidth, median_distance
-from fastpu._kernels import take_rows, user_rows
+from fastpu._gauss_basis import draw_centers, gauss_features
+from fastpu._kernels import take_rows
 from fastpu._keywords import answers_unknown_keywords
-from fastpu._params import check_scores_rows
 from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, folds_of, open_sample
+from fastpu._prior_likelihood import score_share
+from fastpu._prior_rows import kernel_width, on_one_scale, row_keys
+from fastpu._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, doubts, folds_of, open_sample
 from fastpu._prior_sensitivity import Sensitivity, sensitivity
-from fastpu._prior_shares import LARGEST, best_bin, penalized_l1
+from fastpu._prior_shares import LARGEST, penalized_l1
 from fastpu._prior_tree import label_frequency, quarters
-from fastpu._scales import warn_of_scales
 from fastpu._text import describe
-from fastpu._validate import check_int, check_matrix, check_vector
-from fastpu._warnings import DegenerateModelWarning, EstimateWarning, ScaleWarning, warn
-from fastpu.ls_auc import fit_ls_auc
+from fastpu._validate import check_int
+from fastpu._warnings import EstimateWarning, warn
+from fastpu.prior_scores import default_rankers, held_out_scores, users_ranker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpu._kernels import Native
+    from fastpu._prior_likelihood import ScoreShare
+    from fastpu._validate import Matrix
 
 __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity", "tice"]
 
 _LEVEL = 0.95
-_N_CENTERS = 200
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
 _BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
 _ROUNDING = 1e-12  # of the square of a distance between means of kernel values, which are at most 1
+_REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
+_MOST_SCORED = 5000  # rows of a group that tell which shares are allowed, where the estimate itself has no scores
 _MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
@@ -65,11 +72,11 @@ def km2(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Features on one scale help.
+        Columns are divided by their spread, so that their units do not matter.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     max_rows : int, default 1000
-        >= 2. Of a group that has more, so many rows are drawn.
+        >= 2. Of a group that has more different rows, so many rows are drawn.
     n_boot : int, default 0
         Number of bootstrap samples for an interval, at most 10^9.
     random_state : int >= 0, numpy.random.Generator or None
@@ -80,7 +87,7 @@ def km2(
     Returns
     -------
     PriorEstimate
-        At most 0.98.
+        At most 0.98; `allowed` as in `bbe`, of 5,000 rows of each group at most.
 
     Raises
     ------
@@ -91,10 +98,14 @@ def km2(
     -----
     EstimateWarning
         If |m_u - m_p|^2 is less than twice what it is on average for two samples of one distribution: the estimate is
-        made of noise then, while nothing speaks against a prior of 1.
+        made of noise then, while nothing speaks against a prior of 1. If the estimate is outside of what is allowed, or
+        less than a quarter of it is allowed too: it is an upper bound only.
 
     Notes
     -----
+    Equal rows are one row with a weight, so that the order of the rows does not matter, not even to the draw. A point
+    less than 1e-6 away from the hull is in it, and the slope of d is 0 there.
+
     O(m^2 (d + r)) time and O(m^2) memory for m <= 2 max_rows rows and a kernel matrix of rank r, of which 600 columns
     at most are kept, and O(r^2) for each of some thousand steps of an active-set method that follows the nearest point
     of the hull. The width of the kernel is that of five, from 0.1 to 10 times the median distance, at which
@@ -109,40 +120,45 @@ def km2(
     >>> import numpy as np
     >>> from fastpu.priors import km2
     >>> rng = np.random.default_rng(0)
-    >>> positive, negative = rng.normal(4, 1, 300), rng.normal(0, 1, 140)
+    >>> positive, negative = rng.normal(6, 1, 700), rng.normal(0, 1, 280)
     >>> X = np.concatenate([positive, negative])[:, None]
-    >>> y = np.arange(440) < 240  # 60 of the 200 others are positive
+    >>> y = np.arange(980) < 500  # 200 of the 480 others are positive
     >>> round(km2(X, y, random_state=0).value, 1)
-    0.3
+    0.4
     """
     most = check_int("max_rows", max_rows, low=2)
     matrix, sample, generator, threads = open_sample(
-        X, y, function="km2", sparse=True, random_state=random_state, n_threads=n_threads
+        X, y, function="km2", random_state=random_state, n_threads=n_threads
     )
-    warn_of_scales(matrix)
+    keys, scaled = row_keys(matrix.native), on_one_scale(matrix.native)
 
-    def estimate(drawn: Sample) -> float:
-        unl, pos = (_at_most(rows, most, generator) for rows in (drawn.unl, drawn.pos))
-        rows = take_rows(matrix.native, np.concatenate([unl, pos]))
-        signs = np.concatenate([np.full(unl.size, 1 / unl.size), np.full(pos.size, -1 / pos.size)])
-        median = _width(rows)
-        kernels = (gauss_features(rows, rows, float(factor) * median, threads) for factor in _KM2_WIDTHS)
+    def estimate(drawn: Sample) -> tuple[float, str]:
+        # Of equal rows one, with their share in each group: whatever the order of the rows, it is the same problem.
+        unl, pos = (_at_most(rows, keys, most, generator) for rows in (drawn.unl, drawn.pos))
+        kinds, first, kind = np.unique(keys[np.concatenate([unl, pos])], return_index=True, return_inverse=True)
+        rows = take_rows(scaled, np.concatenate([unl, pos])[first])
+        of_unl, of_pos = (
+            np.bincount(part, minlength=kinds.size) / part.size for part in np.split(kind.reshape(-1), [unl.size])
+        )
+        apart = of_unl - of_pos
+        width = kernel_width(rows)
+        kernels = (gauss_features(rows, rows, float(factor) * width, threads) for factor in _KM2_WIDTHS)
         best = next(kernels)
-        furthest = float(signs @ best @ signs)
+        furthest = float(apart @ best @ apart)
         for kernel in kernels:
-            square = float(signs @ kernel @ signs)
+            square = float(apart @ kernel @ apart)
             if square > furthest:
                 best, furthest = kernel, square
-        by_chance = (1 - float(best.mean())) * (1 / unl.size + 1 / pos.size)
-        if drawn is sample and furthest < _BY_CHANCE * by_chance + _ROUNDING:
-            _warn(
-                f"km2: the groups cannot be told apart: the squared distance of their means in feature space is "
-                f"{furthest:.3g}, and {by_chance:.3g} is expected of two samples of one distribution; the estimate is "
-                f"made of noise"
-            )
-        return mixture_share(kernel_factor(best), unl.size, n_threads=threads)
+        every = (unl.size * of_unl + pos.size * of_pos) / (unl.size + pos.size)
+        by_chance = (1 - float(every @ best @ every)) * (1 / unl.size + 1 / pos.size)
+        trouble = "" if furthest >= _BY_CHANCE * by_chance + _ROUNDING else (
+            f"the groups cannot be told apart: the squared distance of their means in feature space is {furthest:.3g}, "
+            f"and {by_chance:.3g} is expected of two samples of one distribution; the estimate is made of noise"
+        )  # fmt: skip
+        return mixture_share(kernel_factor(best), of_unl, of_pos, n_threads=threads), trouble
 
-    return _estimate(estimate, sample, n_boot, generator)
+    allowed = _allowed(matrix, sample, generator, threads)
+    return _finished("km2", estimate, allowed, sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -163,17 +179,17 @@ def tice(
 
     Parameters
     ----------
-    X : array-like or DataFrame of shape (n, d)
-        Dense.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        CSR is not made dense. The unit of a column does not matter, but one far value makes its quarters useless.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     n_boot, random_state, n_threads
-        As in `km2`; there is one thread.
+        As in `km2`.
 
     Returns
     -------
     PriorEstimate
-        At most 0.99; too large rather than too small, as it comes from a lower bound of c.
+        At most 0.99; too large rather than too small, as it comes from a lower bound of c. `allowed` as in `km2`.
 
     Raises
     ------
@@ -183,7 +199,7 @@ def tice(
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against.
+        If the estimate is 0.99, which nothing in the data speaks against, and as in `km2` by what is allowed.
 
     Notes
     -----
@@ -205,21 +221,21 @@ def tice(
     >>> round(tice(X, y, random_state=0).value, 1)
     0.4
     """
-    matrix, sample, generator, _ = open_sample(
-        X, y, function="tice", sparse=False, random_state=random_state, n_threads=n_threads
+    matrix, sample, generator, threads = open_sample(
+        X, y, function="tice", random_state=random_state, n_threads=n_threads
     )
-    values: Any = matrix.native
-    codes = quarters(values)
+    codes = quarters(matrix.native)
 
-    def estimate(drawn: Sample) -> float:
+    def estimate(drawn: Sample) -> tuple[float, str]:
         folds = np.concatenate(folds_of(drawn, generator)[:2])
         labeled = np.arange(folds.size) < drawn.pos.size
         frequency = label_frequency(codes[np.concatenate([drawn.pos, drawn.unl])], labeled, folds)
         share = drawn.pos.size * (1 - frequency) / (frequency * drawn.unl.size) if frequency > 0 else 1.0
         reason = "the groups are alike, or there are too few rows for a bound of the share that is labelled"
-        return _at_most_largest(share, "tice", reason, tells=drawn is sample)
+        return _at_most_largest(share, reason)
 
-    return _estimate(estimate, sample, n_boot, generator)
+    allowed = _allowed(matrix, sample, generator, threads)
+    return _finished("tice", estimate, allowed, sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -244,7 +260,7 @@ def pen_l1(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Features on one scale help.
+        Columns are divided by their spread, so that their units do not matter.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     n_centers : int, default 100
@@ -255,7 +271,7 @@ def pen_l1(
     Returns
     -------
     PriorEstimate
-        A multiple of 0.01.
+        A multiple of 0.01; `allowed` as in `km2`.
 
     Raises
     ------
@@ -265,7 +281,7 @@ def pen_l1(
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against.
+        If the estimate is 0.99, which nothing in the data speaks against, and as in `km2` by what is allowed.
 
     Notes
     -----
@@ -281,32 +297,33 @@ def pen_l1(
     >>> import numpy as np
     >>> from fastpu.priors import pen_l1
     >>> rng = np.random.default_rng(0)
-    >>> positive, negative = rng.normal(4, 1, 300), rng.normal(0, 1, 140)
+    >>> positive, negative = rng.normal(6, 1, 700), rng.normal(0, 1, 280)
     >>> X = np.concatenate([positive, negative])[:, None]
-    >>> y = np.arange(440) < 240  # 60 of the 200 others are positive
+    >>> y = np.arange(980) < 500  # 200 of the 480 others are positive
     >>> round(pen_l1(X, y, random_state=0).value, 1)
-    0.3
+    0.4
     """
     count = min(check_int("n_centers", n_centers, low=1), _MANY)
     matrix, sample, generator, threads = open_sample(
-        X, y, function="pen_l1", sparse=True, random_state=random_state, n_threads=n_threads
+        X, y, function="pen_l1", random_state=random_state, n_threads=n_threads
     )
-    warn_of_scales(matrix)
+    scaled = on_one_scale(matrix.native)
 
-    def estimate(drawn: Sample) -> float:
-        groups = [take_rows(matrix.native, rows) for rows in (drawn.pos, drawn.unl)]
-        everything = take_rows(matrix.native, np.concatenate([drawn.pos, drawn.unl]))
+    def estimate(drawn: Sample) -> tuple[float, str]:
+        groups = [take_rows(scaled, rows) for rows in (drawn.pos, drawn.unl)]
+        everything = take_rows(scaled, np.concatenate([drawn.pos, drawn.unl]))
         centers = draw_centers(everything, count, None, generator)
-        median = _width(centers)
+        width = kernel_width(centers)
         features = [
-            tuple(gauss_features(rows, centers, factor * median, threads) for rows in groups) for factor in _L1_WIDTHS
+            tuple(gauss_features(rows, centers, factor * width, threads) for rows in groups) for factor in _L1_WIDTHS
         ]
         pos, unl, _ = folds_of(drawn, generator)
         share = penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
         reason = "the groups are alike, or basis functions of so many features tell nothing apart; other estimates may"
-        return _at_most_largest(share, "pen_l1", reason, tells=drawn is sample)
+        return _at_most_largest(share, reason)
 
-    return _estimate(estimate, sample, n_boot, generator)
+    allowed = _allowed(matrix, sample, generator, threads)
+    return _finished("pen_l1", estimate, allowed, sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -322,27 +339,32 @@ def bbe(
     """Estimate the prior by best-bin estimation: from a score that tells positive from unlabelled rows.
 
     For any cut, q_u / q_p, the shares of unlabelled and of positive rows above it, is at least the prior, and equal to
-    it if only positive rows are above. The estimate is the ratio at the cut with the least upper confidence bound,
-    (q_u + 1.01 (e_u + e_p)) / q_p with e = sqrt(log(40) / 2 n). Scores are of rows that a model has not been fitted to.
+    it if only positive rows are above. The best bin is above the cut with the least upper bound: the upper end of q_u
+    over the lower end of q_p, each an exact binomial bound (Clopper and Pearson) of 98 %, which is narrow for small
+    shares. Where no bin has positives alone the ratio is too large. How fast it falls towards the largest scores is
+    seen by a logistic model of the same scores, P(negative | s) : P(positive | s) proportional to e^-(a s + b), whose
+    likelihood tells how much of the ratio is left at the end. The estimate is the ratio of the best bin, moved into the
+    shares that the likelihood allows within a standard error. Scores are of rows that a model has not been fitted to.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The default `fit` wants features on one scale: of columns in units of their own (money beside counts) it sees
-        the largest alone, and the estimate may be far too large.
+        The unit of a column does not matter to the default `fit`; a `fit` of yours sees the rows as they are.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for what is more like
-        the positive rows; by default squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of positive
-        against unlabelled rows.
+        the positive rows; by default the sum of two scores of positive against unlabelled rows: 100 boosted stumps
+        (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of columns that are
+        divided by their spread.
     n_boot, random_state, n_threads
         As in `km2`.
 
     Returns
     -------
     PriorEstimate
-        At most 0.99.
+        At most 0.99. `allowed` goes from the least share that the likelihood allows (95 %) to the largest of that and
+        the bound of the best bin.
 
     Raises
     ------
@@ -352,119 +374,109 @@ def bbe(
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against.
+        If the estimate is 0.99, which nothing in the data speaks against. If less than a quarter of it is allowed too:
+        it is an upper bound only, as the classes overlap too much or there are too few rows.
 
     Notes
     -----
     Five fits to four fifths of the rows (fewer where a group has fewer rows), and O(n log n). Scores of a fit are
     divided by their standard deviation on its training rows, after their mean is subtracted, before they are pooled.
 
+    The upper end of what is allowed held in nearly all simulations and on nearly all data sets with known labels. The
+    lower end is a model's, and fails where some negative rows look like positive ones in every column: on such data
+    nothing tells a prior of 0.05 from one of 0.3.
+
     References
     ----------
     Garg, Wu, Smola, Balakrishnan and Lipton, "Mixture proportion estimation and PU learning: a modern approach",
-    NeurIPS 2021.
+    NeurIPS 2021 (best bin). Jain, White, Trosset and Radivojac, "Nonparametric semi-supervised learning of class
+    proportions", 2016 (estimates by the likelihood of a score, and what cannot be identified).
 
     Examples
     --------
     >>> import numpy as np
     >>> from fastpu.priors import bbe
     >>> rng = np.random.default_rng(0)
-    >>> positive, negative = rng.normal(4, 1, 300), rng.normal(0, 1, 140)
+    >>> positive, negative = rng.normal(6, 1, 700), rng.normal(0, 1, 280)
     >>> X = np.concatenate([positive, negative])[:, None]
-    >>> y = np.arange(440) < 240  # 60 of the 200 others are positive
+    >>> y = np.arange(980) < 500  # 200 of the 480 others are positive
     >>> round(bbe(X, y, random_state=0).value, 1)
-    0.3
+    0.4
     """
     if fit is not None and not callable(fit):
         raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
     matrix, sample, generator, threads = open_sample(
-        X, y, function="bbe", sparse=True, random_state=random_state, n_threads=n_threads
+        X, y, function="bbe", random_state=random_state, n_threads=n_threads
     )
-    if fit is None:
-        warn_of_scales(matrix)
+    rankers = default_rankers(matrix.native, generator, threads) if fit is None else [users_ranker(matrix.native, fit)]
+    found: list[ScoreShare] = []
 
-    def default(rows: Any, labels: NDArray[np.int64]) -> Any:
-        centers = draw_centers(check_matrix(rows).native, _N_CENTERS, None, generator)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # groups that are alike have the prior 1
-            warnings.simplefilter("ignore", ScaleWarning)  # of all rows it has been told
-            return fit_ls_auc(
-                rows,
-                np.where(labels == 1, 1, -1),
-                basis="gauss",
-                centers=user_rows(centers),
-                bandwidth=_width(centers),
-                n_threads=threads,
-            )
+    def estimate(drawn: Sample) -> tuple[float, str]:
+        found.append(score_share(*held_out_scores(drawn, rankers, generator)))
+        return _at_most_largest(found[-1].value, "the groups are alike, or the scores of fit do not tell them apart")
 
-    def estimate(drawn: Sample) -> float:
-        pos, unl, n_folds = folds_of(drawn, generator)
-        numbers, folds = np.concatenate([drawn.pos, drawn.unl]), np.concatenate([pos, unl])
-        labels = np.repeat(np.array([1, 0]), [pos.size, unl.size])
-        scores: NDArray[np.float64] = np.empty(folds.size)
-        for fold in range(n_folds):
-            held = folds == fold
-            seen, other = (user_rows(take_rows(matrix.native, numbers[part])) for part in (~held, held))
-            model = (fit or default)(seen, labels[~held])
-            check_scores_rows(model)
-            at_home = check_vector("the scores of fit", model.decision_function(seen), n=int(np.count_nonzero(~held)))
-            away = check_vector("the scores of fit", model.decision_function(other), n=int(np.count_nonzero(held)))
-            scores[held] = (away - at_home.mean()) / (float(at_home.std()) or 1.0)
-        share = best_bin(scores[labels == 1], scores[labels == 0])
-        reason = "the groups are alike, or the scores of fit do not tell them apart"
-        return _at_most_largest(share, "bbe", reason, tells=drawn is sample)
-
-    return _estimate(estimate, sample, n_boot, generator, limit_blas=fit is None)
+    return _finished("bbe", estimate, lambda: found[0], sample, n_boot, generator, limit_blas=fit is None)
 
 
 # ---------------------------------------------------------------------------------------------- what they share
 
 
-def _at_most(rows: NDArray[np.int64], count: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    return rows if rows.size <= count else np.sort(generator.choice(rows, count, replace=False))
+def _at_most(
+    rows: NDArray[np.int64], keys: NDArray[np.uint64], count: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the rows, or `count` of them if more than that are different; they come in the order of their keys."""
+    rows = rows[np.argsort(keys[rows], kind="stable")]
+    if np.unique(keys[rows]).size <= count:
+        return rows
+    return rows[np.sort(generator.choice(rows.size, count, replace=False))]
 
 
-def _at_most_largest(share: float, method: str, reason: str, *, tells: bool) -> float:
-    """Return the share, or the largest that is ever returned; a warning tells so."""
+def _at_most_largest(share: float, reason: str) -> tuple[float, str]:
+    """Return the share, or the largest that is ever returned and what is told then."""
     if share < LARGEST:
-        return share
-    if tells:
-        _warn(f"{method}: no share is contradicted by the data, and the largest, {LARGEST:g}, is returned: {reason}")
-    return LARGEST
+        return share, ""
+    return LARGEST, f"no share is contradicted by the data, and the largest, {LARGEST:g}, is returned: {reason}"
 
 
-def _warn(message: str) -> None:
-    warn(message, EstimateWarning)
+def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> Callable[[], ScoreShare]:
+    """Return a function that tells which shares the scores of the default rankers allow."""
+
+    def allowed() -> ScoreShare:
+        few = (
+            rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
+            for rows in (sample.pos, sample.unl)
+        )
+        pos, unl = few
+        native = take_rows(matrix.native, np.concatenate([pos, unl]))
+        renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
+        return score_share(*held_out_scores(renumbered, default_rankers(native, generator, threads), generator))
+
+    return allowed
 
 
-def _width(rows: Native) -> float:
-    """Return the median distance between two rows, or 1 where most rows are equal."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        median = median_distance(rows)
-    if median == 0:
-        return 1.0
-    if not all(is_bandwidth(factor * median) for factor in (0.1, 1, 10)):
-        raise ValueError(f"X must have distances between rows that can be squared, got the median {median:g}; scale X")
-    return median
-
-
-def _estimate(
-    estimate: Callable[[Sample], float],
+def _finished(
+    method: str,
+    estimate: Callable[[Sample], tuple[float, str]],
+    allowed: Callable[[], ScoreShare],
     sample: Sample,
     n_boot: object,
     generator: np.random.Generator,
     *,
     limit_blas: bool = True,
 ) -> PriorEstimate:
+    """Return the estimate with the shares that are allowed and the bootstrap, and warn of what it is not good for."""
     n = check_int("n_boot", n_boot, low=0, high=MOST_SAMPLES)
-    if limit_blas:
-        with one_blas_thread():
-            value, samples = estimate(sample), bootstrap(estimate, sample, n, generator)
-    else:  # what a user's function does with its threads is its own business
-        value, samples = estimate(sample), bootstrap(estimate, sample, n, generator)
+    # What a user's function does with its threads is its own business.
+    with one_blas_thread() if limit_blas else contextlib.nullcontext():
+        value, trouble = estimate(sample)
+        scored = allowed()
+        samples = bootstrap(lambda drawn: estimate(drawn)[0], sample, n, generator)
     samples.flags.writeable = False
     interval = None
     if samples.size:
         low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
         interval = float(low), float(high)
-    return PriorEstimate(float(value), interval, samples)
+    found = PriorEstimate(float(value), interval, samples, (scored.low, scored.high))
+    if trouble := trouble or doubts(found, _REMEDY):
+        warn(f"{method}: {trouble}", EstimateWarning)
+    return found

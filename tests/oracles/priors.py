@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
+from scipy.stats import binom
 
 
 def hull_distance(K, u):
@@ -41,15 +42,42 @@ def km2(K, n_mixture, tol=1e-3):
     return (low + high) / 2
 
 
-def best_bin(score_pos, score_unl, delta=0.1, gamma=0.01):
-    """Every score of an unlabelled row as a cut."""
-    best = (np.inf, 1.0)
-    error = sum(np.sqrt(np.log(4 / delta) / 2 / len(rows)) for rows in (score_pos, score_unl))
+def best_bin(score_pos, score_unl, tail=0.02):
+    """Every score of an unlabelled row as a cut; the ends of Clopper and Pearson by the binomial's own sums."""
+    best = (1.0, 1.0)
     for cut in sorted(set(score_unl)):
-        q_pos, q_unl = np.mean(score_pos >= cut), np.mean(score_unl >= cut)
-        if q_pos > 0:
-            best = min(best, (q_unl / q_pos + (1 + gamma) * error / q_pos, q_unl / q_pos))
-    return min(1.0, best[1])
+        k_pos, k_unl = np.sum(score_pos >= cut), np.sum(score_unl >= cut)
+        if k_pos > 0:
+            low, high = _ends(k_pos, len(score_pos), tail)[0], _ends(k_unl, len(score_unl), tail)[1]
+            best = min(best, (high / low, min(1.0, (k_unl / len(score_unl)) / (k_pos / len(score_pos)))))
+    return best[1], min(1.0, best[0])
+
+
+def _ends(k, n, tail):
+    def root(miss):
+        return brentq(miss, 1e-12, 1 - 1e-12, xtol=1e-14)
+
+    return root(lambda q: binom.sf(k - 1, n, q) - tail), 1.0 if k == n else root(lambda q: binom.cdf(k, n, q) - tail)
+
+
+def share_deviances(scores, pos, unl, shares):
+    """Twice the log likelihood that each share loses, of counts at scores; from several starts."""
+
+    def loss(slope, offset, share):
+        with np.errstate(over="ignore"):
+            odds = pos.sum() / unl.sum() / (share + np.exp(-(slope * scores + offset)))
+        p = odds / (1 + odds)
+        return -(pos * np.log(p) + unl * np.log(1 - p)).sum()
+
+    values = []
+    for share in shares:
+        starts = [(slope, offset) for slope in (0.1, 1.0, 4.0) for offset in (-2.0, 0.0, 2.0)]
+        found = [
+            minimize(lambda v, s=share: loss(*v, s), start, bounds=[(np.exp(-4), np.exp(5)), (-30, 30)])
+            for start in starts
+        ]
+        values.append(min(f.fun for f in found))
+    return 2 * (np.array(values) - min(values))
 
 
 def penalized_distance(of_pos, of_unl, ridge, share):
