@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
-from fastpu._kernels import check_kernel_matrix, resolve_gamma
+from fastpu._kernels import check_kernel_matrix, resolve_gamma, take_rows
 from fastpu._progress import make_callback
 from fastpu._pual_features import Features, Rows, empty, in_fours, open_features, row_strips
 from fastpu._pual_graph import open_graph
 from fastpu._side_by_side import side_by_side
-from fastpu._validate import check_labels
+from fastpu._validate import check_labels, check_sample_weight
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.pual_machine import PualMachine
@@ -28,26 +29,104 @@ if TYPE_CHECKING:
     from fastpu._pual_arguments import Point, PualOptions, PualRound
     from fastpu._pual_graph import Graph
 
-__all__ = ["Local", "Smooth", "Solved", "fit_points", "open_rows"]
+__all__ = ["Local", "Quadratic", "Smooth", "Solved", "fit_points", "is_right", "open_rows"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
 
 _SHORT = 1.5e10  # multiplications of a part, some 0.1 s, that Ctrl-C has to wait for where several are worked on
 _BLOCK = 256  # rows that are copied at a time
-_RIDGE = 1e-15  # of the largest diagonal entry of the matrix to be factored: less of a ridge is lost in rounding
+_LEAST_PIVOT = 1e-14  # of its diagonal entry: a smaller one is rounding
+_SWEEPS, _STEPS = 4, 20  # most residuals of rows that are computed afresh, and steps of conjugate gradients after each
+_EXCESS = 1e-25  # of the right side's product with f: relative errors of scores of some 1e-12
+_MISFIT = 1e-8  # cosine of a column and what is left of the rows: far above rounding
+_LOST = 1e-9  # of the objective: an excess that is told
+_NO_NEIGHBOURS = 1e-6  # mean weight of an edge: what it adds to a sum of losses cannot be seen
+_NOISE = 1e-13  # of the terms of a sum that may cancel
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What one problem's solver found: f(x) = z(x)'beta + offset, and for kernels f = K coef + an intercept."""
+    """What one problem's solver found: f(x) = z(x)'beta + offset, its values on the training rows, and how."""
 
     point: Point
     beta: NDArray[np.float64]
     offset: float
-    on_rows: NDArray[np.float64]  # Omega: lam coef = Omega - (D - s s' / 1's + 2 R) f
-    weights: NDArray[np.float64]  # d, the diagonal of D
+    scores: NDArray[np.float64]
     record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """What is minimised where a dual variable or a squared loss stands for each row's loss, the intercept gone.
+
+    ``1/2 sum_i weights_i (f_i - mean)^2 + f'Rf + lam/2 |w|^2 - targets'f`` for f = z'w, and the mean by the weights.
+    """
+
+    features: Features
+    local: Local
+    lam: float
+    weights: NDArray[np.float64]
+    targets: NDArray[np.float64]  # of a sum of 0
+
+    def pull(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the derivative by f of all but the ridge and the targets."""
+        return np.asarray(self.weights * (f - self.mean(f)) + 2 * self.local.times(f))
+
+    def mean(self, f: NDArray[np.float64]) -> float:
+        return float(self.weights @ f) / float(self.weights.sum())
+
+    def solve(self, smooth: Smooth, beta: NDArray[np.float64]) -> Minimum:
+        """Return the minimum from a first guess, by conjugate gradients that `smooth` prepares, and what it lacks.
+
+        The guess is right but for the rounding in the matrix that `smooth` factors, a matter of the squares of the
+        condition of X; the residual here is that of the training rows.
+        """
+        features = self.features
+        best: Minimum | None = None
+        for _ in range(_SWEEPS):
+            f = features.scores(beta)
+            pull = self.pull(f)
+            on_rows = self.targets - pull
+            rest = features.slope(on_rows, beta, self.lam)
+            step = smooth.solve(rest)
+            excess = float(rest @ step)
+            if best is None or excess < best.excess:
+                weight = float(self.weights.max())
+                size = (float(np.linalg.norm(self.targets)) + float(np.linalg.norm(pull))) / math.sqrt(weight)
+                misfit = features.misfit(on_rows, beta, self.lam, weight) / max(size, 1e-300)
+                best = Minimum(beta, f, excess, misfit)
+            if not excess > _EXCESS * abs(float(self.targets @ f)):
+                break
+            first = excess
+            for _ in range(_STEPS):
+                image = -features.slope(-self.pull(features.scores(step)), step, self.lam)
+                curvature = float(step @ image)
+                if not curvature > 0:
+                    break
+                beta = beta + excess / curvature * step
+                rest = rest - excess / curvature * image
+                ahead = smooth.solve(rest)
+                last, excess = excess, float(rest @ ahead)
+                if not _EXCESS * first < excess < np.inf:
+                    break
+                step = ahead + excess / last * step
+        if best is None:
+            raise AssertionError("there is a first sweep")
+        return best
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A minimum, its f on the rows, twice the excess of its value, and how much of the rows one column could still fit.
+
+    The latter is a cosine: what is left of the rows has to be orthogonal to every column, but for the ridge.
+    """
+
+    beta: NDArray[np.float64]
+    f: NDArray[np.float64]
+    excess: float
+    misfit: float
 
 
 class Local:
@@ -71,11 +150,19 @@ class Local:
         return self._last[1]
 
     def times(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | float:
-        return 0.0 if self.R is None else np.asarray(self.R @ scores.T).T
+        return 0.0 if self.R is None else np.asarray(self.R @ scores)
+
+    def value(self, scores: NDArray[np.float64]) -> float:
+        """Return f'Rf."""
+        return 0.0 if self.R is None else max(float(scores @ self.times(scores)), 0.0)
 
 
 class Smooth:
-    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place."""
+    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place.
+
+    Where the digits of float64 do not tell the matrix from one that is not positive definite, a share of each diagonal
+    entry is added, which knows no scale; `Quadratic.solve` makes up for it.
+    """
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
         self.features = features
@@ -84,8 +171,13 @@ class Smooth:
         diagonal = np.diagonal(matrix).copy()
         if more is not None:
             diagonal[-n_last:] += np.diagonal(more)
-        lower = point.lam
+        if not np.isfinite(diagonal).all():
+            raise ValueError(
+                f"X must have entries so small that their squares do not overflow, with "
+                f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
+            )
         self.factor = features.scratch
+        share = 0.0
         while True:
             for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
                 end = first + _BLOCK
@@ -95,15 +187,22 @@ class Smooth:
                 for first in range(0, n_last, _BLOCK):
                     end = first + _BLOCK
                     corner[first:end, :end] += more[first:end, :end]
-            np.fill_diagonal(self.factor, diagonal + lower)
+            whole = diagonal + np.maximum(point.lam, share * diagonal)
+            np.fill_diagonal(self.factor, whole)
             if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
-                break
-            lower = max(10 * lower, _RIDGE * float(diagonal.max()))
-            if not np.isfinite(lower):
-                raise ValueError(
-                    f"X must have entries so small that their squares do not overflow, with "
-                    f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
-                )
+                pivots = np.diagonal(self.factor) ** 2 / whole
+                if share > 0 or float(pivots.min()) > _LEAST_PIVOT:
+                    break
+            share = max(10 * share, _LEAST_PIVOT)
+            if share > 1:
+                raise AssertionError("a matrix with so large a diagonal is positive definite")
+
+    def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the inverse of the factored matrix times a vector."""
+        found = right[None, :].copy()
+        for transpose in (True, False):
+            _core.tiled_solve(self.factor, found, transpose=transpose, n_threads=self.features.rows.n_threads)
+        return found[0]
 
     def last(self) -> NDArray[np.float64]:
         """Return H, of which H H' = Z_p (matrix)^-1 Z_p'."""
@@ -130,15 +229,30 @@ class Smooth:
 Solver: TypeAlias = "Callable[[Features, Local, Sequence[Point], Hook], list[Solved]]"
 
 
-def open_rows(X: object, y: object, options: PualOptions) -> tuple[Rows, Kernel]:
-    """Check rows and labels, and resolve the kernel's gamma."""
+def open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
+    """Check rows, labels and weights, leave out rows of weight 0, and resolve the kernel's gamma."""
     if isinstance(X, BinnedFeatures):
         raise TypeError(
             f"X must be the rows themselves for {options.function}, got BinnedFeatures, which are for boosting only"
         )
     matrix = check_kernel_matrix(X, options.kernel)
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
-    return Rows(matrix, labels, options.n_threads), resolve_gamma(options.kernel, matrix, None)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    numbers = np.arange(matrix.n_rows, dtype=np.int64)
+    if weights is not None and not weights.all():
+        numbers = np.flatnonzero(weights).astype(np.int64)
+        labels, weights = labels[numbers], weights[numbers]
+        for group, name in ((1, "positive"), (0, "unlabelled")):
+            if not (labels == group).any():
+                raise ValueError(f"sample_weight must be > 0 for some {name} row, got zeros for all of them")
+        native: Any = take_rows(matrix.native, numbers)
+        if options.kernel.name == "precomputed":
+            native = np.ascontiguousarray(native[:, numbers])
+        matrix = replace(matrix, native=native, n_rows=numbers.size)
+    if weights is not None and (weights == 1).all():
+        weights = None
+    rows = Rows(matrix, labels, options.n_threads, weights=weights, numbers=numbers)
+    return rows, resolve_gamma(options.kernel, matrix, weights)
 
 
 def fit_points(
@@ -152,6 +266,7 @@ def fit_points(
     solver: Solver,
     callback: object,
     progress: object,
+    sample_weight: object = None,
 ) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, those that share factors together, and warn of what went wrong.
 
@@ -161,14 +276,18 @@ def fit_points(
         make_callback(callback, progress, total=None, description=options.title) as hook,
         one_blas_thread(options.n_threads),
     ):
-        rows, kernel = open_rows(X, y, options)
-        weigh = None if graph is None else open_graph(graph, rows, kernel)
+        rows, kernel = open_rows(X, y, options, sample_weight)
+        neighbours = None if graph is None else open_graph(graph, rows, kernel)
+        points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
         found: dict[int, PualMachine] = {}
         scores: dict[int, tuple[float, float]] = {}
+        vanished: list[float] = []
         is_stopped = False
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
-            R = None if weigh is None else weigh(sigma)
+            R = None if neighbours is None else neighbours.laplacian(sigma)
+            if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
+                vanished.append(sigma)
             local = Local(R, None if R is None or not R.nnz else features.local(R))
             parts = [
                 part for _, of_unl in _groups(points, of_sigma, "C_unl") for _, part in _groups(points, of_unl, "lam")
@@ -176,7 +295,7 @@ def fit_points(
 
             def work(features: Features, local: Local, part: list[int]) -> Fitted:
                 solved = solver(features, local, [points[i] for i in part], hook)
-                return _models(features, local, kernel, solved, options)
+                return _models(features, kernel, solved, options)
 
             is_short = features.rank**3 + 40 * rows.pos.size**3 < _SHORT
             n_workers = min(len(parts), rows.n_threads) if is_short and hook is None else 1
@@ -191,6 +310,13 @@ def fit_points(
             if is_stopped:
                 break
     order = sorted(found)
+    if vanished:
+        warn(
+            f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
+            f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
+            f"{neighbours.median if neighbours else 1.0:g})",
+            DegenerateModelWarning,
+        )
     _warn(options, rows, [(points[i], found[i], scores[i]) for i in order])
     return found[0] if is_one else [found[i] for i in order]
 
@@ -225,31 +351,20 @@ def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tup
 
 
 def _models(
-    features: Features, local: Local, kernel: Kernel, solved: Sequence[Solved], options: PualOptions
+    features: Features, kernel: Kernel, solved: Sequence[Solved], options: PualOptions
 ) -> tuple[list[PualMachine], list[tuple[float, float]]]:
-    betas = np.array([one.beta for one in solved])
-    offsets = np.array([one.offset for one in solved])
-    scores = features.scores(betas)
-    coefs = _coefs(local, solved, scores) if features.needs_coefs else betas
-    fields = features.expansions(betas, coefs, offsets)
     models = [
         make_model(
-            features.rows, kernel, options, one.point, {**one.record, "nystroem_residual": features.residual}, more
+            features.rows,
+            kernel,
+            options,
+            one.point,
+            {**one.record, "nystroem_residual": features.residual},
+            features.fields(one.beta, one.offset),
         )
-        for one, more in zip(solved, fields, strict=True)
+        for one in solved
     ]
-    ends = [(float(row.min() + offset), float(row.max() + offset)) for row, offset in zip(scores, offsets, strict=True)]
-    return models, ends
-
-
-def _coefs(local: Local, solved: Sequence[Solved], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the a with f = K a: from beta by the conditions of optimality, lam a = Omega - (...) f."""
-    weights = np.array([one.weights for one in solved])
-    on_rows = np.array([one.on_rows for one in solved])
-    lams = np.array([[one.point.lam] for one in solved])
-    means = (weights * scores).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
-    coefs: NDArray[np.float64] = (on_rows - weights * (scores - means) - 2 * local.times(scores)) / lams
-    return coefs
+    return models, [(float(one.scores.min()), float(one.scores.max())) for one in solved]
 
 
 # --------------------------------------------------------------------------------------------------- the model
@@ -303,10 +418,15 @@ def record_of(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def closed_form(objective: float) -> dict[str, Any]:
+def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
     """Return what a model keeps where there was nothing to iterate."""
-    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.zeros(1)}
-    return {"status": "closed_form", "n_iter": 0, "gap": 0.0, "history": history}
+    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
+    return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}
+
+
+def is_right(gap: float, objective: float, size: float, misfit: float, tol: float) -> bool:
+    """Tell whether a gap and a gradient are what `tol` and rounding leave, in sums whose terms add up to `size`."""
+    return gap <= max(tol, _LOST) * objective + _NOISE * size and misfit <= _MISFIT
 
 
 # ---------------------------------------------------------------------------------------------------- warnings
@@ -317,7 +437,7 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMa
     unsolved = [(point, model) for point, model, _ in fitted if model.status in {"max_iter", "precision"}]
     if unsolved:
         point, model = max(unsolved, key=lambda pair: pair[1].gap / max(pair[1].objective[-1], 1e-300))
-        objective = float(model.objective[-1])
+        objective, tol = float(model.objective[-1]), float(str(options.values.get("tol", np.inf)))
         reason = (
             "raise max_iter, or accept a larger tol"
             if model.status == "max_iter"
@@ -325,9 +445,15 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMa
         )
         text = (
             f"the duality gap is {model.gap:.3g} at the objective {objective:.6g}, a share of "
-            f"{model.gap / max(objective, 1e-300):.3g}, above tol = {options.values['tol']:g}, "
+            f"{model.gap / max(objective, 1e-300):.3g}, above tol = {tol:g}, "
             f"after {model.n_iter} steps; {reason}"
         )
+        if model.gap <= tol * objective:
+            text = (
+                f"on the rows of X the model is not the minimum, as the columns differ so much in size that float64 "
+                f"has no digits left for some of them: the objective is {objective:.6g}, and {model.gap:.3g} above the "
+                f"least as far as can be told; scale the features of X, or raise lam"
+            )
         _tell(options, len(fitted), len(unsolved), point, text, ConvergenceWarning)
     same = [
         (point, model, span)

@@ -1,6 +1,6 @@
 """Feature vectors z of the training rows with z'z = K, and what all problems of the PUAL family take from them.
 
-All have the mean of the unlabelled rows at 0, which moves the intercept alone. The positives come first, and their
+All have the (weighted) mean of the unlabelled rows at 0, which moves the intercept alone. The positives come first, and their
 rows may have entries in the last columns only: a Cholesky factor whose columns are eliminated in this order then gives
 what is asked of the positives from its last block.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
+from fastpu._centring import shifted_csr
 from fastpu._eigen import symmetric_eigen
 from fastpu._kernels import call_kernel, convert_rows, row_blocks, slice_rows, take_rows, user_rows
 from fastpu._ordered_factor import ordered_factor
@@ -42,6 +44,7 @@ __all__ = [
     "row_strips",
     "taken_rows",
     "times_rows",
+    "weighted_gram",
 ]
 
 _AT_ONCE = 4  # rows of a product that has to give the same bits for one and for many
@@ -74,18 +77,41 @@ def taken_rows(matrix: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[
 
 
 class Rows:
-    """Checked training rows with the numbers of the positive and of the unlabelled ones."""
+    """Checked training rows with the numbers of the positive and of the unlabelled ones.
 
-    def __init__(self, matrix: Matrix, labels: NDArray[np.int8], n_threads: int) -> None:
+    Rows of weight 0 are left out; `numbers` says which of the caller's rows the others are, and `weights` is None
+    where all of them are 1.
+    """
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        labels: NDArray[np.int8],
+        n_threads: int,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
         self.matrix = matrix
         self.n_threads = n_threads
         self.pos: NDArray[np.int64] = np.flatnonzero(labels == 1)
         self.unl: NDArray[np.int64] = np.flatnonzero(labels == 0)
         self.is_unl: NDArray[np.bool_] = labels == 0
+        self.weights = weights
+        self.numbers: NDArray[np.int64] = np.arange(matrix.n_rows) if numbers is None else numbers
+        #: The share of each unlabelled row in the weight of all of them, and 0 for positives.
+        self.share_unl: NDArray[np.float64] = self.is_unl / self.unl.size
+        if weights is not None:
+            self.share_unl = np.where(self.is_unl, weights / float(weights[self.unl].max()), 0.0)
+            self.share_unl /= self.share_unl.sum()
 
     @property
     def n(self) -> int:
         return self.matrix.n_rows
+
+    def weigh(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the weights of some rows."""
+        return np.ones(rows.size) if self.weights is None else self.weights[rows]
 
 
 class Features(ABC):
@@ -94,7 +120,7 @@ class Features(ABC):
     Attributes
     ----------
     gram_unl : ndarray of shape (r, r)
-        Z_u'Z_u.
+        Z_u'Z_u, every row as often as its weight says.
     pos : ndarray of shape (n_pos, r_pos)
         The last columns of the positives' rows; the others are 0.
     """
@@ -130,84 +156,124 @@ class Features(ABC):
         """Return Z'RZ."""
 
     @abstractmethod
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return z'beta for each beta (a row) and training row."""
+    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return z'beta for each training row."""
 
     @abstractmethod
-    def expansions(
-        self, betas: NDArray[np.float64], coefs: NDArray[np.float64], offsets: NDArray[np.float64]
-    ) -> list[dict[str, Any]]:
-        """Return fields of the models f(x) = z(x)'beta + offset; `coefs` are the a of f = K a (where that is asked)."""
+    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return Z'on_rows - lam beta."""
 
-    needs_coefs = False  # whether `expansions` looks at its `coefs`
+    def square(self, beta: NDArray[np.float64]) -> float:
+        """Return |w|^2 of the function z'beta."""
+        return float(beta @ beta)
+
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
+        """Return the root of what the best step along one feature of X gains, for squared losses of this weight."""
+        return 0.0  # of kernels, whose matrix is what is given: Z is as right as that
+
+    @abstractmethod
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        """Return fields of the model f(x) = z(x)'beta + offset."""
 
 
 # ----------------------------------------------------------------------------------------------- linear
 
 
-class DenseFeatures(Features):
-    """Rows of few columns, dense."""
+class CentredRows:
+    """Rows of X less the mean of the unlabelled ones, in float64; CSR loses the mean of well-filled columns alone.
+
+    What rounding leaves of the mean, and all that CSR keeps of it, goes out of the products by a term of rank one.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        native: Any = rows.matrix.native
+        self.x: Any
+        if rows.matrix.is_sparse:
+            x = user_rows(convert_rows(native, np.dtype(np.float64), sparse=True))
+            self.x, self.centre = shifted_csr(x, rows.unl)
+        else:
+            self.x = empty(native.shape, "the centred rows of X")
+            self.centre = native[rows.unl[0]].astype(np.float64)
+            mean = np.zeros(native.shape[1])
+            for block in row_strips(*native.shape):
+                np.subtract(native[block], self.centre, out=self.x[block])
+                mean += rows.share_unl[block] @ self.x[block]
+            self.centre += mean
+            for block in row_strips(*native.shape):
+                self.x[block] -= mean
+        self._mean: NDArray[np.float64] = self.x.T @ rows.share_unl
+
+    def block(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return some rows as a dense matrix."""
+        part = self.x[rows]
+        dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
+        return dense - self._mean
+
+    def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product with w of each row."""
+        found: NDArray[np.float64] = self.x @ w
+        return np.subtract(found, float(self._mean @ w), out=found)
+
+    def back(self, on_rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of the rows times these factors."""
+        found: NDArray[np.float64] = self.x.T @ on_rows
+        found -= float(on_rows.sum()) * self._mean
+        return found
+
+    def gram_unl(self) -> NDArray[np.float64]:
+        """Return the products of the columns over the unlabelled rows, every row as often as its weight says."""
+        unl = self.rows.unl
+        roots = np.sqrt(self.rows.weigh(unl))
+        if sp.issparse(self.x):
+            part = self.x[unl].multiply(roots[:, None]).tocsr()
+            mean = self._mean * math.sqrt(float(roots @ roots))
+            return _to_dense(part.T @ part) - np.outer(mean, mean)
+        return weighted_gram(self.x, unl, self.rows.weights, self.rows.n_threads)
+
+    def misfit(self, on_rows: NDArray[np.float64], w: NDArray[np.float64], lam: float, weight: float) -> float:
+        """Return the root of what the best step along one column gains, 1/2 (slope of it)^2 / (its curvature)."""
+        lacks = np.abs(self.back(on_rows) - lam * w) / np.hypot(math.sqrt(lam), math.sqrt(weight) * self.lengths)
+        return float(lacks.max())
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """The length of each column."""
+        squares = self.x.multiply(self.x).sum(axis=0) if sp.issparse(self.x) else np.einsum("ij,ij->j", self.x, self.x)
+        return np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1))
+
+    def fields(self, w: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        return {"coef": w, "intercept": float(offset - self.centre @ w - self._mean @ w)}
+
+
+class LinearFeatures(Features):
+    """Rows of few columns."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows)
-        native: Any = rows.matrix.native
-        z = empty(native.shape, "the centred rows of X")
-        blocks = row_strips(*native.shape)
-        total = np.zeros(native.shape[1])
-        for block in blocks:
-            z[block] = native[block]
-            total += z[block][rows.is_unl[block]].sum(axis=0)
-        self.centre: NDArray[np.float64] = total / rows.unl.size
-        for block in blocks:
-            z[block] -= self.centre
-        self._set(z)
-
-    def _set(self, z: NDArray[np.float64]) -> None:
-        rows = self.rows
-        self.z = z
-        self.pos = taken_rows(z, rows.pos)
-        self.gram_unl = np.zeros((z.shape[1],) * 2)
-        for block in row_strips(*z.shape):
-            self.gram_unl += _core.tiled_gram(z[block][rows.is_unl[block]], n_threads=rows.n_threads)
+        self._x = CentredRows(rows)
+        self.pos = self._x.block(rows.pos)
+        self.gram_unl = self._x.gram_unl()
 
     def local(self, R: Any) -> NDArray[np.float64]:
-        return _local(self.z, R, self.rows.n_threads)
-
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return times_rows(betas, self.z, n_threads=self.rows.n_threads, transpose=True)
-
-    def expansions(
-        self,
-        betas: NDArray[np.float64],
-        coefs: NDArray[np.float64],  # noqa: ARG002 - others look at it
-        offsets: NDArray[np.float64],
-    ) -> list[dict[str, Any]]:
-        return [
-            {"coef": beta, "intercept": float(offset - self.centre @ beta)}
-            for beta, offset in zip(betas, offsets, strict=True)
-        ]
-
-
-class SparseFeatures(DenseFeatures):
-    """CSR rows of few columns: centred in thought only."""
-
-    def __init__(self, rows: Rows) -> None:
-        Features.__init__(self, rows)
-        self._x = user_rows(convert_rows(rows.matrix.native, np.dtype(np.float64), sparse=True))
-        unl = self._x[rows.unl]
-        self.centre = np.asarray(unl.sum(axis=0)).reshape(-1) / rows.unl.size
-        self.pos = self._x[rows.pos].toarray() - self.centre
-        gram = _to_dense(unl.T @ unl)
-        self.gram_unl = gram - rows.unl.size * np.outer(self.centre, self.centre)
-
-    def local(self, R: Any) -> NDArray[np.float64]:
-        found = _to_dense(self._x.T @ (R @ self._x))
+        x = self._x.x
+        if not sp.issparse(x):
+            return _local(x, R, self.rows.n_threads)
+        found = _to_dense(x.T @ (R @ x))
         symmetric: NDArray[np.float64] = 0.5 * (found + found.T)
         return symmetric
 
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Row by row, so that one has the same bits as many.
-        return np.array([self._x @ beta - float(self.centre @ beta) for beta in betas])
+    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._x.times(beta)
+
+    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return self._x.back(on_rows) - lam * beta
+
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
+        return self._x.misfit(on_rows, beta, lam, weight)
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        return self._x.fields(beta, offset)
 
 
 # ----------------------------------------------------------------------------------------------- kernels
@@ -216,12 +282,14 @@ class SparseFeatures(DenseFeatures):
 class KernelFeatures(Features):
     """A Cholesky factor of the kernel matrix; the positives are its first rows, and the last of its columns."""
 
-    needs_coefs = True
-
     def __init__(self, rows: Rows, kernel: Kernel) -> None:
         super().__init__(rows)
         self._kernel = kernel
-        self._order = np.concatenate([rows.pos, rows.unl])
+        unl = rows.unl
+        if rows.weights is not None:  # the row that follows from the others is the one that weighs most
+            heaviest = int(np.argmax(rows.weights[unl]))
+            unl = np.append(np.delete(unl, heaviest), unl[heaviest])
+        self._order = np.concatenate([rows.pos, unl])
         n_pos, n = rows.pos.size, rows.n
         K = kernel_columns(rows, kernel, np.arange(n))
         blocks = row_strips(n, n)
@@ -231,8 +299,9 @@ class KernelFeatures(Features):
                 f"X must have entries so small that sums of kernel values do not overflow, got {size:g}; scale X"
             )
         # Of K(x, x_j) over the unlabelled j.
-        self._mean: NDArray[np.float64] = np.concatenate([K[block][:, rows.unl].mean(axis=1) for block in blocks])
-        mean, mean_unl = self._mean[self._order], float(self._mean[rows.unl].mean())
+        share = rows.share_unl[rows.unl]
+        self._mean: NDArray[np.float64] = np.concatenate([K[block][:, rows.unl] @ share for block in blocks])
+        mean, mean_unl = self._mean[self._order], float(self._mean[rows.unl] @ share)
         ordered = empty(K.shape, "the kernel matrix")
         for block in blocks:
             part = K[self._order[block]][:, self._order]
@@ -241,12 +310,17 @@ class KernelFeatures(Features):
             part += mean_unl
             ordered[block] = part
         K = ordered
-        self._factor, n_last = ordered_factor(K, n_pos, rows.n_threads, size=size)
-        self.pos = np.ascontiguousarray(self._factor[:n_pos, self._factor.shape[1] - n_last :])
-        self.gram_unl = _core.tiled_gram(self._factor[n_pos:], n_threads=rows.n_threads)
+        weights = None if rows.weights is None else rows.weights[unl]
+        self._factor = ordered_factor(K, n_pos, rows.n_threads, size=size, weights=weights)
+        Z = self._factor.Z
+        self.pos = np.ascontiguousarray(Z[:n_pos, Z.shape[1] - self._factor.n_last :])
+        roots = None if weights is None else np.sqrt(weights)
+        self.gram_unl = _core.tiled_gram(
+            Z[n_pos:] if roots is None else Z[n_pos:] * roots[:, None], n_threads=rows.n_threads
+        )
 
     def local(self, R: Any) -> NDArray[np.float64]:
-        return _local(self._factor, R[self._order][:, self._order], self.rows.n_threads)
+        return _local(self._factor.Z, R[self._order][:, self._order], self.rows.n_threads)
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
@@ -254,36 +328,78 @@ class KernelFeatures(Features):
 
     def share(self) -> None:
         self._shared  # noqa: B018 - computed when first looked at
+        self._factor.triangle  # noqa: B018
 
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        ordered = times_rows(betas, self._factor, n_threads=self.rows.n_threads, transpose=True)
-        found = np.empty_like(ordered)
-        found[:, self._order] = ordered
+    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.empty(self.rows.n)
+        found[self._order] = self._factor.Z @ beta
         return found
 
-    def expansions(
-        self,
-        betas: NDArray[np.float64],  # noqa: ARG002 - others look at it
-        coefs: NDArray[np.float64],
-        offsets: NDArray[np.float64],
-    ) -> list[dict[str, Any]]:
-        shared = self._shared
-        fields = []
-        for coef, offset in zip(coefs, offsets, strict=True):
-            one: dict[str, Any] = {"dual_coef": coef, "intercept": float(offset - self._mean @ coef)}
-            if self._kernel.name == "linear":
-                x = user_rows(self.rows.matrix.native)
-                fields.append({"coef": np.asarray(x.T @ coef).reshape(-1), "intercept": one["intercept"]})
-            else:
-                fields.append({**shared, **one})
-        return fields
+    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = on_rows[self._order] @ self._factor.Z
+        return found - lam * beta
+
+    def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return an a with Z'a = beta, on the rows in their own order."""
+        found: NDArray[np.float64] = np.empty(self.rows.n)
+        found[self._order] = self._factor.coefficients(beta)
+        return found
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        coef = self._coefs(beta)
+        coef -= coef.sum() * self.rows.share_unl  # of a sum of 0, from which the mean of the features goes out
+        return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._mean @ coef)}
 
 
-class NystroemFeatures(DenseFeatures):
+class WideFeatures(KernelFeatures):
+    """Rows of more columns than there are rows: those of their products, and w from them by the rows themselves.
+
+    With the factor Z of the products, V = X'a for Z'a = e has orthonormal columns and Z = X V, but for the rounding in
+    Z. All but Z is computed by X and V, so that a solution of what is asked of X is found and is known to be one.
+    """
+
+    def __init__(self, rows: Rows, kernel: Kernel) -> None:
+        self._x = CentredRows(rows)
+        x = self._x.x
+        native = x
+        if sp.issparse(x):
+            native = (x.data, np.require(x.indices, np.int32), np.require(x.indptr, np.int64), x.shape)
+        centred = copy(rows)
+        centred.matrix = replace(rows.matrix, native=native, dtype=np.dtype(np.float64))
+        super().__init__(centred, kernel)
+        self.rows = rows
+
+    def _w(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._x.back(self._coefs(beta))
+
+    def share(self) -> None:
+        self._factor.triangle  # noqa: B018 - computed when first looked at
+        self._x.lengths  # noqa: B018
+
+    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._x.times(self._w(beta))
+
+    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))
+        found: NDArray[np.float64] = self._factor.on_basis(along[self._order])
+        return found
+
+    def square(self, beta: NDArray[np.float64]) -> float:
+        w = self._w(beta)
+        return float(w @ w)
+
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
+        return self._x.misfit(on_rows, self._w(beta), lam, weight)
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        return self._x.fields(self._w(beta), offset)
+
+
+class NystroemFeatures(Features):
     """Rows that the kernel gives against some of them, the landmarks: z z' is K on the landmarks."""
 
     def __init__(self, rows: Rows, kernel: Kernel, landmarks: NDArray[np.int64]) -> None:
-        Features.__init__(self, rows)
+        super().__init__(rows)
         self._kernel, self._landmarks = kernel, landmarks
         z = kernel_columns(rows, kernel, landmarks)
         inner = np.ascontiguousarray(z[landmarks])
@@ -295,9 +411,14 @@ class NystroemFeatures(DenseFeatures):
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
         z = product(z, self._to_features, n_threads=rows.n_threads)
         self.residual = max(float((diagonal - np.einsum("ij,ij->i", z, z)).mean()), 0.0)
-        self.centre = z[rows.unl].mean(axis=0)
-        z -= self.centre
-        self._set(z)
+        self._centre: NDArray[np.float64] = rows.share_unl @ z
+        z -= self._centre
+        self._z = z
+        self.pos = taken_rows(z, rows.pos)
+        self.gram_unl = weighted_gram(z, rows.unl, rows.weights, rows.n_threads)
+
+    def local(self, R: Any) -> NDArray[np.float64]:
+        return _local(self._z, R, self.rows.n_threads)
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
@@ -306,17 +427,17 @@ class NystroemFeatures(DenseFeatures):
     def share(self) -> None:
         self._shared  # noqa: B018 - computed when first looked at
 
-    def expansions(
-        self,
-        betas: NDArray[np.float64],
-        coefs: NDArray[np.float64],  # noqa: ARG002 - others look at it
-        offsets: NDArray[np.float64],
-    ) -> list[dict[str, Any]]:
-        shared = self._shared
-        return [
-            {**shared, "dual_coef": self._to_features @ beta, "intercept": float(offset - self.centre @ beta)}
-            for beta, offset in zip(betas, offsets, strict=True)
-        ]
+    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._z @ beta
+        return found
+
+    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = on_rows @ self._z
+        return found - lam * beta
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        coef = self._to_features @ beta
+        return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
 
 
 def _check_squares(rows: Rows) -> None:
@@ -332,9 +453,9 @@ def open_features(
     rows: Rows, kernel: Kernel, n_components: int | None, generator: np.random.Generator | None
 ) -> Features:
     """Return the features that the kernel, the shape of X and `n_components` (of Nystroem's method) ask for."""
-    if kernel.name == "linear" and rows.matrix.n_features <= rows.n:
+    if kernel.name == "linear":
         _check_squares(rows)
-        return SparseFeatures(rows) if rows.matrix.is_sparse else DenseFeatures(rows)
+        return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)
     if generator is None:
@@ -410,7 +531,7 @@ def _squares(native: Native) -> NDArray[np.float64]:
 
 def expansion_rows(rows: Rows, kernel: Kernel, support: NDArray[np.int64]) -> dict[str, Any]:
     """Return the fields of a kernel expansion over some training rows, one copy of them for all models."""
-    fields: dict[str, Any] = {"support": support.astype(np.int64)}
+    fields: dict[str, Any] = {"support": rows.numbers[support]}
     if kernel.name not in {"linear", "precomputed"}:
         taken = take_rows(rows.matrix.native, support)
         names = ("support_data", "support_indices", "support_indptr")
@@ -470,6 +591,19 @@ def _local(z: NDArray[np.float64], R: Any, n_threads: int) -> NDArray[np.float64
             total[columns] += product(left, right, n_threads=n_threads, transpose_a=True)
     symmetric: NDArray[np.float64] = 0.5 * (total + total.T)
     return symmetric
+
+
+def weighted_gram(
+    z: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64] | None, n_threads: int
+) -> NDArray[np.float64]:
+    """Return Z'Z of some rows, each as often as its weight says."""
+    found: NDArray[np.float64] = np.zeros((z.shape[1],) * 2)
+    for block in row_strips(rows.size, z.shape[1]):
+        part = z[rows[block]]
+        if weights is not None:
+            part *= np.sqrt(weights[rows[block]])[:, None]
+        found += _core.tiled_gram(part, n_threads=n_threads)
+    return found
 
 
 def _to_dense(matrix: Any) -> NDArray[np.float64]:
