@@ -43,7 +43,7 @@ def test_the_rank_is_found():
         for n_first in (1, 5, 30):
             K = centred(X @ X.T, n_first)
             found = ordered_factor(K.copy(), n_first, 1, size=np.abs(X @ X.T).max())
-    Z, n_last = found.Z, found.n_last
+            Z, n_last = found.Z, found.n_last
             assert Z.shape[1] == rank
             assert n_last == min(rank, n_first)
             np.testing.assert_allclose(Z @ Z.T, K, atol=1e-10)

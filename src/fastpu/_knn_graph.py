@@ -114,7 +114,7 @@ class KNNGraph:
         W, R : csr_array of float64 of shape (n, n)
         """
         width = _check_sigma(sigma)
-        lengths = self.edges(mode, n_threads=n_threads)
+        self.edges(mode, n_threads=n_threads)
         if width is None:
             width = self.median(mode, n_threads=n_threads)
         squared, columns, row_start = self._edges[mode][0]

@@ -71,7 +71,10 @@ class Quadratic:
 
     def pull(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the derivative by f of all but the ridge and the targets."""
-        return np.asarray(self.weights * (f - self.mean(f)) + 2 * self.local.times(f))
+        apart: NDArray[np.float64] = f - self.mean(f)
+        apart *= self.weights
+        apart += np.multiply(2, self.local.times(f))
+        return apart
 
     def mean(self, f: NDArray[np.float64]) -> float:
         return float(self.weights @ f) / float(self.weights.sum())
@@ -199,10 +202,10 @@ class Smooth:
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the inverse of the factored matrix times a vector."""
-        found = right[None, :].copy()
+        found = right.copy()
         for transpose in (True, False):
-            _core.tiled_solve(self.factor, found, transpose=transpose, n_threads=self.features.rows.n_threads)
-        return found[0]
+            _core.tiled_solve(self.factor, found[None, :], transpose=transpose, n_threads=self.features.rows.n_threads)
+        return found
 
     def last(self) -> NDArray[np.float64]:
         """Return H, of which H H' = Z_p (matrix)^-1 Z_p'."""

@@ -87,7 +87,7 @@ class PualRound:
 
 @dataclass(frozen=True)
 class Point:
-    """The parameters of one model; a sigma of `MEDIAN` stands for the median of the graph's edges, until that is known."""
+    """The parameters of one model; until the graph is known, a sigma of `MEDIAN` stands for that of its edges."""
 
     C_pos: float
     C_unl: float
@@ -160,7 +160,8 @@ def check_pual_options(
 def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
     """Return the points that numbers and sequences of numbers, all of one length, stand for, and whether it is one.
 
-    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma; a number goes with every entry of the sequences.
+    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma; a number goes with every entry of the
+    sequences.
     """
     columns: dict[str, list[float]] = {}
     lengths: dict[str, int] = {}

@@ -1,8 +1,8 @@
 """Feature vectors z of the training rows with z'z = K, and what all problems of the PUAL family take from them.
 
-All have the (weighted) mean of the unlabelled rows at 0, which moves the intercept alone. The positives come first, and their
-rows may have entries in the last columns only: a Cholesky factor whose columns are eliminated in this order then gives
-what is asked of the positives from its last block.
+All have the mean of the unlabelled rows, by their weights, at 0, which moves the intercept alone. The positives come
+first, and their rows may have entries in the last columns only: a Cholesky factor whose columns are eliminated in this
+order then gives what is asked of the positives from its last block.
 """
 
 from __future__ import annotations
