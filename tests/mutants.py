@@ -43,6 +43,7 @@ MODULES = {
     ],
     "_calibration": ["test_calibration.py", "test_probabilities.py"],
     "_capabilities": ["test_readme.py", "test_degenerate.py"],
+    "_centring": ["test_least_squares_scale.py"],
     "_coding": ["test_labels.py", "test_input_labels.py"],
     "_estimator_arguments": ["test_estimators.py"],
     "_estimator_auc": ["test_estimators.py"],
@@ -65,6 +66,7 @@ MODULES = {
     "_knn_graph": ["test_knn_graph.py", "test_knn_similarity.py", "test_knn_graph_promises.py"],
     "_large_margin": ["test_large_margin_engine.py", "test_large_margin_running.py"],
     "_least_squares": ["test_ls_auc.py", "test_gllc.py", "test_bls_svm.py"],
+    "_ls_arguments": ["test_ls_auc.py", "test_ls_auc_promises.py"],
     "_ls_auc": ["test_ls_auc.py", "test_ls_auc_promises.py"],
     "_ls_moments": ["test_ls_auc.py", "test_ls_auc_promises.py"],
     "_mapping": [
@@ -98,6 +100,7 @@ MODULES = {
     "_pu_splits": ["test_pu_splits.py"],
     "_pual": ["test_pual.py", "test_pual_errors.py"],
     "_pual_arguments": ["test_pual_errors.py", "test_pual.py"],
+    "_pual_rows": ["test_pual.py", "test_gllc.py", "test_pual_promises.py", "test_bls_svm.py"],
     "_pual_features": ["test_pual.py", "test_gllc.py", "test_pual_promises.py"],
     "_pual_graph": ["test_pual.py", "test_pual_promises.py"],
     "_pual_paper": ["test_pual_paper.py"],

@@ -9,7 +9,7 @@ import numpy as np
 from fastpu import _core
 from fastpu._pual import Quadratic, Smooth, Solved, closed_form, is_right
 from fastpu._pual_arguments import PualRound
-from fastpu._pual_features import empty, row_strips
+from fastpu._pual_rows import empty, row_strips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

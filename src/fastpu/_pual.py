@@ -12,8 +12,9 @@ from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
 from fastpu._kernels import check_kernel_matrix, resolve_gamma, take_rows
 from fastpu._progress import make_callback
-from fastpu._pual_features import Features, Rows, empty, in_fours, open_features, row_strips
+from fastpu._pual_features import Features, open_features
 from fastpu._pual_graph import open_graph
+from fastpu._pual_rows import Rows, empty, in_fours, row_strips
 from fastpu._side_by_side import side_by_side
 from fastpu._validate import check_labels, check_sample_weight
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
@@ -202,9 +203,10 @@ class Smooth:
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the inverse of the factored matrix times a vector."""
-        found = right.copy()
+        found: NDArray[np.float64] = right.copy()
+        rows = found[None, :]
         for transpose in (True, False):
-            _core.tiled_solve(self.factor, found[None, :], transpose=transpose, n_threads=self.features.rows.n_threads)
+            _core.tiled_solve(self.factor, rows, transpose=transpose, n_threads=self.features.rows.n_threads)
         return found
 
     def last(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from fastpu._validate import check_int
 
 if TYPE_CHECKING:
     from fastpu._kernels import Kernel
-    from fastpu._pual_features import Rows
+    from fastpu._pual_rows import Rows
 
 __all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from fastpu._ls_auc import Point, check_basis, check_lams, fit_points, open_rows, require_groups
+from fastpu._ls_arguments import check_basis, check_lams
+from fastpu._ls_auc import Point, fit_points, open_rows, require_groups
 from fastpu._ls_moments import Form
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._sharing import shares_work

@@ -12,9 +12,9 @@ from fastpu import _core
 from fastpu._params import forced_isa
 from fastpu._pual import Quadratic, Smooth, Solved, fit_points, is_right, record_of
 from fastpu._pual_arguments import PualRound, check_parameter, check_points, check_pual_options
-from fastpu._pual_features import times_rows
 from fastpu._pual_graph import check_graph
 from fastpu._pual_paper import PaperAdmm, fit_paper_points
+from fastpu._pual_rows import times_rows
 from fastpu._sharing import shares_work
 from fastpu._validate import check_choice, check_float, check_int
 
