@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu import _core
-from fastpu._pual import Quadratic, Smooth, Solved, closed_form, is_right
+from fastpu._pual import Solved, closed_form
 from fastpu._pual_arguments import PualRound
+from fastpu._pual_quadratic import Quadratic, Smooth, is_right
 from fastpu._pual_rows import empty, row_strips
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu._pual import Hook, Local
+    from fastpu._pual import Hook
     from fastpu._pual_arguments import Point
     from fastpu._pual_features import Features
+    from fastpu._pual_quadratic import Local
 
 __all__ = ["solve_least_squares"]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
 from fastpu._kernels import check_kernel_matrix, resolve_gamma, take_rows
 from fastpu._progress import make_callback
 from fastpu._pual_features import Features, open_features
 from fastpu._pual_graph import open_graph
-from fastpu._pual_rows import Rows, empty, in_fours, row_strips
+from fastpu._pual_quadratic import Local
+from fastpu._pual_rows import Rows
 from fastpu._side_by_side import side_by_side
 from fastpu._validate import check_labels, check_sample_weight
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
@@ -30,20 +29,13 @@ if TYPE_CHECKING:
     from fastpu._pual_arguments import Point, PualOptions, PualRound
     from fastpu._pual_graph import Graph
 
-__all__ = ["Local", "Quadratic", "Smooth", "Solved", "fit_points", "is_right", "open_rows"]
+__all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "record_of"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
 
 _SHORT = 1.5e10  # multiplications of a part, some 0.1 s, that Ctrl-C has to wait for where several are worked on
-_BLOCK = 256  # rows that are copied at a time
-_LEAST_PIVOT = 1e-14  # of its diagonal entry: a smaller one is rounding
-_SWEEPS, _STEPS = 4, 20  # most residuals of rows that are computed afresh, and steps of conjugate gradients after each
-_EXCESS = 1e-25  # of the right side's product with f: relative errors of scores of some 1e-12
-_MISFIT = 1e-8  # cosine of a column and what is left of the rows: far above rounding
-_LOST = 1e-9  # of the objective: an excess that is told
 _NO_NEIGHBOURS = 1e-6  # mean weight of an edge: what it adds to a sum of losses cannot be seen
-_NOISE = 1e-13  # of the terms of a sum that may cancel
 
 
 @dataclass(frozen=True)
@@ -55,178 +47,6 @@ class Solved:
     offset: float
     scores: NDArray[np.float64]
     record: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Quadratic:
-    """What is minimised where a dual variable or a squared loss stands for each row's loss, the intercept gone.
-
-    ``1/2 sum_i weights_i (f_i - mean)^2 + f'Rf + lam/2 |w|^2 - targets'f`` for f = z'w, and the mean by the weights.
-    """
-
-    features: Features
-    local: Local
-    lam: float
-    weights: NDArray[np.float64]
-    targets: NDArray[np.float64]  # of a sum of 0
-
-    def pull(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the derivative by f of all but the ridge and the targets."""
-        apart: NDArray[np.float64] = f - self.mean(f)
-        apart *= self.weights
-        apart += np.multiply(2, self.local.times(f))
-        return apart
-
-    def mean(self, f: NDArray[np.float64]) -> float:
-        return float(self.weights @ f) / float(self.weights.sum())
-
-    def solve(self, smooth: Smooth, beta: NDArray[np.float64]) -> Minimum:
-        """Return the minimum from a first guess, by conjugate gradients that `smooth` prepares, and what it lacks.
-
-        The guess is right but for the rounding in the matrix that `smooth` factors, a matter of the squares of the
-        condition of X; the residual here is that of the training rows.
-        """
-        features = self.features
-        best: Minimum | None = None
-        for _ in range(_SWEEPS):
-            f = features.scores(beta)
-            pull = self.pull(f)
-            on_rows = self.targets - pull
-            rest = features.slope(on_rows, beta, self.lam)
-            step = smooth.solve(rest)
-            excess = float(rest @ step)
-            if best is None or excess < best.excess:
-                weight = float(self.weights.max())
-                size = (float(np.linalg.norm(self.targets)) + float(np.linalg.norm(pull))) / math.sqrt(weight)
-                misfit = features.misfit(on_rows, beta, self.lam, weight) / max(size, 1e-300)
-                best = Minimum(beta, f, excess, misfit)
-            if not excess > _EXCESS * abs(float(self.targets @ f)):
-                break
-            first = excess
-            for _ in range(_STEPS):
-                image = -features.slope(-self.pull(features.scores(step)), step, self.lam)
-                curvature = float(step @ image)
-                if not curvature > 0:
-                    break
-                beta = beta + excess / curvature * step
-                rest = rest - excess / curvature * image
-                ahead = smooth.solve(rest)
-                last, excess = excess, float(rest @ ahead)
-                if not _EXCESS * first < excess < np.inf:
-                    break
-                step = ahead + excess / last * step
-        if best is None:
-            raise AssertionError("there is a first sweep")
-        return best
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """A minimum, its f on the rows, twice the excess of its value, and how much of the rows one column could still fit.
-
-    The latter is a cosine: what is left of the rows has to be orthogonal to every column, but for the ridge.
-    """
-
-    beta: NDArray[np.float64]
-    f: NDArray[np.float64]
-    excess: float
-    misfit: float
-
-
-class Local:
-    """The neighbours' term for one sigma: R, and Z'RZ; both None where there is none."""
-
-    def __init__(self, R: Any, gram: NDArray[np.float64] | None) -> None:
-        self.R, self.gram = R, gram
-        self._last: tuple[float, NDArray[np.float64]] | None = None
-
-    def with_unlabelled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
-        """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
-        if self._last is None or self._last[0] != C_unl:
-            self._last = None  # its memory is wanted
-            matrix = empty(features.gram_unl.shape, "the matrix of the unlabelled rows")
-            for rows in row_strips(*matrix.shape):
-                np.multiply(features.gram_unl[rows], 2 * C_unl, out=matrix[rows])
-                if self.gram is not None:
-                    matrix[rows] += self.gram[rows]
-                    matrix[rows] += self.gram[rows]
-            self._last = C_unl, matrix
-        return self._last[1]
-
-    def times(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | float:
-        return 0.0 if self.R is None else np.asarray(self.R @ scores)
-
-    def value(self, scores: NDArray[np.float64]) -> float:
-        """Return f'Rf."""
-        return 0.0 if self.R is None else max(float(scores @ self.times(scores)), 0.0)
-
-
-class Smooth:
-    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place.
-
-    Where the digits of float64 do not tell the matrix from one that is not positive definite, a share of each diagonal
-    entry is added, which knows no scale; `Quadratic.solve` makes up for it.
-    """
-
-    def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
-        self.features = features
-        matrix = local.with_unlabelled(features, point.C_unl)
-        n_last = 0 if more is None else len(more)
-        diagonal = np.diagonal(matrix).copy()
-        if more is not None:
-            diagonal[-n_last:] += np.diagonal(more)
-        if not np.isfinite(diagonal).all():
-            raise ValueError(
-                f"X must have entries so small that their squares do not overflow, with "
-                f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
-            )
-        self.factor = features.scratch
-        share = 0.0
-        while True:
-            for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
-                end = first + _BLOCK
-                self.factor[first:end, :end] = matrix[first:end, :end]
-            if more is not None:
-                corner = self.factor[-n_last:, -n_last:]
-                for first in range(0, n_last, _BLOCK):
-                    end = first + _BLOCK
-                    corner[first:end, :end] += more[first:end, :end]
-            whole = diagonal + np.maximum(point.lam, share * diagonal)
-            np.fill_diagonal(self.factor, whole)
-            if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
-                pivots = np.diagonal(self.factor) ** 2 / whole
-                if share > 0 or float(pivots.min()) > _LEAST_PIVOT:
-                    break
-            share = max(10 * share, _LEAST_PIVOT)
-            if share > 1:
-                raise AssertionError("a matrix with so large a diagonal is positive definite")
-
-    def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the inverse of the factored matrix times a vector."""
-        found: NDArray[np.float64] = right.copy()
-        rows = found[None, :]
-        for transpose in (True, False):
-            _core.tiled_solve(self.factor, rows, transpose=transpose, n_threads=self.features.rows.n_threads)
-        return found
-
-    def last(self) -> NDArray[np.float64]:
-        """Return H, of which H H' = Z_p (matrix)^-1 Z_p'."""
-        n_last = self.features.pos.shape[1]
-        H: NDArray[np.float64] = self.features.pos.copy()
-        corner = np.ascontiguousarray(self.factor[-n_last:, -n_last:])
-        _core.tiled_solve(corner, H, transpose=True, n_threads=self.features.rows.n_threads)
-        return H
-
-    def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the solutions of factor' beta = (0, last), in rows."""
-        right = np.zeros((len(last), self.features.rank))
-        right[:, -last.shape[1] :] = last
-
-        def solve(few: NDArray[np.float64]) -> NDArray[np.float64]:
-            _core.tiled_solve(self.factor, few, transpose=False, n_threads=self.features.rows.n_threads)
-            return few
-
-        return in_fours(right, solve)
 
 
 # ------------------------------------------------------------------------------------------------ many points
@@ -427,11 +247,6 @@ def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) ->
     """Return what a model keeps where there was nothing to iterate."""
     history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
     return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}
-
-
-def is_right(gap: float, objective: float, size: float, misfit: float, tol: float) -> bool:
-    """Tell whether a gap and a gradient are what `tol` and rounding leave, in sums whose terms add up to `size`."""
-    return gap <= max(tol, _LOST) * objective + _NOISE * size and misfit <= _MISFIT
 
 
 # ---------------------------------------------------------------------------------------------------- warnings

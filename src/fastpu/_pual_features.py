@@ -87,6 +87,10 @@ class Features(ABC):
         """Return Z'RZ."""
 
     @abstractmethod
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the feature vectors of some rows."""
+
+    @abstractmethod
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return z'beta for each training row."""
 
@@ -123,6 +127,9 @@ class LinearFeatures(Features):
         found = to_dense(x.T @ (R @ x))
         symmetric: NDArray[np.float64] = 0.5 * (found + found.T)
         return symmetric
+
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._x.block(numbers)
 
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._x.times(beta)
@@ -187,6 +194,9 @@ class KernelFeatures(Features):
     def share(self) -> None:
         self._shared  # noqa: B018 - computed when first looked at
         self._factor.triangle  # noqa: B018
+
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._factor.Z[np.argsort(self._order)[numbers]]
 
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         found: NDArray[np.float64] = np.empty(self.rows.n)
@@ -284,6 +294,9 @@ class NystroemFeatures(Features):
 
     def share(self) -> None:
         self._shared  # noqa: B018 - computed when first looked at
+
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._z[numbers]
 
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         found: NDArray[np.float64] = self._z @ beta

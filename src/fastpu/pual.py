@@ -10,10 +10,11 @@ import numpy as np
 
 from fastpu import _core
 from fastpu._params import forced_isa
-from fastpu._pual import Quadratic, Smooth, Solved, fit_points, is_right, record_of
+from fastpu._pual import Solved, fit_points, record_of
 from fastpu._pual_arguments import PualRound, check_parameter, check_points, check_pual_options
 from fastpu._pual_graph import check_graph
 from fastpu._pual_paper import PaperAdmm, fit_paper_points
+from fastpu._pual_quadratic import Quadratic, Smooth, is_right
 from fastpu._pual_rows import times_rows
 from fastpu._sharing import shares_work
 from fastpu._validate import check_choice, check_float, check_int
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from fastpu._pual import Hook, Local
+    from fastpu._pual import Hook
     from fastpu._pual_arguments import LocalArguments, Point, Sigmas, Values
     from fastpu._pual_features import Features
+    from fastpu._pual_quadratic import Local
     from fastpu.pual_machine import PualMachine
 
     class PualArguments(LocalArguments, total=False):
@@ -271,10 +273,22 @@ class _How:
     mu: float
 
     def solve(self, features: Features, local: Local, points: Sequence[Point], hook: Hook) -> list[Solved]:
-        """Solve for points that differ in C_pos alone."""
+        """Solve for points that differ in C_pos alone; again, with a sharper factor, if the rows find them wrong."""
+        smooth = Smooth(features, local, points[0])
+        solved = self._solve_with(smooth, features, local, points, hook)
+        if all(one.record["status"] != "precision" for one in solved):
+            return solved
+        smooth.sharpen(local, points[0].lam, np.where(features.rows.is_unl, 2 * points[0].C_unl, 0.0))
+        again = self._solve_with(smooth, features, local, points, hook)
+        if again[-1].record["status"] == "callback":
+            return again
+        return [min(pair, key=lambda one: float(one.record["gap"])) for pair in zip(solved, again, strict=True)]
+
+    def _solve_with(
+        self, smooth: Smooth, features: Features, local: Local, points: Sequence[Point], hook: Hook
+    ) -> list[Solved]:
         n_threads = features.rows.n_threads
         n_unl, C_unl = features.rows.unl.size, points[0].C_unl
-        smooth = Smooth(features, local, points[0])
         H = smooth.last()
         with_intercept = np.empty((H.shape[0], H.shape[1] + 1))
         with_intercept[:, :-1] = H
@@ -307,7 +321,7 @@ class _How:
         targets = np.full(rows.n, -total / n_unl)
         targets[rows.pos] = alpha
         quadratic = Quadratic(features, local, point.lam, np.where(rows.is_unl, 2 * C_unl, 0.0), targets)
-        minimum = quadratic.solve(smooth, beta)
+        minimum = quadratic.solve(smooth, beta, 0.01 * self.tol * found["objective"])
         offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
         scores = minimum.f + offset
         lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
@@ -315,10 +329,11 @@ class _How:
         ridge = 0.5 * point.lam * features.square(minimum.beta)
         objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + local.value(minimum.f)
         gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
-        size = float(hinge.sum() + np.abs(alpha * lacks).sum())
+        size = point.C_pos * alpha.size + C_unl * n_unl
         record = record_of({**found, "objective": objective, "gap": gap})
-        if record["status"] == "gap" and not is_right(gap, objective, size, minimum.misfit, 2 * self.tol):
-            record["status"] = "precision"
+        if record["status"] in {"gap", "precision"}:
+            right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
+            record["status"] = "gap" if right else "precision"
         return Solved(point, minimum.beta, offset, scores, record)
 
     def _one(self, dual: _core.PualDual, point: Point, hook: Hook) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class PualMachine(KernelExpansion):
     n_iter : int
         Rounds, steps or iterations of the solver; 0 where there is a closed form.
     status : str
-        "gap" (`gap` <= tol * objective), "closed_form", "residual" (of the paper's kernel form: the residuals are below
+        "gap" (`gap` <= 2 tol * objective, or what rounding leaves of the sum of the losses), "closed_form", "residual" (of the paper's kernel form: the residuals are below
         tol), "max_iter", "precision" (rounding left nothing to gain before tol was met), "diverged" (of the paper's
         kernel form: the step is too large) or "callback".
     converged : bool
