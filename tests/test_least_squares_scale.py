@@ -220,8 +220,11 @@ def test_absent_rows_of_a_kernel_matrix():
 
 def test_weights_that_leave_a_group_out():
     X, y = pu_rows(40, 4)
-    refused(ValueError, "sample_weight must be > 0 for some positive row, got zeros for all of them",
-            fastpu.fit_bls_svm, X, y, sample_weight=(y == 0) * 1.0)  # fmt: skip
+    fit, none, tiny = fastpu.fit_bls_svm, (y == 0) * 1.0, np.full(40, 1e-200)
+    refused(ValueError, "the sum of sample_weight over positive rows must be a finite number > 0, got 0.0",
+            fit, X, y, sample_weight=none)  # fmt: skip
+    refused(ValueError, "the sum of sample_weight over positive rows must be between 1e-100 and 1e+100",
+            fit, X, y, sample_weight=tiny)  # fmt: skip
     refused(ValueError, "sample_weight must be >= 0", fastpu.fit_bls_svm, X, y, sample_weight=-np.ones(40))
 
 

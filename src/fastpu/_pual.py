@@ -10,6 +10,7 @@ import numpy as np
 from fastpu._blas_threads import one_blas_thread
 from fastpu._kernels import check_kernel_matrix, resolve_gamma, take_rows
 from fastpu._progress import make_callback
+from fastpu._pual_arguments import check_parameter
 from fastpu._pual_features import Features, open_features
 from fastpu._pual_graph import open_graph
 from fastpu._pual_quadratic import Local
@@ -64,12 +65,12 @@ def open_rows(X: object, y: object, options: PualOptions, sample_weight: object 
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     numbers = np.arange(matrix.n_rows, dtype=np.int64)
+    if weights is not None:
+        for group, name in ((1, "positive"), (0, "unlabelled")):
+            check_parameter(f"the sum of sample_weight over {name} rows", float(weights[labels == group].sum()))
     if weights is not None and not weights.all():
         numbers = np.flatnonzero(weights).astype(np.int64)
         labels, weights = labels[numbers], weights[numbers]
-        for group, name in ((1, "positive"), (0, "unlabelled")):
-            if not (labels == group).any():
-                raise ValueError(f"sample_weight must be > 0 for some {name} row, got zeros for all of them")
         native: Any = take_rows(matrix.native, numbers)
         if options.kernel.name == "precomputed":
             native = np.ascontiguousarray(native[:, numbers])
