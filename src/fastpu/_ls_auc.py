@@ -52,6 +52,7 @@ __all__ = ["Point", "Rows", "fit_points", "open_rows", "require_groups"]
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
 _CORRECTIONS = 2  # of a direct solution: the second one makes up for matrices that have half of their digits
+_EXACT = 1e-15  # relative: a residual that is not worth a correction
 _RESIDUAL = 1e-6  # relative: what a direct solution must not exceed
 
 
@@ -301,8 +302,12 @@ def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
     status, smallest = "closed_form", None
     if info == 0 and float(pivots.min()) ** 2 > size * np.finfo(float).eps * float(pivots.max()) ** 2:
         coef = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
+        rest = right - image(coef)
         for _ in range(_CORRECTIONS):
-            coef = coef + scipy.linalg.cho_solve((factor, True), right - image(coef), check_finite=False)
+            if not _norm(rest) > _EXACT * _norm(right):
+                break
+            coef = coef + scipy.linalg.cho_solve((factor, True), rest, check_finite=False)
+            rest = right - image(coef)
     else:
         values, vectors = symmetric_eigen(matrix)
         limit = size * np.finfo(float).eps * float(np.abs(values).max())
@@ -314,7 +319,7 @@ def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
         status = "indefinite" if point.form.may_be_indefinite and float(values[0]) < -limit else "singular"
         if status == "indefinite":
             smallest = float(symmetric_eigen(form_matrix(point.form, moments, point.lam))[0][0])
-    rest = right - image(coef)
+        rest = right - image(coef)
     scale = _norm(right)
     residual = _norm(rest) / scale if scale else 0.0
     if status != "indefinite" and residual > _RESIDUAL:
