@@ -16,7 +16,7 @@ _FILLED = 0.5  # share of the rows that have an entry: with fewer, zeros keep th
 
 
 def shifted_csr(x: Any, rows: NDArray[np.int64]) -> tuple[Any, NDArray[np.float64]]:
-    """Return a float64 CSR array and the shift of each column, which add up to the rows `x`.
+    """Return a CSR array, of float64 if anything is shifted, and the shift of each column: they add up to the rows `x`.
 
     The columns that are filled in more than half of `rows` are shifted by the mean of their entries there, and are
     filled wholly in what is returned: it has at most twice the entries of these rows. The others have at least as many
@@ -32,6 +32,7 @@ def shifted_csr(x: Any, rows: NDArray[np.int64]) -> tuple[Any, NDArray[np.float6
     shift[filled] = sums[filled] / counts[filled]
     is_filled = np.zeros(x.shape[1], dtype=bool)
     is_filled[filled] = True
+    x = x.astype(np.float64, copy=False)
     dense = x[:, filled].toarray() - shift[filled]
     kept = ~is_filled[x.indices]
     starts = np.concatenate([[0], np.cumsum(kept)])[x.indptr]

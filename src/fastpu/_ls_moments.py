@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastpu._centring import shifted_csr
-from fastpu._kernels import convert_rows, row_blocks, slice_rows, take_rows, user_rows
+from fastpu._kernels import row_blocks, slice_rows, take_rows, user_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +112,7 @@ class CentredRows:
 
     def __init__(self, native: Native) -> None:
         if isinstance(native, tuple):
-            x = user_rows(convert_rows(native, np.dtype(np.float64), sparse=True))
+            x = user_rows(native)
             moved, _ = shifted_csr(x, np.arange(x.shape[0]))
             indices, indptr = np.require(moved.indices, np.int32), np.require(moved.indptr, np.int64)
             self.native: Native = (moved.data, indices, indptr, moved.shape)
@@ -130,7 +130,7 @@ class CentredRows:
         """Return consecutive rows in float64."""
         part = slice_rows(self.native, rows)
         if isinstance(part, tuple):
-            return user_rows(part)
+            return user_rows(part).astype(np.float64, copy=False)
         return np.subtract(part, self._origin, dtype=np.float64)
 
     def times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:

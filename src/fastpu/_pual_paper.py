@@ -212,7 +212,7 @@ def fit_paper_points(
         paper = PaperKernel.of(rows, kernel)
         models = []
         for point in points:
-            models.append(solver(paper, options, point, hook))
+            models.append(solver(paper, options, point.with_sigma(None), hook))
             if models[-1].status == "callback":
                 break
     warn(

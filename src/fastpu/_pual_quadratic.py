@@ -83,11 +83,11 @@ class Quadratic:
         return float(self.weights @ f) / float(self.weights.sum())
 
     def solve(self, smooth: Smooth, beta: NDArray[np.float64], enough: float = 0.0) -> Minimum:
-        """Return the minimum from a first guess, by conjugate gradients that `smooth` prepares, and what it lacks.
+        """Return the minimum from a first guess, by conjugate gradients preconditioned by `smooth`, and what it lacks.
 
-        An excess of `enough` of the value ends them.
-        The guess is right but for the rounding in the matrix that `smooth` factors, a matter of the squares of the
-        condition of X; the residual here is that of the training rows.
+        The guess is right but for the rounding in the matrix that `smooth` factors, which has the square of the
+        condition number of X. The residual here is computed from the training rows. An excess of at most `enough` ends
+        the steps.
         """
         features = self.features
         best: Minimum | None = None
