@@ -100,6 +100,7 @@ MODULES = {
     "_pu_splits": ["test_pu_splits.py"],
     "_pual": ["test_pual.py", "test_pual_errors.py"],
     "_pual_arguments": ["test_pual_errors.py", "test_pual.py"],
+    "_pual_quadratic": ["test_pual.py", "test_gllc.py", "test_least_squares_scale.py"],
     "_pual_rows": ["test_pual.py", "test_gllc.py", "test_pual_promises.py", "test_bls_svm.py"],
     "_pual_features": ["test_pual.py", "test_gllc.py", "test_pual_promises.py"],
     "_pual_graph": ["test_pual.py", "test_pual_promises.py"],

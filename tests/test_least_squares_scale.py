@@ -126,13 +126,15 @@ def test_two_rows_of_many_thousands():
 
 
 @each_form
-@pytest.mark.parametrize("fit", [fastpu.fit_bls_svm, fastpu.fit_gllc])
+@pytest.mark.parametrize("fit", [fastpu.fit_bls_svm, fastpu.fit_gllc, fastpu.fit_pual])
 def test_more_columns_than_rows_of_millions(fit, form):
     X, y = pu_rows(40, 200)
     scores = fit(form(X), y, lam=2.0**-40).decision_function(X)
     model = fit(form(X * 2.0**20), y)
     assert model.converged
     np.testing.assert_allclose(model.decision_function(X * 2.0**20), scores, atol=SCALE_TOL)
+    # Without a ridge to speak of: the same as with one that is a million times larger.
+    np.testing.assert_allclose(scores, fit(form(X), y, lam=2.0**-20).decision_function(X), atol=1e-5)
     if fit is fastpu.fit_bls_svm:
         np.testing.assert_allclose(scores, np.where(y == 1, 1, -1), atol=1e-6)
 
