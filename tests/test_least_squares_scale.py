@@ -170,6 +170,16 @@ def test_what_float64_cannot_solve_is_told(form):
         assert (model.status, model.converged) == ("precision", False)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.ConvergenceWarning")
+def test_neighbours_of_rows_of_any_size_alone():
+    """With hardly a cost or a ridge the matrix is that of the neighbours, which rounding may leave indefinite."""
+    for seed in range(20):
+        X, y = pu_rows(24, 13, seed=seed)
+        X *= 10.0 ** np.random.default_rng(seed).integers(-8, 9, size=13)
+        model = fastpu.fit_pual(X, y, C_unl=1e-60, lam=1e-50)
+        assert np.isfinite(model.decision_function(X)).all()
+
+
 def test_many_columns_of_any_size_are_solved_by_steps(monkeypatch):
     X, y = pu_rows(80, 6)
     signs, large = np.where(y == 1, 1, -1), X * 10.0 ** np.array([-8, 8, 0, 3, -3, 5])

@@ -13,6 +13,8 @@ from fastpu import _core
 from fastpu._pual_rows import empty, in_fours, row_strips
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fastpu._pual_arguments import Point
@@ -141,7 +143,7 @@ class Smooth:
     """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place.
 
     Where the digits of float64 do not tell the matrix from one that is not positive definite, a share of each diagonal
-    entry is added, which knows no scale; `Quadratic.solve` makes up for it.
+    entry is added, which is the same share at every scale of a column; `Quadratic.solve` makes up for it.
     """
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
@@ -157,8 +159,7 @@ class Smooth:
                 f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
             )
         self.factor = features.scratch
-        share = 0.0
-        while True:
+        for ridge in _ridges(diagonal):
             for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
                 end = first + _BLOCK
                 self.factor[first:end, :end] = matrix[first:end, :end]
@@ -167,15 +168,16 @@ class Smooth:
                 for first in range(0, n_last, _BLOCK):
                     end = first + _BLOCK
                     corner[first:end, :end] += more[first:end, :end]
-            whole = diagonal + np.maximum(point.lam, share * diagonal)
+            whole = diagonal + np.maximum(point.lam, ridge)
             np.fill_diagonal(self.factor, whole)
             if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
                 pivots = np.diagonal(self.factor) ** 2 / whole
-                if share > 0 or float(pivots.min()) > _LEAST_PIVOT:
-                    break
-            share = max(10 * share, _LEAST_PIVOT)
-            if share > 1:
-                raise AssertionError("a matrix with so large a diagonal is positive definite")
+                if ridge.any() or float(pivots.min()) > _LEAST_PIVOT:
+                    return
+        raise ValueError(
+            f"X must have columns of one size with C_unl = {point.C_unl:g} and lam = {point.lam:g}, got some whose "
+            f"squares have no digit left beside those of others; scale the features of X"
+        )
 
     def sharpen(self, local: Local, lam: float, weights: NDArray[np.float64]) -> None:
         """Factor the same matrix without making it, by orthogonal transformations of its roots.
@@ -227,6 +229,16 @@ class Smooth:
             return few
 
         return in_fours(right, solve)
+
+
+def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Yield what to add to a diagonal: nothing, then shares of each entry, and of the largest one at last.
+
+    The last ones are for neighbours' terms that are all rounding, and are worth what the certificate says.
+    """
+    yield np.zeros(diagonal.size)
+    for base in (diagonal, np.full(diagonal.size, float(diagonal.max()))):
+        yield from (base * 10.0**exponent for exponent in range(-14, 2))
 
 
 def _with_rows(upper: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
