@@ -281,7 +281,7 @@ _local = {"many": True, "bad": (*_TOO_FAR, ([], ValueError), ([1.0, 0.0], ValueE
 _set(_PUAL, kernel=choice(*_KERNELS, function=True, changes=("poly", "rbf", "other")))
 _set(_PUAL, C_pos=positive(changes=(0.02,), **_local), C_unl=positive(changes=(0.02,), **_local))
 _set(_PUAL, lam=positive(changes=(30.0,), **_local))
-_set("fit_pual fit_gllc", sigma=positive(changes=(0.1,), **_local))
+_set("fit_pual fit_gllc", sigma=positive(words=("median",), changes=(0.1,), **_local))
 _admm = {"kernel": "rbf", "solver": "admm"}
 _set("fit_pual", tol=share(changes=(0.9,), where=_admm), max_iter=integer(1, none=True, changes=(1,), where=_admm))
 _set("fit_pual", solver=choice("auto", "exact", "admm", changes=("admm",), where={"kernel": "rbf"}))

@@ -108,7 +108,7 @@ def test_graphs_of_several_blocks_are_those_of_the_formula(mode, rng):
 @each_mode
 def test_rows_with_many_neighbours(k, mode, rng):
     X = rng.normal(size=(100, 3))
-    W, R = fastpu.knn_similarity(X, n_neighbors=k, mode=mode)
+    W, R = fastpu.knn_similarity(X, n_neighbors=k, sigma=1.0, mode=mode)
     np.testing.assert_allclose(W.toarray(), oracle.similarity(X, k, 1.0, mode)[0], rtol=1e-13)
     assert_valid(W, R, 100, k, mode)
 

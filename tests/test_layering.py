@@ -82,6 +82,8 @@ FAMILIES = {
     "_pual_features.py",
     "_pual_graph.py",
     "_pual_paper.py",
+    "_pual_quadratic.py",
+    "_pual_rows.py",
     "_svm.py",
     "_svm_fit.py",
     "_svm_path.py",

@@ -29,7 +29,8 @@ def kernel(n: int, d: int, gamma: float, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("gamma", [1e-6, 0.01, 0.5, 100.0])
 def test_it_is_a_factor_with_zeros_where_they_belong(gamma, n_first):
     K = centred(kernel(60, 3, gamma), n_first)
-    Z, n_last = ordered_factor(K.copy(), n_first, 2, size=1.0)
+    found = ordered_factor(K.copy(), n_first, 2, size=1.0)
+    Z, n_last = found.Z, found.n_last
     np.testing.assert_allclose(Z @ Z.T, K, rtol=0, atol=TOL)
     assert not Z[:n_first, : Z.shape[1] - n_last].any()
     assert Z.shape[1] <= 59
@@ -41,7 +42,8 @@ def test_the_rank_is_found():
         X = rng.normal(size=(40, rank))
         for n_first in (1, 5, 30):
             K = centred(X @ X.T, n_first)
-            Z, n_last = ordered_factor(K.copy(), n_first, 1, size=np.abs(X @ X.T).max())
+            found = ordered_factor(K.copy(), n_first, 1, size=np.abs(X @ X.T).max())
+            Z, n_last = found.Z, found.n_last
             assert Z.shape[1] == rank
             assert n_last == min(rank, n_first)
             np.testing.assert_allclose(Z @ Z.T, K, atol=1e-10)
@@ -51,13 +53,14 @@ def test_rows_that_repeat():
     K = np.tile(kernel(20, 2, 0.3), (3, 3))
     for n_first in (4, 20, 50):
         C = centred(K, n_first)
-        Z, _ = ordered_factor(C.copy(), n_first, 2, size=1.0)
+        Z = ordered_factor(C.copy(), n_first, 2, size=1.0).Z
         assert Z.shape[1] <= 20
         np.testing.assert_allclose(Z @ Z.T, C, atol=1e-11)
 
 
 def test_nothing_is_a_column_of_zeros():
-    Z, n_last = ordered_factor(np.zeros((5, 5)), 2, 1, size=1.0)
+    found = ordered_factor(np.zeros((5, 5)), 2, 1, size=1.0)
+    Z, n_last = found.Z, found.n_last
     assert Z.shape == (5, 1)
     assert n_last == 1
     assert not Z.any()
@@ -68,7 +71,7 @@ def test_a_kernel_with_negative_parts_is_refused():
     with pytest.raises(ValueError, match="kernel must be positive semidefinite, .* n_components leaves out"):
         ordered_factor(centred(K, 10), 10, 1, size=1.0)
     rough = kernel(30, 2, 0.01).astype(np.float32).astype(np.float64)  # negative by rounding alone
-    Z, _ = ordered_factor(centred(rough, 10), 10, 1, size=1.0)
+    Z = ordered_factor(centred(rough, 10), 10, 1, size=1.0).Z
     np.testing.assert_allclose(Z @ Z.T, centred(rough, 10), atol=1e-5)
 
 

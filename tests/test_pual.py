@@ -296,7 +296,8 @@ def test_rows_that_are_all_the_same_give_a_constant():
 def test_a_model_with_alpha_at_the_bounds_needs_no_iterations(data):
     X, y, G = data
     model = fastpu.fit_pual(X, y, graph=G, C_pos=1e-3, C_unl=0.5, lam=10.0)
-    assert (model.n_iter, model.gap) == (0, 0)
+    assert model.n_iter == 0
+    assert 0 <= model.gap <= 1e-15 * model.objective[-1]
     np.testing.assert_array_equal(model.alpha, 1e-3)
     assert (model.decision_function(X)[y == 1] <= 1).all()
 

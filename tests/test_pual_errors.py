@@ -63,7 +63,9 @@ def test_rows(fit, data):
 
 
 @each_fit
-def test_weights_are_refused(fit, data):
+def test_weights_are_refused_where_they_would_change_the_neighbours(fit, data):
+    if not fit.has_graph:
+        return
     with pytest.raises(TypeError, match="sample_weight"):
         fit(*data, sample_weight=np.ones(30))
 

@@ -80,6 +80,13 @@ def test_there_are_ten_thousand_steps_by_default(data):
         fastpu.fit_pual(X[few], y[few], tol=1e-300, **RBF)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning")
+def test_sigma_without_influence_is_the_papers(data):
+    X, y = data[:2]
+    model = fastpu.fit_gllc(X, y, kernel="rbf", gamma=0.4, kernel_form="paper")
+    assert model.params["sigma"] == 1.0
+
+
 def test_a_step_that_is_too_long_diverges_and_says_so(data):
     X, y, _ = data
     with pytest.warns(

@@ -372,7 +372,7 @@ def test_progress_is_shown_on_stderr_and_changes_nothing(fit, data, capfd):
 def test_a_fit_out_of_steps_is_told_with_its_gap(data):
     X, y = data
     with pytest.warns(fastpu.ConvergenceWarning) as caught:
-        model = fastpu.fit_pual(X, y, max_iter=1)
+        model = fastpu.fit_pual(X, y, sigma=1.0, max_iter=1)
     message = str(caught[0].message)
     assert message.startswith("fit_pual: for C_pos = 1, C_unl = 0.1, lam = 1, sigma = 1: the duality gap is ")
     assert message.endswith("above tol = 1e-09, after 1 steps; raise max_iter, or accept a larger tol")

@@ -47,7 +47,7 @@ CAPABILITIES = {
     "fit_bpsi": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_pual": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
     "fit_gllc": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
-    "fit_bls_svm": Capability(groups="PU", rows="P and U", **_UNWEIGHTED),
+    "fit_bls_svm": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_upu": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_nnpu": Capability(groups="PU", rows="P and U", **_SVM),
     "fit_pu_svm_path": Capability(groups="PU", rows="P and U", **_PATH),

@@ -56,7 +56,7 @@ class PUALClassifier(FastpuClassifier):
         C_pos: float = 1.0,
         C_unl: float = 0.1,
         lam: float = 1.0,
-        sigma: float = 1.0,
+        sigma: float | str = "median",
         n_neighbors: int = 5,
         kernel: str | Callable[..., object] = "linear",
         gamma: float | str = "scale",
@@ -156,7 +156,7 @@ class GLLCClassifier(FastpuClassifier):
         C_pos: float = 1.0,
         C_unl: float = 0.1,
         lam: float = 1.0,
-        sigma: float = 1.0,
+        sigma: float | str = "median",
         n_neighbors: int = 5,
         kernel: str | Callable[..., object] = "linear",
         gamma: float | str = "scale",
@@ -275,7 +275,7 @@ class BLSSVMClassifier(FastpuClassifier):
         self.calibration_prior = calibration_prior
         self.calibration_cv = calibration_cv
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows and labels.
 
         Parameters
@@ -283,12 +283,14 @@ class BLSSVMClassifier(FastpuClassifier):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
         y : array-like of shape (n,)
             Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0; equal to repeating rows.
 
         Returns
         -------
         BLSSVMClassifier
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight=sample_weight)
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
         arguments = super()._arguments(rows, codes, data)

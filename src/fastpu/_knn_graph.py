@@ -100,13 +100,14 @@ class KNNGraph:
         return kept[1]
 
     def similarity(
-        self, sigma: float | str = 1.0, mode: Mode = "mutual", *, n_threads: int | None = None
+        self, sigma: float | str = "median", mode: Mode = "mutual", *, n_threads: int | None = None
     ) -> tuple[Any, Any]:
         """Return W and R as `knn_similarity` does, in O(n K) without another search.
 
         Parameters
         ----------
-        sigma : float > 0 or "median", default 1.0
+        sigma : "median" or float > 0, default "median"
+            A squared length, as in `knn_similarity`.
         mode : {"mutual", "union"}, default "mutual"
         n_threads : int, optional
             Most threads to use; by default the CPUs this process may use.
@@ -116,13 +117,29 @@ class KNNGraph:
         W, R : csr_array of float64 of shape (n, n)
         """
         width = _check_sigma(sigma)
-        lengths = self.edges(mode, n_threads=n_threads)
+        self.edges(mode, n_threads=n_threads)
         if width is None:
-            middle = float(np.median(lengths.data)) if lengths.nnz else 0.0
-            width = middle if middle > 0 else 1.0
+            width = self.median(mode, n_threads=n_threads)
         squared, columns, row_start = self._edges[mode][0]
         weights, laplacian = _core.knn_similarity(squared, columns, row_start, width, resolve_n_threads(n_threads))
         return _csr(weights, self.n_rows), _csr(laplacian, self.n_rows)
+
+    def median(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> float:
+        """Return the median squared length of the edges, the sigma of "median"; 1 if that is 0 or there are none.
+
+        Parameters
+        ----------
+        mode : {"mutual", "union"}, default "mutual"
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
+
+        Returns
+        -------
+        float
+        """
+        lengths = self.edges(mode, n_threads=n_threads)
+        middle = float(np.median(lengths.data)) if lengths.nnz else 0.0
+        return middle if middle > 0 else 1.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KNNGraph, (self.indices, self.squared_distances)
@@ -149,7 +166,7 @@ def _as_int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _check_sigma(sigma: object) -> float | None:
-    """Return the width, or None for the median."""
+    """Return the number, or None for the median."""
     if isinstance(sigma, str):
         if sigma != "median":
             raise ValueError(f"sigma must be 'median' or a number > 0, got {short(sigma)}")
@@ -235,7 +252,7 @@ def knn_similarity(
     X: object,
     *,
     n_neighbors: int = 5,
-    sigma: float | str = 1.0,
+    sigma: float | str = "median",
     mode: Mode = "mutual",
     n_threads: int | None = None,
 ) -> tuple[Any, Any]:
@@ -252,8 +269,10 @@ def knn_similarity(
         Finite numbers, as for `knn_graph`.
     n_neighbors : int, default 5
         K, the number of neighbours of each row, >= 0. With K >= n every two rows are neighbours.
-    sigma : float > 0 or "median", default 1.0
-        A squared length. "median" is the median of the squared lengths of the edges, or 1 if that is 0.
+    sigma : "median" or float > 0, default "median"
+        A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges, or 1
+        if that is 0: weights then lie around exp(-1), whatever the scale of the rows and the number of columns. The
+        paper has 1.0.
     mode : {"mutual", "union"}, default "mutual"
         Whether an edge joins rows that are neighbours of each other, or rows of which one is the other's.
     n_threads : int, optional
@@ -286,7 +305,7 @@ def knn_similarity(
     Examples
     --------
     >>> import fastpu
-    >>> W, R = fastpu.knn_similarity([[0.0], [1.0], [3.0], [3.5]], n_neighbors=1)
+    >>> W, R = fastpu.knn_similarity([[0.0], [1.0], [3.0], [3.5]], n_neighbors=1, sigma=1.0)
     >>> W.toarray().round(3)
     array([[0.   , 0.368, 0.   , 0.   ],
            [0.368, 0.   , 0.   , 0.   ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,18 +11,24 @@ import scipy.linalg
 
 from fastpu._blas_threads import one_blas_thread
 from fastpu._eigen import symmetric_eigen
-from fastpu._gauss_basis import default_bandwidth, draw_centers, gauss_features, is_bandwidth
+from fastpu._gauss_basis import default_bandwidth, draw_centers, gauss_features
 from fastpu._kernels import convert_rows, slice_rows, take_rows
-from fastpu._ls_moments import apply_form, dense_moments, form_matrix, group_means, group_shares, sparse_moments
+from fastpu._ls_moments import (
+    CentredRows,
+    apply_form,
+    dense_moments,
+    form_matrix,
+    group_means,
+    group_shares,
+    group_variances,
+    sparse_moments,
+)
 from fastpu._scales import warn_of_scales
-from fastpu._text import describe, where_column
+from fastpu._text import where_column
 from fastpu._threads import resolve_n_threads
 from fastpu._threshold import balanced_accuracy_threshold
 from fastpu._validate import (
     Matrix,
-    check_choice,
-    check_float,
-    check_int,
     check_labels,
     check_matrix,
     check_random_state,
@@ -38,70 +45,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu._kernels import Native
+    from fastpu._ls_arguments import Basis
     from fastpu._ls_moments import Form, Moments
 
-__all__ = ["Basis", "Point", "Rows", "check_basis", "check_lams", "fit_points", "open_rows", "require_groups"]
+__all__ = ["Point", "Rows", "fit_points", "open_rows", "require_groups"]
 
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
-_BASES = ("linear", "gauss")
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
-_MANY = 2**62
+_CORRECTIONS = 2  # of a direct solution: the second one makes up for matrices that have half of their digits
+_EXACT = 1e-15  # relative: a residual that is not worth a correction
 _RESIDUAL = 1e-6  # relative: what a direct solution must not exceed
-
-
-# ------------------------------------------------------------------------------------------------- arguments
-
-
-@dataclass(frozen=True)
-class Basis:
-    """The features that f is linear in, and how large systems are solved."""
-
-    kind: str
-    n_centers: int
-    centers: object
-    bandwidth: float | None
-    tol: float
-    max_iter: int
-
-    def params(self) -> dict[str, object]:
-        """Return those that influence the model, as they were given."""
-        found: dict[str, object] = {"basis": self.kind}
-        if self.kind == "gauss":
-            found["n_centers"] = self.n_centers if self.centers is None else None
-            found["bandwidth"] = self.bandwidth
-        return {**found, "tol": self.tol, "max_iter": self.max_iter}
-
-
-def check_basis(
-    *, basis: object, n_centers: object, centers: object, bandwidth: object, tol: object, max_iter: object
-) -> Basis:
-    kind = check_choice("basis", basis, _BASES)
-    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
-        if kind != "gauss" and value is not None:
-            raise ValueError(f"{name} is for basis='gauss', got it with basis={kind!r}")
-    width = None
-    if bandwidth is not None:
-        width = check_float("bandwidth", bandwidth, low=0, open_low=True)
-        if not is_bandwidth(width):
-            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
-    return Basis(
-        kind=kind,
-        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
-        centers=centers,
-        bandwidth=width,
-        tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=min(check_int("max_iter", max_iter, low=1), _MANY),
-    )
-
-
-def check_lams(value: object) -> tuple[list[float], bool]:
-    """Return the values of `lam`, which may be a sequence, and whether it was a single one."""
-    if not ((isinstance(value, np.ndarray) and value.ndim > 0) or isinstance(value, list | tuple)):
-        return [check_float("lam", value, low=0)], True
-    values: Sequence[object] = list(value)
-    if not values:
-        raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(value)}")
-    return [check_float(f"lam[{i}]", item, low=0) for i, item in enumerate(values)], False
 
 
 @dataclass(frozen=True)
@@ -195,19 +148,30 @@ class _Data:
     def is_direct(self) -> bool:
         return self.centers is not None or self.size <= _MOST_DIRECT
 
+    @cached_property
+    def centred(self) -> CentredRows:
+        """The rows from an origin of their own, for a linear f."""
+        return CentredRows(self.rows.matrix.native)
+
     def moments(self) -> Moments:
         native, labels = self.rows.matrix.native, self.rows.labels
         _check_memory(self.size, np.unique(labels).size)
         if isinstance(native, tuple) and self.centers is None:
-            return sparse_moments(native, labels, self.share)
+            return sparse_moments(self.centred, labels, self.share)
         return dense_moments(self._features, native, self.size, labels, self.share)
 
     def _features(self, rows: slice) -> NDArray[np.float64]:
+        if self.centers is None or self.bandwidth is None:
+            found: NDArray[np.float64] = self.centred.block(rows)  # dense: `moments` takes CSR apart
+            return found
         part = slice_rows(self.rows.matrix.native, rows)
-        if self.centers is not None and self.bandwidth is not None:
-            return gauss_features(part, self.centers, self.bandwidth, self.rows.n_threads)
-        values: Any = part  # dense: `moments` takes CSR apart
-        return np.asarray(values, dtype=np.float64)
+        return gauss_features(part, self.centers, self.bandwidth, self.rows.n_threads)
+
+    def apply(
+        self, form: Form, means: dict[int, NDArray[np.float64]], vector: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return A times a vector, computed from the rows; for a linear f."""
+        return apply_form(form, self.centred, self.rows.labels, self.share, means, vector)
 
 
 def _check_memory(size: int, n_groups: int) -> None:
@@ -263,11 +227,12 @@ def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMa
         if data.is_direct:
             moments = data.moments()
             _check_finite(rows, [*moments.means.values(), *moments.spreads.values()])
-            solutions = [_solve_directly(point, moments) for point in points]
+            solutions = [_solve_directly(point, moments, data) for point in points]
         else:
-            means = group_means(rows.matrix.native, rows.labels, data.share)
-            _check_finite(rows, list(means.values()))
-            solutions = [_solve_by_steps(point, data, means, basis) for point in points]
+            means = group_means(data.centred, rows.labels, data.share)
+            variances = group_variances(data.centred, rows.labels, data.share, means)
+            _check_finite(rows, [*means.values(), *variances.values()])
+            solutions = [_solve_by_steps(point, data, means, variances, basis) for point in points]
     models = []
     for point, solution in zip(points, solutions, strict=True):
         _check_finite(rows, [solution.coef, np.array([*solution.residuals, *solution.objective])])
@@ -300,7 +265,14 @@ def _value(form: Form, right: NDArray[np.float64], coef: NDArray[np.float64], re
     return form.constant - float(right @ coef) - float(rest @ coef)
 
 
-def _solve_directly(point: Point, moments: Moments) -> _Solution:
+def _scales(diagonal: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+    """Return powers of two that bring the diagonal of A + lam to some 1: no digit is lost by them."""
+    found: NDArray[np.float64] = np.ldexp(1.0, -(np.frexp(diagonal + lam)[1] // 2))
+    return found
+
+
+def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
+    """Solve by a factor of A + lam on features of one scale, and correct by what is left on the rows themselves."""
     right = point.form.right(moments.means)
     matrix = form_matrix(point.form, moments, point.lam)
     if not np.isfinite(matrix).all():
@@ -308,48 +280,81 @@ def _solve_directly(point: Point, moments: Moments) -> _Solution:
             f"X and lam must be such that the sums of squares of X, and lam beside them, do not overflow, "
             f"got lam={point.lam:g}; scale the features, or lower lam"
         )
+    variances = {g: np.diagonal(spread) for g, spread in moments.spreads.items()}
+    scales = _scales(point.form.diagonal(moments.means, variances), point.lam)
+    matrix *= scales
+    matrix *= scales[:, None]
+    right = right * scales
+
+    def image(coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        if data.centers is not None:  # features in [0, 1], whose matrix has the digits that they have
+            found: NDArray[np.float64] = matrix @ coef
+            return found
+        product = data.apply(point.form, moments.means, scales * coef) * scales
+        product += point.lam * scales * scales * coef
+        return product
+
     size = right.size
     factor, info = scipy.linalg.lapack.dpotrf(matrix, lower=1)
     pivots = np.diagonal(factor)
     status, smallest = "closed_form", None
     if info == 0 and float(pivots.min()) ** 2 > size * np.finfo(float).eps * float(pivots.max()) ** 2:
         coef = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
-        coef = coef + scipy.linalg.cho_solve((factor, True), right - matrix @ coef, check_finite=False)
+        rest = right - image(coef)
+        for _ in range(_CORRECTIONS):
+            if not _norm(rest) > _EXACT * _norm(right):
+                break
+            coef = coef + scipy.linalg.cho_solve((factor, True), rest, check_finite=False)
+            rest = right - image(coef)
     else:
         values, vectors = symmetric_eigen(matrix)
         limit = size * np.finfo(float).eps * float(np.abs(values).max())
         # What is below 0 of a matrix that cannot be indefinite is rounding.
         kept = (np.abs(values) if point.form.may_be_indefinite else values) > limit
         coef = vectors[:, kept] @ ((right @ vectors[:, kept]) / values[kept])
+        free = vectors[:, ~kept] * scales[:, None]
+        coef = coef - vectors[:, ~kept] @ np.linalg.lstsq(free, scales * coef)[0]  # the shortest in the caller's units
         status = "indefinite" if point.form.may_be_indefinite and float(values[0]) < -limit else "singular"
-        smallest = float(values[0]) if status == "indefinite" else None
-    rest = right - matrix @ coef
+        if status == "indefinite":
+            smallest = float(symmetric_eigen(form_matrix(point.form, moments, point.lam))[0][0])
+        rest = right - image(coef)
     scale = _norm(right)
     residual = _norm(rest) / scale if scale else 0.0
     if status != "indefinite" and residual > _RESIDUAL:
         # The objective falls for ever along a direction without curvature, or digits are lost: b is in A's range else.
         status = "indefinite" if status == "singular" and point.form.may_be_indefinite else "precision"
-    return _Solution(coef, status, [residual], [_value(point.form, right, coef, rest)], smallest)
+    return _Solution(scales * coef, status, [residual], [_value(point.form, right, coef, rest)], smallest)
 
 
-def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float64]], basis: Basis) -> _Solution:
-    """Solve by conjugate gradients, which need products of A with vectors only."""
-    rows = data.rows
-    form, right = point.form, point.form.right(means)
+def _solve_by_steps(
+    point: Point,
+    data: _Data,
+    means: dict[int, NDArray[np.float64]],
+    variances: dict[int, NDArray[np.float64]],
+    basis: Basis,
+) -> _Solution:
+    """Solve by conjugate gradients on features of one scale, which need products of A with vectors only."""
+    form = point.form
+    scales = _scales(form.diagonal(means, variances), point.lam)
+    right = form.right(means) * scales
     scale = _norm(right)
     coef: NDArray[np.float64] = np.zeros_like(right)
     if scale == 0:
         return _Solution(coef, "tol", [0.0], [form.constant])
+
+    def apply(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        image = data.apply(form, means, scales * vector) * scales
+        return image + point.lam * scales * scales * vector
+
     rest = right.copy()
     direction = rest.copy()
     square = float(rest @ rest)
     residuals, objective, status = [1.0], [form.constant], "max_iter"
     for _ in range(basis.max_iter):
-        image = apply_form(form, rows.matrix.native, rows.labels, data.share, means, direction)
-        image += point.lam * direction
+        image = apply(direction)
         curvature = float(direction @ image)
         if not np.isfinite(curvature):
-            _check_finite(rows, [image])
+            _check_finite(data.rows, [image])
         if not curvature > 0:
             status = "indefinite" if form.may_be_indefinite else "precision"
             if len(objective) == 1 and form.may_be_indefinite:  # b itself, along which scores are still told apart
@@ -366,7 +371,11 @@ def _solve_by_steps(point: Point, data: _Data, means: dict[int, NDArray[np.float
             status = "tol"
             break
         direction = rest + (square / last) * direction
-    return _Solution(coef, status, residuals, objective)
+    if status == "tol":  # what the steps have added up to is looked at once on the rows themselves
+        residuals[-1] = _norm(right - apply(coef)) / scale
+        if residuals[-1] > max(basis.tol, _RESIDUAL):
+            status = "precision"
+    return _Solution(scales * coef, status, residuals, objective)
 
 
 def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) -> tuple[RankMachine, int]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.linalg
 
 from fastpu import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ordered_factor"]
+__all__ = ["OrderedFactor", "ordered_factor"]
 
 _ALIKE = 1e-5  # of the size: float32 values of a kernel are as right as that, kernels with negative parts are not
 _MOST_LOST = 1e-3  # of the size: the largest pivot that may be taken for rounding
@@ -19,18 +22,71 @@ _AT_ONCE = 1 << 20  # entries of the rows that are copied at a time
 _RANK_TOL = 2.0  # in units of n eps times the size: what rounding leaves of a pivot that is 0
 
 
+@dataclass(frozen=True)
+class OrderedFactor:
+    """Z with K = Z Z' and as many columns as the rank of K; the first rows use the last `n_last` columns alone.
+
+    `pivots` are rows of Z that make a basis: in their order, and with the columns that the first of them use before the
+    others, they are a lower triangle.
+    """
+
+    Z: NDArray[np.float64]
+    n_last: int
+    pivots: NDArray[np.int64]
+
+    def coefficients(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return an a with Z'a = beta, which is 0 but at the pivots."""
+        found: NDArray[np.float64] = np.zeros(len(self.Z))
+        if self.pivots.size:
+            found[self.pivots] = scipy.linalg.solve_triangular(
+                self.triangle, self._arrange(beta), lower=True, trans="T", check_finite=False
+            )
+        return found
+
+    def on_basis(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the beta with Z beta = `products` at the pivots."""
+        found: NDArray[np.float64] = np.zeros(self.Z.shape[1])
+        if self.pivots.size:
+            solved = scipy.linalg.solve_triangular(self.triangle, products[self.pivots], lower=True, check_finite=False)
+            found[: solved.size] = solved
+            found = np.roll(found, -self._n_rolled)
+        return found
+
+    @property
+    def _n_rolled(self) -> int:
+        return self.n_last if self.pivots.size == self.Z.shape[1] else 0  # else the last column is one of zeros
+
+    def _arrange(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.roll(rows, self._n_rolled, axis=-1)[..., : self.pivots.size]
+
+    @cached_property
+    def triangle(self) -> NDArray[np.float64]:
+        """The rows and columns of the basis, in their order."""
+        triangle = np.empty((self.pivots.size,) * 2)
+        for rows in _strips(len(triangle)):
+            triangle[rows] = self._arrange(self.Z[self.pivots[rows]])
+        return triangle
+
+
 def ordered_factor(
-    K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float
-) -> tuple[NDArray[np.float64], int]:
+    K: NDArray[np.float64],
+    n_first: int,
+    n_threads: int,
+    *,
+    size: float,
+    weights: NDArray[np.float64] | None = None,
+) -> OrderedFactor:
     """Return Z with as many columns as the rank of `K`, and how many of the last of them the first rows use.
 
-    `K` is positive semidefinite, its entries between the rows after `n_first` add up to 0 in every row and column, and
-    `size` is the largest of the numbers that it is made from: the rounding in it is that of those.
+    `K` is positive semidefinite, its entries between the rows after `n_first`, times the `weights` of these (by default
+    1), add up to 0 in every row and column, and `size` is the largest of the numbers that it is made from: the rounding
+    in it is that of those.
     A `K` that has no other dependence takes n^3 / 3 multiplications; for others pivots are chosen, and directions that
     are all rounding left out.
     """
     n = len(K)
-    limit = _RANK_TOL * n * np.finfo(float).eps * size
+    tiny = float(np.finfo(float).tiny)  # what is less has lost its digits, and limits made of it may vanish
+    limit = max(_RANK_TOL * n * np.finfo(float).eps * size, tiny)
     # The last row follows from the others: -1 times their sum over the later rows.
     inner = np.empty((n - 1, n - 1))
     for rows in _strips(n - 1):
@@ -38,13 +94,13 @@ def ordered_factor(
     if n - 1 > n_first and _core.tiled_cholesky(inner, n_threads=n_threads) == 0:
         diagonal = np.diagonal(inner)
         if float((diagonal * diagonal).min()) > limit:
-            return _arranged(inner, n_first), n_first
+            return OrderedFactor(_arranged(inner, n_first, weights), n_first, np.arange(n - 1))
     while True:
-        Z, n_last = _by_pivots(K, n_first, limit, n_threads)
+        found = _by_pivots(K, n_first, limit, n_threads)
         probe = np.cos(np.arange(n))
-        apart = float(np.abs(K @ probe - Z @ (Z.T @ probe)).max())
-        if apart <= _ALIKE * size * np.sqrt(n):
-            return Z, n_last
+        apart = float(np.abs(K @ probe - found.Z @ (found.Z.T @ probe)).max())
+        if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
+            return found
         # Values with the rounding of float32, say: a pivot that is noise would be divided by.
         limit *= 1e3
         if limit > _MOST_LOST * size:
@@ -56,22 +112,22 @@ def ordered_factor(
     )
 
 
-def _by_pivots(K: NDArray[np.float64], n_first: int, limit: float, n_threads: int) -> tuple[NDArray[np.float64], int]:
-    """Return Z and the number of its last columns, of pivots above `limit`."""
+def _by_pivots(K: NDArray[np.float64], n_first: int, limit: float, n_threads: int) -> OrderedFactor:
+    """Return the factor of pivots above `limit`."""
     first = _pivoted(K[:n_first, :n_first], limit, n_threads)
     cross = _against(K[n_first:, :n_first], *first, n_threads)
     rest = _core.tiled_product(cross, cross, transpose_a=False, transpose_b=True, n_threads=n_threads)
     np.subtract(K[n_first:, n_first:], rest, out=rest)
-    later, _ = _pivoted(rest, limit, n_threads)
+    later, later_pivots = _pivoted(rest, limit, n_threads)
     n_last = max(first[0].shape[1], 1)
     Z = np.zeros((len(K), later.shape[1] + n_last))
     Z[n_first:, : later.shape[1]] = later
     Z[:n_first, later.shape[1] : later.shape[1] + first[0].shape[1]] = first[0]
     Z[n_first:, later.shape[1] : later.shape[1] + cross.shape[1]] = cross
-    return Z, n_last
+    return OrderedFactor(Z, n_last, np.concatenate([first[1], n_first + later_pivots]))
 
 
-def _arranged(factor: NDArray[np.float64], n_first: int) -> NDArray[np.float64]:
+def _arranged(factor: NDArray[np.float64], n_first: int, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """Return the lower triangle of a Cholesky factor with its first columns last, and with the row left out."""
     n = len(factor)
     Z = np.zeros((n + 1, n))
@@ -82,7 +138,10 @@ def _arranged(factor: NDArray[np.float64], n_first: int) -> NDArray[np.float64]:
         Z[rows, : n - n_first] = part[:, n_first:]
     for rows in _strips(n):
         later = slice(max(rows.start, n_first), max(rows.stop, n_first))
-        left_out -= Z[later].sum(axis=0)
+        if weights is None:
+            left_out -= Z[later].sum(axis=0)
+        else:
+            left_out -= weights[later.start - n_first : later.stop - n_first] / weights[-1] @ Z[later]
     Z[n] = left_out
     return Z
 

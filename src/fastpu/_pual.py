@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fastpu import _core
 from fastpu._blas_threads import one_blas_thread
-from fastpu._kernels import check_kernel_matrix, resolve_gamma
+from fastpu._kernels import check_kernel_matrix, resolve_gamma, take_rows
 from fastpu._progress import make_callback
-from fastpu._pual_features import Features, Rows, empty, in_fours, open_features, row_strips
+from fastpu._pual_arguments import check_parameter
+from fastpu._pual_features import Features, open_features
 from fastpu._pual_graph import open_graph
+from fastpu._pual_quadratic import Local
+from fastpu._pual_rows import Rows
 from fastpu._scales import warn_of_scales
 from fastpu._side_by_side import side_by_side
-from fastpu._validate import check_labels
+from fastpu._validate import check_labels, check_sample_weight
 from fastpu._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.binned_features import BinnedFeatures
 from fastpu.pual_machine import PualMachine
@@ -29,101 +31,24 @@ if TYPE_CHECKING:
     from fastpu._pual_arguments import Point, PualOptions, PualRound
     from fastpu._pual_graph import Graph
 
-__all__ = ["Local", "Smooth", "Solved", "fit_points", "open_rows"]
+__all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "record_of"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
 
 _SHORT = 1.5e10  # multiplications of a part, some 0.1 s, that Ctrl-C has to wait for where several are worked on
-_BLOCK = 256  # rows that are copied at a time
-_RIDGE = 1e-15  # of the largest diagonal entry of the matrix to be factored: less of a ridge is lost in rounding
+_NO_NEIGHBOURS = 1e-6  # mean weight of an edge: what it adds to a sum of losses cannot be seen
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What one problem's solver found: f(x) = z(x)'beta + offset, and for kernels f = K coef + an intercept."""
+    """What one problem's solver found: f(x) = z(x)'beta + offset, its values on the training rows, and how."""
 
     point: Point
     beta: NDArray[np.float64]
     offset: float
-    on_rows: NDArray[np.float64]  # Omega: lam coef = Omega - (D - s s' / 1's + 2 R) f
-    weights: NDArray[np.float64]  # d, the diagonal of D
+    scores: NDArray[np.float64]
     record: dict[str, Any]
-
-
-class Local:
-    """The neighbours' term for one sigma: R, and Z'RZ; both None where there is none."""
-
-    def __init__(self, R: Any, gram: NDArray[np.float64] | None) -> None:
-        self.R, self.gram = R, gram
-        self._last: tuple[float, NDArray[np.float64]] | None = None
-
-    def with_unlabelled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
-        """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
-        if self._last is None or self._last[0] != C_unl:
-            self._last = None  # its memory is wanted
-            matrix = empty(features.gram_unl.shape, "the matrix of the unlabelled rows")
-            for rows in row_strips(*matrix.shape):
-                np.multiply(features.gram_unl[rows], 2 * C_unl, out=matrix[rows])
-                if self.gram is not None:
-                    matrix[rows] += self.gram[rows]
-                    matrix[rows] += self.gram[rows]
-            self._last = C_unl, matrix
-        return self._last[1]
-
-    def times(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | float:
-        return 0.0 if self.R is None else np.asarray(self.R @ scores.T).T
-
-
-class Smooth:
-    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place."""
-
-    def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
-        self.features = features
-        matrix = local.with_unlabelled(features, point.C_unl)
-        n_last = 0 if more is None else len(more)
-        diagonal = np.diagonal(matrix).copy()
-        if more is not None:
-            diagonal[-n_last:] += np.diagonal(more)
-        lower = point.lam
-        self.factor = features.scratch
-        while True:
-            for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
-                end = first + _BLOCK
-                self.factor[first:end, :end] = matrix[first:end, :end]
-            if more is not None:
-                corner = self.factor[-n_last:, -n_last:]
-                for first in range(0, n_last, _BLOCK):
-                    end = first + _BLOCK
-                    corner[first:end, :end] += more[first:end, :end]
-            np.fill_diagonal(self.factor, diagonal + lower)
-            if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
-                break
-            lower = max(10 * lower, _RIDGE * float(diagonal.max()))
-            if not np.isfinite(lower):
-                raise ValueError(
-                    f"X must have entries so small that their squares do not overflow, with "
-                    f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
-                )
-
-    def last(self) -> NDArray[np.float64]:
-        """Return H, of which H H' = Z_p (matrix)^-1 Z_p'."""
-        n_last = self.features.pos.shape[1]
-        H: NDArray[np.float64] = self.features.pos.copy()
-        corner = np.ascontiguousarray(self.factor[-n_last:, -n_last:])
-        _core.tiled_solve(corner, H, transpose=True, n_threads=self.features.rows.n_threads)
-        return H
-
-    def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the solutions of factor' beta = (0, last), in rows."""
-        right = np.zeros((len(last), self.features.rank))
-        right[:, -last.shape[1] :] = last
-
-        def solve(few: NDArray[np.float64]) -> NDArray[np.float64]:
-            _core.tiled_solve(self.factor, few, transpose=False, n_threads=self.features.rows.n_threads)
-            return few
-
-        return in_fours(right, solve)
 
 
 # ------------------------------------------------------------------------------------------------ many points
@@ -131,15 +56,30 @@ class Smooth:
 Solver: TypeAlias = "Callable[[Features, Local, Sequence[Point], Hook], list[Solved]]"
 
 
-def open_rows(X: object, y: object, options: PualOptions) -> tuple[Rows, Kernel]:
-    """Check rows and labels, and resolve the kernel's gamma."""
+def open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
+    """Check rows, labels and weights, leave out rows of weight 0, and resolve the kernel's gamma."""
     if isinstance(X, BinnedFeatures):
         raise TypeError(
             f"X must be the rows themselves for {options.function}, got BinnedFeatures, which are for boosting only"
         )
     matrix = warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
-    return Rows(matrix, labels, options.n_threads), resolve_gamma(options.kernel, matrix, None)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    numbers = np.arange(matrix.n_rows, dtype=np.int64)
+    if weights is not None:
+        for group, name in ((1, "positive"), (0, "unlabelled")):
+            check_parameter(f"the sum of sample_weight over {name} rows", float(weights[labels == group].sum()))
+    if weights is not None and not weights.all():
+        numbers = np.flatnonzero(weights).astype(np.int64)
+        labels, weights = labels[numbers], weights[numbers]
+        native: Any = take_rows(matrix.native, numbers)
+        if options.kernel.name == "precomputed":
+            native = np.ascontiguousarray(native[:, numbers])
+        matrix = replace(matrix, native=native, n_rows=numbers.size)
+    if weights is not None and (weights == 1).all():
+        weights = None
+    rows = Rows(matrix, labels, options.n_threads, weights=weights, numbers=numbers)
+    return rows, resolve_gamma(options.kernel, matrix, weights)
 
 
 def fit_points(
@@ -153,6 +93,7 @@ def fit_points(
     solver: Solver,
     callback: object,
     progress: object,
+    sample_weight: object = None,
 ) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, those that share factors together, and warn of what went wrong.
 
@@ -162,14 +103,18 @@ def fit_points(
         make_callback(callback, progress, total=None, description=options.title) as hook,
         one_blas_thread(options.n_threads),
     ):
-        rows, kernel = open_rows(X, y, options)
-        weigh = None if graph is None else open_graph(graph, rows, kernel)
+        rows, kernel = open_rows(X, y, options, sample_weight)
+        neighbours = None if graph is None else open_graph(graph, rows, kernel)
+        points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
         found: dict[int, PualMachine] = {}
         scores: dict[int, tuple[float, float]] = {}
+        vanished: list[float] = []
         is_stopped = False
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
-            R = None if weigh is None else weigh(sigma)
+            R = None if neighbours is None else neighbours.laplacian(sigma)
+            if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
+                vanished.append(sigma)
             local = Local(R, None if R is None or not R.nnz else features.local(R))
             parts = [
                 part for _, of_unl in _groups(points, of_sigma, "C_unl") for _, part in _groups(points, of_unl, "lam")
@@ -177,7 +122,7 @@ def fit_points(
 
             def work(features: Features, local: Local, part: list[int]) -> Fitted:
                 solved = solver(features, local, [points[i] for i in part], hook)
-                return _models(features, local, kernel, solved, options)
+                return _models(features, kernel, solved, options)
 
             is_short = features.rank**3 + 40 * rows.pos.size**3 < _SHORT
             n_workers = min(len(parts), rows.n_threads) if is_short and hook is None else 1
@@ -192,6 +137,13 @@ def fit_points(
             if is_stopped:
                 break
     order = sorted(found)
+    if vanished:
+        warn(
+            f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
+            f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
+            f"{neighbours.median if neighbours else 1.0:g})",
+            DegenerateModelWarning,
+        )
     _warn(options, rows, [(points[i], found[i], scores[i]) for i in order])
     return found[0] if is_one else [found[i] for i in order]
 
@@ -226,31 +178,20 @@ def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tup
 
 
 def _models(
-    features: Features, local: Local, kernel: Kernel, solved: Sequence[Solved], options: PualOptions
+    features: Features, kernel: Kernel, solved: Sequence[Solved], options: PualOptions
 ) -> tuple[list[PualMachine], list[tuple[float, float]]]:
-    betas = np.array([one.beta for one in solved])
-    offsets = np.array([one.offset for one in solved])
-    scores = features.scores(betas)
-    coefs = _coefs(local, solved, scores) if features.needs_coefs else betas
-    fields = features.expansions(betas, coefs, offsets)
     models = [
         make_model(
-            features.rows, kernel, options, one.point, {**one.record, "nystroem_residual": features.residual}, more
+            features.rows,
+            kernel,
+            options,
+            one.point,
+            {**one.record, "nystroem_residual": features.residual},
+            features.fields(one.beta, one.offset),
         )
-        for one, more in zip(solved, fields, strict=True)
+        for one in solved
     ]
-    ends = [(float(row.min() + offset), float(row.max() + offset)) for row, offset in zip(scores, offsets, strict=True)]
-    return models, ends
-
-
-def _coefs(local: Local, solved: Sequence[Solved], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the a with f = K a: from beta by the conditions of optimality, lam a = Omega - (...) f."""
-    weights = np.array([one.weights for one in solved])
-    on_rows = np.array([one.on_rows for one in solved])
-    lams = np.array([[one.point.lam] for one in solved])
-    means = (weights * scores).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
-    coefs: NDArray[np.float64] = (on_rows - weights * (scores - means) - 2 * local.times(scores)) / lams
-    return coefs
+    return models, [(float(one.scores.min()), float(one.scores.max())) for one in solved]
 
 
 # --------------------------------------------------------------------------------------------------- the model
@@ -304,10 +245,10 @@ def record_of(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def closed_form(objective: float) -> dict[str, Any]:
+def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
     """Return what a model keeps where there was nothing to iterate."""
-    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.zeros(1)}
-    return {"status": "closed_form", "n_iter": 0, "gap": 0.0, "history": history}
+    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
+    return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}
 
 
 # ---------------------------------------------------------------------------------------------------- warnings
@@ -318,7 +259,7 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMa
     unsolved = [(point, model) for point, model, _ in fitted if model.status in {"max_iter", "precision"}]
     if unsolved:
         point, model = max(unsolved, key=lambda pair: pair[1].gap / max(pair[1].objective[-1], 1e-300))
-        objective = float(model.objective[-1])
+        objective, tol = float(model.objective[-1]), float(str(options.values.get("tol", np.inf)))
         reason = (
             "raise max_iter, or accept a larger tol"
             if model.status == "max_iter"
@@ -326,9 +267,15 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMa
         )
         text = (
             f"the duality gap is {model.gap:.3g} at the objective {objective:.6g}, a share of "
-            f"{model.gap / max(objective, 1e-300):.3g}, above tol = {options.values['tol']:g}, "
+            f"{model.gap / max(objective, 1e-300):.3g}, above tol = {tol:g}, "
             f"after {model.n_iter} steps; {reason}"
         )
+        if model.gap <= tol * objective:
+            text = (
+                f"on the rows of X the model is not the minimum, as the columns differ so much in size that float64 "
+                f"has no digits left for some of them: the objective is {objective:.6g}, and {model.gap:.3g} above the "
+                f"least as far as can be told; scale the features of X, or raise lam"
+            )
         _tell(options, len(fitted), len(unsolved), point, text, ConvergenceWarning)
     same = [
         (point, model, span)

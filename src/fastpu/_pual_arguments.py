@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu._kernels import Kernel, check_kernel
-from fastpu._text import describe
+from fastpu._text import describe, short
 from fastpu._threads import resolve_n_threads
 from fastpu._validate import check_choice, check_float, check_int, check_random_state
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import TypedDict
 
+    from fastpu._pual_graph import Neighbours
+
     Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+    Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
 
     class KernelArguments(TypedDict, total=False):
         """Those that all of them have beside the parameters, for the signatures of one and of many models."""
@@ -53,6 +56,7 @@ __all__ = [
 ]
 
 _FORMS = ("exact", "paper")
+MEDIAN = 0.0  # a sigma that no caller can pass, for "median"
 _LEAST, _MOST = 1e-100, 1e100  # of parameters: products of two of them do not overflow
 
 
@@ -83,12 +87,18 @@ class PualRound:
 
 @dataclass(frozen=True)
 class Point:
-    """The parameters of one model."""
+    """The parameters of one model; until the graph is known, a sigma of `MEDIAN` stands for that of its edges."""
 
     C_pos: float
     C_unl: float
     lam: float
     sigma: float
+
+    def with_sigma(self, neighbours: Neighbours | None) -> Point:
+        """Return the point with a number for sigma."""
+        if self.sigma != MEDIAN:
+            return self
+        return replace(self, sigma=1.0 if neighbours is None else neighbours.median)
 
 
 @dataclass(frozen=True)
@@ -150,7 +160,8 @@ def check_pual_options(
 def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
     """Return the points that numbers and sequences of numbers, all of one length, stand for, and whether it is one.
 
-    `values` has C_pos, C_unl, lam and sigma, each > 0; a number goes with every entry of the sequences.
+    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma; a number goes with every entry of the
+    sequences.
     """
     columns: dict[str, list[float]] = {}
     lengths: dict[str, int] = {}
@@ -159,16 +170,24 @@ def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
             entries: list[Any] = list(value)  # type: ignore[call-overload] # it is a sequence
             if not entries:
                 raise ValueError(f"{name} must be a number > 0 or a sequence of at least one, got {describe(value)}")
-            columns[name] = [check_parameter(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
+            columns[name] = [_check_entry(name, f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
             lengths[name] = len(entries)
         else:
-            columns[name] = [check_parameter(name, value)]
+            columns[name] = [_check_entry(name, name, value)]
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
         raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
     n = max(lengths.values(), default=1)
     full = {name: column if name in lengths else column * n for name, column in columns.items()}
     return [Point(**dict(zip(full, row, strict=True))) for row in zip(*full.values(), strict=True)], not lengths
+
+
+def _check_entry(name: str, place: str, value: object) -> float:
+    if name != "sigma" or not isinstance(value, str | np.str_):
+        return check_parameter(place, value)
+    if value != "median":
+        raise ValueError(f"{place} must be 'median' or a number > 0, got {short(value)}")
+    return MEDIAN
 
 
 def check_parameter(name: str, value: object) -> float:

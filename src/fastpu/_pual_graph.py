@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu._knn_graph import search
+from fastpu._knn_graph import KNNGraph, search
 from fastpu._sparse import is_sparse, read_sparse
 from fastpu._text import describe
 from fastpu._validate import check_int
 
 if TYPE_CHECKING:
     from fastpu._kernels import Kernel
-    from fastpu._pual_features import Rows
+    from fastpu._pual_rows import Rows
 
-__all__ = ["Graph", "check_graph", "open_graph"]
-
-Weigh: TypeAlias = Callable[[float], Any]  # sigma -> R as CSR
+__all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
 
 _SYMMETRY = 1e-9  # of the largest entry: what rounding may leave of R - R' and of R 1
 
@@ -43,29 +41,74 @@ def check_graph(graph: object, n_neighbors: object) -> Graph:
         if not is_sparse(R):
             raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
         return Graph(neighbors, R=R)
-    if callable(getattr(graph, "similarity", None)):
+    if isinstance(graph, KNNGraph):
         return Graph(neighbors, searched=graph)
     raise TypeError(
         f"graph must be None, a pair (W, R) as knn_similarity gives it, or what knn_graph gives, got {describe(graph)}"
     )
 
 
-def open_graph(graph: Graph, rows: Rows, kernel: Kernel) -> Weigh:
-    """Return the function that gives R for a sigma; a search is done once."""
+class Neighbours(Protocol):
+    """R for any sigma."""
+
+    @property
+    def median(self) -> float:
+        """The sigma that "median" stands for; 1 where sigma has no influence."""
+
+    def laplacian(self, sigma: float) -> Any:
+        """Return R as CSR."""
+
+    def strength(self, R: Any) -> float:
+        """Return the mean weight of an edge, 1 where nothing is known of it."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """One R for all."""
+
+    R: Any
+    median = 1.0
+
+    def laplacian(self, sigma: float) -> Any:  # noqa: ARG002 - it is in R
+        return self.R
+
+    def strength(self, R: Any) -> float:  # noqa: ARG002 - whoever gives R has looked at it
+        return 1.0
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """A graph whose edges are weighed by sigma."""
+
+    graph: Any
+    n_rows: int
+
+    @cached_property
+    def median(self) -> float:
+        return float(self.graph.median())
+
+    def laplacian(self, sigma: float) -> Any:
+        return _check_laplacian(self.graph.similarity(sigma)[1], self.n_rows)
+
+    def strength(self, R: Any) -> float:
+        n_ends = self.graph.edges().nnz
+        return float(R.diagonal().sum()) * self.n_rows / n_ends if n_ends else 1.0
+
+
+def open_graph(graph: Graph, rows: Rows, kernel: Kernel) -> Neighbours:
+    """Return R for any sigma; a search is done once."""
     if graph.R is not None:
-        R = _check_laplacian(graph.R, rows.n)
-        return lambda _: R
+        return _Given(_check_laplacian(graph.R, rows.n))
     if graph.searched is not None:
-        return lambda sigma: _check_laplacian(graph.searched.similarity(sigma)[1], rows.n)
+        return _Searched(graph.searched, rows.n)
     if graph.n_neighbors == 0:
-        return lambda _: sp.csr_array((rows.n, rows.n), dtype=np.float64)
+        return _Given(sp.csr_array((rows.n, rows.n), dtype=np.float64))
     if kernel.name == "precomputed":
         raise ValueError(
             "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
             "n_neighbors=0 does without neighbours"
         )
-    found = search(rows.matrix, graph.n_neighbors, rows.n_threads)
-    return lambda sigma: found.similarity(sigma)[1]
+    return _Searched(search(rows.matrix, graph.n_neighbors, rows.n_threads), rows.n)
 
 
 def _check_laplacian(R: Any, n: int) -> Any:

@@ -12,7 +12,7 @@ from fastpu._kernels import user_rows
 from fastpu._progress import make_callback
 from fastpu._pual import closed_form, make_model, open_rows
 from fastpu._pual_arguments import PualRound
-from fastpu._pual_features import expansion_rows, kernel_columns
+from fastpu._pual_rows import expansion_rows, kernel_columns
 from fastpu._warnings import ConvergenceWarning, PaperFormWarning, warn
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fastpu._kernels import Kernel
     from fastpu._pual_arguments import Point, PualOptions
-    from fastpu._pual_features import Rows
+    from fastpu._pual_rows import Rows
     from fastpu.pual_machine import PualMachine
 
 __all__ = ["PaperAdmm", "PaperKernel", "fit_paper_points", "mean_difference"]
@@ -212,7 +212,7 @@ def fit_paper_points(
         paper = PaperKernel.of(rows, kernel)
         models = []
         for point in points:
-            models.append(solver(paper, options, point, hook))
+            models.append(solver(paper, options, point.with_sigma(None), hook))
             if models[-1].status == "callback":
                 break
     warn(

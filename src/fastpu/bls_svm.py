@@ -30,6 +30,7 @@ def fit_bls_svm(
     C_pos: float = ...,
     C_unl: float = ...,
     lam: float = ...,
+    sample_weight: object = ...,
     **options: Unpack[KernelArguments],
 ) -> PualMachine: ...
 
@@ -42,6 +43,7 @@ def fit_bls_svm(
     C_pos: Values = ...,
     C_unl: Values = ...,
     lam: Values = ...,
+    sample_weight: object = ...,
     **options: Unpack[KernelArguments],
 ) -> PualMachine | list[PualMachine]: ...
 
@@ -55,6 +57,7 @@ def fit_bls_svm(
     C_pos: Values = 1.0,
     C_unl: Values = 0.1,
     lam: Values = 1.0,
+    sample_weight: object = None,
     kernel: str | Callable[..., object] = "linear",
     gamma: float | str = "scale",
     degree: int = 3,
@@ -71,19 +74,22 @@ def fit_bls_svm(
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2
 
-    in closed form.
+    in closed form; with weights, each row's loss counts as often as its weight says.
 
     Parameters
     ----------
     X, y, C_pos, C_unl, lam, kernel, gamma, degree, coef0, n_components, random_state, n_threads
         As in `fit_pual`.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. Landmarks are drawn from the others,
+        whatever their weights are.
     callback, progress
         As in `fit_gllc`.
 
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
-        Its `gap` is 0 and its `alpha` None.
+        Its `gap` is what rounding leaves, and its `alpha` None.
 
     Raises
     ------
@@ -92,7 +98,7 @@ def fit_bls_svm(
 
     Warns
     -----
-    DegenerateModelWarning
+    ConvergenceWarning, DegenerateModelWarning
         As in `fit_pual`.
 
     Notes
@@ -134,4 +140,5 @@ def fit_bls_svm(
         solver=solve_least_squares,
         callback=callback,
         progress=progress,
+        sample_weight=sample_weight,
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from typing_extensions import Unpack
 
-    from fastpu._pual_arguments import LocalArguments, PualRound, Values
+    from fastpu._pual_arguments import LocalArguments, PualRound, Sigmas, Values
     from fastpu.pual_machine import PualMachine
 
 __all__ = ["fit_gllc"]
@@ -33,7 +33,7 @@ def fit_gllc(
     C_pos: float = ...,
     C_unl: float = ...,
     lam: float = ...,
-    sigma: float = ...,
+    sigma: float | str = ...,
     **options: Unpack[LocalArguments],
 ) -> PualMachine: ...
 
@@ -46,7 +46,7 @@ def fit_gllc(
     C_pos: Values = ...,
     C_unl: Values = ...,
     lam: Values = ...,
-    sigma: Values = ...,
+    sigma: Sigmas = ...,
     **options: Unpack[LocalArguments],
 ) -> PualMachine | list[PualMachine]: ...
 
@@ -60,7 +60,7 @@ def fit_gllc(
     C_pos: Values = 1.0,
     C_unl: Values = 0.1,
     lam: Values = 1.0,
-    sigma: Values = 1.0,
+    sigma: Sigmas = "median",
     n_neighbors: int = 5,
     graph: object = None,
     kernel: str | Callable[..., object] = "linear",
@@ -100,7 +100,7 @@ def fit_gllc(
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
-        Its `gap` is 0 and its `alpha` None.
+        Its `gap` is what rounding leaves, and its `alpha` None.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def fit_gllc(
 
     Warns
     -----
-    DegenerateModelWarning, PaperFormWarning
+    ConvergenceWarning, DegenerateModelWarning, PaperFormWarning
         As in `fit_pual`.
 
     Notes

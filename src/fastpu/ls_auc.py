@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from fastpu._keywords import answers_unknown_keywords
-from fastpu._ls_auc import Point, check_basis, check_lams, fit_points, open_rows, require_groups
+from fastpu._ls_arguments import check_basis, check_lams
+from fastpu._ls_auc import Point, fit_points, open_rows, require_groups
 from fastpu._ls_moments import Form
 from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu._sharing import shares_work
@@ -128,7 +129,10 @@ def fit_ls_auc(
     -----
     O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared entries of a row), memory O(k^2)
     beside X, whatever the number of pairs is. With more than 2000 features O(entries of X) a step, and memory O(n + d).
-    CSR is never made dense. Adding a constant to a feature does not change a linear model, but for rounding.
+    CSR is never made dense, but for columns that more than half of the rows fill. Adding a constant to a feature does
+    not change a linear model, but for rounding. The system is made from rows shifted to their middle, solved on
+    features of one scale, and of a linear f corrected by its residual on the rows: features of any size and offset keep
+    their digits, and `history["residual"]` is that of the rows.
 
     References
     ----------

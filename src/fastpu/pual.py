@@ -11,22 +11,25 @@ import numpy as np
 from fastpu import _core
 from fastpu._keywords import answers_unknown_keywords
 from fastpu._params import forced_isa
-from fastpu._pual import Smooth, Solved, fit_points, record_of
+from fastpu._pual import Solved, fit_points, record_of
 from fastpu._pual_arguments import PualRound, check_parameter, check_points, check_pual_options
-from fastpu._pual_features import times_rows
 from fastpu._pual_graph import check_graph
 from fastpu._pual_paper import PaperAdmm, fit_paper_points
+from fastpu._pual_quadratic import Quadratic, Smooth, is_right
+from fastpu._pual_rows import times_rows
 from fastpu._sharing import shares_work
 from fastpu._validate import check_choice, check_float, check_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from fastpu._pual import Hook, Local
-    from fastpu._pual_arguments import LocalArguments, Point, Values
+    from fastpu._pual import Hook
+    from fastpu._pual_arguments import LocalArguments, Point, Sigmas, Values
     from fastpu._pual_features import Features
+    from fastpu._pual_quadratic import Local
     from fastpu.pual_machine import PualMachine
 
     class PualArguments(LocalArguments, total=False):
@@ -53,7 +56,7 @@ def fit_pual(
     C_pos: float = ...,
     C_unl: float = ...,
     lam: float = ...,
-    sigma: float = ...,
+    sigma: float | str = ...,
     **options: Unpack[PualArguments],
 ) -> PualMachine: ...
 
@@ -66,7 +69,7 @@ def fit_pual(
     C_pos: Values = ...,
     C_unl: Values = ...,
     lam: Values = ...,
-    sigma: Values = ...,
+    sigma: Sigmas = ...,
     **options: Unpack[PualArguments],
 ) -> PualMachine | list[PualMachine]: ...
 
@@ -80,7 +83,7 @@ def fit_pual(
     C_pos: Values = 1.0,
     C_unl: Values = 0.1,
     lam: Values = 1.0,
-    sigma: Values = 1.0,
+    sigma: Sigmas = "median",
     n_neighbors: int = 5,
     graph: object = None,
     kernel: str | Callable[..., object] = "linear",
@@ -118,10 +121,14 @@ def fit_pual(
         Costs > 0 of a positive and of an unlabelled row. Losses are sums, as in the paper.
     lam : float or sequence of floats, default 1.0
         Weight > 0 of |w|^2.
-    sigma : float or sequence of floats, default 1.0
-        > 0, a squared length: the scale of the similarities. Of no influence where `graph` is a pair.
-        Sequences, all of one length, stand for that many models, a number in each: a list of the models that the single
-        values give comes back, and neighbours, kernel values and factors are computed once for all that share them.
+    sigma : "median", float or sequence of these, default "median"
+        > 0, a squared length, in the units of X squared: the scale of the similarities. "median" is the median of the
+        squared lengths of the graph's edges (1 if that is 0), so that similarities lie around exp(-1) whatever the
+        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. Of no influence where
+        `graph` is a pair.
+        Sequences of `C_pos`, `C_unl`, `lam` and `sigma`, all of one length, stand for that many models, an entry in
+        each: a list of the models that the single values give comes back, and neighbours, kernel values and factors are
+        computed once for all that share them.
     n_neighbors : int, default 5
         Neighbours of a row; 0 does without the last term.
     graph : (W, R) or KNNGraph, optional
@@ -268,10 +275,22 @@ class _How:
     mu: float
 
     def solve(self, features: Features, local: Local, points: Sequence[Point], hook: Hook) -> list[Solved]:
-        """Solve for points that differ in C_pos alone."""
-        n_threads, is_unl = features.rows.n_threads, features.rows.is_unl
-        n_unl, C_unl = features.rows.unl.size, points[0].C_unl
+        """Solve for points that differ in C_pos alone; again, with a sharper factor, if the rows find them wrong."""
         smooth = Smooth(features, local, points[0])
+        solved = self._solve_with(smooth, features, local, points, hook)
+        if all(one.record["status"] != "precision" for one in solved):
+            return solved
+        smooth.sharpen(local, points[0].lam, np.where(features.rows.is_unl, 2 * points[0].C_unl, 0.0))
+        again = self._solve_with(smooth, features, local, points, hook)
+        if again[-1].record["status"] == "callback":
+            return again
+        return [min(pair, key=lambda one: float(one.record["gap"])) for pair in zip(solved, again, strict=True)]
+
+    def _solve_with(
+        self, smooth: Smooth, features: Features, local: Local, points: Sequence[Point], hook: Hook
+    ) -> list[Solved]:
+        n_threads = features.rows.n_threads
+        n_unl, C_unl = features.rows.unl.size, points[0].C_unl
         H = smooth.last()
         with_intercept = np.empty((H.shape[0], H.shape[1] + 1))
         with_intercept[:, :-1] = H
@@ -284,14 +303,40 @@ class _How:
                 break
         alphas = np.array([found["alpha"] for _, found in results])
         betas = smooth.betas(times_rows(alphas, H, n_threads=n_threads, transpose=False))
-        solved = []
-        for (point, found), beta in zip(results, betas, strict=True):
-            total = float(found["alpha"].sum())
-            on_rows = np.full(features.rows.n, -total / n_unl)
-            on_rows[features.rows.pos] = found["alpha"]
-            weights = np.where(is_unl, 2 * C_unl, 0.0)
-            solved.append(Solved(point, beta, total / (2 * C_unl * n_unl) - 1, on_rows, weights, record_of(found)))
-        return solved
+        return [
+            self._finish(features, local, smooth, point, found, beta)
+            for (point, found), beta in zip(results, betas, strict=True)
+        ]
+
+    def _finish(
+        self,
+        features: Features,
+        local: Local,
+        smooth: Smooth,
+        point: Point,
+        found: dict[str, Any],
+        beta: NDArray[np.float64],
+    ) -> Solved:
+        """Return the minimum that belongs to alpha, with objective and gap computed from the scores of the rows."""
+        rows, alpha = features.rows, found["alpha"]
+        n_unl, C_unl, total = rows.unl.size, point.C_unl, float(alpha.sum())
+        targets = np.full(rows.n, -total / n_unl)
+        targets[rows.pos] = alpha
+        quadratic = Quadratic(features, local, point.lam, np.where(rows.is_unl, 2 * C_unl, 0.0), targets)
+        minimum = quadratic.solve(smooth, beta, 0.01 * self.tol * found["objective"])
+        offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
+        scores = minimum.f + offset
+        lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
+        hinge = point.C_pos * np.maximum(lacks, 0)
+        ridge = 0.5 * point.lam * features.square(minimum.beta)
+        objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + local.value(minimum.f)
+        gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
+        size = point.C_pos * alpha.size + C_unl * n_unl
+        record = record_of({**found, "objective": objective, "gap": gap})
+        if record["status"] in {"gap", "precision"}:
+            right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
+            record["status"] = "gap" if right else "precision"
+        return Solved(point, minimum.beta, offset, scores, record)
 
     def _one(self, dual: _core.PualDual, point: Point, hook: Hook) -> dict[str, Any]:
         def on_round(n_iter: int, objective: float, gap: float) -> bool:

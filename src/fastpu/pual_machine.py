@@ -33,8 +33,9 @@ class PualMachine(KernelExpansion):
         Of `fit_pual`: the dual variables of the labelled positives, in [0, C_pos], in the order of the rows. A positive
         with f < 1 has C_pos, one with f > 1 has 0.
     gap : float
-        Of `fit_pual`: the duality gap, >= 0: no function has an objective that is less by more. 0 where there is a
-        closed form, and NaN for the paper's kernel form, which minimises nothing that is bounded for sure.
+        The duality gap of the scores of the training rows, >= 0: no function has an objective that is less by more. Of
+        a closed form what rounding leaves of the gradient, in the same terms. NaN for the paper's kernel form, which
+        minimises nothing that is bounded for sure.
     mu : float, or None
         The last step of the alternating direction method, if that was used.
     nystroem_residual : float, or None
@@ -42,9 +43,10 @@ class PualMachine(KernelExpansion):
     n_iter : int
         Rounds, steps or iterations of the solver; 0 where there is a closed form.
     status : str
-        "gap" (`gap` <= tol * objective), "closed_form", "residual" (of the paper's kernel form: the residuals are below
-        tol), "max_iter", "precision" (rounding left nothing to gain before tol was met), "diverged" (of the paper's
-        kernel form: the step is too large) or "callback".
+        "gap" (`gap` <= tol * objective, or what rounding leaves of it), "closed_form", "residual" (of the paper's
+        kernel form: the residuals are below tol), "max_iter", "precision" (rounding left nothing to gain before tol was
+        met, or the model is not the minimum on the rows), "diverged" (of the paper's kernel form: the step is too
+        large) or "callback".
     converged : bool
         Whether status is one of the first three.
     objective : ndarray of float64
