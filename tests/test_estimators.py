@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -331,23 +330,6 @@ def test_a_prior_is_estimated_where_none_is_given():
     assert unused.prior_ is unused.prior_estimate_ is None
     fitted = estimators.PNUAUCClassifier(eta=1, random_state=0).fit(X, labelled)
     assert 0 < fitted.prior_ == fitted.prior_estimate_.value < 1
-
-
-def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
-    X, _, labelled = pu_rows(seed=1, n=300, apart=0.5)
-    with pytest.warns(fastpu.EstimateWarning, match=r"bbe: 0.* is an upper bound rather than an .*; use a prior"):
-        fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled)
-    assert fitted.prior_estimate_.only_upper_bound
-    with pytest.warns(fastpu.EstimateWarning, match=r"calibration_prior is not given: .* pass calibration_"):
-        calibrated = estimators.ISVMClassifier(calibration="sigmoid").fit(X, labelled)
-    estimate = calibrated.calibration_prior_estimate_
-    assert estimate.only_upper_bound
-    assert estimate.value == calibrated.model_.calibration_prior
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", fastpu.EstimateWarning)
-        given = estimators.ISVMClassifier(calibration="isotonic", calibration_prior=0.2).fit(X, labelled)
-        estimators.UPUClassifier(prior=0.2).fit(X, labelled)
-    assert given.calibration_prior_estimate_ is None
 
 
 def test_a_sequence_of_values_is_refused():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 from scipy import sparse
 
+import fastpu
 from estimator_cases import CLASSIFIERS, labels_for, make, pu_rows
 from fastpu import estimators
 from helpers import refused
@@ -140,3 +143,20 @@ def test_bad_arguments_are_named():
     for clf, y, message in cases:
         refused(ValueError, message, clf.fit, X, y)
         assert not hasattr(clf, "model_")
+
+
+def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
+    X, _, labelled = pu_rows(seed=1, n=300, apart=0.5)
+    with pytest.warns(fastpu.EstimateWarning, match=r"bbe: 0.* is an upper bound rather than an .*; use a prior"):
+        fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled)
+    assert fitted.prior_estimate_.only_upper_bound
+    with pytest.warns(fastpu.EstimateWarning, match=r"calibration_prior is not given: .* pass calibration_"):
+        calibrated = estimators.ISVMClassifier(calibration="isotonic").fit(X, labelled)
+    estimate = calibrated.calibration_prior_estimate_
+    assert estimate.only_upper_bound
+    assert estimate.value == calibrated.model_.calibration_prior
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fastpu.EstimateWarning)
+        given = estimators.ISVMClassifier(calibration="isotonic", calibration_prior=0.2).fit(X, labelled)
+        estimators.UPUClassifier(prior=0.2).fit(X, labelled)
+    assert given.calibration_prior_estimate_ is None
