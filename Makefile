@@ -231,9 +231,9 @@ mutants-cpp: $(VENV)/.has-build
 	$(CMAKE) --preset dev > /dev/null
 	$(CMAKE) --build build/dev --target test_stump_boost test_knn_graph
 	@status=0; \
-	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/detail/stump_search.cpp test_stump_boost $(MUTANTS_CPP) \
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/boosting/stump_search.cpp test_stump_boost $(MUTANTS_CPP) \
 	  || status=1; \
-	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/knn_edges.cpp test_knn_graph $(MUTANTS_CPP) \
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/graph/knn_edges.cpp test_knn_graph $(MUTANTS_CPP) \
 	  || status=1; \
 	exit $$status
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import fastpu
 from fastpu import estimators
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 CLASSIFIERS = [getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")]
 # What a class needs for small data and a short fit, beside its defaults.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from fastpu._validate import Matrix
+    from fastpu.data._validate import Matrix
 
 
 def dense(matrix: Matrix) -> np.ndarray:

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 if TYPE_CHECKING:
     from types import ModuleType

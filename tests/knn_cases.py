@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastpu import _core
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
 from oracles import knn_graph as oracle
 
 METHODS = ("", "tree", "blocks")

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 #: Growth that a thousand fits may show: malloc keeps small lists of its own, and the system gives pages by the hundred.
 MOST_MALLOC_BYTES = 64_000

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 METHODS = [name for name in fastpu.__all__ if name.startswith("fit_")]
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 #: What a recipe's rows are called by, and how a group of rows is labelled.
 LABELS = {"P": 1, "U": 0, "N": -1}

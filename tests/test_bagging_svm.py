@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import bagging_svm
+from fastpu.svm import bagging_svm
 from helpers import refused
 from machine_cases import KERNELS, TIGHT, bits, each_form, each_kernel, two_groups
 

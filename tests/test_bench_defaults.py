@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bench_commands import BENCH, bench_module, needs_bench, run, write_set
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 pytestmark = needs_bench
 

@@ -8,8 +8,8 @@ import threading
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from fastpu import _blas_threads
-from fastpu._blas_threads import one_blas_thread
+from fastpu.common import _blas_threads
+from fastpu.common._blas_threads import one_blas_thread
 
 
 def blas_threads() -> list[int]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu._calibration import METHODS, RIDGE, by_group, calibrate, probabilities
-from fastpu._warnings import EstimateWarning
+from fastpu.common._warnings import EstimateWarning
+from fastpu.model._calibration import METHODS, RIDGE, by_group, calibrate, probabilities
 from helpers import outcome, refused
 from oracles import calibration as oracle
 

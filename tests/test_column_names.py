@@ -12,8 +12,8 @@ import pytest
 
 import fastpu
 from fastpu import estimators
-from fastpu._capabilities import CAPABILITIES
-from fastpu._text import columns_named, where_column
+from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._text import columns_named, where_column
 from helpers import refused
 from method_recipes import RECIPES
 

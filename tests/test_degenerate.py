@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 from helpers import outcome
 from method_cases import METHODS, fit, rows_for
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

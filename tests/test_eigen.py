@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastpu import _eigen
-from fastpu._eigen import symmetric_eigen
+from fastpu.common import _eigen
+from fastpu.common._eigen import symmetric_eigen
 
 
 def symmetric(n: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 import fastpu
 from estimator_cases import CLASSIFIERS, OPTIONS, function_name, function_of, labels_for, make, pu_rows, takes
 from fastpu import estimators
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 from helpers import refused
 
 ids = [classifier.__name__ for classifier in CLASSIFIERS]

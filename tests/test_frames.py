@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
 from helpers import dense, refused
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastpu import _core, _prior_kernel
-from fastpu._prior_kernel import kernel_factor, mixture_share
+from fastpu import _core
+from fastpu.judge import _prior_kernel
+from fastpu.judge._prior_kernel import kernel_factor, mixture_share
 from helpers import refused
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from oracles import hull_distance as oracle

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 from input_recipes import (
     FUNCTIONS,
     METHODS,

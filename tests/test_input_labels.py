@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fastpu._capabilities import CAPABILITIES
+from fastpu.common._capabilities import CAPABILITIES
 from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, signature, sound
 from input_table import parameter_of
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import estimators
-from fastpu._margin_defaults import default_cost, largest_share
+from fastpu.margin._defaults import default_cost, largest_share
 from isvm_cases import each_iteration
 
 

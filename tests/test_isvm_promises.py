@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _core
-from fastpu._sharing import shared_parameters
+from fastpu.common._sharing import shared_parameters
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from isvm_cases import COSTS, FIT_TOL, FITS, bits, each_fit, each_iteration, pu_rows, stepped
 from machine_cases import FORMS, each_form

@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _kernels
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
+from fastpu.kernels import _kernels
 from helpers import refused
 from machine_cases import (
     FORMS,

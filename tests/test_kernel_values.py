@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
 from oracles import svm as oracle
 from svm_cases import DTYPES, KERNELS, SUM_TOL, THREADS, kernel_rounding, make_engine, native
 

@@ -13,8 +13,8 @@ import pytest
 
 import fastpu
 from fastpu import datasets, estimators, metrics, priors
-from fastpu._capabilities import CAPABILITIES
-from fastpu._keywords import _OTHER_NAMES, answers_unknown_keywords
+from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._keywords import _OTHER_NAMES, answers_unknown_keywords
 
 FUNCTIONS = {
     f"{module.__name__}.{name}": getattr(module, name)

@@ -196,7 +196,7 @@ SLOW = {
 @pytest.mark.parametrize("kind", SLOW)
 def test_ctrl_c_stops_a_search(kind, n_threads, rng):
     X, method = SLOW[kind](rng)
-    native = fastpu._knn_graph.check_matrix(X).native
+    native = fastpu.graph.knn_graph.check_matrix(X).native
     delay = interrupted_after(
         lambda: _core.knn_search(native, 5, n_threads=n_threads, isa="", method=method), delay=0.2
     )

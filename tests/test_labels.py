@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu.labels import as_labels, stack
+from fastpu.data.labels import as_labels, stack
 from helpers import outcome, refused
 
 NAN = float("nan")

@@ -1,6 +1,6 @@
-"""Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators.
+"""Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators, and from room to room downwards.
 
-Read from the include and import lines.
+Read from the include and import lines; there is no circle, between files of Python or between units of C++.
 """
 
 from __future__ import annotations
@@ -16,31 +16,79 @@ ROOT = Path(__file__).resolve().parent.parent
 
 pytestmark = pytest.mark.skipif(not (ROOT / "cpp").is_dir(), reason="needs the source tree")
 
+# Rooms from the ground up: a room stands on those before it, in C++ and in Python alike, and rooms of one line do not
+# know each other.
+ROOMS = (
+    ("common",),
+    ("linalg", "data"),
+    ("model",),
+    ("kernels", "boosting"),
+    ("svm",),
+    ("margin", "mapping", "risk"),
+    ("path", "graph", "auc"),
+    ("judge",),
+    ("estimators", "plot"),
+)
+FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
+
+
+def goes_up(room: str, other: str) -> bool:
+    """Tell whether a room may not import from another."""
+    return room != other and FLOOR[other] >= FLOOR[room]
+
+
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """Return the groups of two or more units that reach each other (Tarjan)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(unit: str) -> None:
+        number[unit] = lowest[unit] = len(number)
+        path.append(unit)
+        for other in sorted(arrows.get(unit, ())):
+            if other not in number:
+                visit(other)
+            if other in path:
+                lowest[unit] = min(lowest[unit], lowest[other])
+        if lowest[unit] == number[unit]:
+            group = path[path.index(unit) :]
+            del path[path.index(unit) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for unit in sorted(arrows):
+        if unit not in number:
+            visit(unit)
+    return found
+
+
 # ---- C++: what the files of a folder may include ----
 
 STD = r"<[a-z_0-9]+>"  # the standard library's headers have no dot
-CORE = r'"fastpu/[a-z_0-9]+\.hpp"'
-DETAIL = r'"detail/[a-z_0-9]+\.hpp"'
+CORE = r'"fastpu/[a-z]+/[a-z_0-9]+\.hpp"'
+DETAIL = r'"[a-z]+/[a-z_0-9]+\.hpp"'
 MACHINE = r"<(immintrin|intrin|cpuid|arm_neon|unistd)\.h>"  # intrinsics and getpid; in sources, never in public headers
 PYBIND = r"<pybind11/[a-z_0-9/]+\.h>"
-BINDING = r'"[a-z_0-9]+\.hpp"'
+HELPER = r'"[a-z_0-9]+\.hpp"'
 
 MAY_INCLUDE = {
     "cpp/include/fastpu": [STD, CORE],
     "cpp/src": [STD, CORE, DETAIL, MACHINE],
-    "cpp/bindings": [STD, CORE, PYBIND, BINDING],
-    "cpp/fuzz": [STD, CORE, DETAIL, BINDING],
-    "cpp/tests": [STD, CORE, DETAIL, BINDING, r"<(dlfcn|pthread|unistd|sys/wait)\.h>"],
+    "cpp/bindings": [STD, CORE, PYBIND, DETAIL],
+    "cpp/fuzz": [STD, CORE, DETAIL, HELPER],
+    "cpp/tests": [STD, CORE, DETAIL, HELPER, r"<(dlfcn|pthread|unistd|sys/wait)\.h>"],
 }
 # One file alone may ask the system about memory: madvise, for large pages under large arrays.
-MAY_INCLUDE_TOO = {"cpp/src/aligned_buffer.cpp": [r"<sys/mman\.h>"]}
+MAY_INCLUDE_TOO = {"cpp/src/common/aligned_buffer.cpp": [r"<sys/mman\.h>"]}
 
 # Threads start in parallel.cpp and nowhere else; the core neither prints nor looks around nor ends the process.
 THREADS = re.compile(r"<(thread|future|execution|stop_token|pthread\.h|omp\.h)>|#\s*pragma\s+omp|\bstd::j?thread\b")
 SIDE_EFFECTS = re.compile(
     r"<(iostream|cstdio|print|syncstream|fstream)>|\b(getenv|printf|puts|quick_exit|abort|exit)\s*\("
 )
-THREADS_LIVE_IN = "cpp/src/parallel.cpp"
+THREADS_LIVE_IN = "cpp/src/common/parallel.cpp"
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"][^>"]+[>"])', re.MULTILINE)
@@ -62,52 +110,58 @@ def cpp_violations(path: str, text: str) -> list[str]:
     return found
 
 
+ROOM_OF_INCLUDE = re.compile(r'"(?:fastpu/)?([a-z]+)/([a-z_0-9]+)\.hpp"')
+LEVEL = re.compile(r"_(impl|baseline|avx2|avx512)$")  # one unit in one file for each instruction-set level
+
+
+def includes_of_rooms(path: str, text: str) -> list[tuple[str, str]]:
+    """Return the room and the unit of every header of ours that a file of the core includes."""
+    headers = INCLUDE.findall(COMMENT.sub("", text))
+    found = [match.groups() for header in headers if (match := ROOM_OF_INCLUDE.fullmatch(header))]
+    return [(room, LEVEL.sub("", unit)) for room, unit in found]
+
+
+def cpp_room_violations(path: str, text: str) -> list[str]:
+    room = path.split("/")[-2]
+    return [
+        f"{path} includes {other}/{unit}: {other} does not stand below {room}"
+        for other, unit in includes_of_rooms(path, text)
+        if goes_up(room, other)
+    ]
+
+
 # ---- Python: which package may be imported where, and which module of our own ----
 
 EVERYWHERE = {"numpy", "scipy", "fastpu"}
-# What the methods of one family share may call kernels, unlike what all methods share.
-FAMILIES = {
-    "_boosting.py",
-    "_boosting_folds.py",
-    "_gauss_basis.py",
-    "_knn_graph.py",
-    "_large_margin.py",
-    "_least_squares.py",
-    "_ls_auc.py",
-    "_mapping.py",
-    "_ordered_factor.py",
-    "_prior_kernel.py",
-    "_pu_risk.py",
-    "_pual.py",
-    "_pual_features.py",
-    "_pual_graph.py",
-    "_pual_paper.py",
-    "_pual_quadratic.py",
-    "_pual_rows.py",
-    "_svm.py",
-    "_svm_fit.py",
-    "_svm_path.py",
-}
-# Shared by all, and knows of the core how to stop it, nothing else.
-STOPS_THE_CORE = "_side_by_side.py"
-# Modules of the scikit-learn estimators: they stand on the functions, and nothing stands on them.
-ESTIMATORS = re.compile(r"(_estimator_\w+|estimators)(\.py)?")
+WITHOUT_THE_CORE = {"common", "data", "model"}  # what methods share knows no kernel, but for:
+MAY_KNOW_THE_CORE = {"common/_side_by_side.py", "data/binned_features.py"}
+# The public modules beside the rooms, and the room on whose floor each stands.
+HALL = {"metrics": "judge", "priors": "judge", "datasets": "judge"}
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
-    "sklearn": ("estimators.py", "top"),
-    "matplotlib": ("_plot_axes.py", "inside functions"),
-    "tqdm": ("_progress.py", "inside functions"),
-    "joblib": ("_trials.py", "inside functions"),
-    "threadpoolctl": ("_blas_threads.py", "inside functions"),
+    "sklearn": ("estimators/", "top"),
+    "matplotlib": ("plot/_axes.py", "inside functions"),
+    "tqdm": ("common/_progress.py", "inside functions"),
+    "joblib": ("judge/_trials.py", "inside functions"),
+    "threadpoolctl": ("common/_blas_threads.py", "inside functions"),
 }
 
 
-def imported(tree: ast.AST) -> list[tuple[str, bool]]:
-    """Full names of imported modules, each with whether it happens when the file is imported."""
+def room_of_module(name: str) -> str | None:
+    """Return the room of a module `fastpu.<name>`, None for the core and for names of the package itself."""
+    first = name.split(".")[0]
+    return HALL.get(first, first if first in FLOOR else None)
+
+
+def imported(tree: ast.AST, *, for_types: bool = False) -> list[tuple[str, bool]]:
+    """Full names of imported modules, each with whether it happens when the file is imported.
+
+    `for_types` adds what is imported for type checkers alone.
+    """
     names: list[tuple[str, bool]] = []
 
     def visit(node: ast.AST, at_top: bool) -> None:
         match node:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")) if not for_types:
                 for child in node.orelse:
                     visit(child, at_top)
                 return
@@ -136,27 +190,28 @@ def imported(tree: ast.AST) -> list[tuple[str, bool]]:
 def python_violations(file: str, text: str) -> list[str]:
     """Violations of src/fastpu/<file>."""
     found = []
-    is_estimator = bool(ESTIMATORS.fullmatch(file))
-    is_shared_by_all = file.startswith("_") and not file.startswith("__") and file not in FAMILIES and not is_estimator
+    room = room_of_module(file.removesuffix(".py").replace("/", "."))
     for name, at_top in imported(ast.parse(text)):
-        package, *rest = name.split(".")
+        package, _, rest = name.partition(".")
         if package in ONLY_IN:
             home, where = ONLY_IN[package]
-            is_home = file == home or (package == "sklearn" and is_estimator)
-            if not is_home or (at_top and where != "top"):
+            if not file.startswith(home) or (at_top and where != "top"):
                 found.append(f"{file} imports {name}; only {home} may, {where}")
         elif package not in EVERYWHERE and package not in sys.stdlib_module_names:
             found.append(f"{file} imports {name}, which is not a run-time package")
         elif package == "fastpu":
-            module = rest[0] if rest else "__init__"
-            if module == "_blas":
+            if rest.split(".")[0] == "_blas":
                 found.append(f"{file} imports {name}; the table is fetched by _core")
-            elif is_shared_by_all and ((module == "_core" and file != STOPS_THE_CORE) or not module.startswith("_")):
-                found.append(f"{file} imports {name}; what methods share knows no method and no kernel")
-            elif ESTIMATORS.fullmatch(module) and not is_estimator:
-                found.append(f"{file} imports {name}; estimators stand on the functions, not the reverse")
-            elif module == "__init__" and not is_estimator:
+            elif rest.split(".")[0] == "_core" and room in WITHOUT_THE_CORE and file not in MAY_KNOW_THE_CORE:
+                found.append(f"{file} imports {name}; what methods share knows no kernel")
+            elif not rest and room != "estimators":
                 found.append(f"{file} imports the whole package")
+    for name, _ in imported(ast.parse(text), for_types=True):
+        other = room_of_module(name.removeprefix("fastpu.")) if name.startswith("fastpu.") else None
+        if room is None and other == "estimators":
+            found.append(f"{file} imports {name}; estimators stand on the functions, not the reverse")
+        elif room is not None and other is not None and goes_up(room, other):
+            found.append(f"{file} imports {name}: {other} does not stand below {room}")
     return found
 
 
@@ -175,12 +230,13 @@ def table_of_contents_violations(text: str) -> list[str]:
 # ---- The tests ----
 
 CPP_FILES = sorted(str(p.relative_to(ROOT).as_posix()) for p in (ROOT / "cpp").rglob("*.[hc]pp"))
-PYTHON_FILES = sorted(p.name for p in (ROOT / "src" / "fastpu").glob("*.py"))
+PYTHON = ROOT / "src" / "fastpu"
+PYTHON_FILES = sorted(str(p.relative_to(PYTHON).as_posix()) for p in PYTHON.rglob("*.py"))
 
 
 def test_there_is_something_to_check():
-    assert "cpp/src/parallel.cpp" in CPP_FILES
-    assert "_validate.py" in PYTHON_FILES
+    assert "cpp/src/common/parallel.cpp" in CPP_FILES
+    assert "data/_validate.py" in PYTHON_FILES
 
 
 @pytest.mark.parametrize("path", CPP_FILES)
@@ -190,7 +246,44 @@ def test_cpp_includes_what_its_layer_may(path):
 
 @pytest.mark.parametrize("file", PYTHON_FILES)
 def test_python_imports_what_its_layer_may(file):
-    assert not python_violations(file, (ROOT / "src" / "fastpu" / file).read_text())
+    assert not python_violations(file, (PYTHON / file).read_text())
+
+
+def test_every_room_has_a_floor():
+    core = {p.name for folder in ("include/fastpu", "src") for p in (ROOT / "cpp" / folder).iterdir() if p.is_dir()}
+    python = {file.split("/")[0] for file in PYTHON_FILES if "/" in file}
+    assert core | python == set(FLOOR)
+
+
+@pytest.mark.parametrize("path", [path for path in CPP_FILES if path.startswith(("cpp/include", "cpp/src"))])
+def test_cpp_rooms_stand_on_those_below(path):
+    assert not cpp_room_violations(path, (ROOT / path).read_text())
+
+
+def test_no_circles_between_units_of_cpp():
+    """A header and its source are one unit, and so are the files of all instruction-set levels."""
+    arrows: dict[str, set[str]] = {}
+    for path in CPP_FILES:
+        if path.startswith(("cpp/include", "cpp/src")):
+            unit = LEVEL.sub("", Path(path).stem)
+            others = {other for _, other in includes_of_rooms(path, (ROOT / path).read_text())}
+            arrows.setdefault(unit, set()).update(others - {unit})
+    assert not circles(arrows)
+
+
+def test_no_circles_between_python_files():
+    """Imports for type checkers count as well."""
+    arrows = {}
+    for file in PYTHON_FILES:
+        module = "fastpu." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        names = {name for name, _ in imported(ast.parse((PYTHON / file).read_text()), for_types=True)}
+        arrows[module] = {name for name in names if name.startswith("fastpu.")} - {module}
+    assert not circles(arrows)
+
+
+def test_a_planted_circle_is_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+    assert not circles({"a": {"b", "c"}, "b": {"c"}})
 
 
 def test_init_is_a_table_of_contents():
@@ -215,27 +308,38 @@ def test_core_is_built_without_python():
     ("path", "line"),
     [
         ("cpp/include/fastpu/x.hpp", "#include <Python.h>"),
-        ("cpp/include/fastpu/x.hpp", '#include "detail/secret.hpp"'),
+        ("cpp/include/fastpu/svm/x.hpp", '#include "svm/secret.hpp"'),
         ("cpp/include/fastpu/x.hpp", "#include <immintrin.h>"),
         ("cpp/src/x.cpp", "#include <pybind11/numpy.h>"),
         ("cpp/src/x.cpp", "  #  include <numpy/arrayobject.h>"),
         ("cpp/src/x.cpp", '#include "../bindings/bind_x.hpp"'),
         ("cpp/src/x.cpp", "#include <sys/mman.h>"),
-        ("cpp/src/detail/aligned_buffer.cpp", "#include <sys/mman.h>"),
-        ("cpp/include/fastpu/aligned_buffer.hpp", "#include <sys/mman.h>"),
-        ("cpp/src/aligned_buffer.cpp", "#include <sys/socket.h>"),
+        ("cpp/src/svm/aligned_buffer.cpp", "#include <sys/mman.h>"),
+        ("cpp/include/fastpu/common/aligned_buffer.hpp", "#include <sys/mman.h>"),
+        ("cpp/src/common/aligned_buffer.cpp", "#include <sys/socket.h>"),
         ("cpp/src/x.cpp", "#include <thread>"),
         ("cpp/src/x.cpp", "#pragma omp parallel for"),
-        ("cpp/src/detail/x.cpp", "#include <iostream>"),
+        ("cpp/src/svm/x.cpp", "#include <iostream>"),
         ("cpp/src/x.cpp", 'const char* home = std::getenv("HOME");'),
         ("cpp/bindings/bind_x.cpp", "#include <future>"),
-        ("cpp/bindings/bind_x.cpp", '#include "detail/secret.hpp"'),
         ("cpp/tests/test_x.cpp", "#include <pybind11/embed.h>"),
         ("cpp/new_folder/x.cpp", "#include <vector>"),
     ],
 )
 def test_planted_cpp_violation_is_caught(path, line):
     assert cpp_violations(path, f"#include <vector>\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("cpp/src/svm/x.cpp", '#include "fastpu/path/svm_path.hpp"'),
+        ("cpp/include/fastpu/common/x.hpp", '#include "fastpu/data/binned_features.hpp"'),
+        ("cpp/src/risk/x.hpp", '#include "margin/margin_task.hpp"'),
+    ],
+)
+def test_planted_arrow_between_rooms_is_caught(path, line):
+    assert cpp_room_violations(path, f"{line}\n")
 
 
 @pytest.mark.parametrize("text", ["// #include <Python.h>", "/* std::thread\n#include <thread> */", "#include <cmath>"])
@@ -246,29 +350,31 @@ def test_innocent_cpp_is_left_alone(text):
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("svm_path.py", "import sklearn"),
-        ("svm_path.py", "def f():\n    from sklearn.svm import SVC"),
-        ("svm_path.py", "import pandas as pd"),
-        ("_frames.py", "def f():\n    import polars"),
-        ("_frames.py", "from importlib import import_module\ndef f():\n    import_module('polars')"),
-        ("_progress.py", "import tqdm"),
-        ("svm_path.py", "def f():\n    import tqdm"),
-        ("_trials.py", "import joblib"),
-        ("selection.py", "def f():\n    from importlib import import_module\n    import_module('joblib')"),
-        ("_plot_axes.py", "import matplotlib.pyplot as plt"),
-        ("plot.py", "def f():\n    import matplotlib.figure"),
-        ("svm_path.py", "from fastpu import _blas"),
-        ("_validate.py", "from fastpu import _core"),
-        ("_validate.py", "from fastpu._core import f"),
-        ("_validate.py", "from fastpu.stump_boost import f"),
-        ("_validate.py", "from .stump_boost import f"),
-        ("svm_path.py", "from fastpu.estimators import X"),
-        ("svm_path.py", "from fastpu._estimator_svm import X"),
+        ("path/svm_path.py", "import sklearn"),
+        ("path/svm_path.py", "def f():\n    from sklearn.svm import SVC"),
+        ("path/svm_path.py", "import pandas as pd"),
+        ("data/_frames.py", "def f():\n    import polars"),
+        ("data/_frames.py", "from importlib import import_module\ndef f():\n    import_module('polars')"),
+        ("common/_progress.py", "import tqdm"),
+        ("path/svm_path.py", "def f():\n    import tqdm"),
+        ("judge/_trials.py", "import joblib"),
+        ("judge/selection.py", "def f():\n    from importlib import import_module\n    import_module('joblib')"),
+        ("plot/_axes.py", "import matplotlib.pyplot as plt"),
+        ("plot/__init__.py", "def f():\n    import matplotlib.figure"),
+        ("path/svm_path.py", "from fastpu import _blas"),
+        ("data/_validate.py", "from fastpu import _core"),
+        ("data/_validate.py", "from fastpu._core import f"),
+        ("data/_validate.py", "from fastpu.boosting.stump_boost import f"),
+        ("svm/bsvm.py", "from fastpu.path.svm_path import f"),
+        ("svm/bsvm.py", "def f():\n    from fastpu.path.svm_path import f"),
+        ("risk/upu.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from fastpu.margin.isvm import f"),
+        ("path/svm_path.py", "from fastpu.estimators import X"),
+        ("path/svm_path.py", "from fastpu.estimators._svm import X"),
         ("__init__.py", "from fastpu import estimators"),
-        ("_validate.py", "from sklearn.base import BaseEstimator"),
-        ("estimators.py", "import joblib"),
-        ("svm_path.py", "import fastpu"),
-        ("svm_path.py", "if True:\n    import torch"),
+        ("data/_validate.py", "from sklearn.base import BaseEstimator"),
+        ("estimators/_svm.py", "import joblib"),
+        ("path/svm_path.py", "import fastpu"),
+        ("path/svm_path.py", "if True:\n    import torch"),
     ],
 )
 def test_planted_python_violation_is_caught(file, text):
@@ -278,12 +384,13 @@ def test_planted_python_violation_is_caught(file, text):
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("svm_path.py", "import numpy as np\nfrom scipy import sparse\nfrom fastpu import _core\nimport math"),
-        ("svm_path.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
-        ("_progress.py", "def f():\n    from tqdm.auto import tqdm"),
-        ("_plot_axes.py", "def f():\n    import matplotlib.figure"),
-        ("estimators.py", "from sklearn.base import BaseEstimator\nimport fastpu"),
-        ("_estimator_svm.py", "from sklearn.base import BaseEstimator\nfrom fastpu.svm import fit_svm"),
+        ("path/svm_path.py", "import numpy as np\nfrom scipy import sparse\nfrom fastpu import _core\nimport math"),
+        ("path/svm_path.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
+        ("path/svm_path.py", "from fastpu.svm.svm import fit_svm"),
+        ("common/_progress.py", "def f():\n    from tqdm.auto import tqdm"),
+        ("plot/_axes.py", "def f():\n    import matplotlib.figure"),
+        ("estimators/__init__.py", "from sklearn.base import BaseEstimator\nimport fastpu"),
+        ("estimators/_svm.py", "from sklearn.base import BaseEstimator\nfrom fastpu.svm.svm import fit_svm"),
     ],
 )
 def test_innocent_python_is_left_alone(file, text):

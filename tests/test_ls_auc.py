@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu import _ls_auc
-from fastpu._threshold import balanced_accuracy_threshold
+from fastpu.auc import _fit as _ls_auc
+from fastpu.model._threshold import balanced_accuracy_threshold
 from ls_auc_cases import FITS, ROUNDING, assert_same, bits, centers_of, each_fit, pnu_rows
 from oracles import ls_auc as oracle
 

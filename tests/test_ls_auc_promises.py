@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_info
 
 import fastpu
-from fastpu import _ls_auc, _ls_moments
+from fastpu.auc import _fit as _ls_auc
+from fastpu.auc import _moments as _ls_moments
 from helpers import refused
 from ls_auc_cases import FITS, ROUNDING, SINGLE, assert_same, bits, centers_of, each_fit, pnu_rows
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 
 import fastpu
-from fastpu._mapping_loop import Boundary, Groups, converge
+from fastpu.mapping._loop import Boundary, Groups, converge
 from helpers import refused
 from mapping_cases import FITS, TIGHT, below, bits, each_fit, groups, line, never_rejected, rejected_in
 
@@ -253,7 +253,7 @@ def test_functions_get_rows_in_the_form_of_x(fit, form, dtype):
 
 
 def test_rows_of_another_form_are_converted_for_a_function_in_blocks(monkeypatch):
-    from fastpu import _kernels
+    from fastpu.kernels import _kernels
 
     X, y, _ = groups(0, n=120)
     monkeypatch.setattr(_kernels, "_BLOCK_ENTRIES", 40)

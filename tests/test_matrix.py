@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
 from helpers import refused
 
 

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu import _model
-from fastpu._model import Model, load
-from fastpu._warnings import DegenerateModelWarning
+from fastpu.common._warnings import DegenerateModelWarning
+from fastpu.model import _model
+from fastpu.model._model import Model, load
 from toy_model import Toy, arrays_of, assert_same, toy
 
 # -------------------------------------------------------------------------------------- immutable

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu import _model_file
-from fastpu._model import load
+from fastpu.model import _file as _model_file
+from fastpu.model._model import load
 from helpers import outcome
 from toy_model import assert_same, toy
 

@@ -17,8 +17,9 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _model, _model_file
-from fastpu._model import _from_parts, load
+from fastpu.model import _file as _model_file
+from fastpu.model import _model
+from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
 from method_cases import FORMS, METHODS, fitted, formed, pu_rows
 from toy_model import assert_same, toy
@@ -134,7 +135,7 @@ LIMITED = """
 import resource, sys, zipfile
 import numpy as np
 import fastpu
-from fastpu import _model_file
+from fastpu.model import _file as _model_file
 
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000,) * 2)

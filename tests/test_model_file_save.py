@@ -13,8 +13,8 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from fastpu import _model_file
-from fastpu._model import load
+from fastpu.model import _file as _model_file
+from fastpu.model._model import load
 from toy_model import assert_same, toy
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="files, links and permissions of POSIX")
@@ -152,7 +152,7 @@ KILLED = """
 import os, random, signal, sys, time
 import numpy as np
 from toy_model import toy
-from fastpu._model import load
+from fastpu.model._model import load
 
 folder, n_kills = sys.argv[1], int(sys.argv[2])
 path = os.path.join(folder, "model.npz")

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _core
-from fastpu._sparse import read_sparse
+from fastpu.data._sparse import read_sparse
 from oracles import nnpu
 from risk_cases import LOSSES, ROUNDING, SINGLE, pu_rows, quiet
 

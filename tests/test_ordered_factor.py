@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastpu import _core
-from fastpu._ordered_factor import ordered_factor
+from fastpu.graph._ordered_factor import ordered_factor
 from helpers import refused
 
 #: Of K, relative to the numbers that it is made from.

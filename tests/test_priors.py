@@ -10,13 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _prior_shares, _prior_tree
-from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_likelihood import best_bin
-from fastpu._prior_sampling import Sample, bootstrap, folds_of
-from fastpu._prior_shares import penalized_l1
-from fastpu._prior_tree import label_frequency, quarters
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
+from fastpu.judge import _prior_shares, _prior_tree
+from fastpu.judge._prior_kernel import kernel_factor, mixture_share
+from fastpu.judge._prior_likelihood import best_bin
+from fastpu.judge._prior_sampling import Sample, bootstrap, folds_of
+from fastpu.judge._prior_shares import penalized_l1
+from fastpu.judge._prior_tree import label_frequency, quarters
 from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, bbe, km2, pen_l1, sensitivity, tice
 from helpers import refused

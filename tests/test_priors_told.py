@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu import _prior_likelihood
-from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_likelihood import best_bin, score_share, share_likelihood
-from fastpu._prior_rows import on_one_scale, row_keys
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
+from fastpu.judge import _prior_likelihood
+from fastpu.judge._prior_kernel import kernel_factor, mixture_share
+from fastpu.judge._prior_likelihood import best_bin, score_share, share_likelihood
+from fastpu.judge._prior_rows import on_one_scale, row_keys
 from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, bbe, km2
 from oracles import priors as oracle

@@ -13,9 +13,9 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu._calibration import METHODS as CALIBRATIONS
-from fastpu._capabilities import CAPABILITIES
-from fastpu.path_selection import path_of_fold
+from fastpu.common._capabilities import CAPABILITIES
+from fastpu.model._calibration import METHODS as CALIBRATIONS
+from fastpu.path._selection import path_of_fold
 from helpers import refused
 from method_cases import FORMS, METHODS, fitted, formed, pu_rows
 from toy_model import assert_same, toy

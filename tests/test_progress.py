@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from fastpu import _progress
-from fastpu._progress import make_callback
+from fastpu.common import _progress
+from fastpu.common._progress import make_callback
 
 
 @pytest.fixture

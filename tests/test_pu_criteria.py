@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from fastpu._prior import prior_among_unlabeled
 from fastpu.metrics import err_star, f1, puf_score
+from fastpu.model._prior import prior_among_unlabeled
 from helpers import refused
 
 SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 3.0, np.inf])

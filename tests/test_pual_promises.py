@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 import fastpu
 from fastpu import _core
-from fastpu._sharing import shared_parameters, shares_together
+from fastpu.common._sharing import shared_parameters, shares_together
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from machine_cases import FORMS, each_form
 from pual_cases import CLOSED_TOL, FIT_TOL, FITS, KERNELS, bits, each_fit, each_kernel, pu_rows, quiet

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import fastpu
-from fastpu._capabilities import CAPABILITIES, table
+from fastpu.common._capabilities import CAPABILITIES, table
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"

@@ -14,9 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fastpu
-from fastpu import _scales, estimators
-from fastpu._scales import warn_of_scales
-from fastpu._validate import check_matrix
+from fastpu import estimators
+from fastpu.data._validate import check_matrix
+from fastpu.kernels import _scales
+from fastpu.kernels._scales import warn_of_scales
 from method_recipes import RECIPES, bits
 
 FITS = {name: recipe for name, recipe in RECIPES.items() if name.startswith("fit_")}
@@ -171,7 +172,7 @@ def test_the_model_does_not_depend_on_the_warning(wages, monkeypatch):
     y = np.arange(300) % 3 == 0
     with pytest.warns(fastpu.ScaleWarning):
         told = fastpu.fit_bsvm(wages, y, C_pos=1, C_unl=0.5, kernel="rbf")
-    monkeypatch.setattr("fastpu._svm.warn_of_scales", lambda matrix, kernel: matrix)
+    monkeypatch.setattr("fastpu.svm._solver.warn_of_scales", lambda matrix, kernel: matrix)
     assert bits(told) == bits(fastpu.fit_bsvm(wages, y, C_pos=1, C_unl=0.5, kernel="rbf"))
 
 

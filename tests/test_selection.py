@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fastpu
 from fastpu import metrics
-from fastpu.folds import stratified_folds
+from fastpu.data._folds import stratified_folds
 from selection_cases import Recorder, Shifted, peak, pu_data, without_seconds
 
 GRID = {"C_pos": [3.0, 10.0], "C_unl": [0.5, 1.0, 2.0]}

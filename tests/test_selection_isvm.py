@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu._sharing import shared_parameters
+from fastpu.common._sharing import shared_parameters
 from selection_cases import pu_data, without_seconds
 
 pytestmark = pytest.mark.skipif(not hasattr(fastpu, "fit_isvm"), reason="needs fit_isvm")

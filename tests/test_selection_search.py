@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu._grid import Arguments, Grid, Move
-from fastpu._sharing import shared_parameters, shares_together, shares_work
-from fastpu._trials import make_lines
+from fastpu.common._sharing import shared_parameters, shares_together, shares_work
+from fastpu.judge._grid import Arguments, Grid, Move
+from fastpu.judge._trials import make_lines
 from helpers import refused
 from selection_cases import Recorder, Sharing, Shifted, peak, pu_data, without_seconds
 
@@ -371,7 +371,7 @@ def test_processes_do_not_change_the_result(refine):
 
 
 def test_without_joblib_there_is_one_process(data, monkeypatch):
-    monkeypatch.setattr("fastpu.selection.find_spec", lambda name: None)
+    monkeypatch.setattr("fastpu.judge.selection.find_spec", lambda name: None)
     fit = Recorder()
     fastpu.select(fit, *data, SHIFTS, n_jobs=2)
     assert len(fit.calls) == 4 * 4 + 1  # all of them here
@@ -382,14 +382,14 @@ def test_threads_are_shared_out_among_processes(data, monkeypatch):
 
     def run_all(tasks, jobs):
         seen.append(jobs)
-        return [list(fastpu._trials._run_line(*task)) for task in tasks]
+        return [list(fastpu.judge._trials._run_line(*task)) for task in tasks]
 
     def fit(X, y, *, shift=0.0, n_threads=None):
         seen.append(n_threads)
         return Shifted(shift)
 
-    monkeypatch.setattr("fastpu._search.run_all", run_all)
-    monkeypatch.setattr("fastpu.selection.available_cpus", lambda: 8)
+    monkeypatch.setattr("fastpu.judge._search.run_all", run_all)
+    monkeypatch.setattr("fastpu.judge.selection.available_cpus", lambda: 8)
     for n_jobs, options, expected in ((3, {}, [3, 2, 2, None]), (-1, {}, [8, 1, 1, None]), (None, {}, [1] + [None] * 3),
                                       (2, {"n_threads": 5}, [2, 5, 5, 5])):  # fmt: skip
         seen.clear()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu._side_by_side import side_by_side
+from fastpu.common._side_by_side import side_by_side
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix, untraced
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fastpu._validate import check_matrix
+from fastpu.data._validate import check_matrix
 from helpers import dense, refused
 
 FORMATS = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")

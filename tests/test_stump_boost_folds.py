@@ -11,7 +11,7 @@ import pytest
 import fastpu
 from boosting_cases import ARRAYS, FITS, assert_same_stumps, bits, each_fit, make_problem, to_csr
 from fastpu import metrics
-from fastpu.folds import stratified_folds
+from fastpu.data._folds import stratified_folds
 
 #: Sums over rows in another order.
 AUC_TOL = 1e-9

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _core
-from fastpu._model_fields import field_specs
+from fastpu.model._fields import field_specs
 from helpers import refused
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from path_cases import kernel_of, normal_rows, worst_violation

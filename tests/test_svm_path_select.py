@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu._params import check_random_state
+from fastpu.common._params import check_random_state
 from fastpu.metrics import err_star, puf_score
-from fastpu.path_selection import crossings
+from fastpu.path._selection import crossings
 from helpers import refused
 from path_cases import KERNELS, normal_rows
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _core
-from fastpu._svm import Solved
+from fastpu.svm._solver import Solved
 from machine_cases import (
     FIT_TOL,
     FITS,

@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from fastpu import _threads
-from fastpu._threads import available_cpus, resolve_n_threads
+from fastpu.common import _threads
+from fastpu.common._threads import available_cpus, resolve_n_threads
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_bad_numbers(value, error, got):
 def test_affinity_is_honoured():
     code = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
-        "from fastpu._threads import available_cpus; print(available_cpus())"
+        "from fastpu.common._threads import available_cpus; print(available_cpus())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "1"

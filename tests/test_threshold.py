@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu._threshold import balanced_accuracy_threshold, prior_threshold
+from fastpu.model._threshold import balanced_accuracy_threshold, prior_threshold
 
 LEVELS = [-np.inf, -1.7e308, -3.0, -5e-324, 0.0, 5e-324, 1.0, np.nextafter(1.0, 2), 2.5, 1.7e308, np.inf]
 SCORES = st.lists(st.sampled_from(LEVELS), min_size=1, max_size=12)

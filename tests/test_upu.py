@@ -16,7 +16,7 @@ from scipy.special import expit
 
 import fastpu
 from fastpu import _core
-from fastpu._sparse import read_sparse
+from fastpu.data._sparse import read_sparse
 from helpers import outcome, refused
 from oracles import nnpu
 from risk_cases import bits, pu_rows, quiet

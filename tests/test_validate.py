@@ -11,9 +11,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fastpu._capabilities import methods_with
-from fastpu._params import forced_isa
-from fastpu._validate import (
+from fastpu.common._capabilities import methods_with
+from fastpu.common._params import forced_isa
+from fastpu.data._validate import (
     check_binary,
     check_bool,
     check_choice,

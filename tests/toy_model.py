@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu._model import Model
+from fastpu.model._model import Model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

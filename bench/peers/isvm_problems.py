@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu._params import forced_isa
-from fastpu._validate import check_matrix
+from fastpu.common._params import forced_isa
+from fastpu.data._validate import check_matrix
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "papers" / "svmc"))
 

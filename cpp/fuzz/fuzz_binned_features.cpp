@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "fastpu/binned_features.hpp"
+#include "fastpu/data/binned_features.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 // BLAS behind checks of shapes, and the tiles above it.
 #include <algorithm>
 
-#include "fastpu/blas.hpp"
-#include "fastpu/tiled_blas.hpp"
+#include "fastpu/linalg/blas.hpp"
+#include "fastpu/linalg/tiled_blas.hpp"
 #include "fuzz_input.hpp"
 #include "reference_blas.hpp"
 

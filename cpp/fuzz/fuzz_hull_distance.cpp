@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "fastpu/hull_distance.hpp"
+#include "fastpu/judge/hull_distance.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "fastpu/aligned_buffer.hpp"
-#include "fastpu/isa.hpp"
-#include "fastpu/random.hpp"
-#include "fastpu/types.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/random.hpp"
+#include "fastpu/common/types.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fastpu/kernel_cache.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

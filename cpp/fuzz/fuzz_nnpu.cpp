@@ -1,7 +1,7 @@
 // Training of linear functions and networks by the risks of uPU and nnPU.
 #include <algorithm>
 
-#include "fastpu/nnpu.hpp"
+#include "fastpu/risk/nnpu.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // The box problem of PUAL by both solvers.
 #include <algorithm>
 
-#include "fastpu/pual.hpp"
+#include "fastpu/graph/pual.hpp"
 #include "fuzz_input.hpp"
 #include "reference_blas.hpp"
 

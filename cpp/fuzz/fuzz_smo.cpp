@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fastpu/smo.hpp"
+#include "fastpu/svm/smo.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -1,9 +1,9 @@
 // stump_boost on whatever features, and the scores of its ensembles.
 #include <algorithm>
 
-#include "fastpu/binned_features.hpp"
-#include "fastpu/stump_boost.hpp"
-#include "fastpu/stump_ensemble.hpp"
+#include "fastpu/boosting/stump_boost.hpp"
+#include "fastpu/boosting/stump_ensemble.hpp"
+#include "fastpu/data/binned_features.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fastpu/bagging_svm.hpp"
-#include "fastpu/svm.hpp"
+#include "fastpu/svm/bagging_svm.hpp"
+#include "fastpu/svm/svm.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

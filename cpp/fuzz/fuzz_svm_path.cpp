@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fastpu/svm_path.hpp"
+#include "fastpu/path/svm_path.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

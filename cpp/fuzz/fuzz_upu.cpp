@@ -1,7 +1,7 @@
 // Newton's method for the convex risk.
 #include <algorithm>
 
-#include "fastpu/upu.hpp"
+#include "fastpu/risk/upu.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "fastpu/types.hpp"
+#include "fastpu/common/types.hpp"
 
 struct BoostingData {
   fastpu::index_t n = 0;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "fastpu/blas.hpp"
+#include "fastpu/linalg/blas.hpp"
 
 inline fastpu::index_t at(int i, int step) { return static_cast<fastpu::index_t>(i) * step; }
 

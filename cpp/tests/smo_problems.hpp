@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "fastpu/smo.hpp"
+#include "fastpu/svm/smo.hpp"
 #include "svm_data.hpp"
 
 namespace smo_tests {

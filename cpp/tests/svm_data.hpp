@@ -11,8 +11,8 @@
 #include <random>
 #include <vector>
 
-#include "fastpu/kernel.hpp"
-#include "fastpu/types.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/kernels/kernel.hpp"
 
 inline std::size_t at(fastpu::index_t i) { return static_cast<std::size_t>(i); }
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "fastpu/svm.hpp"
+#include "fastpu/svm/svm.hpp"
 #include "svm_data.hpp"
 
 namespace svm_tests {

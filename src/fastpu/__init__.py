@@ -7,45 +7,45 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 from importlib.metadata import version as _version
 
 from fastpu import datasets, metrics, plot, priors
-from fastpu._knn_graph import KNNGraph, knn_graph, knn_similarity
-from fastpu._margin_arguments import MarginRound
-from fastpu._model import Model, load
-from fastpu._pual_arguments import PualRound
-from fastpu._risk_arguments import RiskRound
-from fastpu._svm import SvmRound
-from fastpu._warnings import (
+from fastpu.auc.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
+from fastpu.auc.rank_machine import RankMachine
+from fastpu.boosting.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
+from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.common._warnings import (
     ConvergenceWarning,
     DegenerateModelWarning,
     EstimateWarning,
     PaperFormWarning,
     ScaleWarning,
 )
-from fastpu.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
-from fastpu.binned_features import BinnedFeatures, bin_features
-from fastpu.bls_svm import fit_bls_svm
-from fastpu.bpsi import fit_bpsi
-from fastpu.bsvm import fit_bsvm
-from fastpu.gllc import fit_gllc
-from fastpu.isvm import fit_ipsi, fit_isvm
-from fastpu.kernel_machine import KernelMachine
-from fastpu.labels import as_labels, stack
-from fastpu.linear_machine import LinearMachine
-from fastpu.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
-from fastpu.mapping_convergence import MappingRound, fit_smc, fit_svmc
-from fastpu.mapping_machine import MappingMachine, MappingScorer
-from fastpu.nnpu import fit_nnpu
-from fastpu.pual import fit_pual
-from fastpu.pual_machine import PualMachine
-from fastpu.rank_machine import RankMachine
-from fastpu.risk_machine import RiskMachine
-from fastpu.risk_network import RiskNetwork
-from fastpu.selection import Selection, select
-from fastpu.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
-from fastpu.stump_ensemble import StumpEnsemble
-from fastpu.svm import fit_nu_svm, fit_one_class_svm, fit_svm
-from fastpu.svm_path import PathRound, fit_pu_svm_path, fit_svm_path
-from fastpu.svm_path_model import SVMPath
-from fastpu.upu import fit_upu
+from fastpu.data.binned_features import BinnedFeatures, bin_features
+from fastpu.data.labels import as_labels, stack
+from fastpu.graph._arguments import PualRound
+from fastpu.graph.bls_svm import fit_bls_svm
+from fastpu.graph.gllc import fit_gllc
+from fastpu.graph.knn_graph import KNNGraph, knn_graph, knn_similarity
+from fastpu.graph.pual import fit_pual
+from fastpu.graph.pual_machine import PualMachine
+from fastpu.judge.selection import Selection, select
+from fastpu.mapping.mapping_convergence import MappingRound, fit_smc, fit_svmc
+from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.margin._arguments import MarginRound
+from fastpu.margin.bpsi import fit_bpsi
+from fastpu.margin.isvm import fit_ipsi, fit_isvm
+from fastpu.margin.linear_machine import LinearMachine
+from fastpu.model._model import Model, load
+from fastpu.path.svm_path import PathRound, fit_pu_svm_path, fit_svm_path
+from fastpu.path.svm_path_model import SVMPath
+from fastpu.risk._arguments import RiskRound
+from fastpu.risk.nnpu import fit_nnpu
+from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.upu import fit_upu
+from fastpu.svm._solver import SvmRound
+from fastpu.svm.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
+from fastpu.svm.bsvm import fit_bsvm
+from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.svm.svm import fit_nu_svm, fit_one_class_svm, fit_svm
 
 __version__ = _version("fastpu")
 

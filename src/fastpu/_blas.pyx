@@ -9,7 +9,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from scipy.linalg cimport cython_blas, cython_lapack
 
 
-cdef extern from "fastpu/blas.hpp" namespace "fastpu" nogil:
+cdef extern from "fastpu/linalg/blas.hpp" namespace "fastpu" nogil:
     cdef cppclass BlasTable:
         void (*dgemm)(char, char, int, int, int, double, const double*, int, const double*, int, double, double*, int)
         void (*dsyrk)(char, char, int, int, double, const double*, int, double, double*, int)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu._keywords import answers_unknown_keywords
-from fastpu._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu._prior_sampling import PriorEstimate
-from fastpu._pu_criteria import err_star, puf_score, scale_down
-from fastpu._validate import check_binary, check_sample_weight, check_vector
-from fastpu._warnings import EstimateWarning, warn
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.data._validate import check_binary, check_sample_weight, check_vector
+from fastpu.judge._prior_sampling import PriorEstimate
+from fastpu.judge._pu_criteria import err_star, puf_score, scale_down
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

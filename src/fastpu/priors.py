@@ -17,29 +17,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu._blas_threads import one_blas_thread
-from fastpu._gauss_basis import draw_centers, gauss_features
-from fastpu._kernels import take_rows
-from fastpu._keywords import answers_unknown_keywords
-from fastpu._prior_kernel import kernel_factor, mixture_share
-from fastpu._prior_likelihood import score_share
-from fastpu._prior_rows import kernel_width, on_one_scale, row_keys
-from fastpu._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, doubts, folds_of, open_sample
-from fastpu._prior_sensitivity import Sensitivity, sensitivity
-from fastpu._prior_shares import LARGEST, penalized_l1
-from fastpu._prior_tree import label_frequency, quarters
-from fastpu._text import describe
-from fastpu._validate import check_int
-from fastpu._warnings import EstimateWarning, warn
-from fastpu.prior_scores import default_rankers, held_out_scores, users_ranker
+from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._text import describe
+from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.data._validate import check_int
+from fastpu.judge._prior_kernel import kernel_factor, mixture_share
+from fastpu.judge._prior_likelihood import score_share
+from fastpu.judge._prior_rows import kernel_width, on_one_scale, row_keys
+from fastpu.judge._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, doubts, folds_of, open_sample
+from fastpu.judge._prior_scores import default_rankers, held_out_scores, users_ranker
+from fastpu.judge._prior_sensitivity import Sensitivity, sensitivity
+from fastpu.judge._prior_shares import LARGEST, penalized_l1
+from fastpu.judge._prior_tree import label_frequency, quarters
+from fastpu.kernels._gauss_basis import draw_centers, gauss_features
+from fastpu.kernels._kernels import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpu._prior_likelihood import ScoreShare
-    from fastpu._validate import Matrix
+    from fastpu.data._validate import Matrix
+    from fastpu.judge._prior_likelihood import ScoreShare
 
 __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity", "tice"]
 

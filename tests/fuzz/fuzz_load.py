@@ -19,7 +19,7 @@ import numpy as np
 
 with engine.instrumented():
     import fastpu
-    from fastpu import _model_file
+    from fastpu.model import _file as _model_file
 
 D = 2
 X = np.array([[0.0, 1.0], [-1.0, 0.5], [2.0, -3.0]])

@@ -1,4 +1,4 @@
-"""uPU and nnPU by NumPy in float64: losses, risks, gradients and Adam, as cpp/include/fastpu/nnpu.hpp states them.
+"""uPU and nnPU by NumPy in float64: losses, risks, gradients and Adam, as cpp/include/fastpu/risk/nnpu.hpp states them.
 
 A net is a dict of "hidden_coef" (d, h), "hidden_intercept" (h,), "coef" (h,) and "intercept"; with h = 0 it is linear
 and "coef" has d entries. Sources: du Plessis et al. 2015; Kiryo et al. 2017, algorithm 1.
@@ -133,7 +133,7 @@ def adam(
 
 
 class SplitMix64:
-    """The generator of cpp/include/fastpu/random.hpp."""
+    """The generator of cpp/include/fastpu/common/random.hpp."""
 
     def __init__(self, seed: int) -> None:
         self.state = seed

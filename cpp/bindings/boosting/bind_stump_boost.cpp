@@ -1,0 +1,170 @@
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/arguments.hpp"
+#include "fastpu/boosting/stump_boost.hpp"
+
+namespace fastpu {
+
+namespace {
+
+template <class Enum, std::size_t N>
+Enum parse(const char* name, const std::string& value, const std::pair<const char*, Enum> (&choices)[N]) {
+  for (const auto& [text, choice] : choices) {
+    if (value == text) return choice;
+  }
+  throw py::value_error(std::string(name) + " has no value '" + value + "'");
+}
+
+const char* status_name(BoostStatus status) {
+  switch (status) {
+    case BoostStatus::n_rounds:
+      return "n_rounds";
+    case BoostStatus::no_gain:
+      return "no_gain";
+    case BoostStatus::perfect:
+      return "perfect";
+    case BoostStatus::early_stopping:
+      return "early_stopping";
+    case BoostStatus::callback:
+      return "callback";
+  }
+  return "";
+}
+
+// Calls Python after every round.
+BoostCallback make_callback(const py::object& callback) {
+  if (callback.is_none()) return {};
+  return [&callback](const BoostRound& r) {
+    const py::gil_scoped_acquire gil;
+    return callback(r.round, r.feature, r.threshold, r.polarity, r.delta, r.alpha, r.z, r.objective, r.eval_auc)
+        .template cast<bool>();
+  };
+}
+
+EvalFeatures eval_features(const py::object& features) {
+  if (py::isinstance<BinnedFeatures>(features)) return &features.cast<const BinnedFeatures&>();
+  return std::visit([](const auto& x) { return EvalFeatures(x); }, view_matrix(features));
+}
+
+// The training features: as given, or binned here, with what the search of every threshold needs if max_bins is 0. That
+// is of the features with at most most_distinct values.
+struct Training {
+  std::optional<BinnedFeatures> binned;
+  FeatureOrder order;
+  BoostTrainingSet set;
+};
+
+BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t most_distinct, Team& team,
+                            Training& training) {
+  BinOptions options;
+  options.max_bins = max_bins;
+  options.most_distinct = most_distinct;
+  options.sample_weight = training.set.sample_weight;
+  return std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.data; }) {
+          if (max_bins == 0) {
+            options.max_bins = x.n_rows > most_distinct ? kQuantiles : exact_search_bins(x.n_rows, x.n_cols);
+            training.set.order = &training.order;
+            training.set.value = [x](index_t row, index_t feature) { return static_cast<double>(x.row(row)[feature]); };
+            return bin_features(x, options, team, &training.order);
+          }
+        }
+        return bin_features(x, options, team);
+      },
+      view);
+}
+
+py::dict boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
+               const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
+               double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
+               const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
+               const py::object& callback, int n_threads, const std::string& isa) {
+  StumpBoostOptions options;
+  options.loss = parse<BoostLoss>("loss", loss, {{"auc", BoostLoss::auc}, {"ada", BoostLoss::ada}});
+  options.step =
+      parse<BoostStep>("step", step, {{"jensen", BoostStep::jensen}, {"line_search", BoostStep::line_search}});
+  options.gamma = gamma;
+  options.rho = rho;
+  options.n_rounds = n_rounds;
+  options.stop_tol = stop_tol;
+  options.early_stopping_rounds = early_stopping_rounds;
+  options.isa = isa_from_name(isa);
+
+  Training training;
+  std::optional<MatrixView> raw;
+  index_t n_rows = 0;
+  if (py::isinstance<BinnedFeatures>(features)) {
+    training.set.features = &features.cast<const BinnedFeatures&>();
+    n_rows = training.set.features->n_rows;
+  } else {
+    raw = view_matrix(features);
+    n_rows = std::visit([](const auto& x) { return x.n_rows; }, *raw);
+  }
+  training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
+  if (!sample_weight.is_none()) {
+    training.set.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
+  }
+  std::optional<BoostEvalSet> eval;
+  if (!eval_matrix.is_none()) {
+    eval = BoostEvalSet{eval_features(eval_matrix), nullptr, nullptr};
+    const index_t n_eval = std::visit(
+        [](const auto& x) {
+          if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
+            return x->n_rows;
+          } else {
+            return x.n_rows;
+          }
+        },
+        eval->features);
+    eval->labels = view_1d<std::int8_t>(eval_labels, "eval labels", n_eval);
+    if (!eval_weight.is_none()) eval->sample_weight = view_1d<double>(eval_weight, "eval weight", n_eval);
+  }
+  const BoostCallback on_round = make_callback(callback);
+  Team team(n_threads, interrupt_poll());
+
+  StumpBoostResult result;
+  {
+    const py::gil_scoped_release nogil;
+    if (raw) {
+      training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
+    }
+    result = stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
+  }
+
+  py::dict out;
+  out["features"] = to_array(result.features);
+  out["thresholds"] = to_array(result.thresholds);
+  out["polarity"] = to_array(result.polarity);
+  out["alphas"] = to_array(result.alphas);
+  out["deltas"] = to_array(result.deltas);
+  out["z"] = to_array(result.z);
+  out["objective"] = to_array(result.objective);
+  out["eval_auc"] = to_array(result.eval_auc);
+  out["best_round"] = result.best_round;
+  out["status"] = status_name(result.status);
+  out["last_gain"] = result.last_gain;
+  return out;
+}
+
+}  // namespace
+
+void bind_stump_boost(py::module_& module) {
+  module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight").none(true),
+             py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"), py::arg("n_rounds"), py::arg("step"),
+             py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"), py::arg("eval_features").none(true),
+             py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("early_stopping_rounds"),
+             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
+  module.def("isa_levels", [] {
+    py::list names;
+    for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));
+    return names;
+  });
+}
+
+}  // namespace fastpu

@@ -1,0 +1,44 @@
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "common/arguments.hpp"
+#include "fastpu/boosting/stump_ensemble.hpp"
+
+namespace fastpu {
+
+namespace {
+
+py::array_t<double> score_stumps(const py::object& features, const py::object& stump_features,
+                                 const py::object& thresholds, const py::object& polarity, const py::object& alphas,
+                                 index_t n_features, double low, int n_threads) {
+  StumpEnsembleView ensemble;
+  ensemble.n_stumps = static_cast<index_t>(py::len(stump_features));
+  ensemble.n_features = n_features;
+  ensemble.low = low;
+  ensemble.features = view_1d<std::int32_t>(stump_features, "features", ensemble.n_stumps);
+  ensemble.thresholds = view_1d<double>(thresholds, "thresholds", ensemble.n_stumps);
+  ensemble.polarity = view_1d<std::int8_t>(polarity, "polarity", ensemble.n_stumps);
+  ensemble.alphas = view_1d<double>(alphas, "alphas", ensemble.n_stumps);
+
+  Team team(n_threads, interrupt_poll());
+  const auto write = [&](const auto& x) {
+    py::array_t<double> out(x.n_rows);
+    double* to = out.mutable_data();
+    const py::gil_scoped_release nogil;
+    stump_scores(ensemble, x, to, team);
+    return out;
+  };
+  if (py::isinstance<BinnedFeatures>(features)) return write(features.cast<const BinnedFeatures&>());
+  return std::visit(write, view_matrix(features));
+}
+
+}  // namespace
+
+void bind_stump_ensemble(py::module_& module) {
+  module.def("stump_scores", &score_stumps, py::arg("matrix"), py::arg("features"), py::arg("thresholds"),
+             py::arg("polarity"), py::arg("alphas"), py::kw_only(), py::arg("n_features"), py::arg("low"),
+             py::arg("n_threads"));
+}
+
+}  // namespace fastpu

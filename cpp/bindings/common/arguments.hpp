@@ -1,0 +1,84 @@
+// How arguments cross from Python: checked, viewed in place, never converted (src/fastpu/_validate.py has done that).
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "common/interrupts.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+namespace py = pybind11;
+
+// A C-contiguous array of exactly this type.
+template <class T>
+using Array = py::array_t<T, py::array::c_style>;
+
+using MatrixView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
+
+// A view of `array`, which must be a C-contiguous 1-D array of exactly type T and, if n >= 0, of n elements.
+template <class T>
+const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
+  if (!py::isinstance<Array<T>>(array)) throw py::type_error(std::string(name) + " has the wrong type for _core");
+  const auto typed = py::reinterpret_borrow<Array<T>>(array);
+  if (typed.ndim() != 1 || (n >= 0 && typed.shape(0) != n)) {
+    throw py::value_error(std::string(name) + " must be a 1-D array of " + std::to_string(n) + " elements");
+  }
+  return typed.data();
+}
+
+template <class T>
+CsrView<T> view_csr(const py::tuple& csr) {
+  const auto shape = csr[3].cast<std::pair<index_t, index_t>>();
+  CsrView<T> view;
+  view.n_rows = shape.first;
+  view.n_cols = shape.second;
+  view.values = view_1d<T>(csr[0], "CSR data");
+  view.columns = view_1d<std::int32_t>(csr[1], "CSR indices", static_cast<index_t>(py::len(csr[0])));
+  view.row_start = view_1d<index_t>(csr[2], "CSR indptr", view.n_rows + 1);
+  if (view.row_start[0] != 0 || view.row_start[view.n_rows] != static_cast<index_t>(py::len(csr[0]))) {
+    throw py::value_error("CSR indptr must run from 0 to the number of stored values");
+  }
+  return view;
+}
+
+// The matrix behind an ndarray or a tuple (data, indices, indptr, shape). The caller keeps the object alive.
+inline MatrixView view_matrix(const py::handle& matrix) {
+  if (py::isinstance<py::tuple>(matrix)) {
+    const auto csr = py::reinterpret_borrow<py::tuple>(matrix);
+    if (csr.size() != 4) throw py::type_error("a CSR matrix is a tuple (data, indices, indptr, shape)");
+    if (py::isinstance<Array<float>>(csr[0])) return view_csr<float>(csr);
+    return view_csr<double>(csr);
+  }
+  const auto dense = [&](auto zero) {
+    using T = decltype(zero);
+    const auto array = py::reinterpret_borrow<Array<T>>(matrix);
+    if (array.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
+    return MatrixView(DenseView<T>{array.data(), array.shape(0), array.shape(1)});
+  };
+  if (py::isinstance<Array<float>>(matrix)) return dense(0.0F);
+  if (py::isinstance<Array<double>>(matrix)) return dense(0.0);
+  throw py::type_error("a matrix must be a C-contiguous float32 or float64 array");
+}
+
+// A copy. pybind11's own constructor from a pointer does not notice when there is no memory for it, and makes an array
+// that crashes whoever touches it.
+template <class T>
+py::array_t<T> to_array(const T* values, index_t n) {
+  py::array_t<T> array(static_cast<py::ssize_t>(n));
+  std::copy_n(values, n, array.mutable_data());
+  return array;
+}
+
+template <class T>
+py::array_t<T> to_array(const std::vector<T>& values) {
+  return to_array(values.data(), static_cast<index_t>(values.size()));
+}
+
+}  // namespace fastpu

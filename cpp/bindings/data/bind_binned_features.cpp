@@ -1,0 +1,151 @@
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/arguments.hpp"
+#include "fastpu/data/binned_features.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using Shared = std::shared_ptr<BinnedFeatures>;
+
+Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_weight, int n_threads) {
+  const MatrixView view = view_matrix(matrix);
+  BinOptions options;
+  options.max_bins = max_bins;
+  const index_t n_rows = std::visit([](const auto& x) { return x.n_rows; }, view);
+  if (!sample_weight.is_none()) options.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
+  Team team(n_threads, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  return std::visit([&](const auto& x) { return std::make_shared<BinnedFeatures>(bin_features(x, options, team)); },
+                    view);
+}
+
+Shared take(const BinnedFeatures& all, const py::object& rows, int n_threads) {
+  const auto n = static_cast<index_t>(py::len(rows));
+  const auto* positions = view_1d<index_t>(rows, "rows", n);
+  Team team(n_threads, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  return std::make_shared<BinnedFeatures>(take_rows(all, positions, n, team));
+}
+
+py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
+  return to_array(buffer.data(), buffer.size());
+}
+
+// Rows only: the columns follow from them.
+py::tuple get_state(const BinnedFeatures& b) {
+  return py::make_tuple(b.n_rows, b.n_features, static_cast<int>(b.width), to_array(b.cuts->start),
+                        to_array(b.cuts->value), b.row_stride, b.column_stride, bytes_of(b.by_row),
+                        to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
+}
+
+template <class T>
+std::vector<T> vector_of(const py::handle& array, const char* name) {
+  const T* data = view_1d<T>(array, name);
+  auto values = make_vector<T>(static_cast<index_t>(py::len(array)), name);
+  std::copy_n(data, values.size(), values.begin());
+  return values;
+}
+
+// The members as they stand in the state: nothing is known of them yet.
+Shared read_state(const py::tuple& state) {
+  auto b = std::make_shared<BinnedFeatures>();
+  b->n_rows = state[0].cast<index_t>();
+  b->n_features = state[1].cast<index_t>();
+  b->width = static_cast<CodeWidth>(state[2].cast<std::uint8_t>());
+  auto cuts = std::make_shared<Cuts>();
+  cuts->start = vector_of<index_t>(state[3], "start");
+  cuts->value = vector_of<double>(state[4], "value");
+  b->cuts = std::move(cuts);
+  b->row_stride = state[5].cast<index_t>();
+  b->column_stride = state[6].cast<index_t>();
+  const auto* codes = view_1d<std::uint8_t>(state[7], "codes");
+  b->by_row = AlignedBuffer<std::uint8_t>(static_cast<index_t>(py::len(state[7])), "the codes by row");
+  if (!b->by_row.empty()) std::memcpy(b->by_row.data(), codes, b->by_row.bytes());
+  b->row_start = vector_of<index_t>(state[8], "row_start");
+  b->row_bins = vector_of<std::uint32_t>(state[9], "row_bins");
+  b->zero_code = vector_of<std::uint32_t>(state[10], "zero_code");
+  return b;
+}
+
+Shared set_state(const py::tuple& state) {
+  constexpr const char* kForeign = "not the state of binned features";
+  if (state.size() != 11) throw py::value_error(kForeign);
+  Shared b;
+  try {
+    b = read_state(state);
+  } catch (const py::cast_error&) {  // a number that is none, or too large
+    throw py::value_error(kForeign);
+  } catch (const py::type_error& error) {  // another kind of array
+    throw py::value_error(std::string(kForeign) + ": " + error.what());
+  }
+  Team team(1, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  check_binned(*b, team);
+  b->fill_columns(team);
+  return b;
+}
+
+// Codes as a dense matrix of the smallest unsigned type, for inspection and tests.
+py::array codes(const BinnedFeatures& b) {
+  if (b.is_sparse()) throw py::value_error("sparse binned features hold no dense codes");
+  const auto copy = [&](auto zero) {
+    using Code = decltype(zero);
+    py::array_t<Code> out({b.n_rows, b.n_features});
+    const auto* from = reinterpret_cast<const Code*>(b.by_row.data());
+    for (index_t i = 0; i < b.n_rows; ++i) {
+      std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride,
+                  static_cast<std::size_t>(b.n_features) * sizeof(Code));
+    }
+    return py::array(std::move(out));
+  };
+  return b.width == CodeWidth::one_byte ? copy(std::uint8_t{}) : copy(std::uint16_t{});
+}
+
+// Codes of one feature, dense whatever the form.
+py::array_t<std::uint32_t> column(const BinnedFeatures& b, index_t feature) {
+  if (feature < 0 || feature >= b.n_features) throw py::index_error("feature " + std::to_string(feature));
+  py::array_t<std::uint32_t> out(b.n_rows);
+  std::uint32_t* to = out.mutable_data();
+  const auto e = static_cast<std::size_t>(feature);
+  if (b.is_sparse()) {
+    std::fill(to, to + b.n_rows, b.zero_code[e]);
+    for (auto p = static_cast<std::size_t>(b.column_start[e]); p < static_cast<std::size_t>(b.column_start[e + 1]);
+         ++p) {
+      to[b.column_rows[p]] = b.column_codes[p];
+    }
+  } else if (b.width == CodeWidth::one_byte) {
+    std::copy_n(b.by_column.data() + feature * b.column_stride, b.n_rows, to);
+  } else {
+    std::copy_n(reinterpret_cast<const std::uint16_t*>(b.by_column.data()) + feature * b.column_stride, b.n_rows, to);
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_binned_features(py::module_& module) {
+  py::class_<BinnedFeatures, Shared>(module, "BinnedFeatures")
+      .def_readonly("n_rows", &BinnedFeatures::n_rows)
+      .def_readonly("n_features", &BinnedFeatures::n_features)
+      .def_property_readonly("is_sparse", &BinnedFeatures::is_sparse)
+      .def_property_readonly("n_bytes", &BinnedFeatures::n_bytes)
+      .def_property_readonly("cut_starts", [](const BinnedFeatures& b) { return to_array(b.cuts->start); })
+      .def_property_readonly("cut_values", [](const BinnedFeatures& b) { return to_array(b.cuts->value); })
+      .def("codes", &codes)
+      .def("column", &column, py::arg("feature"))
+      .def("take", &take, py::arg("rows"), py::arg("n_threads"))
+      .def("same_cuts", &same_cuts, py::arg("other"))
+      .def(py::pickle(&get_state, &set_state));
+  module.def("bin_features", &bin, py::arg("matrix"), py::arg("max_bins"), py::arg("sample_weight").none(true),
+             py::arg("n_threads"));
+}
+
+}  // namespace fastpu

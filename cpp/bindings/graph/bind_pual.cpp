@@ -1,0 +1,113 @@
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+
+#include "common/arguments.hpp"
+#include "fastpu/graph/pual.hpp"
+#include "linalg/bind_blas.hpp"
+
+namespace fastpu {
+
+namespace {
+
+const char* name_of(PualStatus status) {
+  switch (status) {
+    case PualStatus::gap:
+      return "gap";
+    case PualStatus::max_iter:
+      return "max_iter";
+    case PualStatus::precision:
+      return "precision";
+    case PualStatus::callback:
+      return "callback";
+  }
+  return "";
+}
+
+const char* name_of(PualMethod method) {
+  switch (method) {
+    case PualMethod::bounds:
+      return "bounds";
+    case PualMethod::active_set:
+      return "active_set";
+    case PualMethod::interior_point:
+      return "interior_point";
+    case PualMethod::admm:
+      return "admm";
+  }
+  return "";
+}
+
+PualSolver pual_solver(const std::string& name) {
+  if (name == "exact" || name == "auto") return PualSolver::exact;
+  if (name == "admm") return PualSolver::admm;
+  throw py::value_error("solver has no value '" + name + "'");
+}
+
+class PyPualDual {
+ public:
+  PyPualDual(const Array<double>& factor, int n_threads, const std::string& isa) : n_threads_(n_threads) {
+    if (factor.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
+    const BlasMatrix<const double> view(factor.data(), factor.shape(0), factor.shape(1));
+    const Isa level = isa_from_name(isa);
+    const Blas& functions = blas();
+    Team team(n_threads_, interrupt_poll());
+    const py::gil_scoped_release nogil;
+    dual_ = std::make_unique<PualDual>(view, level, functions, team);
+  }
+
+  index_t n_rows() const { return dual_->n_rows(); }
+
+  py::dict solve(double cost, const std::string& solver, double tol, index_t max_iter, double mu,
+                 const py::object& callback) const {
+    PualOptions options;
+    options.solver = pual_solver(solver);
+    options.tol = tol;
+    options.max_iter = max_iter;
+    options.mu = mu;
+    PualCallback on_round;
+    if (!callback.is_none()) {
+      on_round = [&callback](const PualRound& round) {
+        const py::gil_scoped_acquire gil;
+        return callback(round.n_iter, round.objective, round.gap).template cast<bool>();
+      };
+    }
+    Team team(n_threads_, interrupt_poll());
+    PualResult result;
+    {
+      const py::gil_scoped_release nogil;
+      result = dual_->solve(cost, options, on_round, team);
+    }
+    py::dict out;
+    out["alpha"] = to_array(result.alpha);
+    out["scores"] = to_array(result.scores);
+    out["objective"] = result.objective;
+    out["gap"] = result.gap;
+    out["mu"] = result.mu;
+    out["n_iter"] = result.n_iter;
+    out["status"] = name_of(result.status);
+    out["method"] = name_of(result.method);
+    out["iterations"] = to_array(result.iterations);
+    out["objectives"] = to_array(result.objectives);
+    out["gaps"] = to_array(result.gaps);
+    return out;
+  }
+
+ private:
+  int n_threads_;
+  std::unique_ptr<PualDual> dual_;
+};
+
+}  // namespace
+
+void bind_pual(const py::module_& module) {
+  py::class_<PyPualDual>(module, "PualDual")
+      .def(py::init<const Array<double>&, int, const std::string&>(), py::arg("factor").noconvert(), py::kw_only(),
+           py::arg("n_threads"), py::arg("isa"))
+      .def_property_readonly("n_rows", &PyPualDual::n_rows)
+      .def("solve", &PyPualDual::solve, py::arg("cost"), py::kw_only(), py::arg("solver"), py::arg("tol"),
+           py::arg("max_iter"), py::arg("mu"), py::arg("callback").none(true));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,141 @@
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "common/arguments.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/kernels/kernel.hpp"
+#include "kernels/bind_kernel.hpp"
+
+namespace fastpu {
+
+KernelParams kernel_params(const std::string& kernel, double gamma, int degree, double coef0) {
+  constexpr std::pair<const char*, KernelKind> kKinds[] = {{"linear", KernelKind::linear},
+                                                           {"poly", KernelKind::poly},
+                                                           {"rbf", KernelKind::rbf},
+                                                           {"sigmoid", KernelKind::sigmoid}};
+  for (const auto& [name, kind] : kKinds) {
+    if (kernel == name) return {kind, gamma, degree, coef0};
+  }
+  throw py::value_error("kernel has no value '" + kernel + "'");
+}
+
+KernelFunction kernel_function(py::object function) {
+  // Shared, so that copies of the closure made without the GIL touch no count of Python's.
+  const auto held = std::shared_ptr<py::object>(new py::object(std::move(function)), [](py::object* object) {
+    const py::gil_scoped_acquire gil;
+    delete object;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared pointer
+  });
+  return [held](const index_t* rows, index_t n_rows, const index_t* columns, index_t n_columns, double* out) {
+    const py::gil_scoped_acquire gil;
+    const py::object values = (*held)(to_array(rows, n_rows), to_array(columns, n_columns));
+    if (!py::isinstance<Array<double>>(values)) throw py::type_error("kernel values have the wrong type for _core");
+    const auto array = py::reinterpret_borrow<Array<double>>(values);
+    if (array.ndim() != 2 || array.shape(0) != n_rows || array.shape(1) != n_columns) {
+      throw py::value_error("kernel values have the wrong shape for _core");
+    }
+    std::copy_n(array.data(), n_rows * n_columns, out);
+  };
+}
+
+namespace {
+
+py::array_t<double> score_kernel(const py::object& support, const py::object& x, const py::object& coefs,
+                                 const py::object& intercepts, const std::string& kernel, double gamma, int degree,
+                                 double coef0, int n_threads, const std::string& isa) {
+  const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
+  const Isa level = isa_from_name(isa);
+  const MatrixView support_view = view_matrix(support);
+  const MatrixView x_view = view_matrix(x);
+  if (support_view.index() != x_view.index()) throw py::type_error("support and x must have one form and type");
+  KernelModels models;
+  if (!py::isinstance<Array<double>>(coefs)) throw py::type_error("coefs has the wrong type for _core");
+  const auto coef_array = py::reinterpret_borrow<Array<double>>(coefs);
+  models.n_support = std::visit([](const auto& view) { return view.n_rows; }, support_view);
+  if (coef_array.ndim() != 2 || coef_array.shape(0) != models.n_support) {
+    throw py::value_error("coefs must have a row for each row of support");
+  }
+  models.coefs = coef_array.data();
+  models.n_models = coef_array.shape(1);
+  models.intercepts = view_1d<double>(intercepts, "intercepts", models.n_models);
+  std::vector<index_t> rows(static_cast<std::size_t>(models.n_support));
+  for (std::size_t s = 0; s < rows.size(); ++s) rows[s] = static_cast<index_t>(s);
+  models.support = rows.data();
+  const auto [n_x, same_width] = std::visit(
+      [&](const auto& view) {
+        const auto& other = std::get<std::remove_cvref_t<decltype(view)>>(support_view);
+        return std::pair(view.n_rows, view.n_cols == other.n_cols);
+      },
+      x_view);
+  if (!same_width) throw py::value_error("support and x must have the same number of columns");
+  py::array_t<double> out({n_x, models.n_models});
+  double* const to = out.mutable_data();
+  Team team(n_threads, interrupt_poll());
+  {
+    const py::gil_scoped_release nogil;
+    std::visit(
+        [&](const auto& view) {
+          const auto& other = std::get<std::remove_cvref_t<decltype(view)>>(support_view);
+          kernel_scores(other, view, params, models, level, team, to);
+        },
+        x_view);
+  }
+  return out;
+}
+
+// K(x_i, x_j) of all rows i and some rows j of one matrix of doubles.
+Array<double> matrix(const py::object& x, const py::object& columns, const std::string& kernel, double gamma,
+                     int degree, double coef0, int n_threads, const std::string& isa) {
+  const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
+  const Isa level = isa_from_name(isa);
+  const MatrixView view = view_matrix(x);
+  const index_t* const picked = view_1d<index_t>(columns, "columns");
+  const auto n_picked = static_cast<index_t>(py::len(columns));
+  const index_t n = std::visit([](const auto& rows) { return rows.n_rows; }, view);
+  for (index_t j = 0; j < n_picked; ++j) {
+    if (picked[j] < 0 || picked[j] >= n) throw py::value_error("columns must be numbers of rows");
+  }
+  Team team(n_threads, interrupt_poll());
+  const auto fill = [&](const auto& rows) {
+    Array<double> out({n, n_picked});
+    double* const to = out.mutable_data();
+    const py::gil_scoped_release nogil;
+    const auto made = make_kernel(rows, params, level, team.n_threads());
+    const auto packed = made->pack(picked, n_picked, team);
+    constexpr index_t kRows = 32;
+    const index_t stride = count_blocks(n_picked, kKernelPanel) * kKernelPanel;
+    AlignedBuffer<double> scratch(team.n_threads() * kRows * stride, "rows of the kernel matrix");
+    team.for_each(count_blocks(n, kRows), [&](index_t block, int worker) {
+      index_t numbers[kRows] = {};
+      double* places[kRows] = {};  // NOLINT(misc-const-correctness): what it points to is written
+      const index_t first = block * kRows;
+      const index_t size = std::min(kRows, n - first);
+      for (index_t k = 0; k < size; ++k) {
+        numbers[k] = first + k;
+        places[k] = scratch.data() + (worker * kRows + k) * stride;
+      }
+      made->fill(numbers, size, *packed, 0, n_picked, places, worker);
+      for (index_t k = 0; k < size; ++k) std::copy_n(places[k], n_picked, to + (first + k) * n_picked);
+    });
+    return out;
+  };
+  if (const auto* dense = std::get_if<DenseView<double>>(&view)) return fill(*dense);
+  if (const auto* csr = std::get_if<CsrView<double>>(&view)) return fill(*csr);
+  throw py::type_error("x must have entries of type float64");
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& module) {
+  module.def("kernel_scores", &score_kernel, py::arg("support"), py::arg("x"), py::arg("coefs"), py::arg("intercepts"),
+             py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
+             py::arg("n_threads"), py::arg("isa"));
+  module.def("kernel_matrix", &matrix, py::arg("x"), py::arg("columns"), py::kw_only(), py::arg("kernel"),
+             py::arg("gamma"), py::arg("degree"), py::arg("coef0"), py::arg("n_threads"), py::arg("isa"));
+}
+
+}  // namespace fastpu

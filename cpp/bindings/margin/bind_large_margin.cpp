@@ -1,0 +1,155 @@
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "fastpu/margin/large_margin.hpp"
+
+namespace fastpu {
+
+namespace {
+
+const char* name_of(MarginStatus status) {
+  switch (status) {
+    case MarginStatus::gap:
+      return "gap";
+    case MarginStatus::eps:
+      return "eps";
+    case MarginStatus::max_iter:
+      return "max_iter";
+    case MarginStatus::precision:
+      return "precision";
+    case MarginStatus::callback:
+      return "callback";
+  }
+  return "";
+}
+
+const char* name_of(MarginMethod method) {
+  switch (method) {
+    case MarginMethod::bounds:
+      return "bounds";
+    case MarginMethod::active_set:
+      return "active_set";
+    case MarginMethod::interior_point:
+      return "interior_point";
+    case MarginMethod::coordinate_descent:
+      return "coordinate_descent";
+    case MarginMethod::smo:
+      return "smo";
+    case MarginMethod::iadmm:
+      return "iadmm";
+  }
+  return "";
+}
+
+MarginSolver margin_solver(const std::string& name) {
+  if (name == "exact" || name == "auto") return MarginSolver::exact;
+  if (name == "iadmm") return MarginSolver::iadmm;
+  throw py::value_error("solver has no value '" + name + "'");
+}
+
+BStep b_step_of(const std::string& name) {
+  if (name == "auto") return BStep::automatic;
+  if (name == "exact") return BStep::exact;
+  if (name == "linear") return BStep::linear;
+  throw py::value_error("b_step has no value '" + name + "'");
+}
+
+// The engine and the data that it looks at.
+class PyMarginEngine {
+ public:
+  PyMarginEngine(py::object data, int n_threads, const std::string& isa)
+      : data_(std::move(data)), n_threads_(n_threads) {
+    const MatrixView view = view_matrix(data_);
+    const Isa level = isa_from_name(isa);
+    Team team(n_threads_, interrupt_poll());
+    const py::gil_scoped_release nogil;
+    engine_ = std::make_unique<LargeMarginEngine>(view, level, team);
+  }
+
+  index_t n_rows() const { return engine_->n_rows(); }
+  index_t n_features() const { return engine_->n_features(); }
+
+  py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
+                 const std::string& b_step, double tol, index_t max_iter, double rho, double eps,
+                 const py::object& start, const py::object& callback) const {
+    const index_t n = n_rows();
+    MarginProblem problem;
+    problem.labels = view_1d<std::int8_t>(labels, "labels", n);
+    problem.costs = view_1d<double>(costs, "costs", n);
+    if (!slopes.is_none()) problem.slopes = view_1d<std::uint8_t>(slopes, "slopes", n);
+    MarginOptions options;
+    options.solver = margin_solver(solver);
+    options.b_step = b_step_of(b_step);
+    options.tol = tol;
+    options.max_iter = max_iter;
+    options.rho = rho;
+    options.eps = eps;
+    MarginStart from;
+    py::object start_beta;
+    py::object start_decision;
+    if (!start.is_none()) {
+      start_beta = start["beta"];
+      from.beta = view_1d<double>(start_beta, "beta of start", n);
+      from.intercept = start["intercept"].cast<double>();
+      if (start.contains("decision")) {
+        start_decision = start["decision"];
+        from.decision = view_1d<double>(start_decision, "decision of start", n);
+      }
+    }
+    MarginCallback on_round;
+    if (!callback.is_none()) {
+      on_round = [&callback](const MarginRound& round) {
+        const py::gil_scoped_acquire gil;
+        return callback(round.n_iter, round.objective, round.gap).template cast<bool>();
+      };
+    }
+    Team team(n_threads_, interrupt_poll());
+    MarginResult result;
+    {
+      const py::gil_scoped_release nogil;
+      result = engine_->solve(problem, options, start.is_none() ? nullptr : &from, on_round, team);
+    }
+    std::vector<double> margins(result.decision);
+    for (std::size_t i = 0; i < margins.size(); ++i) margins[i] *= problem.labels[i];
+    py::dict out;
+    out["coef"] = to_array(result.coef);
+    out["intercept"] = result.intercept;
+    out["intercept_low"] = result.intercept_low;
+    out["intercept_high"] = result.intercept_high;
+    out["objective"] = result.objective;
+    out["gap"] = result.gap;
+    out["beta"] = to_array(result.beta);
+    out["decision"] = to_array(result.decision);
+    out["margins"] = to_array(margins);
+    out["n_iter"] = result.n_iter;
+    out["status"] = name_of(result.status);
+    out["method"] = name_of(result.method);
+    return out;
+  }
+
+ private:
+  py::object data_;
+  int n_threads_;
+  std::unique_ptr<LargeMarginEngine> engine_;
+};
+
+}  // namespace
+
+void bind_large_margin(const py::module_& module) {
+  py::class_<PyMarginEngine>(module, "LargeMarginEngine")
+      .def(py::init<py::object, int, const std::string&>(), py::arg("data"), py::kw_only(), py::arg("n_threads"),
+           py::arg("isa"))
+      .def_property_readonly("n_rows", &PyMarginEngine::n_rows)
+      .def_property_readonly("n_features", &PyMarginEngine::n_features)
+      .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes").none(true),
+           py::kw_only(), py::arg("solver"), py::arg("b_step"), py::arg("tol"), py::arg("max_iter"), py::arg("rho"),
+           py::arg("eps"), py::arg("start").none(true), py::arg("callback").none(true));
+}
+
+}  // namespace fastpu

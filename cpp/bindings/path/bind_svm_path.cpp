@@ -1,0 +1,136 @@
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/path/svm_path.hpp"
+#include "kernels/bind_kernel.hpp"
+
+namespace fastpu {
+
+namespace {
+
+const char* name_of(PathStatus status) {
+  switch (status) {
+    case PathStatus::zero:
+      return "zero";
+    case PathStatus::trivial:
+      return "trivial";
+    case PathStatus::lam_min:
+      return "lam_min";
+    case PathStatus::max_events:
+      return "max_events";
+    case PathStatus::precision:
+      return "precision";
+    case PathStatus::stalled:
+      return "stalled";
+    case PathStatus::indefinite:
+      return "indefinite";
+    case PathStatus::callback:
+      return "callback";
+  }
+  return "";
+}
+
+// The kernel in double; others are converted before they come here.
+std::unique_ptr<Kernel<double>> make_path_kernel(const py::object& data, const std::string& kernel, double gamma,
+                                                 int degree, double coef0, const py::object& function, Isa isa,
+                                                 int n_threads) {
+  const MatrixView view = view_matrix(data);
+  if (kernel == "function") {
+    return make_function_kernel(std::visit([](const auto& x) { return x.n_rows; }, view), kernel_function(function));
+  }
+  return std::visit(
+      [&]<class View>(const View& x) -> std::unique_ptr<Kernel<double>> {
+        if constexpr (!std::is_same_v<typename View::Value, double>) {
+          throw py::type_error("the rows of a path must be float64");
+        } else {
+          if (kernel != "precomputed") {
+            return make_kernel(x, kernel_params(kernel, gamma, degree, coef0), isa, n_threads);
+          }
+          if constexpr (std::is_same_v<View, DenseView<double>>) {
+            if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
+            return make_precomputed_kernel(x);
+          } else {
+            throw py::type_error("a precomputed kernel must be dense");
+          }
+        }
+      },
+      view);
+}
+
+py::dict path(const py::object& data, const py::object& rows, const py::object& labels, const py::object& costs,
+              const std::string& kernel, double gamma, int degree, double coef0, const py::object& function,
+              double lam_min, index_t max_events, index_t cache_bytes, int n_threads, const std::string& isa,
+              const py::object& callback) {
+  SvmPathProblem problem;
+  problem.n = static_cast<index_t>(py::len(rows));
+  problem.rows = view_1d<index_t>(rows, "rows", problem.n);
+  problem.labels = view_1d<std::int8_t>(labels, "labels", problem.n);
+  problem.costs = view_1d<double>(costs, "costs", problem.n);
+  SvmPathOptions options;
+  options.lam_min = lam_min;
+  options.max_events = max_events;
+  options.isa = isa_from_name(isa);
+  const MatrixView view = view_matrix(data);
+  if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
+  const auto made = make_path_kernel(data, kernel, gamma, degree, coef0, function, options.isa, n_threads);
+  std::vector<bool> seen(static_cast<std::size_t>(made->n_rows()));
+  for (index_t k = 0; k < problem.n; ++k) {
+    const index_t row = problem.rows[k];
+    if (row < 0 || row >= made->n_rows()) throw py::value_error("rows holds a row that is not there");
+    if (seen[static_cast<std::size_t>(row)]) throw py::value_error("rows holds a row twice");
+    seen[static_cast<std::size_t>(row)] = true;
+  }
+  PathCallback on_round;
+  if (!callback.is_none()) {
+    on_round = [&callback](const PathRound& round) {
+      const py::gil_scoped_acquire gil;
+      return callback(round.n_events, round.lam, round.n_margin, round.objective).template cast<bool>();
+    };
+  }
+  Team team(n_threads, interrupt_poll());
+  SvmPathResult result;
+  {
+    const py::gil_scoped_release nogil;
+    KernelCache<double> cache(*made, cache_bytes);
+    result = svm_path(cache, problem, options, on_round, team);
+  }
+  std::vector<std::uint8_t> kinds;
+  kinds.reserve(result.event_kind.size());
+  for (const PathEvent kind : result.event_kind) kinds.push_back(static_cast<std::uint8_t>(kind));
+  py::dict out;
+  out["status"] = name_of(result.status);
+  out["heavier"] = result.heavier;
+  out["start"] = to_array(result.start);
+  out["lams"] = to_array(result.lams);
+  out["offsets"] = to_array(result.offsets);
+  out["weights"] = to_array(result.weights);
+  out["objective"] = to_array(result.objective);
+  out["norm"] = to_array(result.norm);
+  out["n_margin"] = to_array(result.n_margin);
+  out["change_start"] = to_array(result.change_start);
+  out["change_row"] = to_array(result.change_row);
+  out["change_value"] = to_array(result.change_value);
+  out["event_knot"] = to_array(result.event_knot);
+  out["event_kind"] = to_array(kinds);
+  out["event_row"] = to_array(result.event_row);
+  out["violation"] = result.violation;
+  return out;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(misc-const-correctness): module.cpp declares all of these alike
+void bind_svm_path(py::module_& module) {
+  module.def("svm_path", &path, py::arg("data"), py::arg("rows"), py::arg("labels"), py::arg("costs"), py::kw_only(),
+             py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"), py::arg("function").none(true),
+             py::arg("lam_min"), py::arg("max_events"), py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"),
+             py::arg("callback").none(true));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,256 @@
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "common/arguments.hpp"
+#include "fastpu/svm/bagging_svm.hpp"
+#include "fastpu/svm/svm.hpp"
+#include "kernels/bind_kernel.hpp"
+
+namespace fastpu {
+
+namespace {
+
+const char* status_name(SmoStatus status) {
+  switch (status) {
+    case SmoStatus::tol:
+      return "tol";
+    case SmoStatus::max_steps:
+      return "max_iter";
+    case SmoStatus::precision:
+      return "precision";
+    case SmoStatus::callback:
+      return "callback";
+  }
+  return "";
+}
+
+SvmKind kind_of(const std::string& problem) {
+  if (problem == "c_svm") return SvmKind::c_svm;
+  if (problem == "nu_svm") return SvmKind::nu_svm;
+  if (problem == "one_class") return SvmKind::one_class;
+  throw py::value_error("problem has no value '" + problem + "'");
+}
+
+// The engine of either precision, and the data that it looks at.
+class PyEngine {
+ public:
+  PyEngine(py::object data, const std::string& kernel, double gamma, int degree, double coef0, py::object function,
+           index_t cache_bytes, int n_threads, const std::string& isa)
+      : data_(std::move(data)), n_threads_(n_threads), isa_(isa_from_name(isa)) {
+    const MatrixView view = view_matrix(data_);
+    if (kernel == "function") {
+      const index_t n = std::visit([](const auto& x) { return x.n_rows; }, view);
+      engine_ = std::make_unique<SvmEngine<double>>(make_function_kernel(n, kernel_function(std::move(function))),
+                                                    cache_bytes, isa_);
+      return;
+    }
+    std::visit(
+        [&]<class View>(const View& x) {
+          using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+          if (kernel == "precomputed") {
+            if constexpr (std::is_same_v<View, DenseView<T>>) {
+              if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
+              engine_ = std::make_unique<SvmEngine<T>>(make_precomputed_kernel(x), cache_bytes, isa_);
+            } else {
+              throw py::type_error("a precomputed kernel must be dense");
+            }
+          } else {
+            engine_ = std::make_unique<SvmEngine<T>>(x, kernel_params(kernel, gamma, degree, coef0), cache_bytes, isa_,
+                                                     n_threads);
+          }
+        },
+        view);
+  }
+
+  index_t n_rows() const {
+    return std::visit([](const auto& engine) { return engine->n_rows(); }, engine_);
+  }
+
+  py::dict solve(const std::string& problem, const py::object& rows, const py::object& labels, const py::object& costs,
+                 double nu, const py::object& start, double tol, index_t max_iter, const py::object& callback) {
+    SvmProblem svm;
+    svm.kind = kind_of(problem);
+    svm.n = static_cast<index_t>(py::len(rows));
+    svm.rows = row_numbers(rows, "rows");
+    if (svm.kind != SvmKind::one_class) svm.labels = view_1d<std::int8_t>(labels, "labels", svm.n);
+    svm.costs = view_1d<double>(costs, "costs", svm.n);
+    svm.nu = nu;
+    if (!start.is_none()) svm.start = view_1d<double>(start, "start", svm.n);
+    check_distinct(svm.rows, svm.n);
+    SmoCallback on_round;
+    if (!callback.is_none()) {
+      on_round = [&callback](const SmoRound& round) {
+        const py::gil_scoped_acquire gil;
+        return callback(round.n_steps, round.objective, round.violation, round.n_active).template cast<bool>();
+      };
+    }
+    Team team(n_threads_, interrupt_poll());
+    SvmResult result;
+    {
+      const py::gil_scoped_release nogil;
+      result = std::visit(
+          [&](const auto& engine) { return engine->solve(svm, SvmOptions{tol, max_iter}, on_round, team); }, engine_);
+    }
+    py::dict out;
+    out["alpha"] = to_array(result.alpha);
+    out["intercept"] = result.intercept;
+    out["margin"] = result.margin;
+    out["objective"] = result.objective;
+    out["gap"] = result.gap;
+    out["violation"] = result.smo.violation;
+    out["n_steps"] = result.smo.n_steps;
+    out["status"] = status_name(result.smo.status);
+    out["decision"] = to_array(result.decision);
+    out["history"] = history(result.smo.rounds);
+    return out;
+  }
+
+  py::array_t<double> scores(const py::object& support, const py::object& coefs, double intercept,
+                             const py::object& rows) {
+    KernelModels models;
+    models.n_support = static_cast<index_t>(py::len(support));
+    models.support = row_numbers(support, "support");
+    models.coefs = view_1d<double>(coefs, "coefs", models.n_support);
+    models.intercepts = &intercept;
+    const auto n = static_cast<index_t>(py::len(rows));
+    const index_t* const x = row_numbers(rows, "rows");
+    py::array_t<double> out(n);
+    score(models, x, n, out.mutable_data());
+    return out;
+  }
+
+  py::dict solve_bags(const py::object& positives, const py::object& bags, const py::object& cost_pos, double cost_unl,
+                      double tol, index_t max_iter, const py::object& score_rows) {
+    BaggingProblem problem;
+    problem.n_pos = static_cast<index_t>(py::len(positives));
+    problem.positives = row_numbers(positives, "positives");
+    check_distinct(problem.positives, problem.n_pos);
+    problem.costs_pos = view_1d<double>(cost_pos, "cost_pos", problem.n_pos);
+    problem.cost_unl = cost_unl;
+    if (!py::isinstance<Array<index_t>>(bags)) throw py::type_error("bags has the wrong type for _core");
+    const auto bag_array = py::reinterpret_borrow<Array<index_t>>(bags);
+    if (bag_array.ndim() != 2) throw py::value_error("bags must have 2 dimensions");
+    problem.n_bags = bag_array.shape(0);
+    problem.bag_size = bag_array.shape(1);
+    problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags");
+    std::vector<bool> is_positive(static_cast<std::size_t>(n_rows()));
+    for (index_t k = 0; k < problem.n_pos; ++k) is_positive[static_cast<std::size_t>(problem.positives[k])] = true;
+    for (index_t k = 0; k < bag_array.size(); ++k) {
+      if (is_positive[static_cast<std::size_t>(problem.bags[k])]) throw py::value_error("bags hold a positive row");
+    }
+    const auto n_scored = static_cast<index_t>(py::len(score_rows));
+    const index_t* const scored = row_numbers(score_rows, "score_rows");
+    py::array_t<double> decision({n_scored, problem.n_bags});
+    double* const to = decision.mutable_data();
+
+    Team team(n_threads_, interrupt_poll());
+    BaggingResult result;
+    {
+      const py::gil_scoped_release nogil;
+      std::visit(
+          [&](const auto& engine) {
+            result = fastpu::solve_bags(*engine, problem, SvmOptions{tol, max_iter}, team);
+            std::vector<double> intercepts;
+            intercepts.reserve(result.bags.size());
+            for (const BagReport& bag : result.bags) intercepts.push_back(bag.intercept);
+            const KernelModels models{result.support.data(), static_cast<index_t>(result.support.size()),
+                                      result.coefs.data(), intercepts.data(), problem.n_bags};
+            kernel_scores(engine->kernel(), models, scored, n_scored, isa_, team, to);
+          },
+          engine_);
+    }
+    py::dict out;
+    out["support"] = to_array(result.support);
+    out["coefs"] =
+        to_array(result.coefs)
+            .reshape({static_cast<py::ssize_t>(result.support.size()), static_cast<py::ssize_t>(problem.n_bags)});
+    out["decision"] = decision;
+    const auto column = [&](auto member) {
+      std::vector<std::remove_cvref_t<decltype(result.bags[0].*member)>> values;
+      values.reserve(result.bags.size());
+      for (const BagReport& bag : result.bags) values.push_back(bag.*member);
+      return to_array(values);
+    };
+    out["intercepts"] = column(&BagReport::intercept);
+    out["objective"] = column(&BagReport::objective);
+    out["gap"] = column(&BagReport::gap);
+    out["violation"] = column(&BagReport::violation);
+    out["n_steps"] = column(&BagReport::n_steps);
+    py::list status;
+    for (const BagReport& bag : result.bags) status.append(status_name(bag.status));
+    out["status"] = status;
+    return out;
+  }
+
+ private:
+  const index_t* check_rows(const index_t* rows, index_t n, const char* name) const {
+    const index_t n_data = n_rows();
+    for (index_t k = 0; k < n; ++k) {
+      if (rows[k] < 0 || rows[k] >= n_data) throw py::value_error(std::string(name) + " holds a row that is not there");
+    }
+    return rows;
+  }
+  const index_t* row_numbers(const py::object& rows, const char* name) const {
+    const auto n = static_cast<index_t>(py::len(rows));
+    return check_rows(view_1d<index_t>(rows, name, n), n, name);
+  }
+  void check_distinct(const index_t* rows, index_t n) const {
+    std::vector<bool> seen(static_cast<std::size_t>(n_rows()));
+    for (index_t k = 0; k < n; ++k) {
+      if (seen[static_cast<std::size_t>(rows[k])]) throw py::value_error("rows holds a row twice");
+      seen[static_cast<std::size_t>(rows[k])] = true;
+    }
+  }
+  void score(const KernelModels& models, const index_t* x, index_t n, double* out) {
+    Team team(n_threads_, interrupt_poll());
+    const py::gil_scoped_release nogil;
+    std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, isa_, team, out); }, engine_);
+  }
+  static py::dict history(const std::vector<SmoRound>& rounds) {
+    std::vector<double> objective;
+    std::vector<double> violation;
+    std::vector<index_t> n_active;
+    std::vector<index_t> n_steps;
+    for (const SmoRound& round : rounds) {
+      objective.push_back(round.objective);
+      violation.push_back(round.violation);
+      n_active.push_back(round.n_active);
+      n_steps.push_back(round.n_steps);
+    }
+    py::dict out;
+    out["objective"] = to_array(objective);
+    out["violation"] = to_array(violation);
+    out["n_active"] = to_array(n_active);
+    out["n_steps"] = to_array(n_steps);
+    return out;
+  }
+
+  py::object data_;
+  int n_threads_;
+  Isa isa_;
+  std::variant<std::unique_ptr<SvmEngine<float>>, std::unique_ptr<SvmEngine<double>>> engine_;
+};
+
+}  // namespace
+
+// NOLINTNEXTLINE(misc-const-correctness): module.cpp declares all of these alike
+void bind_svm(py::module_& module) {
+  py::class_<PyEngine>(module, "SvmEngine")
+      .def(
+          py::init<py::object, const std::string&, double, int, double, py::object, index_t, int, const std::string&>(),
+          py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
+          py::arg("function").none(true), py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"))
+      .def_property_readonly("n_rows", &PyEngine::n_rows)
+      .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels").none(true),
+           py::arg("costs"), py::kw_only(), py::arg("nu"), py::arg("start").none(true), py::arg("tol"),
+           py::arg("max_iter"), py::arg("callback").none(true))
+      .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
+      .def("solve_bags", &PyEngine::solve_bags, py::arg("positives"), py::arg("bags"), py::kw_only(),
+           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("tol"), py::arg("max_iter"), py::arg("score_rows"));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,34 @@
+// Scores of an ensemble of decision stumps, f(x) = sum_t alpha_t h_t(x): h_t(x) = 1 where the stump fires
+// (x_e > theta_t for polarity +1, not x_e > theta_t for polarity -1; NaN is above nothing), else `low`.
+//
+// The stumps of a feature add up to a step function of it, so a row costs a search among the feature's thresholds and
+// not a comparison per stump.
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/data/binned_features.hpp"
+
+namespace fastpu {
+
+struct StumpEnsembleView {
+  const std::int32_t* features = nullptr;
+  const double* thresholds = nullptr;
+  const std::int8_t* polarity = nullptr;
+  const double* alphas = nullptr;
+  index_t n_stumps = 0;
+  index_t n_features = 0;
+  double low = 0;
+};
+
+// Writes n_rows scores. Throws std::invalid_argument for a stump or matrix with the wrong features; for binned
+// features also for a threshold that is not one of their cuts.
+template <class T>
+void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team);
+template <class T>
+void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double* scores, Team& team);
+void stump_scores(const StumpEnsembleView& ensemble, const BinnedFeatures& x, double* scores, Team& team);
+
+}  // namespace fastpu

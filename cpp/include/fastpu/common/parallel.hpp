@@ -1,0 +1,90 @@
+// The one parallel loop, and the only place where fastpu starts threads.
+//
+//     Team team(n_threads, poll);
+//     team.for_each(n_blocks, [&](index_t block, int worker) { ... });
+//
+// A Team lives for one fit, so there is no global pool. Its workers start at the first loop that needs them, stay
+// between loops (a boosting round takes a millisecond, starting threads as long), and sleep when there is nothing to
+// do.
+//
+// Blocks are dealt out one at a time, so which worker runs which block is a matter of luck: a result may depend on the
+// block, never on the worker. Cut the work by its size (not by n_threads), let each block write its own place, and add
+// the places up in order; the result is then bitwise the same for every n_threads.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+class Team {
+ public:
+  // Called on the caller's thread before every block that it runs and about every 20 ms while it waits; an exception
+  // from it stops the loop. This is where Ctrl-C comes in; keep it cheap.
+  using Poll = std::function<void()>;
+
+  // n_threads >= 1 counts the caller. If the system refuses a thread, loops go on with fewer.
+  explicit Team(int n_threads, Poll poll = {});
+  ~Team();
+
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  Team(Team&&) = delete;
+  Team& operator=(Team&&) = delete;
+
+  // The most workers that a loop may use, the caller (worker 0) included: scratch memory is one piece per worker.
+  [[nodiscard]] int n_threads() const noexcept;
+
+  // Runs body(block, worker) once for every block in [0, n_blocks), 0 <= worker < n_threads(), and returns when all are
+  // done. If blocks throw, the blocks not yet dealt are skipped, and the exception of the lowest block is rethrown here
+  // (that of Poll before any block's); the team can be used again afterwards. A loop inside a body of the same team
+  // runs on the worker that meets it. One thread at a time may call for_each from outside.
+  template <class Body>
+  void for_each(index_t n_blocks, Body&& body) {
+    for_each(n_blocks, std::numeric_limits<int>::max(), std::forward<Body>(body));
+  }
+
+  // The same with at most max_workers at work. With 1 (small work) the loop is a plain loop: no thread is woken.
+  template <class Body>
+  void for_each(index_t n_blocks, int max_workers, Body&& body) {
+    using Callable = std::remove_reference_t<Body>;
+    run(n_blocks, max_workers,
+        Job{[](const void* context, index_t block, int worker) {
+              // The const was added for the trip through void* and is taken off again here.
+              (*static_cast<Callable*>(const_cast<void*>(context)))(block, worker);
+            },
+            static_cast<const void*>(std::addressof(body))});
+  }
+
+  // For blocks that take more than some 10 ms: call it now and then. It throws when another block has failed (the
+  // exception is the team's own: let it pass), and on worker 0 it also calls Poll.
+  void poll();
+
+ private:
+  // A body without its type, so that the machinery is compiled once. It lives on the caller's stack during the loop.
+  struct Job {
+    void (*call)(const void* context, index_t block, int worker);
+    const void* context;
+  };
+  struct Pool;
+
+  void run(index_t n_blocks, int max_workers, Job job);
+  void run_inline(index_t n_blocks, Job job, int worker);
+  void drop_pool_of_parent() noexcept;
+
+  int n_threads_;
+  Poll poll_;
+  std::unique_ptr<Pool> pool_;
+};
+
+// How many blocks of block_size rows cover n_rows (0 for none).
+[[nodiscard]] constexpr index_t count_blocks(index_t n_rows, index_t block_size) noexcept {
+  return n_rows <= 0 ? 0 : (n_rows - 1) / block_size + 1;
+}
+
+}  // namespace fastpu

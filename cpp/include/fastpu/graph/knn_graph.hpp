@@ -1,0 +1,81 @@
+// The K nearest neighbours of every row, exactly, and the graph that they make.
+//
+//     d2(i, j) = sum_f (x_if - x_jf)^2      by differences in double, never by |x|^2 - 2 x'z + |z|^2
+//
+// Feature f is added to partial sum f mod 8, in ascending order, and the result is
+// ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)). Neighbours are in order of (d2, index), and a row is left out of
+// its own by its index, so that duplicates are neighbours at distance 0. The result has the same bits for every method,
+// instruction-set level and number of threads, and for CSR rows those of the same rows as a dense matrix.
+//
+// Two methods for dense rows. A k-d tree, which takes time O(n log n) where the dimension is low and 12 n d bytes.
+// Blocks: every two rows are compared once, by products in float32 of centred and scaled rows with a bound on their
+// rounding error; what may be among the nearest by that bound is computed exactly. Rows that are near each other share
+// a block, and blocks meet near ones first, so that this is little. Time O(n^2 d), memory 4 n d + 40 n bytes. If the
+// bound lets too much through (rows far from each other in tight clusters, many duplicates), the tree takes over: its
+// exact distances settle ties by index without looking at all of them.
+// CSR rows are compared through the rows that share a column with them, time O(n^2 + sum of squared column counts),
+// memory of a transposed copy and of 8 n bytes a thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+enum class KnnMethod { automatic, tree, blocks };
+
+struct KnnOptions {
+  index_t n_neighbors = 5;                  // of each row; 0 <= n_neighbors <= n - 1
+  KnnMethod method = KnnMethod::automatic;  // of dense rows; blocks may still hand over to the tree
+  Isa isa = Isa::baseline;
+};
+
+// Writes the neighbours of row i to places i n_neighbors and on of both arrays. Throws std::invalid_argument if
+// n_neighbors is out of range or squared distances could overflow: entries must be finite, and the squared ranges of
+// the columns (of CSR rows, four times the largest squared length) must have a finite sum.
+template <class T>
+void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared);
+template <class T>
+void knn_search(const CsrView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared);
+
+// The result of a search, owned by somebody else.
+struct KnnView {
+  const index_t* indices = nullptr;
+  const double* squared = nullptr;
+  index_t n_rows = 0;
+  index_t n_neighbors = 0;
+};
+
+// A symmetric matrix in compressed rows with ascending columns.
+struct KnnMatrix {
+  std::vector<index_t> row_start;
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+};
+
+// The squared lengths of the edges: of those between neighbours of each other ("mutual") or, with is_union, also of
+// those from a row to its neighbour alone. Time and memory O(n K). Throws std::invalid_argument if an index is out of
+// range.
+KnnMatrix knn_edges(const KnnView& neighbors, bool is_union, Team& team);
+
+// Edges as knn_edges gives them, owned by somebody else.
+struct KnnEdges {
+  const double* squared = nullptr;
+  const std::int32_t* columns = nullptr;
+  const index_t* row_start = nullptr;  // n_rows + 1 positions
+  index_t n_rows = 0;
+};
+
+// W, w_ij = exp(-d2_ij / sigma) without those that are 0, and R = (diag(W 1) - W) / n, in which rows without an edge
+// are empty: f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n).
+struct KnnSimilarity {
+  KnnMatrix weights;
+  KnnMatrix laplacian;
+};
+KnnSimilarity knn_similarity(const KnnEdges& edges, double sigma, Team& team);
+
+}  // namespace fastpu

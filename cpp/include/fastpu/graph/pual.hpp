@@ -1,0 +1,104 @@
+// The reduced problem of PUAL, a box-constrained quadratic programme of the size of the labelled positives:
+//
+//     min over alpha in [0, C]^n of  1/2 alpha'Q alpha - 2 1'alpha,    Q = H H', H of n rows and r columns
+//
+// It is the dual of eq. (7): with the smooth part of that minimised over everything but the hinge variables, the scores
+// of the positives are f = -1 + Q alpha, the objective is
+//
+//     P = C sum_i (1 - f_i)_+ + 1/2 alpha'Q alpha
+//
+// and P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 certifies alpha, whatever found it. f is unique; alpha is where
+// Q is regular.
+//
+// Ways to a solution:
+//
+//     bounds          alpha = C, where that leaves all f <= 1: as for small C
+//     active set      for Q of few rows: coordinate descent to guess which alpha are at a bound, the equations of the
+//                     others exactly, and so on
+//     interior point  Mehrotra's predictor and corrector: O(n r^2) for each of some 10 to 20 steps, or O(n^3) where
+//                     n <= r
+//     admm            the alternating direction method of the paper in f, h and u, where u is alpha: with a step mu of
+//                     the caller's as printed; else mu starts at n / trace(Q), is balanced now and then by the
+//                     residuals, steps are over-relaxed, and once in a while the equations of the alphas between the
+//                     bounds are tried
+//
+// Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (7) to (18).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/linalg/blas.hpp"
+
+namespace fastpu {
+
+namespace detail {
+class BoxGram;
+}
+
+enum class PualSolver { exact, admm };
+
+struct PualOptions {
+  PualSolver solver = PualSolver::exact;
+  double tol = 1e-9;     // of P - D, relative to P
+  index_t max_iter = 0;  // of rounds, steps or iterations; 0: 200, or 10^5 for admm
+  double mu = 0;         // step of admm; 0: by the residuals
+};
+
+enum class PualStatus {
+  gap,        // P - D <= tol P
+  max_iter,   // out of iterations
+  precision,  // as good as rounding allows, but not within tol
+  callback
+};
+enum class PualMethod { bounds, active_set, interior_point, admm };
+
+struct PualResult {
+  std::vector<double> alpha;
+  std::vector<double> scores;  // f
+  double objective = 0;        // P
+  double gap = 0;              // P - D
+  double mu = 0;               // the last step of admm
+  index_t n_iter = 0;
+  PualStatus status = PualStatus::gap;
+  PualMethod method = PualMethod::bounds;
+  // What was recorded after every round or step, or every tenth iteration of admm.
+  std::vector<index_t> iterations;
+  std::vector<double> objectives;
+  std::vector<double> gaps;
+};
+
+// What a callback sees as often as that; true stops the fit.
+struct PualRound {
+  index_t n_iter;
+  double objective;
+  double gap;
+};
+using PualCallback = std::function<bool(const PualRound&)>;
+
+// One H, for any C.
+class PualDual {
+ public:
+  // H is copied. Throws std::invalid_argument if it has no row or no column, or its squares overflow. `blas` must
+  // outlive this, and be limited to one thread; so for solve.
+  PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team);
+  ~PualDual();
+  PualDual(PualDual&&) = delete;
+  PualDual& operator=(PualDual&&) = delete;
+  PualDual(const PualDual&) = delete;
+  PualDual& operator=(const PualDual&) = delete;
+
+  index_t n_rows() const;
+
+  // Throws std::invalid_argument for a cost or options out of range. Several threads may call it at once.
+  PualResult solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const;
+
+ private:
+  std::unique_ptr<detail::BoxGram> gram_;
+};
+
+}  // namespace fastpu

@@ -1,0 +1,52 @@
+// Inexact ADMM for the problem of large_margin.hpp (Liu, Zheng, Shen and Wang, section 3, with the errata of our
+// specification). A has rows y_i (x_i, 1), b = (w, b0), and the constraint is A b + z = 1 with multipliers lambda:
+//
+//     b       argmin of 1/2 |w|^2 + (c s)'A b + lambda'A b + rho/2 |A b + z - 1|^2, by one of two steps:
+//               exact    (diag(1, .., 1, 0) + rho A'A) b = A'(rho (1 - z) - lambda - c s), the factor kept
+//               linear   v = A'(A b - 1 + z + (lambda + c s) / rho), then b0 <- b0 - rho v_0 / zeta and
+//                        w <- (zeta w - rho v_w) / (1 + zeta), with zeta = rho lambda_max(A'A)
+//     lambda  <- -q clipped to [-c, 0], where q = rho (1 - A b) - lambda
+//     z       <- (q + lambda) / rho with the new lambda
+//
+// z = xi - eta and lambda = rho u of the paper; beta = -(lambda + c s) is in the box of the dual whatever b is. Columns
+// of X are centred, and divided by their standard deviation d, which makes |w|^2 sum (w_f / d_f)^2: the exact step does
+// not care, and the linear one converges where it would not otherwise.
+//
+// The residuals are r = A b - 1 + z and s = rho A'(z - z_old), less (zeta I - rho A'A)(b - b_old) for the linear step.
+// Both are below eps when |r| <= eps (sqrt n + max(|A b|, |z|, sqrt n)) and |s| <= eps (sqrt(p + 1) + |A'lambda|). To
+// reach a duality gap, eps is lowered until the gap, which is computed whenever the residuals allow, holds. With the
+// exact step and no given rho, rho is doubled or halved while one residual is far above the other, early on.
+//
+// An iteration reads X once: the products A b, what follows from them row by row, and the sums A'lambda and A'z.
+#pragma once
+
+#include "fastpu/margin/large_margin.hpp"
+
+namespace fastpu {
+
+namespace detail {
+class MarginTask;
+class RowPass;
+struct Certificate;
+}  // namespace detail
+
+struct IadmmOptions {
+  double tol = 1e-9;  // of the duality gap, relative to the objective
+  double eps = 0;     // > 0: the residuals decide instead
+  BStep b_step = BStep::automatic;
+  double rho = 0;  // 0: the mean of the costs
+  index_t max_iter = 0;
+};
+
+struct IadmmResult {
+  MarginStatus status = MarginStatus::gap;
+  index_t n_iter = 0;
+};
+
+// v (v_i = y_i beta_i) is the start, with w0 (or null) its w and intercept, and then the solution, feasible; `found`
+// its certificate. The pass goes over the rows of the task.
+IadmmResult iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
+                  const IadmmOptions& options, const MarginCallback& callback, double* v, const double* w0,
+                  detail::Certificate& found);
+
+}  // namespace fastpu

@@ -1,0 +1,132 @@
+// Classifiers from positive and unlabelled rows by the gradient of an estimated risk (uPU and nnPU). f is linear,
+// f(x) = coef'x + intercept, or a network with one hidden layer of n_hidden units,
+//
+//     f(x) = sum_j coef_j max(0, hidden_intercept_j + sum_f x_f hidden_coef_fj) + intercept.
+//
+// With the loss l, the share `prior` of positives among unlabelled rows, and means over positive rows (p) and
+// unlabelled ones (u), weighted by the weights of the rows,
+//
+//     R+ = prior mean_p l(f),    R- = mean_u l(-f) - prior mean_p l(-f),
+//
+// where R- estimates the risk of the negatives without any. uPU minimises R+ + R-, which a flexible f drives below 0.
+// nnPU has the value R+ + max(R-, -beta): where R- < -beta, a step follows the gradient of -gamma_nn R- alone, which
+// takes f back. The losses are
+//
+//     sigmoid   1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
+//
+// A step is one of Adam (Kingma and Ba 2015, algorithm 1) for a batch of rows: all of them, or the next ones of a
+// random order that is drawn anew for each epoch; the last batch may be smaller, and of a batch without rows of a group
+// the means over that group are 0. Training ends after n_epochs, or before when the risk of evaluation rows, or, where
+// there are none, that of the training rows with its penalties, has stopped falling. To the gradient, lam w is added
+// for the weights w (coef and hidden_coef), and weight_decay theta for all parameters theta; the risk that is reported
+// does not hold them.
+//
+// A batch of b rows takes O(b d h) and memory O(b h) beside X and four times the parameters. All sums are over fixed
+// blocks, so that parameters are bitwise the same for every number of threads and every instruction-set level.
+//
+// Sources: du Plessis, Niu and Sugiyama 2015 (uPU); Kiryo, Niu, du Plessis and Sugiyama 2017 (nnPU, algorithm 1).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+enum class PuLoss { sigmoid, logistic, squared };
+
+// Parameters of f. n_hidden == 0 is the linear function, whose coef has a value for each feature.
+template <class T>
+struct PuNet {
+  index_t n_features = 0;
+  index_t n_hidden = 0;
+  std::vector<T> hidden_coef;       // n_features x n_hidden, row-major
+  std::vector<T> hidden_intercept;  // n_hidden
+  std::vector<T> coef;              // n_hidden, or n_features
+  T intercept = 0;
+};
+
+// Rows, dense or CSR, with their labels +1 (positive) and 0 (unlabelled); weights are > 0, null: 1.
+template <class View>
+struct PuRows {
+  View x;
+  const std::int8_t* labels = nullptr;
+  const double* weights = nullptr;
+  const index_t* chosen = nullptr;  // numbers of the rows that count, one of them as often as it is named; null: all
+  index_t n_chosen = 0;
+
+  index_t n() const { return chosen == nullptr ? x.n_rows : n_chosen; }
+};
+
+struct PuRisk {
+  PuLoss loss = PuLoss::sigmoid;
+  double prior = 0.5;  // in [0, 1]
+  bool non_negative = true;
+  double beta = 0;      // >= 0
+  double gamma_nn = 1;  // in [0, 1]
+};
+
+struct NnpuOptions {
+  PuRisk risk;
+  double lam = 0;           // >= 0
+  double weight_decay = 0;  // >= 0
+  double learning_rate = 1e-3;
+  double mean_decay = 0.9;  // of Adam's two means, in [0, 1)
+  double square_decay = 0.999;
+  double eps = 1e-8;
+  index_t n_epochs = 100;
+  index_t batch_size = 0;  // 0: all rows
+  std::uint64_t seed = 0;  // of the order of rows
+  // Training stops after so many epochs without a lower risk of the evaluation rows, whose best parameters are kept;
+  // or, without evaluation rows, without a fall by a share of 1e-4 of the training rows' risk with its penalties. 0:
+  // never.
+  index_t early_stopping_rounds = 0;
+};
+
+// What the risk of some rows is made of.
+struct PuRiskValue {
+  double positive = 0;  // R+
+  double negative = 0;  // R-
+  double value = 0;     // R+ + R-, or R+ + max(R-, -beta)
+  bool is_reversed = false;
+};
+
+// Of an epoch: means over its batches, each before its step; and the risk of the evaluation rows after the last.
+struct NnpuEpoch {
+  index_t epoch = 0;  // from 1
+  double risk = 0;
+  double positive = 0;
+  double negative = 0;
+  index_t n_reversed = 0;  // batches with R- < -beta
+  double eval_risk = 0;    // not a number without evaluation rows
+};
+using NnpuCallback = std::function<bool(const NnpuEpoch&)>;  // true stops the fit
+
+enum class NnpuStatus { n_epochs, early_stopping, callback };
+
+struct NnpuResult {
+  std::vector<NnpuEpoch> epochs;
+  index_t best_epoch = 0;  // the one whose parameters were kept: the last, or with early stopping the best
+  NnpuStatus status = NnpuStatus::n_epochs;
+};
+
+// Trains `net`, which holds the start. `eval` may be null. Throws std::invalid_argument for options out of range, rows
+// of one kind only, or numbers that overflow.
+template <class View>
+NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const NnpuOptions& options,
+                    const NnpuCallback& callback, Isa isa, Team& team, PuNet<typename View::Value>& net);
+
+// The risk of the rows, and in `gradient` (unless it is null) what a step would follow, without lam and weight_decay.
+template <class View>
+PuRiskValue nnpu_risk(const PuRows<View>& rows, const PuRisk& risk, const PuNet<typename View::Value>& net, Isa isa,
+                      Team& team, PuNet<typename View::Value>* gradient);
+
+// scores[i] = f(x_i)
+template <class View>
+void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa, Team& team, double* scores);
+
+}  // namespace fastpu

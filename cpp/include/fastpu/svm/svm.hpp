@@ -1,0 +1,88 @@
+// Support vector machines by their duals, with a cost (an upper bound of alpha) for every row. f(x) = h(x) + b with
+// h(x) = sum_i alpha_i y_i K(x_i, x), xi_i what row i lacks:
+//
+//     C-SVM      min 1/2 |w|^2 + sum_i c_i xi_i,             xi_i >= 1 - y_i f(x_i)
+//     nu-SVM     min 1/2 |w|^2 - nu W rho + sum_i c_i xi_i,  xi_i >= rho - y_i f(x_i)    W = sum_i c_i
+//     one class  min 1/2 |w|^2 - nu W rho + sum_i c_i xi_i,  xi_i >= rho - h(x_i)        b = -rho
+//
+// b and rho are not always unique. For the w that was found, each is the midpoint of the interval of its optimal
+// values (a half-infinite one: its finite end), found by sorting. The result of nu-SVM is divided by rho, as in LIBSVM,
+// so that its margin is at 1 and -1; objective and gap are those before.
+//
+// Sources: Platt 1998; Schoelkopf et al. 2000, 2001; Fan, Chen and Lin 2005.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "fastpu/common/types.hpp"
+#include "fastpu/kernels/kernel.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/svm/smo.hpp"
+
+namespace fastpu {
+
+enum class SvmKind { c_svm, nu_svm, one_class };
+
+struct SvmProblem {
+  SvmKind kind = SvmKind::c_svm;
+  const index_t* rows = nullptr;  // distinct rows of the engine's data
+  index_t n = 0;
+  const std::int8_t* labels = nullptr;  // +1 or -1; null for one class
+  const double* costs = nullptr;        // > 0
+  double nu = 0.5;                      // share of W; nu-SVM: at most twice that of the smaller class
+  const double* start = nullptr;        // alpha to start from, made feasible; null: from nothing
+};
+
+struct SvmOptions {
+  double tol = 1e-3;  // largest violation of the optimality conditions
+  index_t max_steps = 10'000'000;
+};
+
+struct SvmResult {
+  std::vector<double> alpha;
+  double intercept = 0;
+  double margin = 1;             // rho
+  double objective = 0;          // of the dual, to be minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
+  double gap = 0;                // primal minus dual
+  std::vector<double> decision;  // f of the rows
+  SmoResult smo;
+};
+
+// Solves the dual; `solution` holds a start and then the result.
+using DualSolver = std::function<SmoResult(const SmoProblem& problem, double* solution)>;
+
+// Any of the three, with any way to solve duals. Throws std::invalid_argument if nu is infeasible.
+SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual);
+
+// One data set, its kernel and the cache of kernel rows, which lives as long as the engine and serves all its problems.
+template <class T>
+class SvmEngine {
+ public:
+  using Data = std::variant<DenseView<T>, CsrView<T>>;
+
+  // The data must outlive the engine. The linear kernel is solved without kernel rows.
+  SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, Isa isa, int n_threads);
+  // Any other kernel.
+  SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes, Isa isa);
+
+  index_t n_rows() const { return kernel_->n_rows(); }
+  const Kernel<T>& kernel() const { return *kernel_; }
+  const std::optional<Data>& linear_data() const { return linear_data_; }
+  index_t cache_bytes() const { return cache_bytes_; }
+  Isa isa() const { return isa_; }
+
+  SvmResult solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback, Team& team);
+
+ private:
+  std::unique_ptr<Kernel<T>> kernel_;
+  std::optional<Data> linear_data_;
+  index_t cache_bytes_;
+  Isa isa_;
+  std::optional<KernelCache<T>> cache_;
+};
+
+}  // namespace fastpu

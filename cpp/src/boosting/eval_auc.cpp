@@ -1,0 +1,192 @@
+#include "boosting/eval_auc.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "data/float_key.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+template <class T>
+class DenseColumns final : public EvalColumns {
+ public:
+  explicit DenseColumns(const DenseView<T>& x) : x_(x) {}
+  index_t n_rows() const override { return x_.n_rows; }
+  void above(index_t feature, double threshold, index_t, std::vector<char>& above) const override {
+    const T limit = floor_to<T>(threshold);
+    for (index_t i = 0; i < x_.n_rows; ++i)
+      above[static_cast<std::size_t>(i)] = static_cast<char>(x_.row(i)[feature] > limit);
+  }
+
+ private:
+  DenseView<T> x_;
+};
+
+// The entries column by column, so that a stump costs what its column holds.
+template <class T>
+class SparseColumns final : public EvalColumns {
+ public:
+  explicit SparseColumns(const CsrView<T>& x)
+      : n_rows_(x.n_rows),
+        start_(static_cast<std::size_t>(x.n_cols) + 1),
+        entries_(static_cast<std::size_t>(x.row_start[x.n_rows])) {
+    for (index_t p = 0; p < x.row_start[x.n_rows]; ++p) ++start_[static_cast<std::size_t>(x.columns[p]) + 1];
+    for (std::size_t e = 1; e < start_.size(); ++e) start_[e] += start_[e - 1];
+    std::vector<index_t> next(start_.begin(), start_.end() - 1);
+    for (index_t r = 0; r < x.n_rows; ++r) {
+      for (index_t p = x.row_start[r]; p < x.row_start[r + 1]; ++p) {
+        const index_t at = next[static_cast<std::size_t>(x.columns[p])]++;
+        entries_[static_cast<std::size_t>(at)] = {static_cast<std::uint32_t>(r), x.values[p]};
+      }
+    }
+  }
+  index_t n_rows() const override { return n_rows_; }
+  void above(index_t feature, double threshold, index_t, std::vector<char>& above) const override {
+    const T limit = floor_to<T>(threshold);
+    above.assign(above.size(), static_cast<char>(T(0) > limit));
+    const auto e = static_cast<std::size_t>(feature);
+    for (index_t p = start_[e]; p < start_[e + 1]; ++p) {
+      const Entry& entry = entries_[static_cast<std::size_t>(p)];
+      above[entry.row] = static_cast<char>(entry.value > limit);
+    }
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t row;
+    T value;
+  };
+  index_t n_rows_;
+  std::vector<index_t> start_;
+  std::vector<Entry> entries_;
+};
+
+class BinnedColumns final : public EvalColumns {
+ public:
+  explicit BinnedColumns(const BinnedFeatures& x) : x_(x) {}
+  index_t n_rows() const override { return x_.n_rows; }
+  void above(index_t feature, double, index_t cut, std::vector<char>& above) const override {
+    const auto e = static_cast<std::size_t>(feature);
+    if (x_.is_sparse()) {
+      above.assign(above.size(), static_cast<char>(static_cast<index_t>(x_.zero_code[e]) > cut));
+      for (index_t p = x_.column_start[e]; p < x_.column_start[e + 1]; ++p) {
+        const auto entry = static_cast<std::size_t>(p);
+        above[x_.column_rows[entry]] = static_cast<char>(static_cast<index_t>(x_.column_codes[entry]) > cut);
+      }
+    } else if (x_.width == CodeWidth::one_byte) {
+      from_codes(x_.by_column.data() + feature * x_.column_stride, cut, above);
+    } else {
+      from_codes(reinterpret_cast<const std::uint16_t*>(x_.by_column.data()) + feature * x_.column_stride, cut, above);
+    }
+  }
+
+ private:
+  template <class Code>
+  static void from_codes(const Code* codes, index_t cut, std::vector<char>& above) {
+    for (std::size_t i = 0; i < above.size(); ++i) above[i] = static_cast<char>(static_cast<index_t>(codes[i]) > cut);
+  }
+  const BinnedFeatures& x_;
+};
+
+}  // namespace
+
+std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, const BinnedFeatures& training) {
+  return std::visit(
+      [&](const auto& x) -> std::unique_ptr<EvalColumns> {
+        using X = std::remove_cvref_t<decltype(x)>;
+        if constexpr (std::is_same_v<X, const BinnedFeatures*>) {
+          if (!same_cuts(*x, training)) {
+            throw std::invalid_argument(
+                "eval_set holds BinnedFeatures with other cuts than X: bin all rows together and take B[rows]");
+          }
+          return std::make_unique<BinnedColumns>(*x);
+        } else {
+          if (x.n_cols != training.n_features) {
+            throw std::invalid_argument("eval_set must have the " + std::to_string(training.n_features) +
+                                        " features of X, got " + std::to_string(x.n_cols));
+          }
+          if constexpr (std::is_same_v<X, DenseView<float>>) return std::make_unique<DenseColumns<float>>(x);
+          if constexpr (std::is_same_v<X, DenseView<double>>) return std::make_unique<DenseColumns<double>>(x);
+          if constexpr (std::is_same_v<X, CsrView<float>>) return std::make_unique<SparseColumns<float>>(x);
+          if constexpr (std::is_same_v<X, CsrView<double>>) return std::make_unique<SparseColumns<double>>(x);
+        }
+      },
+      features);
+}
+
+EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
+    : columns_(make_eval_columns(eval.features, training)) {
+  const auto n = static_cast<std::size_t>(columns_->n_rows());
+  std::size_t count[3] = {};
+  double weight[3] = {};
+  const auto weight_of = [&](std::size_t i) { return eval.sample_weight == nullptr ? 1.0 : eval.sample_weight[i]; };
+  for (std::size_t i = 0; i < n; ++i) {
+    if (eval.labels[i] < -1 || eval.labels[i] > 1) {
+      throw std::invalid_argument("labels of eval_set must be +1, 0 or -1, got " + std::to_string(eval.labels[i]) +
+                                  " in row " + std::to_string(i));
+    }
+    if (!(weight_of(i) > 0)) continue;
+    ++count[eval.labels[i] + 1];
+    weight[eval.labels[i] + 1] += weight_of(i);
+  }
+  const bool has_negative = count[0] > 0;
+  const std::size_t n_other = has_negative ? count[0] : count[1];
+  if (count[2] == 0 || n_other == 0) {
+    throw std::invalid_argument(
+        "eval_set must hold positives (+1) and negatives (-1), or positives and unlabelled rows (0), got " +
+        std::to_string(count[2]) + " positive, " + std::to_string(count[0]) + " negative and " +
+        std::to_string(count[1]) + " unlabelled rows");
+  }
+  n_pairs_ = weight[2] * weight[has_negative ? 0 : 1];
+  side_.resize(n);
+  if (eval.sample_weight != nullptr) weight_.assign(eval.sample_weight, eval.sample_weight + n);
+  score_.assign(n, 0.0);
+  above_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if ((has_negative && eval.labels[i] == 0) || !(weight_of(i) > 0)) continue;
+    side_[i] = eval.labels[i] > 0 ? 1 : -1;
+    order_.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+double EvalAuc::add_stump(index_t feature, double threshold, index_t cut, bool fires_above, double alpha, double low) {
+  columns_->above(feature, threshold, cut, above_);
+  firing_.clear();
+  others_.clear();
+  for (const std::uint32_t row : order_) {
+    const bool fires = (above_[row] != 0) == fires_above;
+    score_[row] += fires ? alpha : low * alpha;
+    (fires ? firing_ : others_).push_back(row);
+  }
+  return weight_.empty() ? merge_and_judge<false>() : merge_and_judge<true>();
+}
+
+template <bool kWeighted>
+double EvalAuc::merge_and_judge() {
+  std::size_t a = 0;
+  std::size_t b = 0;
+  double negatives_below = 0;
+  double wins = 0;  // pairs (positive, negative) in the right order, ties counting one half
+  for (std::size_t i = 0; i < order_.size();) {
+    const bool from_a = b == others_.size() || (a < firing_.size() && score_[firing_[a]] <= score_[others_[b]]);
+    const double score = score_[from_a ? firing_[a] : others_[b]];
+    double positives = 0;
+    double negatives = 0;
+    const auto take = [&](const std::vector<std::uint32_t>& list, std::size_t& at) {
+      for (; at < list.size() && score_[list[at]] == score; ++at) {
+        order_[i++] = list[at];
+        (side_[list[at]] > 0 ? positives : negatives) += kWeighted ? weight_[list[at]] : 1.0;
+      }
+    };
+    take(firing_, a);
+    take(others_, b);
+    wins += positives * (negatives_below + 0.5 * negatives);
+    negatives_below += negatives;
+  }
+  return wins / n_pairs_;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,50 @@
+// The AUC of an evaluation set, followed stump by stump.
+//
+// A stump moves two groups of rows by one constant each, so each group stays sorted: merging them sorts all again in
+// O(n), where sorting afresh would cost O(n log n) a round.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fastpu/boosting/stump_boost.hpp"
+
+namespace fastpu::detail {
+
+// The columns of an evaluation set, whatever form it came in.
+class EvalColumns {
+ public:
+  EvalColumns() = default;
+  EvalColumns(const EvalColumns&) = delete;
+  EvalColumns& operator=(const EvalColumns&) = delete;
+  virtual ~EvalColumns() = default;
+  virtual index_t n_rows() const = 0;
+  // above[i] = whether row i lies above the threshold (the given cut of the training features, where it is one).
+  virtual void above(index_t feature, double threshold, index_t cut, std::vector<char>& above) const = 0;
+};
+
+std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, const BinnedFeatures& training);
+
+class EvalAuc {
+ public:
+  EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training);
+  // Adds alpha to the rows where the stump fires and alpha * low to the others; returns the AUC.
+  double add_stump(index_t feature, double threshold, index_t cut, bool fires_above, double alpha, double low);
+
+ private:
+  template <bool kWeighted>
+  double merge_and_judge();
+
+  std::unique_ptr<EvalColumns> columns_;
+  std::vector<std::int8_t> side_;  // +1 or -1; only the rows that are judged are kept in order_
+  std::vector<double> weight_;     // empty where all count 1
+  std::vector<double> score_;
+  std::vector<std::uint32_t> order_;  // ascending scores
+  std::vector<std::uint32_t> firing_;
+  std::vector<std::uint32_t> others_;
+  std::vector<char> above_;
+  double n_pairs_ = 0;  // by weight
+};
+
+}  // namespace fastpu::detail

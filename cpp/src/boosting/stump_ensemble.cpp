@@ -1,0 +1,213 @@
+#include "fastpu/boosting/stump_ensemble.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "data/float_key.hpp"
+#include "data/sorted_table.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::SortedTable;
+
+constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
+constexpr double kCellsPerWorker = 65536;  // fewer (row, feature) pairs than this are not worth waking a thread
+
+// The step function of one feature: value[j] where j thresholds are below x.
+struct Steps {
+  index_t feature = 0;
+  std::vector<double> thresholds;  // ascending, distinct
+  std::vector<double> values;      // one more
+};
+
+std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
+  if (n_features != ensemble.n_features) {
+    throw std::invalid_argument("X must have the " + std::to_string(ensemble.n_features) +
+                                " features of the model, got " + std::to_string(n_features));
+  }
+  std::vector<index_t> stumps(static_cast<std::size_t>(ensemble.n_stumps));
+  std::iota(stumps.begin(), stumps.end(), index_t{0});
+  for (const index_t t : stumps) {
+    if (ensemble.features[t] < 0 || ensemble.features[t] >= ensemble.n_features) {
+      throw std::invalid_argument("a stump of the model is on feature " + std::to_string(ensemble.features[t]) +
+                                  " of " + std::to_string(ensemble.n_features));
+    }
+  }
+  std::ranges::stable_sort(stumps, [&](index_t a, index_t b) {
+    return ensemble.features[a] != ensemble.features[b] ? ensemble.features[a] < ensemble.features[b]
+                                                        : ensemble.thresholds[a] < ensemble.thresholds[b];
+  });
+  std::vector<Steps> all;
+  for (std::size_t first = 0; first < stumps.size();) {
+    std::size_t end = first;
+    while (end < stumps.size() && ensemble.features[stumps[end]] == ensemble.features[stumps[first]]) ++end;
+    Steps steps;
+    steps.feature = ensemble.features[stumps[first]];
+    // Sums with their rounding errors, so that a long ensemble's step function is as exact as its longest sum.
+    double sum = 0;
+    double error = 0;
+    const auto add = [&](double x) {
+      const double next = sum + x;
+      const double part = next - sum;
+      error += (sum - (next - part)) + (x - part);
+      sum = next;
+    };
+    for (std::size_t i = first; i < end; ++i) {  // below every threshold
+      const index_t t = stumps[i];
+      add(ensemble.polarity[t] > 0 ? ensemble.low * ensemble.alphas[t] : ensemble.alphas[t]);
+    }
+    steps.values.push_back(sum + error);
+    for (std::size_t i = first; i < end; ++i) {  // crossing them
+      const index_t t = stumps[i];
+      const double height = (1.0 - ensemble.low) * ensemble.alphas[t];
+      add(ensemble.polarity[t] > 0 ? height : -height);
+      const bool last_of_run = i + 1 == end || ensemble.thresholds[stumps[i + 1]] != ensemble.thresholds[t];
+      if (!last_of_run) continue;
+      steps.thresholds.push_back(ensemble.thresholds[t]);
+      steps.values.push_back(sum + error);
+    }
+    all.push_back(std::move(steps));
+    first = end;
+  }
+  return all;
+}
+
+// The thresholds in the type of the values: x > theta and x > floor_to<T>(theta) are the same.
+template <class T>
+SortedTable<T> limits_of(const Steps& steps) {
+  std::vector<T> limits;
+  limits.reserve(steps.thresholds.size());
+  for (const double theta : steps.thresholds) limits.push_back(detail::floor_to<T>(theta));
+  return SortedTable<T>(limits);
+}
+
+template <class T>
+void add_column(const Steps& steps, const SortedTable<T>& limits, const T* column, index_t n, double* scores) {
+  const double* values = steps.values.data();
+  std::uint32_t count[kBlockRows];
+  limits.count_below(column, n, count);
+  for (index_t i = 0; i < n; ++i) scores[i] += values[count[i]];
+}
+
+template <class Body>
+void for_row_blocks(index_t n_rows, double cells_per_row, Team& team, Body&& body) {
+  const double cells = static_cast<double>(n_rows) * cells_per_row;
+  const int workers = static_cast<int>(std::min<double>(team.n_threads(), 1.0 + cells / kCellsPerWorker));
+  team.for_each(count_blocks(n_rows, kBlockRows), workers,
+                [&](index_t block, int) { body(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows)); });
+}
+
+// The value of the step function for each code of a binned feature.
+std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) {
+  const double* cuts = x.cuts->of(steps.feature);
+  const index_t n_cuts = x.cuts->count(steps.feature);
+  std::vector<double> values;
+  std::size_t passed = 0;
+  for (index_t code = 0; code <= n_cuts; ++code) {
+    values.push_back(steps.values[passed]);
+    if (code < n_cuts && passed < steps.thresholds.size() && cuts[code] == steps.thresholds[passed]) ++passed;
+  }
+  if (passed < steps.thresholds.size()) {
+    throw std::invalid_argument("X is binned at other cuts than the model: threshold " +
+                                std::to_string(steps.thresholds[passed]) + " of feature " +
+                                std::to_string(steps.feature) + " is not among them");
+  }
+  return values;
+}
+
+template <class Code>
+void dense_binned_scores(const BinnedFeatures& x, const std::vector<Steps>& steps,
+                         const std::vector<std::vector<double>>& values, double* scores, Team& team) {
+  const auto* codes = reinterpret_cast<const Code*>(x.by_column.data());
+  for_row_blocks(x.n_rows, static_cast<double>(steps.size()), team, [&](index_t first, index_t end) {
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      const Code* column = codes + steps[s].feature * x.column_stride;
+      for (index_t i = first; i < end; ++i) scores[i] += values[s][column[i]];
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team) {
+  const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
+  std::vector<SortedTable<T>> limits;
+  limits.reserve(all.size());
+  for (const Steps& steps : all) limits.push_back(limits_of<T>(steps));
+  for_row_blocks(x.n_rows, static_cast<double>(x.n_cols), team, [&](index_t first, index_t end) {
+    std::fill(scores + first, scores + end, 0.0);
+    T column[kBlockRows];
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      for (index_t i = first; i < end; ++i) column[i - first] = x.data[i * x.n_cols + all[s].feature];
+      add_column(all[s], limits[s], column, end - first, scores + first);
+    }
+  });
+}
+
+template <class T>
+void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double* scores, Team& team) {
+  const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
+  // Every row starts as a row of zeros; an entry moves the score by what its value changes.
+  std::vector<std::int32_t> steps_of(static_cast<std::size_t>(x.n_cols), -1);
+  std::vector<SortedTable<T>> limits;
+  std::vector<double> at_zero;
+  double score_of_zeros = 0;
+  for (const Steps& steps : all) {
+    steps_of[static_cast<std::size_t>(steps.feature)] = static_cast<std::int32_t>(limits.size());
+    limits.push_back(limits_of<T>(steps));
+    at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
+    score_of_zeros += at_zero.back();
+  }
+  const double per_row =
+      static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
+  for_row_blocks(x.n_rows, per_row, team, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) {
+      double score = score_of_zeros;
+      for (index_t p = x.row_start[i]; p < x.row_start[i + 1]; ++p) {
+        const std::int32_t s = steps_of[static_cast<std::size_t>(x.columns[p])];
+        if (s < 0) continue;
+        const auto at = static_cast<std::size_t>(s);
+        score += all[at].values[limits[at].count_below(x.values[p])] - at_zero[at];
+      }
+      scores[i] = score;
+    }
+  });
+}
+
+void stump_scores(const StumpEnsembleView& ensemble, const BinnedFeatures& x, double* scores, Team& team) {
+  const std::vector<Steps> all = step_functions(ensemble, x.n_features);
+  std::vector<std::vector<double>> values;
+  values.reserve(all.size());
+  for (const Steps& steps : all) values.push_back(values_by_code(steps, x));
+  std::fill(scores, scores + x.n_rows, 0.0);
+  if (x.width == CodeWidth::one_byte) {
+    dense_binned_scores<std::uint8_t>(x, all, values, scores, team);
+    return;
+  }
+  if (x.width == CodeWidth::two_bytes) {
+    dense_binned_scores<std::uint16_t>(x, all, values, scores, team);
+    return;
+  }
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    const auto e = static_cast<std::size_t>(all[s].feature);
+    const double at_zero = values[s][x.zero_code[e]];
+    for (index_t i = 0; i < x.n_rows; ++i) scores[i] += at_zero;
+    for (index_t p = x.column_start[e]; p < x.column_start[e + 1]; ++p) {
+      const auto entry = static_cast<std::size_t>(p);
+      scores[x.column_rows[entry]] += values[s][x.column_codes[entry]] - at_zero;
+    }
+  }
+}
+
+template void stump_scores(const StumpEnsembleView&, const DenseView<float>&, double*, Team&);
+template void stump_scores(const StumpEnsembleView&, const DenseView<double>&, double*, Team&);
+template void stump_scores(const StumpEnsembleView&, const CsrView<float>&, double*, Team&);
+template void stump_scores(const StumpEnsembleView&, const CsrView<double>&, double*, Team&);
+
+}  // namespace fastpu

@@ -1,0 +1,106 @@
+// The hot loops of stump boosting, compiled once per instruction-set level.
+//
+// Every row carries the pair (exp(f), exp(-f)), each up to a factor common to its group, so that one code serves
+// all groups: an unlabelled row uses both (b_j and c_j of the header stump_boost.hpp), a labelled positive only
+// exp(-f) (a_i), a labelled negative only exp(f) (d_k); what is not used is zero. Histograms hold such pairs too,
+// one set for unlabelled and one for labelled rows. The rows that a stump changes are summed as whole numbers
+// (the weights in fixed point): such sums do not depend on their order, hence not on the number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+// Half a cache line per row. f is kept to twice the working precision: f + f_low.
+struct RowState {
+  double minus;  // exp(f) up to a factor
+  double plus;   // exp(-f) up to a factor
+  double f;
+  double f_low;
+};
+
+struct PairSums {
+  std::int64_t minus = 0;
+  std::int64_t plus = 0;
+};
+
+// What happens to a listed row: its weights before the change go to the histogram, times `scale` in fixed point;
+// then the weights are multiplied and f is moved by `step`.
+struct RowChange {
+  double minus_scale = 0;
+  double plus_scale = 0;
+  double minus_ratio = 1;
+  double plus_ratio = 1;
+  double step = 0;          // 0: the row stays as it is
+  double minus_factor = 1;  // what a weight before the change adds to the histogram of weights
+  double plus_factor = 1;
+};
+
+// g of a bin or row: unlabelled_plus * exp(-f) - unlabelled_minus * exp(f), likewise labelled.
+struct GainCoefs {
+  double unlabelled_minus = 0;
+  double unlabelled_plus = 0;
+  double labelled_minus = 0;
+  double labelled_plus = 0;
+};
+
+// The histograms of two features lie a few bins more apart than they have bins: 260 and not 256, say, or equal codes of
+// different features would all meet in one set of the first-level cache.
+inline constexpr index_t kBinPadding = 4;
+inline constexpr index_t kByteBinStride = 256 + kBinPadding;  // the common case, compiled as a constant
+
+template <class Code>
+struct DenseCodes {
+  const Code* by_row;
+  index_t row_stride;
+  index_t n_features;
+  index_t bin_stride;  // bins from one kind of a feature to the next
+};
+
+// Most rows of one call of the functions that add rows: their codes stay in the second-level cache.
+inline constexpr index_t kMostRows = 1024;
+
+struct StumpKernels {
+  // Adds the listed rows to the histogram (feature-major: [feature][kind][bin][pair], `histogram` pointing at the
+  // kind's first bin) and changes them. Returns the sums of what was added to one feature.
+  PairSums (*add_byte_rows)(const DenseCodes<std::uint8_t>&, RowState*, const std::uint32_t* rows, index_t n,
+                            const RowChange&, std::int64_t* histogram);
+  PairSums (*add_two_byte_rows)(const DenseCodes<std::uint16_t>&, RowState*, const std::uint32_t* rows, index_t n,
+                                const RowChange&, std::int64_t* histogram);
+  // The same for few rows: straight to the histogram of weights, each weight times its factor. There the order counts,
+  // and what goes with the fixed point, passing over all bins once more, would cost more than the rows do.
+  PairSums (*add_byte_rows_directly)(const DenseCodes<std::uint8_t>&, RowState*, const std::uint32_t* rows, index_t n,
+                                     const RowChange&, double* histogram);
+  PairSums (*add_two_byte_rows_directly)(const DenseCodes<std::uint16_t>&, RowState*, const std::uint32_t* rows,
+                                         index_t n, const RowChange&, double* histogram);
+  // Bit i of words[i / 64] says whether codes[i] > cut, for n_words * 64 codes.
+  void (*bytes_above)(const std::uint8_t* codes, std::uint8_t cut, index_t n_words, std::uint64_t* words);
+  void (*two_bytes_above)(const std::uint16_t* codes, std::uint16_t cut, index_t n_words, std::uint64_t* words);
+  // histogram += factor * added for each pair; added becomes zero.
+  void (*merge_bins)(double* histogram, std::int64_t* added, index_t n_bins, double minus_factor, double plus_factor);
+  // gain[bin] = g of the bin.
+  void (*bin_gains)(const double* unlabelled, const double* labelled, index_t n_bins, const GainCoefs&, double* gain);
+  // prefix[b] = gain[0] + ... + gain[b]; returns the sum of all. Summed in blocks of four, the same at every level.
+  double (*prefix_sums)(const double* gain, index_t n, double* prefix);
+  // The largest |slope * (total - prefix[k]) + center| of first <= k < end, or -1 if there is none.
+  double (*largest_score)(const double* prefix, index_t first, index_t end, double total, double slope, double center);
+};
+
+const StumpKernels& stump_kernels(Isa isa);
+
+namespace baseline {
+extern const StumpKernels kStumpKernels;
+}
+#if defined(FASTPU_X86_LEVELS)
+namespace avx2 {
+extern const StumpKernels kStumpKernels;
+}
+namespace avx512 {
+extern const StumpKernels kStumpKernels;
+}
+#endif
+
+}  // namespace fastpu::detail

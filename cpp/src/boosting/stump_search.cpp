@@ -1,0 +1,254 @@
+#include "boosting/stump_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <iterator>
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr double kTie = 1e-12;             // candidates this close to the best count as equal to it
+constexpr double kBoundSlack = 1e-12;      // far above the rounding of the bounds
+constexpr double kBinsPerWorker = 4096;    // fewer bins than this are not worth waking a thread
+constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of the bins to look into
+constexpr index_t kPromisingPerBlock = 4;  // such bins of one parallel task
+constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
+
+}  // namespace
+
+StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, Score score, Team& team)
+    : state_(state),
+      features_(state.features()),
+      order_(order),
+      score_(score),
+      team_(team),
+      order_of_(static_cast<std::size_t>(features_.n_features), -1),
+      best_of_feature_(order_of_.size()),
+      first_cut_(order_of_.size(), -1),
+      end_cut_(order_of_.size(), -1),
+      scans_(static_cast<std::size_t>(team.n_threads())) {
+  index_t most_bins = 0;
+  for (index_t e = 0; e < features_.n_features; ++e) most_bins = std::max(most_bins, features_.n_bins(e));
+  for (Scan& scan : scans_) {
+    scan.gain.resize(static_cast<std::size_t>(most_bins));
+    scan.prefix.resize(scan.gain.size());
+  }
+  if (order_ == nullptr) return;
+  for (std::size_t i = 0; i < order_->features.size(); ++i) {
+    order_of_[static_cast<std::size_t>(order_->features[i])] = static_cast<index_t>(i);
+  }
+}
+
+Boundary StumpSearch::best(const GainCoefs& coefs) {
+  const index_t n_features = features_.n_features;
+  const auto bins = static_cast<double>(features_.total_bins());
+  const int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + bins / kBinsPerWorker));
+  const index_t per_block = std::max<index_t>(1, kBinsPerBlock * n_features / features_.total_bins());
+  for (Scan& scan : scans_) scan.start_round();
+  team_.for_each(count_blocks(n_features, per_block), workers, [&](index_t block, int worker) {
+    Scan& scan = scans_[static_cast<std::size_t>(worker)];
+    for (index_t e = block * per_block; e < std::min(n_features, (block + 1) * per_block); ++e) {
+      state_.settle(e);
+      const auto at = static_cast<std::size_t>(e);
+      if (first_cut_[at] < 0) find_cuts(e, coefs);
+      load(e, coefs, scan);
+      best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
+                                                            scan.total, scan.slope, scan.center);
+      scan.best = std::max(scan.best, best_of_feature_[at]);
+      if (order_of(e) >= 0) list_promising_bins(e, coefs, scan);
+    }
+  });
+  state_.all_settled();
+  if (order_ != nullptr) look_inside(coefs);
+  const double best = std::ranges::max(best_of_feature_);
+  if (best < 0) return {};
+  const double limit = best - kTie;
+  for (index_t e = 0; e < n_features; ++e) {
+    if (best_of_feature_[static_cast<std::size_t>(e)] >= limit) return first_reaching(e, limit, coefs, scans_[0]);
+  }
+  return {};
+}
+
+void StumpSearch::load(index_t feature, const GainCoefs& coefs, Scan& scan) const {
+  const index_t n_bins = features_.n_bins(feature);
+  state_.kernels().bin_gains(state_.unlabelled_bins(feature), state_.labelled_bins(feature), n_bins, coefs,
+                             scan.gain.data());
+  scan.total = state_.kernels().prefix_sums(scan.gain.data(), n_bins, scan.prefix.data());
+  scan.slope = slope_of_score();
+  scan.center = score_ == Score::delta ? 0.0 : -scan.total;
+}
+
+// A cut without rows on one side is no candidate: its Delta is 0, but its edge is that of a constant vote.
+void StumpSearch::find_cuts(index_t feature, const GainCoefs& k) {
+  const double* u = state_.unlabelled_bins(feature);
+  const double* l = state_.labelled_bins(feature);
+  const auto is_occupied = [&](index_t b) {
+    return k.unlabelled_minus * u[2 * b] + k.unlabelled_plus * u[2 * b + 1] + k.labelled_minus * l[2 * b] +
+               k.labelled_plus * l[2 * b + 1] >
+           0;
+  };
+  index_t first = 0;
+  index_t last = features_.n_bins(feature) - 1;
+  while (first < last && !is_occupied(first)) ++first;
+  while (first < last && !is_occupied(last)) --last;
+  first_cut_[static_cast<std::size_t>(feature)] = first;
+  end_cut_[static_cast<std::size_t>(feature)] = last;
+}
+
+double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
+  const RowState& s = state_.row(row);
+  return state_.is_labelled(row) ? k.labelled_plus * s.plus - k.labelled_minus * s.minus
+                                 : k.unlabelled_plus * s.plus - k.unlabelled_minus * s.minus;
+}
+
+// Calls visit(position, Delta) for the boundaries inside a bin from the highest to the lowest; `above` is the Delta
+// above it.
+template <class Visit>
+void StumpSearch::visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs,
+                               Visit&& visit) const {
+  const auto i = static_cast<std::size_t>(order_of(feature));
+  const auto& rows = order_->rows[i];
+  const index_t first = order_->bin_start[i][static_cast<std::size_t>(bin)];
+  const index_t end = order_->bin_start[i][static_cast<std::size_t>(bin) + 1];
+  double delta = above;
+  for (index_t p = end - 1; p > first; --p) {
+    const std::uint32_t row = rows[p];
+    delta += row_gain(row & FeatureOrder::kRow, coefs);
+    if ((row & FeatureOrder::kRunStart) != 0) visit(p, delta);
+  }
+}
+
+// What no |score| inside the bin exceeds.
+double StumpSearch::bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const {
+  const double above = scan.above(bin);
+  const double* u = state_.unlabelled_bins(feature) + 2 * bin;
+  const double* l = state_.labelled_bins(feature) + 2 * bin;
+  const double up = above + (k.unlabelled_plus * u[1] + k.labelled_plus * l[1]);
+  const double down = above - (k.unlabelled_minus * u[0] + k.labelled_minus * l[0]);
+  return std::max(scan.score(up), -scan.score(down)) + kBoundSlack;
+}
+
+// Notes the bins of a feature whose bound reaches what this worker has found so far.
+void StumpSearch::list_promising_bins(index_t feature, const GainCoefs& coefs, Scan& scan) const {
+  const auto at = static_cast<std::size_t>(feature);
+  for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
+    const double bound = bin_bound(scan, feature, b, coefs);
+    if (bound >= scan.best - kTie) scan.promising.push_back({feature, b, bound, scan.above(b), scan.center});
+  }
+}
+
+// Looks into the listed bins, the most promising first, and raises best_of_feature_ to what is found. A bin is passed
+// over when its bound has fallen below the best found anywhere by then: which ones are may depend on timing, but never
+// one that holds the best candidate or a tie with it.
+void StumpSearch::look_inside(const GainCoefs& coefs) {
+  promising_.clear();
+  double best = -1;
+  for (const Scan& scan : scans_) best = std::max(best, scan.best);
+  for (const Scan& scan : scans_) {
+    std::ranges::copy_if(scan.promising, std::back_inserter(promising_),
+                         [&](const PromisingBin& bin) { return bin.bound >= best - kTie; });
+  }
+  std::ranges::sort(promising_, std::ranges::greater{}, &PromisingBin::bound);
+  found_.assign(promising_.size(), -1.0);
+  std::atomic<double> best_anywhere = best;
+  const auto n_bins = static_cast<index_t>(promising_.size());
+  const index_t rows_per_bin = features_.n_rows / (1 + features_.total_bins() / features_.n_features);
+  const int workers = n_bins * rows_per_bin < kRowsPerWorker ? 1 : team_.n_threads();
+  team_.for_each(count_blocks(n_bins, kPromisingPerBlock), workers, [&](index_t block, int) {
+    for (index_t i = block * kPromisingPerBlock; i < std::min(n_bins, (block + 1) * kPromisingPerBlock); ++i) {
+      const PromisingBin& bin = promising_[static_cast<std::size_t>(i)];
+      if (bin.bound < best_anywhere.load(std::memory_order_relaxed) - kTie) continue;
+      const double slope = slope_of_score();
+      double found = -1;
+      visit_inside(bin.feature, bin.bin, bin.above, coefs,
+                   [&](index_t, double delta) { found = std::max(found, std::abs(slope * delta + bin.center)); });
+      found_[static_cast<std::size_t>(i)] = found;
+      double seen = best_anywhere.load(std::memory_order_relaxed);
+      while (found > seen && !best_anywhere.compare_exchange_weak(seen, found, std::memory_order_relaxed)) {
+      }
+    }
+  });
+  for (std::size_t i = 0; i < promising_.size(); ++i) {
+    double& own = best_of_feature_[static_cast<std::size_t>(promising_[i].feature)];
+    own = std::max(own, found_[i]);
+  }
+}
+
+Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
+  load(feature, coefs, scan);
+  Boundary found;
+  const auto at = static_cast<std::size_t>(feature);
+  for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
+    if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
+      visit_inside(feature, b, scan.above(b), coefs, [&](index_t position, double delta) {
+        const double score = scan.score(delta);
+        if (std::abs(score) >= limit) found = Boundary{feature, b, position, score};
+      });
+      if (found.feature >= 0) return found;
+    }
+    const double score = scan.score(scan.above(b));
+    if (b < end_cut_[at] && std::abs(score) >= limit) return Boundary{feature, b, -1, score};
+  }
+  return found;
+}
+
+void StumpSearch::rows_above(const Boundary& boundary, RowBits& above) {
+  const index_t e = boundary.feature;
+  const index_t n_words = state_.n_words();
+  if (features_.is_sparse()) {
+    const auto at = static_cast<std::size_t>(e);
+    const auto cut = static_cast<std::uint32_t>(boundary.cut);
+    const bool zero_above = features_.zero_code[at] > cut;
+    std::ranges::fill(above, zero_above ? ~std::uint64_t{0} : std::uint64_t{0});
+    for (index_t p = features_.column_start[at]; p < features_.column_start[at + 1]; ++p) {
+      const auto entry = static_cast<std::size_t>(p);
+      if ((features_.column_codes[entry] > cut) == zero_above) continue;
+      const std::uint32_t row = features_.column_rows[entry];
+      above[row / 64] ^= std::uint64_t{1} << (row % 64);
+    }
+    return;
+  }
+  const index_t offset = e * features_.column_stride;
+  if (features_.width == CodeWidth::one_byte) {
+    state_.kernels().bytes_above(features_.by_column.data() + offset, static_cast<std::uint8_t>(boundary.cut), n_words,
+                                 above.data());
+  } else {
+    const auto* codes = reinterpret_cast<const std::uint16_t*>(features_.by_column.data());
+    state_.kernels().two_bytes_above(codes + offset, static_cast<std::uint16_t>(boundary.cut), n_words, above.data());
+  }
+  if (boundary.position < 0) return;
+  const auto i = static_cast<std::size_t>(order_of(e));
+  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
+  for (index_t p = boundary.position; p < end; ++p) {
+    const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
+    above[row / 64] |= std::uint64_t{1} << (row % 64);
+  }
+}
+
+PerSlot StumpSearch::sums_above(const Boundary& boundary) const {
+  PerSlot sums{};
+  const double* u = state_.unlabelled_bins(boundary.feature);
+  const double* l = state_.labelled_bins(boundary.feature);
+  for (index_t b = boundary.cut + 1; b < features_.n_bins(boundary.feature); ++b) {
+    sums[kUnlabelledMinus] += u[2 * b];
+    sums[kUnlabelledPlus] += u[2 * b + 1];
+    sums[kLabelledMinus] += l[2 * b];
+    sums[kLabelledPlus] += l[2 * b + 1];
+  }
+  if (boundary.position < 0) return sums;
+  const auto i = static_cast<std::size_t>(order_of(boundary.feature));
+  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
+  for (index_t p = boundary.position; p < end; ++p) {
+    const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
+    const RowState& s = state_.row(row);
+    const std::size_t kind = state_.is_labelled(row) ? kLabelledMinus : kUnlabelledMinus;
+    sums[kind] += s.minus;
+    sums[kind + 1] += s.plus;
+  }
+  return sums;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,99 @@
+// The search for the stump of largest |Delta| over all cuts and, in features with an order, over every boundary
+// inside the bins too.
+//
+// Inside a bin Delta stays between (Delta above the bin) - (the bin's negative weight) and (Delta above the bin) + (its
+// positive weight); only bins whose bound reaches the best candidate so far are looked into. What is passed over
+// cannot win, so the result is that of the full search.
+#pragma once
+
+#include <vector>
+
+#include "boosting/boost_state.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/data/binned_features.hpp"
+
+namespace fastpu::detail {
+
+// A boundary: the rows above it are those with code > cut or, where position >= 0, those at this position or later
+// in the feature's order (and cut is the bin that the boundary divides).
+struct Boundary {
+  index_t feature = -1;  // -1: there is no candidate
+  index_t cut = 0;
+  index_t position = -1;
+  double score = 0;  // signed: Delta or edge
+};
+
+// Which linear function of Delta is compared: Delta itself, or the edge 2 Delta - (sum of all g) of a vote in {-1, +1}.
+enum class Score : std::uint8_t { delta, edge };
+
+class StumpSearch {
+ public:
+  // `order` may be null.
+  StumpSearch(BoostState& state, const FeatureOrder* order, Score score, Team& team);
+
+  // Settles the histograms and returns the best boundary: of all whose |score| is within 1e-12 of the largest, the
+  // first in order of feature, then threshold.
+  Boundary best(const GainCoefs& coefs);
+
+  // Bits of the rows above a boundary.
+  void rows_above(const Boundary& boundary, RowBits& above);
+
+  // Sums of the stored weights of the rows above a boundary.
+  PerSlot sums_above(const Boundary& boundary) const;
+
+  // Position in the order's lists, or -1.
+  index_t order_of(index_t feature) const { return order_of_[static_cast<std::size_t>(feature)]; }
+
+ private:
+  struct Scan;
+  // A bin that may hold the best boundary inside it.
+  struct PromisingBin {
+    index_t feature;
+    index_t bin;
+    double bound;   // no |score| inside exceeds it
+    double above;   // Delta above the bin
+    double center;  // as in Scan
+  };
+  double row_gain(std::uint32_t row, const GainCoefs& k) const;
+  void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
+  void find_cuts(index_t feature, const GainCoefs& k);
+  double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
+  template <class Visit>
+  void visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs, Visit&& visit) const;
+  void list_promising_bins(index_t feature, const GainCoefs& coefs, Scan& scan) const;
+  void look_inside(const GainCoefs& coefs);
+  double slope_of_score() const { return score_ == Score::delta ? 1.0 : 2.0; }
+  Boundary first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const;
+
+  BoostState& state_;
+  const BinnedFeatures& features_;
+  const FeatureOrder* order_;
+  Score score_;
+  Team& team_;
+  std::vector<index_t> order_of_;
+  std::vector<double> best_of_feature_;
+  std::vector<index_t> first_cut_;  // per feature: the cuts with rows on both sides are first_cut_ <= k < end_cut_;
+  std::vector<index_t> end_cut_;    // found in the first search
+  std::vector<Scan> scans_;         // per worker
+  std::vector<PromisingBin> promising_;
+  std::vector<double> found_;  // beside them: the best |score| inside, -1 if not looked at
+};
+
+// The gains of the bins of one feature, and their sums from the lowest bin on.
+struct StumpSearch::Scan {
+  std::vector<double> gain;
+  std::vector<double> prefix;
+  double total = 0;   // as computed, not taken to be 0
+  double center = 0;  // score = slope * Delta + center
+  double slope = 1;
+  double best = -1;  // of this worker's features in this round
+  std::vector<PromisingBin> promising;
+  void start_round() {
+    best = -1;
+    promising.clear();
+  }
+  double above(index_t bin) const { return total - prefix[static_cast<std::size_t>(bin)]; }
+  double score(double delta) const { return slope * delta + center; }
+};
+
+}  // namespace fastpu::detail

@@ -1,0 +1,53 @@
+// Long plain loops that can be stopped: a checkpoint (in practice Team::poll) is called about every kPollEvery units
+// of work, some milliseconds, at no cost inside the loop.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+inline constexpr index_t kPollEvery = index_t{1} << 20;
+
+// One loop, or several in a row. The checkpoint may throw.
+template <class Checkpoint>
+class Pacer {
+ public:
+  explicit Pacer(Checkpoint checkpoint) : checkpoint_(std::move(checkpoint)) {}
+
+  void add(index_t work) {
+    left_ -= work;
+    if (left_ > 0) return;
+    left_ = kPollEvery;
+    checkpoint_();
+  }
+
+  // Calls body(from, to) for consecutive pieces of [first, end).
+  template <class Body>
+  void run(index_t first, index_t end, Body&& body) {
+    while (first < end) {
+      const index_t stop = std::min(end, first + kPollEvery);
+      body(first, stop);
+      add(stop - first);
+      first = stop;
+    }
+  }
+
+ private:
+  Checkpoint checkpoint_;
+  index_t left_ = kPollEvery;
+};
+
+// make_vector for arrays so long that the first touch of their pages wants checkpoints too.
+template <class T, class Checkpoint>
+std::vector<T> make_long_vector(index_t n, const char* what_for, Pacer<Checkpoint>& pacer) {
+  auto values = reserve_vector<T>(n, what_for);
+  pacer.run(0, n, [&values](index_t, index_t end) { values.resize(static_cast<std::size_t>(end)); });
+  return values;
+}
+
+}  // namespace fastpu::detail

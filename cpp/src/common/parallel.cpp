@@ -1,0 +1,371 @@
+#include "fastpu/common/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
+#include <immintrin.h>
+#endif
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
+
+namespace fastpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Longer spinning would save a wake-up now and then, but takes the processor from whoever shares it.
+constexpr auto kSpinTime = std::chrono::microseconds(5);
+constexpr auto kWaitBetweenPolls = std::chrono::milliseconds(20);
+constexpr index_t kNoBlock = std::numeric_limits<index_t>::max();
+constexpr index_t kPollBlock = -1;  // an exception of Poll counts as that of a block before the first
+
+// Tells a block that another one has failed. It never leaves this file's loop.
+struct Stopped {};
+
+void pause_briefly() noexcept {
+#if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
+  _mm_pause();
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  __asm__ __volatile__("yield");
+#endif
+}
+
+template <class Condition>
+bool spin_until(Condition condition) {
+  const auto deadline = Clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (condition()) return true;
+      pause_briefly();
+    }
+  } while (Clock::now() < deadline);
+  return false;
+}
+
+std::int64_t process_id() noexcept {
+#if defined(_WIN32)
+  return 0;  // no fork
+#else
+  return getpid();
+#endif
+}
+
+// Lets one thread sleep until another has changed an atomic that both look at. The sleeper announces itself and then
+// looks again; the waker changes the atomic and then looks for a sleeper. Both orders are sequentially consistent, so
+// at least one of them sees the other and no wake-up is lost; and waking nobody costs one load.
+class Bed {
+ public:
+  template <class Condition>
+  void sleep_until(Condition condition) {
+    std::unique_lock lock(mutex_);
+    is_occupied_.store(true, std::memory_order_seq_cst);
+    changed_.wait(lock, condition);
+    is_occupied_.store(false, std::memory_order_relaxed);
+  }
+
+  template <class Condition, class Duration>
+  bool sleep_until(Condition condition, Duration at_most) {
+    std::unique_lock lock(mutex_);
+    is_occupied_.store(true, std::memory_order_seq_cst);
+    const bool came_true = changed_.wait_for(lock, at_most, condition);
+    is_occupied_.store(false, std::memory_order_relaxed);
+    return came_true;
+  }
+
+  void wake() {
+    if (!is_occupied_.load(std::memory_order_seq_cst)) return;
+    const std::scoped_lock lock(mutex_);
+    changed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> is_occupied_{false};
+};
+
+enum class State : std::uint32_t {
+  starting,  // the thread has not begun, or has no room yet; the caller waits
+  idle,      // nothing to do
+  called,    // the caller has a loop for this worker, which has not noticed yet
+  working,   // it has noticed; the caller may not return before it is idle again
+  quitting   // the team ends
+};
+
+// A cache line of its own for what a worker and the caller pass to and fro.
+struct alignas(64) Worker {
+  std::atomic<State> state{State::starting};
+  Bed bed;
+  std::thread thread;
+};
+
+// Which team's block this thread is running, if any; teams can be nested.
+struct Frame {
+  const Team* team;
+  int worker;
+  const Frame* outer;
+};
+thread_local const Frame* innermost_frame = nullptr;
+
+class FrameScope {
+ public:
+  FrameScope(const Team* team, int worker) noexcept : frame_{team, worker, innermost_frame} {
+    innermost_frame = &frame_;
+  }
+  ~FrameScope() { innermost_frame = frame_.outer; }
+  FrameScope(const FrameScope&) = delete;
+  FrameScope& operator=(const FrameScope&) = delete;
+  FrameScope(FrameScope&&) = delete;
+  FrameScope& operator=(FrameScope&&) = delete;
+
+ private:
+  Frame frame_;
+};
+
+const Frame* find_frame(const Team* team) noexcept {
+  const Frame* frame = innermost_frame;
+  while (frame != nullptr && frame->team != team) frame = frame->outer;
+  return frame;
+}
+
+// What this library and the C++ runtime keep for each thread is allocated when a thread first asks for it, the latter
+// when it first throws; where there is no memory for it the C library ends the process. So each thread asks at its
+// beginning, a worker with the caller waiting, after a larger piece has shown that there is memory. Returns whether
+// there is.
+bool make_room_to_throw() noexcept {
+  constexpr std::size_t kMoreThanEnough = std::size_t{1} << 16;
+  void* volatile piece = std::malloc(kMoreThanEnough);  // volatile, or compilers leave out what is only freed again
+  if (piece == nullptr) return false;
+  std::free(piece);
+  const Frame* const volatile* const kept = &innermost_frame;
+  static_cast<void>(*kept);
+  [[maybe_unused]] const volatile int none = std::uncaught_exceptions();  // volatile, as before
+  return true;
+}
+
+}  // namespace
+
+struct Team::Pool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache lines of their own
+  // The loop in progress, written by the caller before it calls the workers.
+  const Team* team = nullptr;
+  Job job{};
+  index_t n_blocks = 0;
+  alignas(64) std::atomic<index_t> next_block{0};
+  alignas(64) std::atomic<bool> must_stop{false};
+
+  std::mutex failure_mutex;
+  index_t failed_block = kNoBlock;
+  std::exception_ptr failure;
+
+  Bed caller_bed;
+  std::vector<std::unique_ptr<Worker>> workers;  // workers[i] is worker number i + 1
+  bool is_refused = false;                       // the system gave no further thread; it is not asked again
+  std::int64_t process = process_id();
+
+  std::size_t start_workers(std::size_t n_wanted);
+  void serve(Worker& self, int number);
+  void run_job(Team& owner, std::size_t n_helpers);
+  void deal_blocks(int worker);
+  void poll_or_stop(const Poll& poll) noexcept;
+  void record_failure(index_t block) noexcept;
+  void dismiss(Worker& worker, const Poll& poll) noexcept;
+  void quit() noexcept;
+};
+
+// Makes sure of n_wanted workers if the system allows; returns how many of them there are.
+std::size_t Team::Pool::start_workers(std::size_t n_wanted) {
+  while (workers.size() < n_wanted && !is_refused) {
+    try {
+      workers.reserve(n_wanted);
+      workers.push_back(std::make_unique<Worker>());
+    } catch (const std::bad_alloc&) {
+      is_refused = true;
+      break;
+    }
+    Worker& worker = *workers.back();
+    is_refused = true;
+    try {
+      worker.thread = std::thread(&Pool::serve, this, std::ref(worker), static_cast<int>(workers.size()));
+      const auto has_begun = [&worker] { return worker.state.load(std::memory_order_seq_cst) != State::starting; };
+      if (!spin_until(has_begun)) caller_bed.sleep_until(has_begun);
+      is_refused = worker.state.load(std::memory_order_seq_cst) == State::quitting;
+      if (is_refused) worker.thread.join();
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): without it, as is_refused says
+    } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): the same
+    }
+    if (is_refused) workers.pop_back();
+  }
+  return std::min(n_wanted, workers.size());
+}
+
+// What a worker does all its life.
+void Team::Pool::serve(Worker& self, int number) {
+  const bool may_throw = make_room_to_throw();
+  self.state.store(may_throw ? State::idle : State::quitting, std::memory_order_seq_cst);
+  caller_bed.wake();
+  if (!may_throw) return;
+  const auto has_news = [&self] { return self.state.load(std::memory_order_seq_cst) != State::idle; };
+  for (;;) {
+    if (!spin_until(has_news)) self.bed.sleep_until(has_news);
+    State seen = State::called;
+    if (self.state.compare_exchange_strong(seen, State::working, std::memory_order_acq_rel)) {
+      {
+        const FrameScope scope(team, number);
+        deal_blocks(number);
+      }
+      self.state.store(State::idle, std::memory_order_seq_cst);
+      caller_bed.wake();
+    } else if (seen == State::quitting) {
+      return;
+    }  // otherwise the caller finished alone and took the call back
+  }
+}
+
+// The caller's side of a loop.
+void Team::Pool::run_job(Team& owner, std::size_t n_helpers) {
+  for (std::size_t i = 0; i < n_helpers; ++i) {
+    workers[i]->state.store(State::called, std::memory_order_seq_cst);
+    workers[i]->bed.wake();
+  }
+  {
+    const FrameScope scope(&owner, 0);
+    deal_blocks(0);
+    for (std::size_t i = 0; i < n_helpers; ++i) dismiss(*workers[i], owner.poll_);
+  }
+  must_stop.store(false, std::memory_order_relaxed);
+  failed_block = kNoBlock;
+  if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+}
+
+// A block that has been dealt is run, so that all blocks below a failed one have run too: the lowest block that fails
+// is the same every time.
+void Team::Pool::deal_blocks(int worker) {
+  while (!must_stop.load(std::memory_order_relaxed)) {
+    if (worker == 0) {
+      poll_or_stop(team->poll_);
+      if (must_stop.load(std::memory_order_relaxed)) return;
+    }
+    const index_t block = next_block.fetch_add(1, std::memory_order_relaxed);
+    if (block >= n_blocks) return;
+    try {
+      job.call(job.context, block, worker);
+    } catch (const Stopped&) {  // NOLINT(bugprone-empty-catch): another block's failure is on record already
+    } catch (...) {
+      record_failure(block);
+    }
+  }
+}
+
+void Team::Pool::poll_or_stop(const Poll& poll) noexcept {
+  if (!poll) return;
+  try {
+    poll();
+  } catch (...) {
+    record_failure(kPollBlock);
+  }
+}
+
+void Team::Pool::record_failure(index_t block) noexcept {
+  const std::scoped_lock lock(failure_mutex);
+  if (block < failed_block) {
+    failed_block = block;
+    failure = std::current_exception();
+  }
+  must_stop.store(true, std::memory_order_relaxed);
+}
+
+// There are no blocks left: takes the call back from a worker that has not noticed it, or waits for one that has.
+void Team::Pool::dismiss(Worker& worker, const Poll& poll) noexcept {
+  State seen = State::called;
+  if (worker.state.compare_exchange_strong(seen, State::idle, std::memory_order_acq_rel)) return;
+  const auto is_done = [&worker] { return worker.state.load(std::memory_order_seq_cst) == State::idle; };
+  if (spin_until(is_done)) return;
+  while (!caller_bed.sleep_until(is_done, kWaitBetweenPolls)) {
+    if (!must_stop.load(std::memory_order_relaxed)) poll_or_stop(poll);
+  }
+}
+
+void Team::Pool::quit() noexcept {
+  for (const auto& worker : workers) {
+    worker->state.store(State::quitting, std::memory_order_seq_cst);
+    worker->bed.wake();
+  }
+  for (const auto& worker : workers) worker->thread.join();
+}
+
+Team::Team(int n_threads, Poll poll) : n_threads_(n_threads), poll_(std::move(poll)) {
+  static_cast<void>(make_room_to_throw());  // a fit begins here, before it takes memory of its own
+  if (n_threads < 1) throw std::invalid_argument("n_threads must be >= 1, got " + std::to_string(n_threads));
+}
+
+Team::~Team() {
+  drop_pool_of_parent();
+  if (pool_) pool_->quit();
+}
+
+int Team::n_threads() const noexcept { return n_threads_; }
+
+// After fork() the child has the caller's thread alone. The workers it sees in memory do not exist, and their locks may
+// be in any state, so that they can neither be joined nor destroyed: they are left where they are.
+void Team::drop_pool_of_parent() noexcept {
+  if (pool_ && pool_->process != process_id())
+    static_cast<void>(pool_.release());  // NOLINT(bugprone-unused-return-value)
+}
+
+void Team::run(index_t n_blocks, int max_workers, Job job) {
+  if (n_blocks < 0) throw std::invalid_argument("n_blocks must be >= 0, got " + std::to_string(n_blocks));
+  const Frame* const frame = find_frame(this);
+  const auto n_workers = std::min<index_t>({n_blocks, n_threads_, max_workers});
+  if (frame != nullptr || n_workers <= 1) {
+    run_inline(n_blocks, job, frame != nullptr ? frame->worker : 0);
+    return;
+  }
+  drop_pool_of_parent();
+  try {
+    if (!pool_) pool_ = std::make_unique<Pool>();
+  } catch (const std::bad_alloc&) {  // nor for workers
+    run_inline(n_blocks, job, 0);
+    return;
+  }
+  const std::size_t n_helpers = pool_->start_workers(static_cast<std::size_t>(n_workers - 1));
+  pool_->team = this;
+  pool_->job = job;
+  pool_->n_blocks = n_blocks;
+  pool_->next_block.store(0, std::memory_order_relaxed);
+  pool_->run_job(*this, n_helpers);
+}
+
+void Team::run_inline(index_t n_blocks, Job job, int worker) {
+  const FrameScope scope(this, worker);
+  for (index_t block = 0; block < n_blocks; ++block) {
+    poll();
+    job.call(job.context, block, worker);
+  }
+}
+
+void Team::poll() {
+  if (pool_ && pool_->must_stop.load(std::memory_order_relaxed)) throw Stopped{};
+  const Frame* const frame = find_frame(this);
+  if (poll_ && (frame == nullptr || frame->worker == 0)) poll_();
+}
+
+}  // namespace fastpu

@@ -1,0 +1,315 @@
+// Cuts and codes of one feature. A binner is one worker's scratch, used for column after column.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "common/pacer.hpp"
+#include "data/float_key.hpp"
+#include "data/quantile_cuts.hpp"
+#include "data/radix_sort.hpp"
+#include "data/sorted_table.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/data/binned_features.hpp"
+
+namespace fastpu::detail {
+
+// The rows of a feature in ascending order (see FeatureOrder); empty where every boundary is a cut.
+struct ColumnOrder {
+  AlignedBuffer<std::uint32_t> rows;
+  std::vector<std::uint32_t> bin_start;
+};
+
+// Codes of values: the number of cuts below, compared as keys.
+template <class T>
+class Encoder {
+ public:
+  explicit Encoder(const std::vector<double>& cuts) : table_(keys_of(cuts)) {}
+  std::uint32_t code(T x) const { return table_.count_below(to_key(x)); }
+  template <class Code>
+  void codes(const T* x, index_t n, Code* out) const {
+    constexpr index_t kBlock = 256;
+    KeyOf<T> keys[kBlock];
+    std::uint32_t counts[kBlock];
+    for (index_t first = 0; first < n; first += kBlock) {
+      const index_t m = std::min(kBlock, n - first);
+      for (index_t i = 0; i < m; ++i) keys[i] = to_key(x[first + i]);
+      table_.count_below(keys, m, counts);
+      for (index_t i = 0; i < m; ++i) out[first + i] = static_cast<Code>(counts[i]);
+    }
+  }
+
+ private:
+  static std::vector<KeyOf<T>> keys_of(const std::vector<double>& cuts) {
+    auto keys = reserve_vector<KeyOf<T>>(static_cast<index_t>(cuts.size()), "a table of cuts");
+    for (const double theta : cuts) keys.push_back(to_key(floor_to<T>(theta)));
+    return keys;
+  }
+  SortedTable<KeyOf<T>> table_;
+};
+
+// Thresholds at the chosen boundaries between distinct values.
+template <class T>
+std::vector<double> thresholds(const std::vector<index_t>& boundaries, const KeyOf<T>* distinct) {
+  auto cuts = reserve_vector<double>(static_cast<index_t>(boundaries.size()), "the cuts of a feature");
+  for (const index_t j : boundaries) {
+    cuts.push_back(midpoint_threshold(static_cast<double>(from_key<T>(distinct[j - 1])),
+                                      static_cast<double>(from_key<T>(distinct[j]))));
+  }
+  return cuts;
+}
+
+// Row weights for the quantiles, in a unit (a power of two) in which no product with a number of cuts overflows. Rows
+// of equal weight count 1 each: with another common factor, rounding would decide the ties of the rule.
+class QuantileWeights {
+ public:
+  template <class Checkpoint>
+  QuantileWeights(const double* weight, index_t n_rows, Checkpoint checkpoint) : n_present_(n_rows) {
+    if (weight == nullptr) return;
+    Pacer pacer(checkpoint);
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    n_present_ = 0;
+    pacer.run(0, n_rows, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (!(weight[i] > 0)) continue;
+        ++n_present_;
+        least = std::min(least, weight[i]);
+        most = std::max(most, weight[i]);
+      }
+    });
+    are_equal_ = least >= most;
+    if (are_equal_ && n_present_ == n_rows) return;
+    weight_ = weight;
+    unit_ = most > 0 ? std::ilogb(most) : 0;
+  }
+  // Whether rows differ, be it that some are absent.
+  bool given() const { return weight_ != nullptr; }
+  bool is_absent(index_t row) const { return weight_ != nullptr && !(weight_[row] > 0); }
+  // Of a row that is not absent.
+  double operator[](index_t row) const { return are_equal_ ? 1.0 : std::scalbn(weight_[row], -unit_); }
+  index_t n_present() const { return n_present_; }
+  template <class Checkpoint>
+  double total(index_t n_rows, Checkpoint checkpoint) const {
+    if (are_equal_) return static_cast<double>(n_present_);
+    double sum = 0;
+    Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (!is_absent(i)) sum += (*this)[i];
+      }
+    });
+    return sum;
+  }
+
+ private:
+  const double* weight_ = nullptr;  // null where every row counts 1
+  bool are_equal_ = true;
+  int unit_ = 0;
+  index_t n_present_;
+};
+
+template <class T>
+class ColumnBinner {
+  using Key = KeyOf<T>;
+  using Pair = KeyRow<Key>;
+
+ public:
+  // Scratch is taken at the first column, by the worker that needs it.
+  ColumnBinner(index_t n_rows, const BinOptions& options, const QuantileWeights& weight, bool with_order)
+      : n_rows_(n_rows),
+        max_cuts_(options.max_bins),
+        most_distinct_(options.most_distinct),
+        weight_(weight),
+        pairs_first_(weight.given() || (with_order && n_rows <= options.most_distinct)) {}
+
+  // The cuts of a column of n_rows values; with `order`, also its order if it has more boundaries than cuts, but no
+  // more distinct values than there may be. With too many rows to be sure of that, values are sorted without their
+  // rows first, which costs half as much.
+  template <class Checkpoint>
+  std::vector<double> cuts(const T* column, Checkpoint checkpoint, ColumnOrder* order) {
+    Pacer pacer(checkpoint);
+    if (cumulative_.empty()) {
+      cumulative_ = AlignedBuffer<double>(n_rows_, "sorting a column");
+      keys_ = AlignedBuffer<Key>((pairs_first_ ? 1 : 2) * n_rows_, "sorting a column");
+    }
+    const index_t n_distinct = pairs_first_ ? distinct_from_pairs(column, pacer) : distinct_from_keys(column, pacer);
+    const bool ordered = order != nullptr && n_distinct - 1 > max_cuts_ && n_distinct <= most_distinct_;
+    if (ordered && !pairs_first_) distinct_from_pairs(column, pacer);
+    const auto boundaries = quantile_boundaries(cumulative_.data(), n_distinct, max_cuts_);
+    if (ordered) fill_order(boundaries, pacer, *order);
+    return thresholds<T>(boundaries, distinct_);
+  }
+
+  template <class Code, class Checkpoint>
+  void encode(const T* column, const std::vector<double>& cuts, Checkpoint checkpoint, Code* codes) const {
+    const Encoder<T> encoder(cuts);
+    Pacer(checkpoint).run(0, n_rows_, [&](index_t first, index_t end) {
+      encoder.codes(column + first, end - first, codes + first);
+    });
+  }
+
+ private:
+  template <class Checkpoint>
+  index_t distinct_from_keys(const T* column, Pacer<Checkpoint>& pacer) {
+    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) keys_[i] = to_key(column[i]);
+    });
+    Key* sorted = radix_sort(keys_.data(), keys_.data() + n_rows_, n_rows_, pacer);
+    index_t m = 0;
+    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {  // in place: m never passes i
+        if (i > 0 && sorted[i] == sorted[m - 1]) {
+          cumulative_[m - 1] = static_cast<double>(i + 1);
+        } else {
+          sorted[m] = sorted[i];
+          cumulative_[m++] = static_cast<double>(i + 1);
+        }
+      }
+    });
+    distinct_ = sorted;
+    return m;
+  }
+
+  template <class Checkpoint>
+  index_t distinct_from_pairs(const T* column, Pacer<Checkpoint>& pacer) {
+    if (pairs_.empty()) pairs_ = AlignedBuffer<Pair>(2 * n_rows_, "sorting a column");
+    n_sorted_ = 0;
+    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (weight_.is_absent(i)) continue;
+        pairs_[n_sorted_++] = Pair{to_key(column[i]), static_cast<std::uint32_t>(i)};
+      }
+    });
+    sorted_ = radix_sort(pairs_.data(), pairs_.data() + n_rows_, n_sorted_, pacer);
+    index_t m = 0;
+    double sum = 0;
+    pacer.run(0, n_sorted_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        sum += weight_[sorted_[i].row];
+        if (i == 0 || sorted_[i].key != keys_[m - 1]) keys_[m++] = sorted_[i].key;
+        cumulative_[m - 1] = sum;
+      }
+    });
+    distinct_ = keys_.data();
+    return m;
+  }
+
+  template <class Checkpoint>
+  void fill_order(const std::vector<index_t>& boundaries, Pacer<Checkpoint>& pacer, ColumnOrder& order) const {
+    constexpr const char* kWhat = "the sorted rows of the exact search";
+    order.rows = AlignedBuffer<std::uint32_t>(n_sorted_, kWhat);
+    order.bin_start = reserve_vector<std::uint32_t>(static_cast<index_t>(boundaries.size()) + 2, kWhat);
+    order.bin_start.push_back(0);
+    index_t run = -1;
+    std::size_t next = 0;
+    pacer.run(0, n_sorted_, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        const bool starts = i == 0 || sorted_[i].key != sorted_[i - 1].key;
+        order.rows[i] = sorted_[i].row | (starts ? FeatureOrder::kRunStart : 0U);
+        if (!starts) continue;
+        ++run;
+        if (next < boundaries.size() && boundaries[next] == run) {
+          order.bin_start.push_back(static_cast<std::uint32_t>(i));
+          ++next;
+        }
+      }
+    });
+    order.bin_start.push_back(static_cast<std::uint32_t>(n_sorted_));
+  }
+
+  index_t n_rows_;
+  index_t max_cuts_;
+  index_t most_distinct_;
+  QuantileWeights weight_;
+  bool pairs_first_;
+  AlignedBuffer<Key> keys_;
+  AlignedBuffer<Pair> pairs_;
+  AlignedBuffer<double> cumulative_;
+  const Key* distinct_ = nullptr;
+  const Pair* sorted_ = nullptr;
+  index_t n_sorted_ = 0;
+};
+
+// The same for a sparse column: the rows that are not stored hold zero.
+template <class T>
+class SparseColumnBinner {
+  using Key = KeyOf<T>;
+  using Pair = KeyRow<Key>;
+
+ public:
+  // max_bins 0 means every boundary, of columns that have no more distinct values than there may be. total_weight is
+  // that of all rows; no column stores more than `longest` values. Scratch is taken at the first column, by the worker
+  // that needs it.
+  SparseColumnBinner(index_t longest, const BinOptions& options, const QuantileWeights& weight, double total_weight)
+      : max_cuts_(options.max_bins),
+        most_distinct_(options.most_distinct),
+        longest_(longest),
+        weight_(weight),
+        total_weight_(total_weight) {}
+
+  template <class Checkpoint>
+  std::vector<double> cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer<Checkpoint>& pacer) {
+    if (cumulative_.empty()) {
+      pairs_ = AlignedBuffer<Pair>(2 * longest_, "sorting a sparse column");
+      keys_ = AlignedBuffer<Key>(longest_ + 1, "sorting a sparse column");
+      cumulative_ = AlignedBuffer<double>(longest_ + 1, "sorting a sparse column");
+    }
+    index_t m = 0;
+    double stored_weight = 0;
+    pacer.run(0, n, [&](index_t first, index_t end) {
+      for (index_t p = first; p < end; ++p) {
+        if (weight_.is_absent(rows[p])) continue;
+        stored_weight += weight_[rows[p]];
+        pairs_[m++] = Pair{to_key(values[p]), rows[p]};
+      }
+    });
+    const Pair* sorted = radix_sort(pairs_.data(), pairs_.data() + longest_, m, pacer);
+    const Key zero = to_key(T(0));
+    bool zero_pending = m < weight_.n_present();
+    const double zero_weight = total_weight_ - stored_weight;
+    index_t n_distinct = 0;
+    double sum = 0;
+    const auto add = [&](Key key, double w) {
+      sum += w;
+      if (n_distinct == 0 || key != keys_[n_distinct - 1]) keys_[n_distinct++] = key;
+      cumulative_[n_distinct - 1] = sum;
+    };
+    pacer.run(0, m, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i) {
+        if (zero_pending && sorted[i].key >= zero) {
+          add(zero, zero_weight);
+          zero_pending = false;
+        }
+        add(sorted[i].key, weight_[sorted[i].row]);
+      }
+    });
+    if (zero_pending) add(zero, zero_weight);
+    const index_t at_most = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
+    return thresholds<T>(quantile_boundaries(cumulative_.data(), n_distinct, at_most), keys_.data());
+  }
+
+  // Writes the codes of the stored values and returns the code of zero.
+  template <class Checkpoint>
+  std::uint32_t encode(const T* values, index_t n, const std::vector<double>& cuts, Pacer<Checkpoint>& pacer,
+                       std::uint32_t* codes) const {
+    const Encoder<T> encoder(cuts);
+    pacer.run(0, n, [&](index_t first, index_t end) { encoder.codes(values + first, end - first, codes + first); });
+    return encoder.code(T(0));
+  }
+
+ private:
+  index_t max_cuts_;
+  index_t most_distinct_;
+  index_t longest_;
+  QuantileWeights weight_;
+  double total_weight_;
+  AlignedBuffer<Pair> pairs_;
+  AlignedBuffer<Key> keys_;
+  AlignedBuffer<double> cumulative_;
+};
+
+}  // namespace fastpu::detail

@@ -1,0 +1,322 @@
+// Cuts and codes of whole matrices.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/bin_column.hpp"
+#include "data/binned_layout.hpp"
+#include "fastpu/data/binned_features.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::ColumnBinner;
+using detail::ends_to_starts;
+using detail::kRowBlock;
+using detail::kRowTile;
+using detail::make_long_vector;
+using detail::Pacer;
+using detail::pacer_of;
+using detail::QuantileWeights;
+using detail::SparseColumnBinner;
+using detail::workers_for;
+
+using CutsOfFeatures = std::vector<std::vector<double>>;
+
+void check_sizes(index_t n_rows, index_t n_features) {
+  if (n_rows < 1 || n_features < 1) {
+    throw std::invalid_argument("X must have at least one row and one column, got shape (" + std::to_string(n_rows) +
+                                ", " + std::to_string(n_features) + ")");
+  }
+  if (n_rows > kMaxRows) {
+    throw std::invalid_argument("X must have at most " + std::to_string(kMaxRows) + " rows, got " +
+                                std::to_string(n_rows));
+  }
+}
+
+template <class Checkpoint>
+std::shared_ptr<const Cuts> join(const CutsOfFeatures& per_feature, Pacer<Checkpoint>& pacer) {
+  constexpr const char* kWhat = "the cuts";
+  const auto n = static_cast<index_t>(per_feature.size());
+  auto cuts = std::make_shared<Cuts>();
+  cuts->start = make_long_vector<index_t>(n + 1, kWhat, pacer);
+  for (std::size_t e = 0; e < per_feature.size(); ++e) {
+    cuts->start[e + 1] = cuts->start[e] + static_cast<index_t>(per_feature[e].size());
+    pacer.add(1);
+  }
+  cuts->value = reserve_vector<double>(cuts->start.back(), kWhat);
+  for (const auto& values : per_feature) {
+    cuts->value.insert(cuts->value.end(), values.begin(), values.end());
+    pacer.add(static_cast<index_t>(values.size()) + 1);
+  }
+  return cuts;
+}
+
+// ---- Dense ----
+
+template <class Code>
+void columns_to_rows(BinnedFeatures& binned, Team& team) {
+  binned.by_row = AlignedBuffer<std::uint8_t>(binned.n_rows * binned.row_stride * detail::code_bytes(binned.width),
+                                              "the codes by row");
+  const auto* columns = reinterpret_cast<const Code*>(binned.by_column.data());
+  auto* rows = reinterpret_cast<Code*>(binned.by_row.data());
+  team.for_each(count_blocks(binned.n_rows, kRowBlock), workers_for(binned.n_rows * binned.n_features, team),
+                [&](index_t block, int) {
+                  const index_t first = block * kRowBlock;
+                  const index_t end = std::min(binned.n_rows, first + kRowBlock);
+                  auto pacer = pacer_of(team);
+                  for (index_t r0 = first; r0 < end; r0 += kRowTile) {
+                    const index_t r1 = std::min(end, r0 + kRowTile);
+                    std::memset(rows + r0 * binned.row_stride, 0,
+                                static_cast<std::size_t>((r1 - r0) * binned.row_stride) * sizeof(Code));
+                    for (index_t e = 0; e < binned.n_features; ++e) {
+                      const Code* column = columns + e * binned.column_stride;
+                      for (index_t r = r0; r < r1; ++r) rows[r * binned.row_stride + e] = column[r];
+                      pacer.add(r1 - r0);
+                    }
+                  }
+                });
+}
+
+// Strip by strip, as many columns as share a cache line of a row, so that every line of x is read once.
+template <class T, class Code>
+void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, BinnedFeatures& binned,
+                CutsOfFeatures& cuts, std::vector<detail::ColumnOrder>* orders) {
+  constexpr index_t kStripColumns = detail::kLine / static_cast<index_t>(sizeof(T));
+  const auto checkpoint = [&team] { team.poll(); };
+  AlignedBuffer<T> strip(std::min(kStripColumns, x.n_cols) * x.n_rows, "a strip of columns");
+  const QuantileWeights weight(options.sample_weight, x.n_rows, checkpoint);
+  // No strip has work for more workers than columns; a binner without work takes no scratch.
+  const auto n_binners = static_cast<int>(std::min<index_t>({team.n_threads(), kStripColumns, x.n_cols}));
+  std::vector<ColumnBinner<T>> binners;
+  binners.reserve(static_cast<std::size_t>(n_binners));
+  for (int worker = 0; worker < n_binners; ++worker) {
+    binners.emplace_back(x.n_rows, options, weight, orders != nullptr);
+  }
+  auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
+  for (index_t first = 0; first < x.n_cols; first += kStripColumns) {
+    const index_t width = std::min(kStripColumns, x.n_cols - first);
+    const int workers = workers_for(width * x.n_rows, team);
+    team.for_each(count_blocks(x.n_rows, kRowBlock), workers, [&](index_t block, int) {
+      const index_t r0 = block * kRowBlock;
+      detail::transpose_block(x.data + first, x.n_cols, strip.data(), x.n_rows, r0, std::min(x.n_rows, r0 + kRowBlock),
+                              width, pacer_of(team));
+    });
+    team.for_each(width, std::min(workers, n_binners), [&](index_t c, int worker) {
+      const auto e = static_cast<std::size_t>(first + c);
+      const T* column = strip.data() + c * x.n_rows;
+      ColumnBinner<T>& binner = binners[static_cast<std::size_t>(worker)];
+      cuts[e] = binner.cuts(column, checkpoint, orders != nullptr ? &(*orders)[e] : nullptr);
+      Code* codes = columns + (first + c) * binned.column_stride;
+      binner.encode(column, cuts[e], checkpoint, codes);
+      std::fill(codes + x.n_rows, codes + binned.column_stride, Code(0));
+    });
+  }
+}
+
+void move_orders(std::vector<detail::ColumnOrder>& orders, FeatureOrder& order) {
+  constexpr const char* kWhat = "the features of the exact search";
+  const auto n = static_cast<index_t>(std::ranges::count_if(orders, [](const auto& o) { return !o.rows.empty(); }));
+  order.features = reserve_vector<index_t>(n, kWhat);
+  order.rows = reserve_vector<AlignedBuffer<std::uint32_t>>(n, kWhat);
+  order.bin_start = reserve_vector<std::vector<std::uint32_t>>(n, kWhat);
+  for (std::size_t e = 0; e < orders.size(); ++e) {
+    if (orders[e].rows.empty()) continue;
+    order.features.push_back(static_cast<index_t>(e));
+    order.rows.push_back(std::move(orders[e].rows));
+    order.bin_start.push_back(std::move(orders[e].bin_start));
+  }
+}
+
+// ---- Sparse ----
+
+// The entries of a sparse matrix feature by feature, rows ascending.
+template <class T>
+struct Entries {
+  std::vector<index_t> start;
+  AlignedBuffer<T> values;
+  AlignedBuffer<std::uint32_t> rows;
+
+  index_t count(std::size_t feature) const { return start[feature + 1] - start[feature]; }
+};
+
+template <class T, class Checkpoint>
+Entries<T> entries_by_feature(const CsrView<T>& x, Pacer<Checkpoint>& pacer) {
+  const index_t nnz = x.row_start[x.n_rows];
+  Entries<T> entries{make_long_vector<index_t>(x.n_cols + 1, "the sparse columns", pacer),
+                     AlignedBuffer<T>(nnz, "the sparse columns"),
+                     AlignedBuffer<std::uint32_t>(nnz, "the sparse columns")};
+  auto& start = entries.start;
+  pacer.run(0, nnz, [&](index_t first, index_t end) {
+    for (index_t p = first; p < end; ++p) ++start[static_cast<std::size_t>(x.columns[p]) + 1];
+  });
+  detail::counts_to_starts(start, pacer);
+  for (index_t r = 0; r < x.n_rows; ++r) {
+    pacer.run(x.row_start[r], x.row_start[r + 1], [&](index_t first, index_t end) {
+      for (index_t p = first; p < end; ++p) {
+        const index_t at = start[static_cast<std::size_t>(x.columns[p])]++;
+        entries.values[at] = x.values[p];
+        entries.rows[at] = static_cast<std::uint32_t>(r);
+      }
+    });
+    pacer.add(1);
+  }
+  ends_to_starts(start, pacer);
+  return entries;
+}
+
+// Where blocks of features begin, and the end: a block is one feature with many entries or many with few.
+template <class Checkpoint>
+std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Checkpoint>& pacer) {
+  constexpr index_t kEntriesPerBlock = 16384;
+  constexpr index_t kFeature = 32;  // a feature costs as much as so many entries, beside its own
+  const auto n_features = static_cast<index_t>(start.size()) - 1;
+  auto blocks = reserve_vector<index_t>((start.back() + n_features * kFeature) / kEntriesPerBlock + 2,
+                                        "the blocks of sparse columns");
+  blocks.push_back(0);
+  index_t work = 0;
+  for (index_t e = 0; e < n_features; ++e) {
+    const auto at = static_cast<std::size_t>(e);
+    work += start[at + 1] - start[at] + kFeature;
+    if (work >= kEntriesPerBlock || e + 1 == n_features) {
+      blocks.push_back(e + 1);
+      work = 0;
+    }
+    pacer.add(1);
+  }
+  return blocks;
+}
+
+// Cuts, codes of the entries, and zero_code.
+template <class T, class Checkpoint>
+AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& entries, const BinOptions& options,
+                                         Team& team, Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
+  const auto checkpoint = [&team] { team.poll(); };
+  const index_t nnz = entries.start.back();
+  binned.zero_code = make_long_vector<std::uint32_t>(x.n_cols, "the sparse codes", pacer);
+  auto cuts = make_long_vector<std::vector<double>>(x.n_cols, "the cuts", pacer);
+  AlignedBuffer<std::uint32_t> codes(nnz, "the sparse codes");
+  index_t longest = 0;
+  for (std::size_t e = 0; e < cuts.size(); ++e) {
+    longest = std::max(longest, entries.count(e));
+    pacer.add(1);
+  }
+  const QuantileWeights weight(options.sample_weight, x.n_rows, checkpoint);
+  const double total_weight = weight.total(x.n_rows, checkpoint);
+  const std::vector<index_t> blocks = feature_blocks(entries.start, pacer);
+  std::vector<SparseColumnBinner<T>> binners;
+  binners.reserve(static_cast<std::size_t>(team.n_threads()));
+  for (int worker = 0; worker < team.n_threads(); ++worker) {
+    binners.emplace_back(longest, options, weight, total_weight);
+  }
+  team.for_each(static_cast<index_t>(blocks.size()) - 1, workers_for(nnz, team), [&](index_t block, int worker) {
+    auto& binner = binners[static_cast<std::size_t>(worker)];
+    auto own_pacer = pacer_of(team);
+    const auto b = static_cast<std::size_t>(block);
+    for (auto e = static_cast<std::size_t>(blocks[b]); e < static_cast<std::size_t>(blocks[b + 1]); ++e) {
+      const index_t n = entries.count(e);
+      const T* values = entries.values.data() + entries.start[e];
+      cuts[e] = binner.cuts(values, entries.rows.data() + entries.start[e], n, own_pacer);
+      binned.zero_code[e] = binner.encode(values, n, cuts[e], own_pacer, codes.data() + entries.start[e]);
+    }
+  });
+  binned.cuts = join(cuts, pacer);
+  if (binned.total_bins() > kMaxSparseBins) {
+    throw std::invalid_argument("X has too many distinct values to cut at every one of them (" +
+                                std::to_string(binned.total_bins()) + "): give max_bins");
+  }
+  return codes;
+}
+
+// Row by row, without the entries that share the bin of zero.
+template <class T, class Checkpoint>
+void fill_sparse_rows(const Entries<T>& entries, const AlignedBuffer<std::uint32_t>& codes, Pacer<Checkpoint>& pacer,
+                      BinnedFeatures& binned) {
+  auto& start = binned.row_start;
+  start = make_long_vector<index_t>(binned.n_rows + 1, "the sparse rows", pacer);
+  const auto for_kept = [&](auto&& visit) {
+    for (std::size_t e = 0; e < binned.zero_code.size(); ++e) {
+      const auto first_bin = static_cast<std::uint32_t>(binned.first_bin(static_cast<index_t>(e)));
+      const std::uint32_t zero = binned.zero_code[e];
+      pacer.run(entries.start[e], entries.start[e + 1], [&](index_t first, index_t end) {
+        for (index_t p = first; p < end; ++p) {
+          if (codes[p] != zero) visit(entries.rows[p], first_bin + codes[p]);
+        }
+      });
+      pacer.add(1);
+    }
+  };
+  for_kept([&](std::uint32_t row, std::uint32_t) { ++start[row + 1U]; });
+  detail::counts_to_starts(start, pacer);
+  binned.row_bins = make_long_vector<std::uint32_t>(start.back(), "the sparse rows", pacer);
+  for_kept(
+      [&](std::uint32_t row, std::uint32_t bin) { binned.row_bins[static_cast<std::size_t>(start[row]++)] = bin; });
+  ends_to_starts(start, pacer);
+}
+
+}  // namespace
+
+template <class T>
+BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Team& team, FeatureOrder* order) {
+  check_sizes(x.n_rows, x.n_cols);
+  if (options.max_bins < 1 || options.max_bins > kMaxDenseCuts) {
+    throw std::invalid_argument("max_bins must be an integer from 1 to " + std::to_string(kMaxDenseCuts) + ", got " +
+                                std::to_string(options.max_bins));
+  }
+  BinnedFeatures binned;
+  binned.n_rows = x.n_rows;
+  binned.n_features = x.n_cols;
+  binned.width =
+      options.max_bins <= detail::most_cuts(CodeWidth::one_byte) ? CodeWidth::one_byte : CodeWidth::two_bytes;
+  binned.row_stride = detail::row_stride(x.n_cols, binned.width);
+  binned.column_stride = detail::column_stride(x.n_rows);
+  binned.by_column = AlignedBuffer<std::uint8_t>(x.n_cols * binned.column_stride * detail::code_bytes(binned.width),
+                                                 "the codes by column");
+  auto cuts = make_vector<std::vector<double>>(x.n_cols, "the cuts");
+  auto orders = make_vector<detail::ColumnOrder>(order != nullptr ? x.n_cols : 0, "the features of the exact search");
+  auto* wanted = order != nullptr ? &orders : nullptr;
+  if (binned.width == CodeWidth::one_byte) {
+    bin_strips<T, std::uint8_t>(x, options, team, binned, cuts, wanted);
+    columns_to_rows<std::uint8_t>(binned, team);
+  } else {
+    bin_strips<T, std::uint16_t>(x, options, team, binned, cuts, wanted);
+    columns_to_rows<std::uint16_t>(binned, team);
+  }
+  auto pacer = pacer_of(team);
+  binned.cuts = join(cuts, pacer);
+  if (order != nullptr) move_orders(orders, *order);
+  return binned;
+}
+
+template <class T>
+BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team& team) {
+  check_sizes(x.n_rows, x.n_cols);
+  if (options.max_bins < 0) {
+    throw std::invalid_argument("max_bins must be an integer >= 1, got " + std::to_string(options.max_bins));
+  }
+  BinnedFeatures binned;
+  binned.n_rows = x.n_rows;
+  binned.n_features = x.n_cols;
+  binned.width = CodeWidth::sparse;
+  {
+    auto pacer = pacer_of(team);
+    Entries<T> entries = entries_by_feature(x, pacer);
+    const AlignedBuffer<std::uint32_t> codes = bin_entries(x, entries, options, team, pacer, binned);
+    entries.values = AlignedBuffer<T>();  // its memory is wanted for the rows
+    fill_sparse_rows(entries, codes, pacer, binned);
+  }
+  binned.fill_columns(team);
+  return binned;
+}
+
+template BinnedFeatures bin_features(const DenseView<float>&, const BinOptions&, Team&, FeatureOrder*);
+template BinnedFeatures bin_features(const DenseView<double>&, const BinOptions&, Team&, FeatureOrder*);
+template BinnedFeatures bin_features(const CsrView<float>&, const BinOptions&, Team&);
+template BinnedFeatures bin_features(const CsrView<double>&, const BinOptions&, Team&);
+
+}  // namespace fastpu

@@ -1,0 +1,292 @@
+// Binned features once they are made: rearranged, checked, subsets taken.
+#include "fastpu/data/binned_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/binned_layout.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::kRowBlock;
+using detail::make_long_vector;
+using detail::Pacer;
+using detail::pacer_of;
+using detail::workers_for;
+
+template <class Code>
+void rows_to_columns(BinnedFeatures& binned, Team& team) {
+  const auto* rows = reinterpret_cast<const Code*>(binned.by_row.data());
+  auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
+  team.for_each(count_blocks(binned.n_rows, kRowBlock), workers_for(binned.n_rows * binned.n_features, team),
+                [&](index_t block, int) {
+                  const index_t first = block * kRowBlock;
+                  detail::transpose_block(rows, binned.row_stride, columns, binned.column_stride, first,
+                                          std::min(binned.n_rows, first + kRowBlock), binned.n_features,
+                                          pacer_of(team));
+                });
+  auto pacer = pacer_of(team);
+  for (index_t e = 0; e < binned.n_features; ++e) {
+    std::fill(columns + e * binned.column_stride + binned.n_rows, columns + (e + 1) * binned.column_stride, Code(0));
+    pacer.add(1 + binned.column_stride - binned.n_rows);
+  }
+}
+
+// The feature of every flat bin.
+template <class Checkpoint>
+std::vector<std::uint32_t> features_of_bins(const BinnedFeatures& binned, Pacer<Checkpoint>& pacer) {
+  auto feature = make_long_vector<std::uint32_t>(binned.total_bins(), "the features of the bins", pacer);
+  for (index_t e = 0; e < binned.n_features; ++e) {
+    std::fill_n(feature.begin() + binned.first_bin(e), binned.n_bins(e), static_cast<std::uint32_t>(e));
+    pacer.add(binned.n_bins(e));
+  }
+  return feature;
+}
+
+void sparse_columns(BinnedFeatures& binned, Team& team) {
+  auto pacer = pacer_of(team);
+  const auto n_entries = static_cast<index_t>(binned.row_bins.size());
+  const std::vector<std::uint32_t> feature_of = features_of_bins(binned, pacer);
+  auto& start = binned.column_start;
+  start = make_long_vector<index_t>(binned.n_features + 1, "the sparse columns", pacer);
+  binned.column_rows = make_long_vector<std::uint32_t>(n_entries, "the sparse columns", pacer);
+  binned.column_codes = make_long_vector<std::uint32_t>(n_entries, "the sparse columns", pacer);
+  pacer.run(0, n_entries, [&](index_t first, index_t end) {
+    for (index_t p = first; p < end; ++p) ++start[feature_of[binned.row_bins[static_cast<std::size_t>(p)]] + 1U];
+  });
+  detail::counts_to_starts(start, pacer);
+  for (index_t r = 0; r < binned.n_rows; ++r) {
+    const auto row = static_cast<std::size_t>(r);
+    pacer.run(binned.row_start[row], binned.row_start[row + 1], [&](index_t first, index_t end) {
+      for (index_t p = first; p < end; ++p) {
+        const std::uint32_t bin = binned.row_bins[static_cast<std::size_t>(p)];
+        const std::uint32_t e = feature_of[bin];
+        const auto at = static_cast<std::size_t>(start[e]++);
+        binned.column_rows[at] = static_cast<std::uint32_t>(r);
+        binned.column_codes[at] = bin - static_cast<std::uint32_t>(binned.first_bin(e));
+      }
+    });
+    pacer.add(1);
+  }
+  detail::ends_to_starts(start, pacer);
+}
+
+// ---- check_binned ----
+
+[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("not valid binned features: " + why); }
+
+std::string text(index_t n) { return std::to_string(n); }
+
+// `start` begins groups of an array of n elements.
+template <class Checkpoint>
+void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n, const std::string& name,
+                  Pacer<Checkpoint>& pacer) {
+  if (start.empty() || static_cast<index_t>(start.size()) - 1 != n_groups) {
+    refuse(name + " has " + std::to_string(start.size()) + " entries for " + text(n_groups) + " groups");
+  }
+  if (start.front() != 0 || start.back() != n) {
+    refuse(name + " runs from " + text(start.front()) + " to " + text(start.back()) + ", not from 0 to " + text(n));
+  }
+  pacer.run(1, static_cast<index_t>(start.size()), [&](index_t first, index_t end) {
+    for (auto g = static_cast<std::size_t>(first); g < static_cast<std::size_t>(end); ++g) {
+      if (start[g] < start[g - 1]) refuse(name + " descends at " + std::to_string(g));
+    }
+  });
+}
+
+template <class Checkpoint>
+void check_cuts(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
+  const auto& value = b.cuts->value;
+  check_starts(b.cuts->start, b.n_features, static_cast<index_t>(value.size()), "the starts of the cuts", pacer);
+  for (index_t e = 0; e < b.n_features; ++e) {
+    const double* cut = b.cuts->of(e);
+    const index_t n = b.cuts->count(e);
+    pacer.run(0, n, [&](index_t first, index_t end) {
+      for (index_t k = first; k < end; ++k) {
+        if (std::isnan(cut[k])) refuse("a cut of feature " + text(e) + " is NaN");
+        if (k > 0 && !(cut[k - 1] < cut[k])) refuse("the cuts of feature " + text(e) + " do not ascend");
+      }
+    });
+    if (!b.is_sparse() && n > detail::most_cuts(b.width)) {
+      refuse("feature " + text(e) + " has " + text(n) + " cuts, too many for its codes");
+    }
+    pacer.add(1);
+  }
+}
+
+template <class Code>
+void check_codes(const BinnedFeatures& b, Team& team) {
+  const auto* codes = reinterpret_cast<const Code*>(b.by_row.data());
+  auto most = make_vector<Code>(b.row_stride, "the checks of the codes");  // 0 for the padding
+  for (index_t e = 0; e < b.n_features; ++e) most[static_cast<std::size_t>(e)] = static_cast<Code>(b.cuts->count(e));
+  team.for_each(count_blocks(b.n_rows, kRowBlock), workers_for(b.n_rows * b.n_features, team), [&](index_t block, int) {
+    auto pacer = pacer_of(team);
+    for (index_t r = block * kRowBlock; r < std::min(b.n_rows, (block + 1) * kRowBlock); ++r) {
+      const Code* row = codes + r * b.row_stride;
+      pacer.run(0, b.row_stride, [&](index_t first, index_t end) {
+        bool is_bad = false;
+        for (index_t c = first; c < end; ++c) is_bad |= row[c] > most[static_cast<std::size_t>(c)];
+        if (is_bad) refuse("row " + text(r) + " has a code above the number of cuts");
+      });
+    }
+  });
+}
+
+void check_dense(const BinnedFeatures& b, Team& team) {
+  if (!b.row_start.empty() || !b.row_bins.empty() || !b.zero_code.empty()) refuse("dense ones have sparse rows");
+  // n_features is that of an array in memory by now: no product with it and a few bytes overflows.
+  const index_t row = detail::row_stride(b.n_features, b.width);
+  if (b.row_stride != row || b.column_stride != detail::column_stride(b.n_rows)) {
+    refuse("strides " + text(b.row_stride) + " and " + text(b.column_stride) + " for " + text(b.n_rows) + " rows of " +
+           text(b.n_features) + " features");
+  }
+  const index_t row_bytes = row * detail::code_bytes(b.width);
+  if (b.by_row.size() % row_bytes != 0 || b.by_row.size() / row_bytes != b.n_rows) {
+    refuse(text(b.by_row.size()) + " bytes of codes for " + text(b.n_rows) + " rows of " + text(row_bytes) + " bytes");
+  }
+  if (b.width == CodeWidth::one_byte) {
+    check_codes<std::uint8_t>(b, team);
+  } else {
+    check_codes<std::uint16_t>(b, team);
+  }
+}
+
+void check_sparse(const BinnedFeatures& b, Team& team) {
+  auto pacer = pacer_of(team);
+  if (!b.by_row.empty() || b.row_stride != 0 || b.column_stride != 0) refuse("sparse ones have dense codes");
+  if (b.total_bins() > kMaxSparseBins) refuse(text(b.total_bins()) + " bins are too many to number");
+  check_starts(b.row_start, b.n_rows, static_cast<index_t>(b.row_bins.size()), "the starts of the rows", pacer);
+  if (static_cast<index_t>(b.zero_code.size()) != b.n_features) {
+    refuse(std::to_string(b.zero_code.size()) + " codes of zero for " + text(b.n_features) + " features");
+  }
+  for (index_t e = 0; e < b.n_features; ++e) {
+    if (b.zero_code[static_cast<std::size_t>(e)] > b.cuts->count(e)) {
+      refuse("the code of zero of feature " + text(e) + " is above the number of cuts");
+    }
+    pacer.add(1);
+  }
+  const std::vector<std::uint32_t> feature_of = features_of_bins(b, pacer);
+  for (index_t r = 0; r < b.n_rows; ++r) {
+    index_t previous = -1;
+    const auto row = static_cast<std::size_t>(r);
+    pacer.run(b.row_start[row], b.row_start[row + 1], [&](index_t first, index_t end) {
+      for (auto p = static_cast<std::size_t>(first); p < static_cast<std::size_t>(end); ++p) {
+        const std::uint32_t bin = b.row_bins[p];
+        if (bin >= feature_of.size()) refuse("row " + text(r) + " has a bin that is not there");
+        const std::uint32_t e = feature_of[bin];
+        if (e <= previous) refuse("the features of row " + text(r) + " do not ascend");
+        // Sums over the rows of a bin take what the entries do not hold to be in the bin of zero.
+        if (bin - b.first_bin(e) == b.zero_code[e]) refuse("row " + text(r) + " has an entry in the bin of zero");
+        previous = e;
+      }
+    });
+    pacer.add(1);
+  }
+}
+
+}  // namespace
+
+index_t BinnedFeatures::n_bytes() const {
+  const auto bytes = [](const auto& v) { return static_cast<index_t>(v.size() * sizeof(v[0])); };
+  return static_cast<index_t>(by_row.bytes() + by_column.bytes()) + bytes(row_start) + bytes(row_bins) +
+         bytes(column_start) + bytes(column_rows) + bytes(column_codes) + bytes(zero_code) + bytes(cuts->start) +
+         bytes(cuts->value);
+}
+
+void BinnedFeatures::fill_columns(Team& team) {
+  if (is_sparse()) return sparse_columns(*this, team);
+  by_column =
+      AlignedBuffer<std::uint8_t>(n_features * column_stride * detail::code_bytes(width), "the codes by column");
+  if (width == CodeWidth::one_byte) {
+    rows_to_columns<std::uint8_t>(*this, team);
+  } else {
+    rows_to_columns<std::uint16_t>(*this, team);
+  }
+}
+
+void check_binned(const BinnedFeatures& b, Team& team) {
+  if (b.width != CodeWidth::sparse && b.width != CodeWidth::one_byte && b.width != CodeWidth::two_bytes) {
+    refuse("codes of " + std::to_string(static_cast<int>(b.width)) + " bytes");
+  }
+  if (b.n_rows < 1 || b.n_rows > kMaxRows || b.n_features < 1) {
+    refuse("shape (" + text(b.n_rows) + ", " + text(b.n_features) + ")");
+  }
+  if (b.cuts == nullptr) refuse("they have no cuts");
+  auto pacer = pacer_of(team);
+  check_cuts(b, pacer);
+  if (b.is_sparse()) {
+    check_sparse(b, team);
+  } else {
+    check_dense(b, team);
+  }
+}
+
+BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t n, Team& team) {
+  if (n < 1) throw std::invalid_argument("a subset of binned features must keep at least one row, got none");
+  if (n > kMaxRows) {
+    throw std::invalid_argument("a subset of binned features must have at most " + std::to_string(kMaxRows) +
+                                " rows, got " + std::to_string(n));
+  }
+  auto pacer = pacer_of(team);
+  pacer.run(0, n, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) {
+      if (rows[i] >= 0 && rows[i] < all.n_rows) continue;
+      throw std::invalid_argument("row " + std::to_string(rows[i]) + " is out of range for binned features of " +
+                                  std::to_string(all.n_rows) + " rows");
+    }
+  });
+  BinnedFeatures taken;
+  taken.n_rows = n;
+  taken.n_features = all.n_features;
+  taken.cuts = all.cuts;
+  taken.width = all.width;
+  const auto for_rows = [&](auto&& copy) {  // copy(i, row) of `all` for every row i of `taken`, returns the work
+    team.for_each(count_blocks(n, kRowBlock), workers_for(n * all.n_features, team), [&](index_t block, int) {
+      auto own_pacer = pacer_of(team);
+      for (index_t i = block * kRowBlock; i < std::min(n, (block + 1) * kRowBlock); ++i) {
+        own_pacer.add(copy(static_cast<std::size_t>(i), static_cast<std::size_t>(rows[i])));
+      }
+    });
+  };
+  if (all.is_sparse()) {
+    taken.zero_code = make_long_vector<std::uint32_t>(all.n_features, "the sparse codes", pacer);
+    std::ranges::copy(all.zero_code, taken.zero_code.begin());
+    taken.row_start = make_long_vector<index_t>(n + 1, "the sparse rows", pacer);
+    const auto length = [&](std::size_t row) { return all.row_start[row + 1] - all.row_start[row]; };
+    pacer.run(0, n, [&](index_t first, index_t end) {
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(end); ++i) {
+        taken.row_start[i + 1] = taken.row_start[i] + length(static_cast<std::size_t>(rows[i]));
+      }
+    });
+    taken.row_bins = make_long_vector<std::uint32_t>(taken.row_start.back(), "the sparse rows", pacer);
+    for_rows([&](std::size_t i, std::size_t row) {
+      std::copy_n(all.row_bins.begin() + all.row_start[row], length(row), taken.row_bins.begin() + taken.row_start[i]);
+      return 1 + length(row);
+    });
+  } else {
+    taken.row_stride = all.row_stride;
+    taken.column_stride = detail::column_stride(n);
+    const index_t row_bytes = all.row_stride * detail::code_bytes(all.width);
+    taken.by_row = AlignedBuffer<std::uint8_t>(n * row_bytes, "the codes by row");
+    const auto bytes = static_cast<std::size_t>(row_bytes);
+    for_rows([&](std::size_t i, std::size_t row) {
+      std::memcpy(taken.by_row.data() + i * bytes, all.by_row.data() + row * bytes, bytes);
+      return row_bytes;
+    });
+  }
+  taken.fill_columns(team);
+  return taken;
+}
+
+bool same_cuts(const BinnedFeatures& a, const BinnedFeatures& b) {
+  return a.cuts == b.cuts || (a.cuts->start == b.cuts->start && a.cuts->value == b.cuts->value);
+}
+
+}  // namespace fastpu

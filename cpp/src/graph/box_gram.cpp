@@ -1,0 +1,122 @@
+#include "graph/box_gram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "fastpu/linalg/tiled_blas.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+// Up to so many rows a column of the factor Q is kept as a matrix: then its own rows are the cheaper ones.
+constexpr index_t kDenseRows = 2;
+
+double dot(const double* x, const double* y, index_t n) {
+  constexpr index_t kLanes = 8;
+  double lanes[kLanes] = {};
+  index_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (index_t l = 0; l < kLanes; ++l) lanes[l] += x[i + l] * y[i + l];
+  }
+  double sum = 0;
+  for (; i < n; ++i) sum += x[i] * y[i];
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+}  // namespace
+
+BoxGram::BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team)
+    : blas_(blas), isa_(isa), n_(factor.n_rows), rank_(factor.n_cols) {
+  if (n_ < 1 || rank_ < 1) throw std::invalid_argument("the factor must have at least one row and one column");
+  factor_ = AlignedBuffer<double>(n_ * rank_, "the factor of the dual problem");
+  diagonal_ = AlignedBuffer<double>(n_, "the dual problem");
+  for (index_t i = 0; i < n_; ++i) {
+    const double* row = factor.data + i * factor.stride;
+    std::copy_n(row, rank_, factor_.data() + i * rank_);
+    diagonal_[i] = dot(row, row, rank_);
+    trace_ += diagonal_[i];
+  }
+  if (!std::isfinite(trace_)) {
+    throw std::invalid_argument("the squares of the factor must have a finite sum, got " + std::to_string(trace_));
+  }
+  if (n_ > kDenseRows * rank_) return;
+  gram_ = AlignedBuffer<double>(n_ * n_, "the matrix of the dual problem");
+  const BlasMatrix<double> gram(gram_.data(), n_, n_);
+  TiledBlas(blas_, team).product(Op::none, Op::transpose, this->factor(), this->factor(), gram);
+  for (index_t i = 0; i < n_; ++i) {  // to be symmetric to the last bit
+    for (index_t j = 0; j < i; ++j) gram_[j * n_ + i] = gram_[i * n_ + j];
+    gram_[i * n_ + i] = diagonal_[i];
+  }
+}
+
+void BoxGram::apply(const double* x, double* out) const {
+  if (is_dense()) {
+    blas_.gemv(Op::none, 1.0, gram(), x, 0.0, out);
+    return;
+  }
+  std::vector<double> w(static_cast<std::size_t>(rank_));
+  blas_.gemv(Op::transpose, 1.0, factor(), x, 0.0, w.data());
+  blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, out);
+}
+
+void BoxGram::take(const std::vector<index_t>& rows, double* out) const {
+  const std::size_t size = rows.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      out[i * size + j] = is_dense() ? gram_[rows[i] * n_ + rows[j]]
+                                     : dot(factor_.data() + rows[i] * rank_, factor_.data() + rows[j] * rank_, rank_);
+    }
+    out[i * size + i] = diagonal_[rows[i]];
+  }
+}
+
+void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
+  std::vector<double> w;
+  if (!is_dense()) {
+    w.resize(static_cast<std::size_t>(rank_));
+    blas_.gemv(Op::transpose, 1.0, factor(), alpha, 0.0, w.data());
+  }
+  for (index_t i = 0; i < n_; ++i) {
+    if (!(diagonal_[i] > 0)) continue;
+    const double at = is_dense() ? q_alpha[i] : dot(factor_.data() + i * rank_, w.data(), rank_);
+    const double moved = std::clamp(alpha[i] - (at - 2) / diagonal_[i], 0.0, cost);
+    const double change = moved - alpha[i];
+    if (change == 0) continue;
+    alpha[i] = moved;
+    if (is_dense()) {
+      const double* row = gram_.data() + i * n_;
+      for (index_t j = 0; j < n_; ++j) q_alpha[j] += change * row[j];
+    } else {
+      const double* row = factor_.data() + i * rank_;
+      for (index_t k = 0; k < rank_; ++k) w[static_cast<std::size_t>(k)] += change * row[k];
+    }
+  }
+  if (!is_dense()) blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, q_alpha);
+}
+
+BoxValue box_value(index_t n, double cost, const double* alpha, const double* q_alpha) {
+  BoxValue value;
+  double square = 0;
+  for (index_t i = 0; i < n; ++i) {
+    const double lack = 2 - q_alpha[i];  // 1 - f
+    const double hinge = cost * std::max(lack, 0.0);
+    value.objective += hinge;
+    // Each term is >= 0: no rounding of large sums that cancel.
+    value.gap += lack > 0 ? (cost - alpha[i]) * lack : -alpha[i] * lack;
+    square += alpha[i] * q_alpha[i];
+  }
+  value.objective += 0.5 * square;
+  return value;
+}
+
+double box_dual(index_t n, const double* alpha, const double* q_alpha) {
+  double sum = 0;
+  for (index_t i = 0; i < n; ++i) sum += alpha[i] * (0.5 * q_alpha[i] - 2);
+  return sum;
+}
+
+}  // namespace fastpu::detail

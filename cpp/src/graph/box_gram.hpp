@@ -1,0 +1,57 @@
+// Q = H H' of pual.hpp: as a matrix where that has few rows, as its factor otherwise.
+#pragma once
+
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/linalg/blas.hpp"
+
+namespace fastpu::detail {
+
+class BoxGram {
+ public:
+  BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team);
+
+  index_t n() const { return n_; }
+  index_t rank() const { return rank_; }
+  bool is_dense() const { return !gram_.empty(); }
+  const Blas& blas() const { return blas_; }
+  Isa isa() const { return isa_; }
+
+  BlasMatrix<const double> factor() const { return {factor_.data(), n_, rank_}; }
+  BlasMatrix<const double> gram() const { return {gram_.data(), n_, n_}; }  // only if is_dense()
+  double diagonal(index_t i) const { return diagonal_[i]; }
+  double trace() const { return trace_; }
+
+  // out = Q x
+  void apply(const double* x, double* out) const;
+  // Lower triangle of Q of some rows, row-major.
+  void take(const std::vector<index_t>& rows, double* out) const;
+  // One round of coordinate descent on alpha in [0, cost], with q_alpha = Q alpha kept up to date.
+  void descend(double cost, double* alpha, double* q_alpha) const;
+
+ private:
+  const Blas& blas_;
+  Isa isa_;
+  index_t n_;
+  index_t rank_;
+  AlignedBuffer<double> factor_;
+  AlignedBuffer<double> gram_;
+  AlignedBuffer<double> diagonal_;
+  double trace_ = 0;
+};
+
+// P and P - D of alpha, with q_alpha = Q alpha.
+struct BoxValue {
+  double objective = 0;
+  double gap = 0;
+};
+BoxValue box_value(index_t n, double cost, const double* alpha, const double* q_alpha);
+
+// 1/2 alpha'Q alpha - 2 1'alpha
+double box_dual(index_t n, const double* alpha, const double* q_alpha);
+
+}  // namespace fastpu::detail

@@ -1,0 +1,52 @@
+// Which pairs of rows may be near each other: products in float32, as many at once as registers hold.
+//
+// Rows y of float32 lie in panels of kFilterPanel rows, feature by feature, with h = |y|^2 / 2 and a limit t of each.
+// A pair is found if h_i + h_j - max(t_i, t_j) - y_i'y_j, a number per pair computed with an error of a few roundings
+// per feature, comes out negative: the limits of whoever calls allow for the error. Levels may find different pairs,
+// since multiply-adds are fused where the processor has them (the build sets this for these files alone).
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+// A multiple of what every level takes at once.
+inline constexpr index_t kFilterPanel = 48;
+inline constexpr index_t kMostFilterRows = 8;
+inline constexpr unsigned kFoundRowShift = 16;  // there are fewer columns than 2^16
+
+// Some rows, all of one panel, against whole panels.
+struct FilterTask {
+  const float* rows = nullptr;  // the panel, from the first of the rows on
+  const float* row_halves = nullptr;
+  const float* row_limits = nullptr;
+  const float* panels = nullptr;
+  const float* halves = nullptr;
+  const float* limits = nullptr;
+  index_t n_panels = 0;
+  index_t n_features = 0;
+};
+
+struct DistanceFilter {
+  index_t rows_at_once = 0;  // divides kFilterPanel
+  // Writes (k << kFoundRowShift) + column for each pair of a row k and a column that is found; returns how many.
+  index_t (*find)(const FilterTask& task, std::uint32_t* found);
+};
+
+const DistanceFilter& distance_filter(Isa isa);
+
+// The tables behind distance_filter.
+namespace baseline {
+extern const DistanceFilter kDistanceFilter;
+}
+namespace avx2 {
+extern const DistanceFilter kDistanceFilter;
+}
+namespace avx512 {
+extern const DistanceFilter kDistanceFilter;
+}
+
+}  // namespace fastpu::detail

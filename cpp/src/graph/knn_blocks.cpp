@@ -1,0 +1,374 @@
+#include "graph/knn_blocks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "graph/distance_filter.hpp"
+#include "graph/distance_kernels.hpp"
+#include "graph/row_key.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr double kSingle = 0x1p-24;     // half a unit in the last place of 1, float
+constexpr double kTiny = 0x1p-149;      // the least float > 0: no rounding of a small number is off by more
+constexpr double kSlack = 1 + 0x1p-20;  // more than the roundings of the few operations that make a bound
+constexpr float kNever = 1e30F;         // half a squared length: a row of the filling is near nobody
+constexpr double kEverybody = 1e29;     // a limit above the squared distance of any two rows
+constexpr index_t kMostFeatures = index_t{1} << 18;  // up to which the bound is good for something
+constexpr index_t kSide = 64;                        // rows that are side by side are in no order within so many
+constexpr index_t kRowsToShare = 4096;  // with fewer, waking another thread takes longer than putting them in order
+constexpr index_t kSampledRows = 4096;  // for the centre
+
+// Where the filter finds more than this part of all pairs and so many per row, exact distances take the time.
+constexpr index_t kPairsPerFound = 32;
+constexpr index_t kFoundPerRow = 256;
+
+// The least power of two that is no less.
+index_t power_of_two(index_t n) { return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(n))); }
+
+// Whole panels, such that the number of blocks is a power of two or a little less.
+index_t block_rows(index_t n, index_t d) {
+  index_t most = n >= 10'000 ? 576 : n >= 2'500 ? 288 : n >= 1'000 ? 96 : kFilterPanel;
+  // A block against another is some milliseconds of work, or Ctrl-C would not be seen for long.
+  while (most > kFilterPanel && most * most * d > (index_t{1} << 27)) most -= kFilterPanel;
+  const index_t n_blocks = power_of_two(count_blocks(n, most));
+  return count_blocks(count_blocks(n, n_blocks), kFilterPanel) * kFilterPanel;
+}
+
+template <class T>
+class BlockSearch {
+ public:
+  BlockSearch(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest)
+      : x_(x),
+        filter_(distance_filter(isa)),
+        distances_(distance_kernels(isa).of<T>()),
+        team_(team),
+        nearest_(nearest),
+        n_(x.n_rows),
+        d_(x.n_cols),
+        block_rows_(block_rows(x.n_rows, x.n_cols)),
+        n_blocks_(count_blocks(x.n_rows, block_rows_)),
+        bound_(static_cast<double>(x.n_cols)) {}
+
+  bool run() {
+    n_sampled_ = std::min(n_ - 1, 2 * nearest_.n_neighbors() + 54);
+    if (n_sampled_ < n_ - 1 && d_ > kMostFeatures) return false;
+    arrange();
+    if (n_sampled_ < n_ - 1) pack();
+    sample();
+    if (n_sampled_ < n_ - 1 && !compare_all()) return false;
+    team_.for_each(n_blocks_, [&](index_t block, int) {
+      for (index_t i = first_row(block); i < end_row(block); ++i) nearest_.sort(i);
+    });
+    put_back();
+    return true;
+  }
+
+ private:
+  // Memory of one worker.
+  struct Scratch {
+    std::vector<std::uint32_t> found;
+    std::vector<RowPair> places;  // in the order of the blocks
+    std::vector<RowPair> pairs;   // the rows there
+    std::vector<double> squared;
+  };
+
+  index_t first_row(index_t block) const { return block * block_rows_; }
+  index_t end_row(index_t block) const { return std::min((block + 1) * block_rows_, n_); }
+  index_t n_panels(index_t block) const { return count_blocks(end_row(block) - first_row(block), kFilterPanel); }
+  const float* panel(index_t row) const { return packed_.data() + row / kFilterPanel * kFilterPanel * d_; }
+
+  const T* row_at(index_t position) const { return x_.row(order_[position].row); }
+
+  // Positions [first, end), to be halved at first + half.
+  struct Range {
+    index_t first;
+    index_t end;
+    index_t half;
+  };
+
+  // Puts rows that are near each other side by side, for the nearer the rows that come first, the fewer of the later
+  // ones are near enough to be looked at: halves of halves, by the column in which a few rows of them differ most. A
+  // half of several blocks has a power of two of them.
+  void arrange() {
+    order_ = AlignedBuffer<RowKey>(n_, "the order of the rows");
+    for (index_t i = 0; i < n_; ++i) order_[i] = {0.0, i};
+    const int max_workers = n_ < kRowsToShare ? 1 : team_.n_threads();
+    std::vector<Range> ranges = {{0, n_, power_of_two(n_blocks_) / 2 * block_rows_}};
+    while (!ranges.empty()) {
+      team_.for_each(static_cast<index_t>(ranges.size()), max_workers,
+                     [&](index_t k, int) { halve(ranges[static_cast<std::size_t>(k)]); });
+      std::vector<Range> below;
+      for (const Range& range : ranges) {
+        const index_t middle = std::min(range.first + range.half, range.end);
+        const index_t half = range.half > block_rows_ ? range.half / 2 : 0;
+        for (const auto& [first, end] : {std::pair(range.first, middle), std::pair(middle, range.end)}) {
+          if (end - first > kSide) below.push_back({first, end, half > 0 ? half : (end - first) / 2});
+        }
+      }
+      ranges = std::move(below);
+    }
+  }
+
+  void halve(const Range& range) {
+    constexpr index_t kLookedAt = 32;
+    const index_t middle = range.first + range.half;
+    if (middle >= range.end || middle == range.first) return;
+    const index_t step = count_blocks(range.end - range.first, kLookedAt);
+    index_t widest = 0;
+    double most = -1;
+    for (index_t f = 0; f < d_; ++f) {
+      T low = row_at(range.first)[f];
+      T high = low;
+      for (index_t p = range.first + step; p < range.end; p += step) {
+        low = std::min(low, row_at(p)[f]);
+        high = std::max(high, row_at(p)[f]);
+      }
+      const double apart = static_cast<double>(high) - static_cast<double>(low);
+      if (apart > most) {
+        most = apart;
+        widest = f;
+      }
+    }
+    for (index_t p = range.first; p < range.end; ++p) order_[p].value = static_cast<double>(row_at(p)[widest]);
+    RowKey* const keys = order_.data();
+    std::nth_element(keys + range.first, keys + middle, keys + range.end);
+  }
+
+  // What was found of the row at a position, moved to the place of that row.
+  void put_back() {
+    for (index_t p = 0; p < n_; ++p) {
+      while (order_[p].row != p) {
+        const index_t row = order_[p].row;
+        nearest_.swap(p, row);
+        std::swap(order_[p], order_[row]);
+      }
+    }
+  }
+
+  // y = (x - centre) 2^k in float32, |y| about 1, in panels.
+  void pack() {
+    std::vector<double> centre(static_cast<std::size_t>(d_));
+    const index_t step = std::max<index_t>(1, n_ / kSampledRows);
+    const auto n_summed = static_cast<double>(count_blocks(n_, step));
+    for (index_t i = 0; i < n_; i += step) {
+      for (index_t f = 0; f < d_; ++f)
+        centre[static_cast<std::size_t>(f)] += static_cast<double>(x_.row(i)[f]) / n_summed;
+    }
+    std::vector<double> most(static_cast<std::size_t>(n_blocks_));
+    team_.for_each(n_blocks_, [&](index_t block, int) {
+      double largest = 0;
+      for (index_t i = first_row(block); i < end_row(block); ++i) {
+        const T* x = row_at(i);
+        for (index_t f = 0; f < d_; ++f)
+          largest = std::max(largest, std::abs(static_cast<double>(x[f]) - centre[static_cast<std::size_t>(f)]));
+      }
+      most[static_cast<std::size_t>(block)] = largest;
+    });
+    const double largest = *std::max_element(most.begin(), most.end());
+    const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
+    // Beyond that 2^k is no double; then less than all of the range of float32 is used.
+    scale_ = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
+    const index_t n_padded = count_blocks(n_, kFilterPanel) * kFilterPanel;
+    packed_ = AlignedBuffer<float>(n_padded * d_, "the rows in float32");
+    halves_ = AlignedBuffer<float>(n_padded, "the squared lengths of rows");
+    limits_ = AlignedBuffer<float>(n_padded, "the limits of rows");
+    lengths_ = AlignedBuffer<double>(n_padded, "the lengths of rows");
+    team_.for_each(n_blocks_, [&](index_t block, int) {
+      const index_t end = first_row(block) + n_panels(block) * kFilterPanel;
+      for (index_t i = first_row(block); i < end; ++i) pack_row(i, centre.data());
+    });
+  }
+
+  void pack_row(index_t i, const double* centre) {
+    float* const y = packed_.data() + i / kFilterPanel * kFilterPanel * d_ + i % kFilterPanel;
+    limits_[i] = 0;
+    if (i >= n_) {
+      for (index_t f = 0; f < d_; ++f) y[f * kFilterPanel] = 0;
+      halves_[i] = kNever;
+      lengths_[i] = 0;
+      return;
+    }
+    const T* x = row_at(i);
+    double sum = 0;
+    for (index_t f = 0; f < d_; ++f) {
+      const auto value = static_cast<float>((static_cast<double>(x[f]) - centre[f]) * scale_);
+      y[f * kFilterPanel] = value;
+      sum += static_cast<double>(value) * static_cast<double>(value);
+    }
+    halves_[i] = static_cast<float>(0.5 * sum);
+    lengths_[i] = (std::sqrt(sum) + bound_.tiny) * kSlack;
+  }
+
+  // A limit such that the filter finds every pair of row i at a squared distance, as it is computed, of at most
+  // `squared`. With a hat for numbers of the filter, u = 2^-24, r for the scaled distance, a row j at that distance has
+  // |y_j| <= |y_i| + r, and
+  //     |yhat_i - yhat_j| <= r + u (|y_i| + |y_j|) + tiny,
+  //     |computed - (|yhat_i - yhat_j|^2 / 2 - limit)| <= (d + 8) u (h_i + h_j + |yhat_i| |yhat_j| + limit) + tiny,
+  // for a sum of n terms in any order is off by at most n - 1 roundings of the sum of their absolute values.
+  float limit(index_t i, double squared) const {
+    const double r = std::sqrt((squared * bound_.growth + bound_.lost) * scale_ * scale_) * kSlack;
+    const double own = lengths_[i];
+    const double other = (own + r) * (1 + 4 * kSingle);
+    const double apart = r + 2 * kSingle * (own + other) + bound_.tiny;
+    const double most =
+        (0.5 * apart * apart + bound_.rounding * (own * own + other * other) + bound_.tiny) * bound_.slack;
+    return static_cast<float>(std::min(most, kEverybody));
+  }
+
+  // The parts of a limit that all rows have in common.
+  struct Bound {
+    double growth = 1;    // an exact distance over the computed one, at most,
+    double lost = 0;      // but for squares of differences, which lose the least double > 0 each
+    double rounding = 0;  // (d + 8) u
+    double slack = 1;
+    double tiny = 0;
+
+    Bound() = default;
+    explicit Bound(double d)
+        : growth(1 + (d + 16) * 0x1p-52),
+          lost(d * 0x1p-1072),
+          rounding((d + 8) * kSingle),
+          slack(kSlack / (1 - rounding)),
+          tiny((4 * d + 4) * kTiny) {}
+  };
+
+  // Exact distances to the rows around each: the limits to start with, or, if these are all rows, the result.
+  void sample() {
+    team_.for_each(n_blocks_, [&](index_t block, int) {
+      std::vector<RowPair> pairs(static_cast<std::size_t>(n_sampled_));
+      std::vector<double> squared(pairs.size());
+      for (index_t i = first_row(block); i < end_row(block); ++i) {
+        team_.poll();
+        const index_t row = order_[i].row;
+        const index_t from =
+            std::clamp<index_t>(i / kSide * kSide + kSide / 2 - n_sampled_ / 2, 0, n_ - 1 - n_sampled_);
+        for (index_t k = 0; k < n_sampled_; ++k) {
+          const index_t other = from + k + (from + k >= i ? 1 : 0);
+          pairs[static_cast<std::size_t>(k)] = {row, order_[other].row};
+        }
+        distances_.of_pairs(x_.data, d_, pairs.data(), n_sampled_, squared.data());
+        nearest_.clear(i);
+        for (index_t k = 0; k < n_sampled_; ++k)
+          nearest_.offer(i, pairs[static_cast<std::size_t>(k)].second, squared[static_cast<std::size_t>(k)]);
+        if (n_sampled_ == n_ - 1) continue;
+        limits_[i] = limit(i, nearest_.worst(i));
+        nearest_.clear(i);
+      }
+    });
+  }
+
+  // Every block with itself, and then with every other one, in rounds in which no block meets two others: a pair of
+  // blocks has its rows for itself. In round r block b meets block b xor r, so that near ones come first.
+  bool compare_all() {
+    scratch_.resize(static_cast<std::size_t>(team_.n_threads()));
+    team_.for_each(n_blocks_, [&](index_t block, int worker) { compare(block, block, worker); });
+    const index_t n_players = power_of_two(n_blocks_);
+    for (index_t round = 1; round < n_players; ++round) {
+      if (is_hopeless()) return false;
+      const index_t bit = round & -round;
+      team_.for_each(n_players / 2, [&](index_t game, int worker) {
+        const index_t one = game + (game & -bit);  // with a 0 in that bit
+        const index_t other = one ^ round;
+        if (std::max(one, other) < n_blocks_) compare(one, other, worker);
+      });
+    }
+    return !is_hopeless();
+  }
+
+  bool is_hopeless() const { return n_found_.load(std::memory_order_relaxed) > most_found_; }
+
+  void compare(index_t block, index_t with, int worker) {
+    if (is_hopeless()) return;
+    Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+    const auto most = static_cast<std::size_t>(block_rows_ * kMostFilterRows);
+    if (scratch.found.size() < most) {
+      scratch.found.resize(most);
+      scratch.places.resize(most);
+      scratch.pairs.resize(most);
+      scratch.squared.resize(most);
+    }
+    FilterTask task;
+    const index_t other = first_row(with);
+    task.panels = panel(other);
+    task.halves = halves_.data() + other;
+    task.limits = limits_.data() + other;
+    task.n_panels = n_panels(with);
+    task.n_features = d_;
+    index_t n_found = 0;
+    for (index_t i = first_row(block); i < end_row(block); i += filter_.rows_at_once) {
+      task.rows = panel(i) + i % kFilterPanel;
+      task.row_halves = halves_.data() + i;
+      task.row_limits = limits_.data() + i;
+      const index_t n_now = filter_.find(task, scratch.found.data());
+      if (n_now == 0) continue;
+      n_found += n_now;
+      index_t n_pairs = 0;
+      for (index_t k = 0; k < n_now; ++k) {
+        const std::uint32_t code = scratch.found[static_cast<std::size_t>(k)];
+        const index_t one = i + static_cast<index_t>(code >> kFoundRowShift);
+        const index_t two = other + static_cast<index_t>(code & ((1U << kFoundRowShift) - 1));
+        if (block == with && one >= two) continue;
+        scratch.places[static_cast<std::size_t>(n_pairs)] = {one, two};
+        scratch.pairs[static_cast<std::size_t>(n_pairs++)] = {order_[one].row, order_[two].row};
+      }
+      distances_.of_pairs(x_.data, d_, scratch.pairs.data(), n_pairs, scratch.squared.data());
+      for (index_t k = 0; k < n_pairs; ++k) {
+        const RowPair place = scratch.places[static_cast<std::size_t>(k)];
+        const RowPair pair = scratch.pairs[static_cast<std::size_t>(k)];
+        const double squared = scratch.squared[static_cast<std::size_t>(k)];
+        take(place.first, pair.second, squared);
+        take(place.second, pair.first, squared);
+      }
+    }
+    n_found_.fetch_add(n_found, std::memory_order_relaxed);
+  }
+
+  void take(index_t place, index_t other, double squared) {
+    if (!nearest_.offer(place, other, squared)) return;
+    const double worst = nearest_.worst(place);
+    if (worst < std::numeric_limits<double>::infinity()) limits_[place] = std::min(limits_[place], limit(place, worst));
+  }
+
+  DenseView<T> x_;
+  const DistanceFilter& filter_;
+  const PairDistances<T>& distances_;
+  Team& team_;
+  NearestRows& nearest_;
+  index_t n_;
+  index_t d_;
+  index_t block_rows_;
+  index_t n_blocks_;
+  Bound bound_;
+  index_t n_sampled_ = 0;
+  double scale_ = 1;
+  AlignedBuffer<RowKey> order_;  // the row at each position of the blocks
+  AlignedBuffer<float> packed_;
+  AlignedBuffer<float> halves_;  // |y|^2 / 2
+  AlignedBuffer<float> limits_;
+  AlignedBuffer<double> lengths_;  // at least |y|
+  std::vector<Scratch> scratch_;   // one per worker
+  std::atomic<index_t> n_found_{0};
+  index_t most_found_ = n_ / kPairsPerFound * n_ / 2 + n_ * (kFoundPerRow + 8 * nearest_.n_neighbors());
+};
+
+}  // namespace
+
+template <class T>
+bool search_blocks(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest) {
+  return BlockSearch<T>(x, isa, team, nearest).run();
+}
+
+template bool search_blocks(const DenseView<float>& x, Isa isa, Team& team, NearestRows& nearest);
+template bool search_blocks(const DenseView<double>& x, Isa isa, Team& team, NearestRows& nearest);
+
+}  // namespace fastpu::detail

@@ -1,0 +1,79 @@
+// The nearest rows found so far of every row: a heap each, in the arrays of the result, worst first.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+class NearestRows {
+ public:
+  static constexpr index_t kNobody = std::numeric_limits<index_t>::max();
+
+  NearestRows(index_t n_neighbors, index_t* indices, double* squared)
+      : n_(n_neighbors), indices_(indices), squared_(squared) {}
+
+  // Forgets what was found of a row: places that nobody has taken are infinitely far away.
+  void clear(index_t row) {
+    std::fill_n(indices_ + row * n_, n_, kNobody);
+    std::fill_n(squared_ + row * n_, n_, std::numeric_limits<double>::infinity());
+  }
+
+  index_t n_neighbors() const { return n_; }
+
+  // Of the farthest: infinity until as many are found as wanted.
+  double worst(index_t row) const { return squared_[row * n_]; }
+  index_t worst_index(index_t row) const { return indices_[row * n_]; }
+
+  // Takes the row `other` in if it is nearer than the farthest, or as near with a lower index; returns whether it was.
+  bool offer(index_t row, index_t other, double squared) {
+    double* const s = squared_ + row * n_;
+    index_t* const r = indices_ + row * n_;
+    if (squared > s[0] || (squared == s[0] && other > r[0])) return false;
+    sift(s, r, n_, squared, other);
+    return true;
+  }
+
+  void swap(index_t row, index_t other) {
+    std::swap_ranges(indices_ + row * n_, indices_ + (row + 1) * n_, indices_ + other * n_);
+    std::swap_ranges(squared_ + row * n_, squared_ + (row + 1) * n_, squared_ + other * n_);
+  }
+
+  // Puts a row's neighbours in order, nearest first.
+  void sort(index_t row) {
+    double* const s = squared_ + row * n_;
+    index_t* const r = indices_ + row * n_;
+    for (index_t end = n_ - 1; end > 0; --end) {
+      const double squared = s[end];
+      const index_t other = r[end];
+      s[end] = s[0];
+      r[end] = r[0];
+      sift(s, r, end, squared, other);
+    }
+  }
+
+ private:
+  // Puts a value in place of the worst of a heap of n.
+  static void sift(double* s, index_t* r, index_t n, double squared, index_t other) {
+    index_t hole = 0;
+    for (index_t child = 1; child < n; child = 2 * hole + 1) {
+      if (child + 1 < n && is_worse(s[child + 1], r[child + 1], s[child], r[child])) ++child;
+      if (!is_worse(s[child], r[child], squared, other)) break;
+      s[hole] = s[child];
+      r[hole] = r[child];
+      hole = child;
+    }
+    s[hole] = squared;
+    r[hole] = other;
+  }
+  static bool is_worse(double a, index_t i, double b, index_t j) { return a > b || (a == b && i > j); }
+
+  index_t n_;
+  index_t* indices_;
+  double* squared_;
+};
+
+}  // namespace fastpu::detail

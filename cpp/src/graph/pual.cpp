@@ -1,0 +1,395 @@
+#include "fastpu/graph/pual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/linalg/tiled_blas.hpp"
+#include "graph/box_gram.hpp"
+#include "graph/box_interior_point.hpp"
+#include "linalg/cholesky.hpp"
+
+namespace fastpu {
+namespace {
+
+using detail::BoxGram;
+using detail::BoxPoint;
+using detail::BoxValue;
+using Vector = std::vector<double>;
+
+constexpr index_t kMostSteps = 200;
+constexpr index_t kMostIterations = 100'000;
+constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first equations are solved,
+constexpr index_t kMoreDescents = 2;    // and between them
+constexpr index_t kActiveRounds = 15;   // more mean that Q is too singular for it
+constexpr index_t kMostFree = 4096;     // alphas between the bounds in equations of their own
+constexpr index_t kRecordEvery = 10;    // of admm
+constexpr double kRelaxation = 1.6;     // of admm
+constexpr index_t kFirstPolish = 100;   // iterations of admm, and twice as many after every time
+constexpr index_t kFreezeMu = 2000;     // from then on mu stays, so that admm converges for sure
+
+// What all solvers share: where they are, and what they have told.
+class Search {
+ public:
+  Search(const BoxGram& gram, double cost, const PualOptions& options, const PualCallback& callback, Team& team)
+      : gram_(gram),
+        cost_(cost),
+        options_(options),
+        callback_(callback),
+        team_(team),
+        alpha_(size()),
+        q_alpha_(size()) {
+    most_ =
+        options.max_iter > 0 ? options.max_iter : (options.solver == PualSolver::admm ? kMostIterations : kMostSteps);
+  }
+
+  PualResult run() {
+    if (!at_bounds()) {
+      if (options_.solver == PualSolver::admm) {
+        admm();
+      } else {
+        exact();
+      }
+    }
+    for (double& value : alpha_) value = std::clamp(value, 0.0, cost_);
+    gram_.apply(alpha_.data(), q_alpha_.data());
+    const BoxValue value = detail::box_value(gram_.n(), cost_, alpha_.data(), q_alpha_.data());
+    result_.objective = value.objective;
+    result_.gap = value.gap;
+    if (result_.status != PualStatus::callback) {
+      const bool is_solved = value.gap <= options_.tol * value.objective;
+      const bool is_out = result_.n_iter >= most_;
+      result_.status = is_solved ? PualStatus::gap : is_out ? PualStatus::max_iter : PualStatus::precision;
+    }
+    result_.scores.resize(size());
+    for (std::size_t i = 0; i < size(); ++i) result_.scores[i] = q_alpha_[i] - 1;
+    result_.alpha = std::move(alpha_);
+    return std::move(result_);
+  }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(gram_.n()); }
+
+  BoxValue value() const { return detail::box_value(gram_.n(), cost_, alpha_.data(), q_alpha_.data()); }
+  bool is_solved(const BoxValue& at) const { return at.gap <= options_.tol * at.objective; }
+
+  // Records where the search is; true if it is to end here.
+  bool tell(const BoxValue& at) {
+    result_.iterations.push_back(result_.n_iter);
+    result_.objectives.push_back(at.objective);
+    result_.gaps.push_back(at.gap);
+    if (callback_ && callback_({result_.n_iter, at.objective, at.gap})) {
+      result_.status = PualStatus::callback;
+      return true;
+    }
+    return false;
+  }
+
+  // alpha = C is the solution if all its scores are <= 1: then the hinge is linear there.
+  bool at_bounds() {
+    std::fill(alpha_.begin(), alpha_.end(), cost_);
+    gram_.apply(alpha_.data(), q_alpha_.data());
+    if (*std::max_element(q_alpha_.begin(), q_alpha_.end()) > 2) return false;
+    result_.method = PualMethod::bounds;
+    tell(value());
+    return true;
+  }
+
+  void exact() {
+    if (gram_.is_dense() && active_set(kFirstDescents, std::min(kActiveRounds, most_))) return;
+    if (result_.status == PualStatus::callback || result_.n_iter >= most_) return;
+    const index_t before = result_.n_iter;
+    result_.method = PualMethod::interior_point;
+    const BoxPoint found = detail::box_interior_point(
+        gram_, cost_, options_.tol, most_ - before,
+        [&](index_t n_steps, const BoxValue& at) {
+          result_.n_iter = before + n_steps;
+          return tell(at);
+        },
+        team_);
+    std::copy_n(found.alpha.data(), size(), alpha_.begin());
+    if (found.is_stopped || is_solved(found.value) || result_.n_iter >= most_) return;
+    for (double& at : alpha_) at = std::clamp(at, 0.0, cost_);
+    gram_.apply(alpha_.data(), q_alpha_.data());
+    active_set(0, std::min(kActiveRounds, most_ - result_.n_iter));
+  }
+
+  // ---- active set
+
+  // From alpha where n_descents is 0, else from the best multiple of 1. Whether that solved it; alpha is the best so
+  // far in any case.
+  bool active_set(index_t n_descents, index_t most_rounds) {
+    const double n = static_cast<double>(gram_.n());
+    if (n_descents > 0) {
+      double along = 0;
+      for (const double at : q_alpha_) along += at / cost_;  // q_alpha is that of alpha = C
+      const double start = std::min(2 * n / along, cost_);
+      for (std::size_t i = 0; i < size(); ++i) {
+        alpha_[i] = start;
+        q_alpha_[i] *= start / cost_;
+      }
+    }
+    result_.method = PualMethod::active_set;
+    for (index_t round = 0; round < most_rounds; ++round) {
+      team_.poll();
+      const index_t descents = round == 0 ? n_descents : kMoreDescents;
+      for (index_t k = 0; k < descents; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+      const bool is_better = solve_free();
+      gram_.apply(alpha_.data(), q_alpha_.data());  // without the rounding of all the changes
+      ++result_.n_iter;
+      const BoxValue at = value();
+      if (tell(at)) return false;
+      if (is_solved(at)) return true;
+      if (!is_better) {
+        for (index_t k = 0; k < kFirstDescents; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+      }
+    }
+    return false;
+  }
+
+  // Which alphas a step of coordinate descent would leave between their bounds: they are made to solve their equations,
+  // the others put at the bound. Goes there, or as far as the dual objective falls; false if it does not.
+  bool solve_free() {
+    std::vector<index_t> free;
+    Vector there(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      const double diagonal = gram_.diagonal(static_cast<index_t>(i));
+      const double aim = diagonal > 0 ? alpha_[i] - (q_alpha_[i] - 2) / diagonal : cost_;
+      if (aim > 0 && aim < cost_) {
+        free.push_back(static_cast<index_t>(i));
+      } else {
+        there[i] = aim <= 0 ? 0.0 : cost_;
+      }
+    }
+    if (static_cast<index_t>(free.size()) > kMostFree) return false;
+    Vector q_there(size());
+    if (!free.empty()) {
+      gram_.apply(there.data(), q_there.data());
+      Vector right(free.size());
+      for (std::size_t k = 0; k < free.size(); ++k) right[k] = 2 - q_there[static_cast<std::size_t>(free[k])];
+      solve(free, right);
+      for (std::size_t k = 0; k < free.size(); ++k) {
+        there[static_cast<std::size_t>(free[k])] = std::isfinite(right[k]) ? std::clamp(right[k], 0.0, cost_) : 0.0;
+      }
+    }
+    const double before = detail::box_dual(gram_.n(), alpha_.data(), q_alpha_.data());
+    gram_.apply(there.data(), q_there.data());
+    const BoxValue now = value();
+    double length = 1;
+    for (int halvings = 0; halvings < 6; ++halvings, length *= 0.5) {
+      Vector alpha(size());
+      Vector q_alpha(size());
+      for (std::size_t i = 0; i < size(); ++i) {
+        alpha[i] = length == 1 ? there[i] : alpha_[i] + length * (there[i] - alpha_[i]);
+        q_alpha[i] = length == 1 ? q_there[i] : q_alpha_[i] + length * (q_there[i] - q_alpha_[i]);
+      }
+      const bool is_lower = detail::box_dual(gram_.n(), alpha.data(), q_alpha.data()) < before;
+      // At the end the objective no longer tells, but the gap does.
+      if (is_lower || detail::box_value(gram_.n(), cost_, alpha.data(), q_alpha.data()).gap < now.gap) {
+        alpha_ = std::move(alpha);
+        q_alpha_ = std::move(q_alpha);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Q_FF x = right in place of right, whatever the rank of Q_FF.
+  void solve(const std::vector<index_t>& free, Vector& right) {
+    const auto n = static_cast<index_t>(free.size());
+    auto matrix = make_vector<double>(n * n, "the equations of the free alphas");
+    gram_.take(free, matrix.data());
+    const BlasMatrix<double> factor(matrix.data(), n, n);
+    if (TiledBlas(gram_.blas(), team_).cholesky(factor) == 0) {
+      const BlasMatrix<double> row(right.data(), 1, n);
+      gram_.blas().trsm(Op::transpose, factor, row);
+      gram_.blas().trsm(Op::none, factor, row);
+      return;
+    }
+    detail::Cholesky careful(n, gram_.isa(), "the equations of the free alphas");
+    gram_.take(free, matrix.data());
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j <= i; ++j) {
+        careful.matrix()[j * careful.stride() + i] = matrix[static_cast<std::size_t>(i * n + j)];
+      }
+    }
+    careful.factor();
+    careful.solve(right.data());
+  }
+
+  // ---- admm
+
+  // The step for theta: x becomes Q (1 + mu Q)^-1 x, by the smaller of two factors.
+  class Theta {
+   public:
+    Theta(const BoxGram& gram, Team& team)
+        : gram_(gram),
+          team_(team),
+          size_(gram.is_dense() ? gram.n() : gram.rank()),
+          gram_of_columns_(gram.is_dense() ? 0 : size_ * size_, "the normal equations"),
+          matrix_(size_ * size_, "the normal equations"),
+          small_(static_cast<std::size_t>(size_)) {
+      if (gram.is_dense()) return;
+      TiledBlas(gram.blas(), team).gram(gram.factor(), BlasMatrix<double>(gram_of_columns_.data(), size_, size_));
+    }
+
+    void set(double mu) {
+      const double* from = gram_.is_dense() ? gram_.gram().data : gram_of_columns_.data();
+      for (index_t i = 0; i < size_ * size_; ++i) matrix_[i] = mu * from[i];
+      for (index_t i = 0; i < size_; ++i) matrix_[i * size_ + i] += 1;
+      const bool is_finite = std::isfinite(mu * gram_.trace());
+      if (!is_finite || TiledBlas(gram_.blas(), team_).cholesky({matrix_.data(), size_, size_}) != 0) {
+        throw std::invalid_argument("mu must be so small that 1 + mu Q has a Cholesky factor, got " +
+                                    std::to_string(mu));
+      }
+    }
+
+    void step(const Vector& x, Vector& out) {
+      const Blas& blas = gram_.blas();
+      if (gram_.is_dense()) {
+        std::copy(x.begin(), x.end(), small_.begin());
+      } else {
+        blas.gemv(Op::transpose, 1.0, gram_.factor(), x.data(), 0.0, small_.data());
+      }
+      const BlasMatrix<const double> factor(matrix_.data(), size_, size_);
+      const BlasMatrix<double> row(small_.data(), 1, size_);
+      blas.trsm(Op::transpose, factor, row);
+      blas.trsm(Op::none, factor, row);
+      blas.gemv(Op::none, 1.0, gram_.is_dense() ? gram_.gram() : gram_.factor(), small_.data(), 0.0, out.data());
+    }
+
+   private:
+    const BoxGram& gram_;
+    Team& team_;
+    index_t size_;
+    AlignedBuffer<double> gram_of_columns_;
+    AlignedBuffer<double> matrix_;
+    Vector small_;
+  };
+
+  // Whether the equations of the alphas between the bounds, as the iteration has sorted them, are the solution.
+  bool polish() {
+    Vector alpha(alpha_);
+    Vector q_alpha(q_alpha_);
+    solve_free();
+    if (is_solved(value())) return true;
+    alpha_ = std::move(alpha);
+    q_alpha_ = std::move(q_alpha);
+    return false;
+  }
+
+  void admm() {
+    result_.method = PualMethod::admm;
+    const bool is_printed = options_.mu > 0;
+    double mu = is_printed ? options_.mu : static_cast<double>(gram_.n()) / gram_.trace();
+    const double over = is_printed ? 1.0 : kRelaxation;
+    Theta theta(gram_, team_);
+    theta.set(mu);
+    Vector h(size());
+    Vector last_h(size());
+    Vector right(size());
+    Vector f_plus_1(size());
+    Vector moved(size());
+    Vector q_moved(size());
+    index_t next_polish = kFirstPolish;
+    std::fill(alpha_.begin(), alpha_.end(), 0.0);  // u
+    while (result_.n_iter < most_) {
+      if (result_.n_iter % kRecordEvery == 0) team_.poll();
+      for (std::size_t i = 0; i < size(); ++i) right[i] = alpha_[i] + mu * (2 - h[i]);
+      theta.step(right, f_plus_1);
+      std::swap(h, last_h);
+      double primal = 0;
+      double of_f = 0;
+      double of_h = 0;
+      for (std::size_t i = 0; i < size(); ++i) {
+        const double lack = 2 - f_plus_1[i];
+        const double d = over * lack + (1 - over) * last_h[i] + alpha_[i] / mu;
+        const double u = std::clamp(mu * d, 0.0, cost_);
+        h[i] = d - u / mu;
+        alpha_[i] = u;
+        primal += (lack - h[i]) * (lack - h[i]);
+        of_f += (f_plus_1[i] - 1) * (f_plus_1[i] - 1);
+        of_h += h[i] * h[i];
+      }
+      ++result_.n_iter;
+      if (std::isnan(primal)) {
+        throw std::invalid_argument("mu must be such that the numbers of solver='admm' do not overflow, got " +
+                                    std::to_string(mu));
+      }
+      if (result_.n_iter % kRecordEvery != 0 && result_.n_iter < most_) continue;
+      gram_.apply(alpha_.data(), q_alpha_.data());
+      const BoxValue at = value();
+      if (tell(at) || is_solved(at)) break;
+      if (is_printed) continue;
+      if (result_.n_iter == next_polish) {
+        if (polish()) break;
+        next_polish *= 2;
+      }
+      if (result_.n_iter > kFreezeMu) continue;
+      for (std::size_t i = 0; i < size(); ++i) moved[i] = h[i] - last_h[i];
+      gram_.apply(moved.data(), q_moved.data());
+      double dual = 0;
+      double of_u = 0;
+      for (std::size_t i = 0; i < size(); ++i) {
+        dual += q_moved[i] * q_moved[i];
+        of_u += q_alpha_[i] * q_alpha_[i];
+      }
+      const double r_primal = std::sqrt(primal / std::max({of_f, of_h, 1e-300}));
+      const double r_dual = mu * std::sqrt(dual / std::max(of_u, 1e-300));
+      const double balance = std::sqrt(r_primal / r_dual);
+      constexpr double kBalanced = 1.5;
+      if (std::isfinite(balance) && (balance > kBalanced || balance < 1 / kBalanced)) {
+        mu *= std::clamp(balance, 0.2, 5.0);
+        theta.set(mu);
+      }
+    }
+    result_.mu = mu;
+  }
+
+  const BoxGram& gram_;
+  double cost_;
+  const PualOptions& options_;
+  const PualCallback& callback_;
+  Team& team_;
+  Vector alpha_;
+  Vector q_alpha_;
+  index_t most_ = 0;
+  PualResult result_;
+};
+
+}  // namespace
+
+PualDual::PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team)
+    : gram_(std::make_unique<BoxGram>(factor, isa, blas, team)) {}
+
+PualDual::~PualDual() = default;
+
+index_t PualDual::n_rows() const { return gram_->n(); }
+
+PualResult PualDual::solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const {
+  if (!(cost > 0) || !std::isfinite(cost)) {
+    throw std::invalid_argument("cost must be > 0 and finite, got " + std::to_string(cost));
+  }
+  if (!std::isfinite(cost * (gram_->trace() * cost + 4) * static_cast<double>(gram_->n()))) {
+    throw std::invalid_argument(
+        "cost must be so small that the objective does not overflow (the squares of the factor sum to " +
+        std::to_string(gram_->trace()) + "), got " + std::to_string(cost));
+  }
+  if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + std::to_string(options.tol));
+  if (!(options.mu >= 0) || !std::isfinite(options.mu)) {
+    throw std::invalid_argument("mu must be >= 0 and finite, got " + std::to_string(options.mu));
+  }
+  if (!std::isfinite(options.mu * options.mu)) {
+    throw std::invalid_argument("mu must be so small that its square does not overflow, got " +
+                                std::to_string(options.mu));
+  }
+  if (options.max_iter < 0) {
+    throw std::invalid_argument("max_iter must be >= 0, got " + std::to_string(options.max_iter));
+  }
+  return Search(*gram_, cost, options, callback, team).run();
+}
+
+}  // namespace fastpu

@@ -1,0 +1,205 @@
+#include "fastpu/kernels/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/kernels.hpp"
+
+namespace fastpu {
+
+namespace {
+
+// Zeros behind the last of n values, to the end of the panel.
+template <class T>
+void finish_panel(T* values, index_t n) {
+  std::fill(values + n, values + detail::round_up(n, kKernelPanel), T{});
+}
+
+// Rows of a matrix or a function by number.
+template <class T>
+class NumberedColumns final : public KernelColumns<T> {
+ public:
+  NumberedColumns(const index_t* rows, index_t n) : rows_(make_vector<index_t>(n, "columns of a kernel")) {
+    std::copy_n(rows, n, rows_.begin());
+  }
+  index_t size() const override { return static_cast<index_t>(rows_.size()); }
+  const index_t* rows() const { return rows_.data(); }
+
+ private:
+  std::vector<index_t> rows_;
+};
+
+template <class T>
+class PrecomputedKernel final : public Kernel<T> {
+ public:
+  explicit PrecomputedKernel(const DenseView<T>& view) : view_(view) {}
+
+  index_t n_rows() const override { return view_.n_rows; }
+  double diagonal(index_t row) const override { return static_cast<double>(view_.row(row)[row]); }
+  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& /*team*/) const override {
+    return std::make_unique<NumberedColumns<T>>(rows, n);
+  }
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
+            int /*worker*/) const override {
+    const index_t* chosen = static_cast<const NumberedColumns<T>&>(columns).rows();
+    for (index_t k = 0; k < n; ++k) {
+      const T* from = view_.row(rows[k]);
+      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen[c]];
+      finish_panel(out[k], last - first);
+    }
+  }
+
+ private:
+  DenseView<T> view_;
+};
+
+class FunctionKernel final : public Kernel<double> {
+ public:
+  FunctionKernel(index_t n_rows, KernelFunction fill) : n_rows_(n_rows), fill_(std::move(fill)) {}
+
+  index_t n_rows() const override { return n_rows_; }
+  double diagonal(index_t row) const override {
+    double value = 0;
+    fill_(&row, 1, &row, 1, &value);
+    return value;
+  }
+  std::unique_ptr<KernelColumns<double>> pack(const index_t* rows, index_t n, Team& /*team*/) const override {
+    return std::make_unique<NumberedColumns<double>>(rows, n);
+  }
+  void fill(const index_t* rows, index_t n, const KernelColumns<double>& columns, index_t first, index_t last,
+            double* const* out, int /*worker*/) const override {
+    const index_t* chosen = static_cast<const NumberedColumns<double>&>(columns).rows();
+    const index_t width = last - first;
+    AlignedBuffer<double> values(n * width, "values of a kernel function");
+    fill_(rows, n, chosen + first, width, values.data());
+    for (index_t k = 0; k < n; ++k) {
+      const double* from = values.data() + k * width;
+      for (index_t c = 0; c < width; ++c) {
+        if (std::isfinite(from[c])) continue;
+        throw std::invalid_argument("the kernel of rows " + std::to_string(rows[k]) + " and " +
+                                    std::to_string(chosen[first + c]) + " is " + std::to_string(from[c]));
+      }
+      std::copy_n(from, width, out[k]);
+      finish_panel(out[k], width);
+    }
+  }
+  bool is_serial() const override { return true; }
+
+ private:
+  index_t n_rows_;
+  KernelFunction fill_;
+};
+
+// Scores against columns that `pack_block` makes of x, some at a time.
+template <class T, class PackBlock>
+void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index_t n_x, Isa isa, Team& team,
+                      double* out, PackBlock&& pack_block) {
+  constexpr index_t kRowsAtOnce = 16;
+  const index_t columns_at_once = kernel.is_serial() ? 16 * kKernelPanel : 4 * kKernelPanel;
+  const auto& loops = detail::svm_kernels(isa).of<T>();
+  struct Scratch {
+    AlignedBuffer<T> values;
+    AlignedBuffer<double> sums;
+    AlignedBuffer<double> factors;
+  };
+  std::vector<Scratch> scratch(static_cast<std::size_t>(team.n_threads()));
+  const int max_workers = kernel.is_serial() || n_x * models.n_support < 20'000 ? 1 : team.n_threads();
+  team.for_each(count_blocks(n_x, columns_at_once), max_workers, [&](index_t block, int worker) {
+    Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+    if (mine.values.empty()) {
+      mine.values = AlignedBuffer<T>(kRowsAtOnce * columns_at_once, "kernel values of a block");
+      mine.sums = AlignedBuffer<double>(models.n_models * columns_at_once, "scores of a block");
+      mine.factors = AlignedBuffer<double>(models.n_models * kRowsAtOnce, "factors of a block");
+    }
+    const index_t start = block * columns_at_once;
+    const index_t n_now = std::min(columns_at_once, n_x - start);
+    const auto columns = pack_block(start, n_now);
+    for (index_t m = 0; m < models.n_models; ++m) {
+      std::fill_n(mine.sums.data() + m * columns_at_once, n_now, models.intercepts[m]);
+    }
+    T* rows[kRowsAtOnce];
+    const T* read[kRowsAtOnce];
+    for (index_t r = 0; r < kRowsAtOnce; ++r) read[r] = rows[r] = mine.values.data() + r * columns_at_once;
+    for (index_t s = 0; s < models.n_support; s += kRowsAtOnce) {
+      if (s % (16 * kRowsAtOnce) == 0) team.poll();
+      const index_t n_rows = std::min(kRowsAtOnce, models.n_support - s);
+      kernel.fill(models.support + s, n_rows, *columns, 0, n_now, rows, worker);
+      for (index_t m = 0; m < models.n_models; ++m) {
+        for (index_t r = 0; r < n_rows; ++r) mine.factors[r] = models.coefs[(s + r) * models.n_models + m];
+        loops.add_rows(mine.sums.data() + m * columns_at_once, read, mine.factors.data(), n_rows, n_now);
+      }
+    }
+    for (index_t m = 0; m < models.n_models; ++m) {
+      for (index_t c = 0; c < n_now; ++c) out[(start + c) * models.n_models + m] = mine.sums[m * columns_at_once + c];
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelParams& params, Isa isa,
+                                       int /*n_workers*/) {
+  return std::make_unique<detail::DenseKernel<T>>(view, params, isa);
+}
+
+template <class T>
+std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers) {
+  return std::make_unique<detail::SparseKernel<T>>(view, params, isa, n_workers);
+}
+
+template <class T>
+std::unique_ptr<Kernel<T>> make_precomputed_kernel(const DenseView<T>& view) {
+  return std::make_unique<PrecomputedKernel<T>>(view);
+}
+
+std::unique_ptr<Kernel<double>> make_function_kernel(index_t n_rows, KernelFunction fill) {
+  return std::make_unique<FunctionKernel>(n_rows, std::move(fill));
+}
+
+template <class T>
+void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Isa isa,
+                   Team& team, double* out) {
+  scores_of_blocks(kernel, models, n_x, isa, team, out,
+                   [&](index_t start, index_t n) { return kernel.pack(x + start, n, team); });
+}
+
+template <class T>
+void kernel_scores(const DenseView<T>& support_view, const DenseView<T>& x, const KernelParams& params,
+                   const KernelModels& models, Isa isa, Team& team, double* out) {
+  const detail::DenseKernel<T> kernel(support_view, params, isa);
+  scores_of_blocks(kernel, models, x.n_rows, isa, team, out, [&](index_t start, index_t n) {
+    return kernel.pack(DenseView<T>{x.row(start), n, x.n_cols}, nullptr, n, team);
+  });
+}
+
+template <class T>
+void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const KernelParams& params,
+                   const KernelModels& models, Isa isa, Team& team, double* out) {
+  const detail::SparseKernel<T> kernel(support_view, params, isa, team.n_threads());
+  scores_of_blocks(kernel, models, x.n_rows, isa, team, out, [&](index_t start, index_t n) {
+    return kernel.pack(CsrView<T>{x.values, x.columns, x.row_start + start, n, x.n_cols}, nullptr, n);
+  });
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type
+#define FASTPU_INSTANTIATE(T)                                                                                          \
+  template std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>&, const KernelParams&, Isa, int);                 \
+  template std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>&, const KernelParams&, Isa, int);                   \
+  template std::unique_ptr<Kernel<T>> make_precomputed_kernel(const DenseView<T>&);                                    \
+  template void kernel_scores(const Kernel<T>&, const KernelModels&, const index_t*, index_t, Isa, Team&, double*);    \
+  template void kernel_scores(const DenseView<T>&, const DenseView<T>&, const KernelParams&, const KernelModels&, Isa, \
+                              Team&, double*);                                                                         \
+  template void kernel_scores(const CsrView<T>&, const CsrView<T>&, const KernelParams&, const KernelModels&, Isa,     \
+                              Team&, double*);
+FASTPU_INSTANTIATE(float)
+FASTPU_INSTANTIATE(double)
+#undef FASTPU_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
+
+}  // namespace fastpu

@@ -1,0 +1,122 @@
+// The kinds of kernels behind make_kernel and the scores, and what they share.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/kernels/kernel.hpp"
+#include "kernels/svm_kernels.hpp"
+
+namespace fastpu::detail {
+
+inline index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+// Kernel values from x'z (or |x - z|^2, for rbf), in place; whole panels.
+template <class T>
+void transform(const KernelParams& params, const TypedKernels<T>& loops, T* values, index_t n) {
+  switch (params.kind) {
+    case KernelKind::linear:
+      return;
+    case KernelKind::rbf:
+      loops.exp_of(values, n, params.gamma);
+      return;
+    case KernelKind::poly:
+      loops.power_of(values, n, params.gamma, params.coef0, params.degree);
+      return;
+    case KernelKind::sigmoid:
+      for (index_t i = 0; i < n; ++i) {
+        values[i] = static_cast<T>(std::tanh(params.gamma * static_cast<double>(values[i]) + params.coef0));
+      }
+      return;
+  }
+}
+
+// Columns feature by feature within panels of so many of them; the last panel is filled up with zeros.
+template <class T>
+class DenseColumns final : public KernelColumns<T> {
+ public:
+  // Rows `rows` of the view, or all of them if that is null.
+  DenseColumns(const DenseView<T>& view, const index_t* rows, index_t n, index_t panel_width, Team& team);
+
+  index_t size() const override { return size_; }
+  const T* panel(index_t column) const { return packed_.data() + column * n_features_; }
+
+ private:
+  index_t size_;
+  index_t n_features_;
+  AlignedBuffer<T> packed_;
+};
+
+template <class T>
+class DenseKernel final : public Kernel<T> {
+ public:
+  DenseKernel(const DenseView<T>& view, const KernelParams& params, Isa isa)
+      : view_(view), params_(params), loops_(svm_kernels(isa).of<T>()) {}
+
+  index_t n_rows() const override { return view_.n_rows; }
+  double diagonal(index_t row) const override;
+  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
+    return pack(view_, rows, n, team);
+  }
+  std::unique_ptr<KernelColumns<T>> pack(const DenseView<T>& view, const index_t* rows, index_t n, Team& team) const {
+    return std::make_unique<DenseColumns<T>>(view, rows, n, loops_.panel_width, team);
+  }
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
+            int worker) const override;
+
+ private:
+  DenseView<T> view_;
+  KernelParams params_;
+  const TypedKernels<T>& loops_;
+};
+
+template <class T>
+class SparseColumns final : public KernelColumns<T> {
+ public:
+  SparseColumns(const CsrView<T>& view, const index_t* rows, index_t n);
+
+  index_t size() const override { return static_cast<index_t>(rows_.size()); }
+  const CsrView<T>& view() const { return view_; }
+  index_t row(index_t column) const { return rows_[static_cast<std::size_t>(column)]; }
+  double squared_norm(index_t column) const { return squared_norms_[static_cast<std::size_t>(column)]; }
+
+ private:
+  CsrView<T> view_;
+  std::vector<index_t> rows_;
+  std::vector<double> squared_norms_;
+};
+
+template <class T>
+class SparseKernel final : public Kernel<T> {
+ public:
+  SparseKernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers);
+
+  index_t n_rows() const override { return view_.n_rows; }
+  double diagonal(index_t row) const override;
+  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override;
+  std::unique_ptr<KernelColumns<T>> pack(const CsrView<T>& view, const index_t* rows, index_t n) const {
+    return std::make_unique<SparseColumns<T>>(view, rows, n);
+  }
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
+            int worker) const override;
+
+ private:
+  // Up to eight rows side by side, feature by feature: entry (f, l) of row l at f * 8 + l, and nothing but zeros
+  // between two calls. In T, so that more of it stays in cache; products are summed in double.
+  struct Scratch {
+    AlignedBuffer<T> work;
+    AlignedBuffer<double> sums;
+  };
+
+  void to_distances(const index_t* rows, index_t n, const SparseColumns<T>& columns, index_t first, index_t last,
+                    const T* work, double* sums) const;
+
+  CsrView<T> view_;
+  KernelParams params_;
+  const TypedKernels<T>& loops_;
+  mutable std::vector<Scratch> scratch_;  // one per worker
+};
+
+}  // namespace fastpu::detail

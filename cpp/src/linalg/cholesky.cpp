@@ -1,0 +1,89 @@
+#include "linalg/cholesky.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "linalg/row_kernels.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+// In place of a pivot that rounding has left nothing of.
+constexpr double kHuge = 1e100;
+
+}  // namespace
+
+Cholesky::Cholesky(index_t n, Isa isa, const char* what_for)
+    : n_(n),
+      stride_((n + kPanelWidth - 1) / kPanelWidth * kPanelWidth),
+      isa_(isa),
+      matrix_(AlignedBuffer<double>::zeros(stride_ * stride_, what_for)),
+      scale_(make_vector<double>(n, what_for)),
+      inverse_(make_vector<double>(n, what_for)) {}
+
+index_t Cholesky::factor() {
+  double* a = matrix_.data();
+  for (index_t i = 0; i < n_; ++i) {
+    const double diagonal = a[i * stride_ + i];
+    scale_[static_cast<std::size_t>(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1.0;
+  }
+  for (index_t i = 0; i < n_; ++i) {
+    const double scale = scale_[static_cast<std::size_t>(i)];
+    for (index_t j = i; j < n_; ++j) a[i * stride_ + j] *= scale * scale_[static_cast<std::size_t>(j)];
+  }
+  // Less than rounding may leave of a pivot that is 1 to begin with; more would throw away what counts.
+  const double least = 1e-18 * static_cast<double>(n_);
+  index_t n_left_out = 0;
+  constexpr index_t kPivots = 8;
+  const RowKernels& kernels = row_kernels(isa_);
+  for (index_t first = 0; first < n_; first += kPivots) {
+    const index_t last = std::min(first + kPivots, n_);
+    for (index_t k = first; k < last; ++k) {
+      double* row = a + k * stride_;
+      for (index_t pivot = first; pivot < k; ++pivot) {
+        const double* from = a + pivot * stride_;
+        const double factor = from[k];
+        for (index_t j = k; j < n_; ++j) row[j] -= factor * from[j];
+      }
+      if (!(row[k] > least)) {
+        std::fill(row + k, row + n_, 0.0);
+        inverse_[static_cast<std::size_t>(k)] = 1 / kHuge;
+        ++n_left_out;
+        continue;
+      }
+      const double inverse = 1 / std::sqrt(row[k]);
+      inverse_[static_cast<std::size_t>(k)] = inverse;
+      for (index_t j = k + 1; j < n_; ++j) row[j] *= inverse;
+    }
+    if (last < n_) kernels.eliminate(a, stride_, n_, first, last - first);
+  }
+  return n_left_out;
+}
+
+void Cholesky::solve(double* x) const {
+  const double* u = matrix_.data();
+  for (index_t i = 0; i < n_; ++i) x[i] *= scale_[static_cast<std::size_t>(i)];
+  for (index_t i = 0; i < n_; ++i) {  // U'
+    const double* row = u + i * stride_;
+    const double value = x[i] * inverse_[static_cast<std::size_t>(i)];
+    x[i] = value;
+    for (index_t j = i + 1; j < n_; ++j) x[j] -= value * row[j];
+  }
+  for (index_t i = n_ - 1; i >= 0; --i) {  // U
+    const double* row = u + i * stride_;
+    double lanes[kPanelWidth] = {};
+    index_t j = i + 1;
+    for (; j + kPanelWidth <= n_; j += kPanelWidth) {
+      for (index_t l = 0; l < kPanelWidth; ++l) lanes[l] += row[j + l] * x[j + l];
+    }
+    double sum = 0;
+    for (; j < n_; ++j) sum += row[j] * x[j];
+    for (const double lane : lanes) sum += lane;
+    x[i] = (x[i] - sum) * inverse_[static_cast<std::size_t>(i)];
+  }
+  for (index_t i = 0; i < n_; ++i) x[i] *= scale_[static_cast<std::size_t>(i)];
+}
+
+}  // namespace fastpu::detail

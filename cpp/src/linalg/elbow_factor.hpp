@@ -1,0 +1,82 @@
+// The system of the rows on the margin, factored, while rows come and go:
+//
+//     K u + mu 1 = b,   1'u = total        K: kernel values of the rows, positive semidefinite
+//
+// through the Cholesky factor U'U of K + shift 11'. The shift changes mu alone, and makes the matrix positive definite
+// exactly where K is so on the vectors whose sum is 0: no row has to serve as a reference.
+//
+// Where K is the products of rows x with few features, U is made from the rows (x, sqrt(shift)) themselves, together
+// with the orthonormal vectors q that are the other factor, and X'u is found from these. Products of features of unlike
+// scale s lose s^2 in precision, and their sums X'u cancel; vectors lose s, and combinations of the q nothing.
+#pragma once
+
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/types.hpp"
+#include "linalg/path_kernels.hpp"
+
+namespace fastpu::detail {
+
+class ElbowFactor {
+ public:
+  // shift > 0 is a value of the size of K's diagonal. With n_features >= 0 rows are added by add_features() alone.
+  ElbowFactor(double shift, Isa isa, index_t n_features = -1)
+      : shift_(shift), loops_(&path_kernels(isa)), n_features_(n_features) {}
+
+  index_t size() const { return size_; }
+  void clear();
+
+  // Adds a row with its label, given its kernel values with the rows that are there, in their order, and with itself.
+  // A row that depends on those (up to rounding), or has no finite values, is not added. Returns the pivot relative to
+  // the diagonal: what of the row is independent of them. O(m^2).
+  double add(const double* column, double diagonal, double label);
+  // The same given the row's features, and those of the first row that is there, if any: their difference is what
+  // counts. Returns the distance from the rows that are there, relative to that from the first. O(m d).
+  double add_features(const double* x, const double* first, double label);
+  // Of NaN as well, which kernel values that overflow give: whoever counts the rows must not count such a one.
+  static bool is_dependent(double pivot) { return !(pivot > kLeastPivot); }
+
+  // Removes the k-th row; those behind move up. O((m - k)^2).
+  void remove(index_t k);
+
+  // Solves for b = -label and total 0. O(m^2). With features, `weights` is X'u.
+  void solve_labels(double* u, double& mu, double* weights = nullptr) const;
+  // Solves for any b.
+  void solve(const double* b, double total, double* u, double& mu, double* weights = nullptr) const;
+  // Minimises |X'u - weights|^2 + shift (1'u - total)^2, of rows given by their features.
+  void fit(const double* weights, double total, double* u) const;
+  // The combination u of the rows, with sum 1, that the row is which add() has just found to depend on them.
+  void express_last(double* u) const;
+
+ private:
+  static constexpr double kLeastPivot = 1e-14;
+  static constexpr double kLeastDistance = 1e-13;
+
+  index_t width() const { return n_features_ + 1; }
+  const double* vector(index_t k) const { return vectors_.data() + k * width(); }
+  void append(double root, double one, double label);
+  void combine(const double* factors, double* weights) const;
+
+  // U_kk, U_k,k+1, ...
+  double* row(index_t k) { return values_.data() + k * capacity_ - k * (k - 1) / 2; }
+  const double* row(index_t k) const { return values_.data() + k * capacity_ - k * (k - 1) / 2; }
+  void reserve(index_t n);
+  void forward(double* x) const;
+  void backward(double* x) const;
+
+  double shift_;
+  const PathKernels* loops_;
+  index_t size_ = 0;
+  index_t capacity_ = 0;
+  AlignedBuffer<double> values_;
+  std::vector<double> inverse_;  // of U's diagonal
+  std::vector<double> ones_;     // U'^-1 1
+  std::vector<double> labels_;   // U'^-1 label
+  std::vector<double> work_;
+  index_t n_features_;
+  std::vector<double> vectors_;  // q of each row, one after the other
+  std::vector<double> rest_;     // of a row that is added or removed
+};
+
+}  // namespace fastpu::detail

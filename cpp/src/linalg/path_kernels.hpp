@@ -1,0 +1,52 @@
+// The loops of the SVM path, compiled once per instruction-set level. Sums have eight lanes whatever the width of a
+// vector, so all levels give the same bits.
+#pragma once
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+// Rows whose slack is followed: those off the margin. side is +1 outside it, -1 inside and 0 on it; weight = side y.
+struct PathSlacks {
+  index_t n;
+  const double* score;  // h
+  const double* weight;
+  const double* side;
+};
+
+struct PathStep {
+  double step;  // infinite if no row comes nearer
+  index_t row;  // -1 then; of equal ones the first
+};
+
+struct PathKernels {
+  double (*dot)(const double* a, const double* b, index_t n);
+  // y += factor x
+  void (*add)(double* y, double factor, const double* x, index_t n);
+  // a[c] += sum_k in_a[k] rows[k][c] and b[c] += sum_k in_b[k] rows[k][c], k in order
+  void (*add_two)(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b,
+                  index_t n_rows, index_t n);
+  // out, first = c first + s second, c second - s first; out may be any of the two's own memory at or before them
+  void (*rotate)(double* first, const double* second, double* out, double c, double s, index_t n);
+  // The least step at which a row reaches the margin: distance p = weight (h + a0) - side lam, at the speed
+  // q = weight (v + d0) + side, where q < 0: max(p, 0) / -q.
+  PathStep (*nearest)(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam);
+  // Lists the rows with side != 0 and p <= limit, at most `most` of them; returns how many.
+  index_t (*list_near)(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows, index_t most);
+};
+
+const PathKernels& path_kernels(Isa isa);
+
+// The tables behind path_kernels.
+namespace baseline {
+extern const PathKernels kPathKernels;
+}
+namespace avx2 {
+extern const PathKernels kPathKernels;
+}
+namespace avx512 {
+extern const PathKernels kPathKernels;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,86 @@
+// The hot loops of methods that stream the rows of X: products with a vector, weighted sums of rows and their weighted
+// Gram matrix. Compiled once per instruction-set level; every sum has one order, so all levels give the same bits.
+//
+// Those of a pass work on blocks of rows that have been packed: centred and widened to double, with a column of
+// ones after the last, in panels of eight columns: element (i, f) at (f / 8) * panel_stride(n) + i * 8 + f % 8.
+#pragma once
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+inline constexpr index_t kPanelWidth = 8;
+// Rows of a block are a multiple of this; what is missing is zero.
+inline constexpr index_t kRowLane = 8;
+// The most sums of a pass.
+inline constexpr int kMostSums = 3;
+
+// A little more than the rows need, so that panels do not all begin at the same place of a cache.
+constexpr index_t panel_stride(index_t block_rows) { return (block_rows + 1) * kPanelWidth; }
+
+// Where packed rows are. n_rows is a multiple of kRowLane, at most the block_rows that gave the stride.
+struct PackedRows {
+  const double* data = nullptr;
+  index_t n_rows = 0;
+  index_t stride = 0;
+  index_t n_panels = 0;
+};
+
+// What iadmm.hpp does with each row of a block, given its product x_i'b: lambda is brought up to date, weights are y
+// lambda and y z.
+struct AdmmRows {
+  index_t n;
+  const double* products;
+  const double* labels;
+  const double* costs;
+  const double* slopes;  // c s; null: the loss is not wanted
+  double* lambda;
+  double* lambda_weights;
+  double* z_weights;
+};
+
+struct AdmmSums {
+  double primal = 0;   // |r|^2
+  double margins = 0;  // |A b|^2
+  double z = 0;        // |z|^2
+  double loss = 0;
+};
+
+struct RowKernels {
+  // panels of rows[i] - centre: n_features values and a one in each row. Values beyond a row are looked at, but none
+  // from `end` on.
+  void (*pack_f32)(const float* const* rows, index_t n, index_t n_features, const float* end, const double* centre,
+                   double* out, index_t stride);
+  void (*pack_f64)(const double* const* rows, index_t n, index_t n_features, const double* end, const double* centre,
+                   double* out, index_t stride);
+  // out = the same rows, times scale[i]
+  void (*rescale)(const PackedRows& x, const double* scale, double* out);
+  // products[i] = x_i'w
+  void (*products)(const PackedRows& x, const double* w, double* products);
+  // sums[s][f] += sum_i weights[s][i] x_if, 1 <= n_sums <= kMostSums
+  void (*sums)(const PackedRows& x, const double* const* weights, int n_sums, double* const* sums);
+  // gram[f][g] += sum_i x_if x_ig where g / 8 >= f / 8
+  void (*gram)(const PackedRows& x, double* gram, index_t gram_stride);
+  // Adds to the sums, eight lanes of each.
+  void (*admm)(const AdmmRows& rows, double rho, AdmmSums& sums);
+  // What is left of a symmetric matrix when pivot rows first, first + 1, ... of its Cholesky factor are known:
+  // matrix[i][j] -= sum_k matrix[k][i] matrix[k][j] for i, j >= first + n_pivots, j / 8 >= i / 8; stride is a multiple
+  // of 8, and columns up to it are computed
+  void (*eliminate)(double* matrix, index_t stride, index_t n, index_t first, index_t n_pivots);
+};
+
+const RowKernels& row_kernels(Isa isa);
+
+// The tables behind row_kernels.
+namespace baseline {
+extern const RowKernels kRowKernels;
+}
+namespace avx2 {
+extern const RowKernels kRowKernels;
+}
+namespace avx512 {
+extern const RowKernels kRowKernels;
+}
+
+}  // namespace fastpu::detail

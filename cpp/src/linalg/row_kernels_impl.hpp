@@ -1,0 +1,316 @@
+// Bodies of the kernels; included by one source per instruction-set level, which defines FASTPU_LEVEL as the name of
+// the level's namespace. Everything here has internal linkage but the table, or a linker could hand the code of a
+// high level to a processor of a low one. For the same reason no function of the C++ library is called.
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "common/compiler_hints.hpp"
+#include "common/vector_lanes.hpp"
+#include "linalg/row_kernels.hpp"
+
+namespace fastpu::detail::FASTPU_LEVEL {
+
+namespace {
+
+using Doubles = Vec<double>;
+constexpr int kDoubles = kLanes<double>;
+// Vectors that make up a row of a panel.
+constexpr int kVectors = static_cast<int>(kPanelWidth) / kDoubles;
+
+template <class T>
+inline Doubles load_doubles(const T* from) {
+  if constexpr (std::is_same_v<T, double>) {
+    return load<Doubles>(from);
+  } else {
+    return convert<Doubles>(load<Vec<T, kDoubles>>(from));
+  }
+}
+
+// Offsets of row i of a panel, vector v of it.
+inline index_t at(index_t i, int v) { return i * kPanelWidth + v * static_cast<index_t>(kDoubles); }
+
+// The one and what is beyond it, in place of lanes from n_last on.
+inline Doubles with_one(Doubles x, Doubles lanes, double n_last) {
+  const Doubles last = splat<Doubles>(n_last);
+  const Doubles end = where_less(lanes, last + splat<Doubles>(1.0), splat<Doubles>(1.0), Doubles{});
+  return where_less(lanes, last, x, end);
+}
+
+template <class T>
+void pack(const T* const* rows, index_t n, index_t n_features, const T* end, const double* centre, double* out,
+          index_t stride) {
+  const index_t n_whole = n_features / kPanelWidth;
+  const index_t n_last = n_features % kPanelWidth;
+  Doubles lanes[static_cast<unsigned>(kVectors)];
+  for (int v = 0; v < kVectors; ++v) {
+    for (int l = 0; l < kDoubles; ++l) lanes[v][l] = v * kDoubles + l;
+  }
+  T copied[kPanelWidth] = {};
+  for (index_t i = 0; i < n; ++i) {
+    const T* row = rows[i];
+    double* to = out + i * kPanelWidth;
+    for (index_t panel = 0; panel < n_whole; ++panel, to += stride) {
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        store(to + at(0, v), load_doubles(row + at(panel, v)) - load<Doubles>(centre + at(panel, v)));
+      }
+    }
+    const T* rest = row + n_whole * kPanelWidth;
+    if (end - rest < kPanelWidth) {
+      for (index_t l = 0; l < n_last; ++l) copied[l] = rest[l];
+      rest = copied;
+    }
+    FASTPU_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Doubles centred = load_doubles(rest + at(0, v)) - load<Doubles>(centre + at(n_whole, v));
+      store(to + at(0, v), with_one(centred, lanes[v], static_cast<double>(n_last)));
+    }
+  }
+  for (index_t i = n; i % kRowLane != 0; ++i) {
+    for (index_t panel = 0; panel <= n_whole; ++panel) {
+      for (int v = 0; v < kVectors; ++v) store(out + panel * stride + at(i, v), Doubles{});
+    }
+  }
+}
+
+void rescale(const PackedRows& x, const double* scale, double* FASTPU_RESTRICT out) {
+  for (index_t panel = 0; panel < x.n_panels; ++panel) {
+    const double* from = x.data + panel * x.stride;
+    double* to = out + panel * x.stride;
+    for (index_t i = 0; i < x.n_rows; ++i) {
+      const Doubles factor = splat<Doubles>(scale[i]);
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) store(to + at(i, v), load<Doubles>(from + at(i, v)) * factor);
+    }
+  }
+}
+
+// Eight lanes for each row, whatever the width of a vector, and added up in one order.
+void products(const PackedRows& x, const double* FASTPU_RESTRICT w, double* FASTPU_RESTRICT out) {
+  constexpr int kRows = kDoubles;  // at once: eight sums in registers
+  for (index_t i = 0; i < x.n_rows; i += kRows) {
+    Doubles sums[static_cast<unsigned>(kRows)][static_cast<unsigned>(kVectors)] = {};
+    for (index_t panel = 0; panel < x.n_panels; ++panel) {
+      const double* from = x.data + panel * x.stride + i * kPanelWidth;
+      Doubles factor[static_cast<unsigned>(kVectors)];
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) factor[v] = load<Doubles>(w + at(panel, v));
+      FASTPU_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        FASTPU_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          sums[r][v] = sums[r][v] + load<Doubles>(from + at(r, v)) * factor[v];
+        }
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      double lanes[kPanelWidth];
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) store(lanes + at(0, v), sums[r][v]);
+      out[i + r] = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+    }
+  }
+}
+
+template <int kSums, int kPanels>
+inline void sums_of_panels(const PackedRows& x, index_t first, const double* const* weights, double* const* sums) {
+  Doubles total[static_cast<unsigned>(kSums)][static_cast<unsigned>(kPanels)][static_cast<unsigned>(kVectors)];
+  FASTPU_UNROLL
+  for (int s = 0; s < kSums; ++s) {
+    FASTPU_UNROLL
+    for (int p = 0; p < kPanels; ++p) {
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        total[s][p][v] = load<Doubles>(sums[s] + at(first + p, v));
+      }
+    }
+  }
+  const double* from = x.data + first * x.stride;
+  for (index_t i = 0; i < x.n_rows; ++i) {
+    FASTPU_UNROLL
+    for (int p = 0; p < kPanels; ++p) {
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Doubles value = load<Doubles>(from + p * x.stride + at(i, v));
+        FASTPU_UNROLL
+        for (int s = 0; s < kSums; ++s) total[s][p][v] = total[s][p][v] + splat<Doubles>(weights[s][i]) * value;
+      }
+    }
+  }
+  FASTPU_UNROLL
+  for (int s = 0; s < kSums; ++s) {
+    FASTPU_UNROLL
+    for (int p = 0; p < kPanels; ++p) {
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        store(sums[s] + at(first + p, v), total[s][p][v]);
+      }
+    }
+  }
+}
+
+template <int kSums>
+void sums_of(const PackedRows& x, const double* const* weights, double* const* sums) {
+  constexpr int kPanels = kDoubles == 8 ? 4 : kDoubles == 4 ? 2 : 1;  // at once, for as many registers as there are
+  index_t panel = 0;
+  for (; panel + kPanels <= x.n_panels; panel += kPanels) sums_of_panels<kSums, kPanels>(x, panel, weights, sums);
+  for (; panel < x.n_panels; ++panel) sums_of_panels<kSums, 1>(x, panel, weights, sums);
+}
+
+void sums(const PackedRows& x, const double* const* weights, int n_sums, double* const* out) {
+  if (n_sums == 1) sums_of<1>(x, weights, out);
+  if (n_sums == 2) sums_of<2>(x, weights, out);
+  if (n_sums == 3) sums_of<3>(x, weights, out);
+}
+
+// Some columns of a panel against one or two others: as many sums as fit in registers.
+template <int kColumns, int kRights>
+inline void gram_tile(const PackedRows& x, const double* a, const double* b, double* out, index_t gram_stride) {
+  constexpr int kSums = kRights * kVectors;
+  Doubles total[static_cast<unsigned>(kColumns)][static_cast<unsigned>(kSums)];
+  const auto each_sum = [&](auto&& visit) {
+    FASTPU_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      FASTPU_UNROLL
+      for (int r = 0; r < kRights; ++r) {
+        FASTPU_UNROLL
+        for (int v = 0; v < kVectors; ++v) visit(total[c][r * kVectors + v], out + c * gram_stride + at(r, v));
+      }
+    }
+  };
+  each_sum([](Doubles& sum, const double* from) { sum = load<Doubles>(from); });
+  for (index_t i = 0; i < x.n_rows; ++i) {
+    Doubles value[static_cast<unsigned>(kSums)];
+    FASTPU_UNROLL
+    for (int r = 0; r < kRights; ++r) {
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) value[r * kVectors + v] = load<Doubles>(b + r * x.stride + at(i, v));
+    }
+    FASTPU_UNROLL
+    for (int c = 0; c < kColumns; ++c) {
+      const Doubles factor = splat<Doubles>(a[i * kPanelWidth + c]);
+      FASTPU_UNROLL
+      for (int s = 0; s < kSums; ++s) total[c][s] = total[c][s] + factor * value[s];
+    }
+  }
+  each_sum([](const Doubles& sum, double* to) { store(to, sum); });
+}
+
+void gram(const PackedRows& x, double* out, index_t gram_stride) {
+  constexpr int kColumns = 8 / kVectors;
+  constexpr int kRights = kVectors == 1 ? 2 : 1;  // at once
+  for (index_t left = 0; left < x.n_panels; ++left) {
+    for (index_t first = 0; first < kPanelWidth; first += kColumns) {
+      const double* a = x.data + left * x.stride + first;
+      double* to = out + (left * kPanelWidth + first) * gram_stride;
+      index_t right = left;
+      for (; right + kRights <= x.n_panels; right += kRights) {
+        gram_tile<kColumns, kRights>(x, a, x.data + right * x.stride, to + right * kPanelWidth, gram_stride);
+      }
+      for (; right < x.n_panels; ++right) {
+        gram_tile<kColumns, 1>(x, a, x.data + right * x.stride, to + right * kPanelWidth, gram_stride);
+      }
+    }
+  }
+}
+
+// One vector or, for the last rows of a block, one number. V is either.
+template <class V>
+struct AdmmStep {
+  V primal, margins, z, loss;
+};
+
+inline double smaller(double a, double b) { return a < b ? a : b; }
+inline double larger(double a, double b) { return a > b ? a : b; }
+inline Doubles smaller(Doubles a, Doubles b) { return less_of(a, b); }
+inline Doubles larger(Doubles a, Doubles b) { return more_of(a, b); }
+
+template <class V, class Load, class Store>
+inline AdmmStep<V> admm_step(const AdmmRows& rows, index_t k, V one, V rho, V per_rho, Load load_at, Store store_at) {
+  const V zero = one - one;
+  const V label = load_at(rows.labels + k);
+  const V cost = load_at(rows.costs + k);
+  const V lambda = load_at(rows.lambda + k);
+  const V margin = label * load_at(rows.products + k);
+  const V q = rho * (one - margin) - lambda;
+  const V next = zero - smaller(larger(q, zero), cost);
+  const V z = (q + next) * per_rho;
+  const V r = (next - lambda) * per_rho;
+  store_at(rows.lambda + k, next);
+  store_at(rows.lambda_weights + k, label * next);
+  store_at(rows.z_weights + k, label * z);
+  V loss = zero;
+  if (rows.slopes != nullptr) loss = cost * larger(one - margin, zero) + load_at(rows.slopes + k) * margin;
+  return {r * r, margin * margin, z * z, loss};
+}
+
+void admm(const AdmmRows& rows, double rho, AdmmSums& sums) {
+  const double per_rho = 1 / rho;
+  const Doubles one = splat<Doubles>(1.0);
+  const Doubles rhos = splat<Doubles>(rho);
+  const Doubles per_rhos = splat<Doubles>(per_rho);
+  Doubles lanes[4][static_cast<unsigned>(kVectors)] = {};
+  index_t k = 0;
+  for (; k + kPanelWidth <= rows.n; k += kPanelWidth) {
+    FASTPU_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const auto step = admm_step<Doubles>(
+          rows, k + at(0, v), one, rhos, per_rhos, [](const double* from) { return load<Doubles>(from); },
+          [](double* to, Doubles value) { store(to, value); });
+      lanes[0][v] = lanes[0][v] + step.primal;
+      lanes[1][v] = lanes[1][v] + step.margins;
+      lanes[2][v] = lanes[2][v] + step.z;
+      lanes[3][v] = lanes[3][v] + step.loss;
+    }
+  }
+  double all[4][kPanelWidth];
+  for (int s = 0; s < 4; ++s) {
+    for (int v = 0; v < kVectors; ++v) store(all[s] + at(0, v), lanes[s][v]);
+  }
+  for (; k < rows.n; ++k) {
+    const auto step = admm_step<double>(
+        rows, k, 1.0, rho, per_rho, [](const double* from) { return *from; },
+        [](double* to, double value) { *to = value; });
+    all[0][k % kPanelWidth] += step.primal;
+    all[1][k % kPanelWidth] += step.margins;
+    all[2][k % kPanelWidth] += step.z;
+    all[3][k % kPanelWidth] += step.loss;
+  }
+  for (int l = 0; l < kPanelWidth; ++l) {
+    sums.primal += all[0][l];
+    sums.margins += all[1][l];
+    sums.z += all[2][l];
+    sums.loss += all[3][l];
+  }
+}
+
+template <int kPivots>
+inline void eliminate_with(double* matrix, index_t stride, index_t i, index_t pivot) {
+  Doubles factor[static_cast<unsigned>(kPivots)];
+  FASTPU_UNROLL
+  for (int k = 0; k < kPivots; ++k) factor[k] = splat<Doubles>(matrix[(pivot + k) * stride + i]);
+  for (index_t j = i / kPanelWidth * kPanelWidth; j < stride; j += kDoubles) {
+    Doubles value = load<Doubles>(matrix + i * stride + j);
+    FASTPU_UNROLL
+    for (int k = 0; k < kPivots; ++k) value = value - factor[k] * load<Doubles>(matrix + (pivot + k) * stride + j);
+    store(matrix + i * stride + j, value);
+  }
+}
+
+void eliminate(double* matrix, index_t stride, index_t n, index_t first, index_t n_pivots) {
+  for (index_t i = first + n_pivots; i < n; ++i) {
+    index_t k = 0;
+    for (; k + 4 <= n_pivots; k += 4) eliminate_with<4>(matrix, stride, i, first + k);
+    for (; k < n_pivots; ++k) eliminate_with<1>(matrix, stride, i, first + k);
+  }
+}
+
+}  // namespace
+
+// Each level's source includes this file once.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
+extern const RowKernels kRowKernels = {pack<float>, pack<double>, rescale, products, sums, gram, admm, eliminate};
+
+}  // namespace fastpu::detail::FASTPU_LEVEL

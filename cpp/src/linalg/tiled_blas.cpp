@@ -1,0 +1,218 @@
+#include "fastpu/linalg/tiled_blas.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "fastpu/common/aligned_buffer.hpp"
+
+namespace fastpu {
+namespace {
+
+constexpr index_t kTile = 192;
+constexpr index_t kPivotPanel = 64;  // columns that are read once more for each of them
+// Rows of a thin matrix are summed in at most so many groups, each by one thread.
+constexpr index_t kGroups = 32;
+constexpr index_t kLeastRows = 1024;  // of a group
+// Multiplications that are worth waking a thread for.
+constexpr double kWorthIt = 2e6;
+
+// The most workers of a loop over so many multiplications, a x b x c.
+int workers(index_t a, index_t b, index_t c) {
+  const bool is_small = static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c) < kWorthIt;
+  return is_small ? 1 : std::numeric_limits<int>::max();
+}
+
+template <class T>
+BlasMatrix<T> part(BlasMatrix<T> a, index_t row, index_t n_rows, index_t col, index_t n_cols) {
+  return {a.data + row * a.stride + col, n_rows, n_cols, a.stride};
+}
+
+// The part of op(A) that the rows [first, first + n) of it are.
+BlasMatrix<const double> op_rows_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
+  return op == Op::none ? part(a, first, n, 0, a.n_cols) : part(a, 0, a.n_rows, first, n);
+}
+BlasMatrix<const double> op_cols_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
+  return op == Op::none ? part(a, 0, a.n_rows, first, n) : part(a, first, n, 0, a.n_cols);
+}
+
+index_t extent(index_t first, index_t end) { return std::min(kTile, end - first); }
+
+// The k-th pair (i, j), j <= i, of a triangle.
+std::pair<index_t, index_t> pair_of(index_t k) {
+  index_t i = 0;
+  while ((i + 1) * (i + 2) / 2 <= k) ++i;
+  return {i, k - i * (i + 1) / 2};
+}
+
+// Rows i and j > i of a symmetric matrix of which the lower triangle is there, and columns.
+void exchange(BlasMatrix<double> a, index_t i, index_t j) {
+  const auto at = [&](index_t row, index_t col) -> double& { return a.data[row * a.stride + col]; };
+  for (index_t k = 0; k < i; ++k) std::swap(at(i, k), at(j, k));
+  for (index_t k = i + 1; k < j; ++k) std::swap(at(k, i), at(j, k));
+  for (index_t k = j + 1; k < a.n_rows; ++k) std::swap(at(k, i), at(k, j));
+  std::swap(at(i, i), at(j, j));
+}
+
+void mirror(BlasMatrix<double> c) {
+  for (index_t i = 0; i < c.n_rows; ++i) {
+    for (index_t j = 0; j < i; ++j) c.data[j * c.stride + i] = c.data[i * c.stride + j];
+  }
+}
+
+}  // namespace
+
+void TiledBlas::product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix<const double> b,
+                        BlasMatrix<double> c) const {
+  const index_t down = count_blocks(c.n_rows, kTile);
+  const index_t across = count_blocks(c.n_cols, kTile);
+  const index_t depth = op_a == Op::none ? a.n_cols : a.n_rows;
+  team_.for_each(down * across, workers(c.n_rows, c.n_cols, depth), [&](index_t block, int) {
+    const index_t i = block / across * kTile;
+    const index_t j = block % across * kTile;
+    const index_t n_rows = extent(i, c.n_rows);
+    const index_t n_cols = extent(j, c.n_cols);
+    blas_.gemm(op_a, op_b, 1.0, op_rows_of(op_a, a, i, n_rows), op_cols_of(op_b, b, j, n_cols), 0.0,
+               part(c, i, n_rows, j, n_cols));
+  });
+}
+
+void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
+  const index_t n_cols = a.n_cols;
+  if (c.n_rows != n_cols || c.n_cols != n_cols) {
+    throw std::invalid_argument("C must have " + std::to_string(n_cols) + " rows and columns");
+  }
+  if (c.stride < n_cols) {
+    throw std::invalid_argument("row stride of C must be >= its " + std::to_string(n_cols) + " columns, got " +
+                                std::to_string(c.stride));
+  }
+  if (n_cols > kTile) {
+    const index_t tiles = count_blocks(n_cols, kTile);
+    team_.for_each(tiles * (tiles + 1) / 2, workers(a.n_rows, n_cols, n_cols), [&](index_t block, int) {
+      const auto [row, col] = pair_of(block);
+      const index_t i = row * kTile;
+      const index_t j = col * kTile;
+      const auto left = part(a, 0, a.n_rows, i, extent(i, n_cols));
+      const auto right = part(a, 0, a.n_rows, j, extent(j, n_cols));
+      const auto to = part(c, i, left.n_cols, j, right.n_cols);
+      if (i == j) {
+        blas_.syrk(Op::transpose, 1.0, left, 0.0, to);
+      } else {
+        blas_.gemm(Op::transpose, Op::none, 1.0, left, right, 0.0, to);
+      }
+    });
+    mirror(c);
+    return;
+  }
+  const index_t rows = std::max(kLeastRows, count_blocks(a.n_rows, kGroups));
+  const index_t groups = std::max<index_t>(count_blocks(a.n_rows, rows), 1);
+  auto sums = AlignedBuffer<double>(groups * n_cols * n_cols, "sums of products");
+  team_.for_each(groups, workers(a.n_rows, n_cols, n_cols), [&](index_t group, int) {
+    const index_t first = group * rows;
+    blas_.syrk(Op::transpose, 1.0, part(a, first, std::max<index_t>(std::min(rows, a.n_rows - first), 0), 0, n_cols),
+               0.0, BlasMatrix<double>(sums.data() + group * n_cols * n_cols, n_cols, n_cols));
+  });
+  for (index_t i = 0; i < n_cols; ++i) {
+    for (index_t j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (index_t group = 0; group < groups; ++group) sum += sums[(group * n_cols + i) * n_cols + j];
+      c.data[i * c.stride + j] = sum;
+    }
+  }
+  mirror(c);
+}
+
+// What is left of the lower triangle beyond `end` when columns [first, end) of the factor are known there.
+void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
+  const index_t n = a.n_rows;
+  const index_t tiles = count_blocks(n - end, kTile);
+  team_.for_each(tiles * (tiles + 1) / 2, workers(n - end, n - end, end - first), [&](index_t block, int) {
+    const auto [row, col] = pair_of(block);
+    const index_t i = end + row * kTile;
+    const index_t j = end + col * kTile;
+    const auto left = part(a, i, extent(i, n), first, end - first);
+    const auto right = part(a, j, extent(j, n), first, end - first);
+    const auto to = part(a, i, left.n_rows, j, right.n_rows);
+    if (i == j) {
+      blas_.syrk(Op::none, -1.0, left, 1.0, to);
+    } else {
+      blas_.gemm(Op::none, Op::transpose, -1.0, left, right, 1.0, to);
+    }
+  });
+}
+
+index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
+  const index_t n = a.n_rows;
+  if (a.n_cols != n) throw std::invalid_argument("A must be square");
+  for (index_t first = 0; first < n; first += kTile) {
+    const index_t size = extent(first, n);
+    const index_t end = first + size;
+    const auto pivot = part(a, first, size, first, size);
+    if (const index_t failed = blas_.potrf(pivot); failed != 0) return first + failed;
+    team_.for_each(count_blocks(n - end, kTile), workers(n - end, size, size), [&](index_t block, int) {
+      const index_t row = end + block * kTile;
+      blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
+    });
+    update(a, first, end);
+  }
+  return 0;
+}
+
+index_t TiledBlas::pivoted_cholesky(BlasMatrix<double> a, double limit, index_t* order) const {
+  const index_t n = a.n_rows;
+  if (a.n_cols != n || a.stride < n) throw std::invalid_argument("A must be square");
+  std::iota(order, order + n, index_t{0});
+  auto squares = AlignedBuffer<double>(n, "squares of a factor");  // of a row, in the columns of this panel
+  auto column = AlignedBuffer<double>(n, "a column of a factor");
+  for (index_t first = 0; first < n; first += kPivotPanel) {
+    const index_t end = std::min(first + kPivotPanel, n);
+    std::fill_n(squares.data(), n, 0.0);
+    for (index_t k = first; k < end; ++k) {
+      team_.poll();
+      index_t pivot = -1;
+      double largest = limit;
+      for (index_t i = k; i < n; ++i) {
+        const double left = a.data[i * a.stride + i] - squares[i];
+        if (left > largest) {
+          largest = left;
+          pivot = i;
+        }
+      }
+      if (pivot < 0) return k;
+      if (pivot != k) {
+        exchange(a, k, pivot);
+        std::swap(squares[k], squares[pivot]);
+        std::swap(order[k], order[pivot]);
+      }
+      double* const row = a.data + k * a.stride;
+      const double root = std::sqrt(largest);
+      row[k] = root;
+      const index_t below = n - k - 1;
+      for (index_t i = 0; i < below; ++i) column[i] = a.data[(k + 1 + i) * a.stride + k];
+      if (k > first && below > 0) {
+        blas_.gemv(Op::none, -1.0, part(a, k + 1, below, first, k - first), row + first, 1.0, column.data());
+      }
+      for (index_t i = 0; i < below; ++i) {
+        const double value = column[i] / root;
+        a.data[(k + 1 + i) * a.stride + k] = value;
+        squares[k + 1 + i] += value * value;
+      }
+    }
+    update(a, first, end);
+  }
+  return n;
+}
+
+void TiledBlas::solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const {
+  constexpr index_t kRows = 64;
+  team_.for_each(count_blocks(b.n_rows, kRows), workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t block, int) {
+    const index_t row = block * kRows;
+    blas_.trsm(op_l, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
+  });
+}
+
+}  // namespace fastpu

@@ -1,0 +1,59 @@
+// Coordinate descent for the duals of margin_task.hpp: w = sum v_i x_i is kept, and one v after the other goes to its
+// best value (Hsieh et al. 2008). In time of the entries of X for a round; made for many sparse features.
+//
+// sum v_i = 0, which no single v can keep, is met by the method of multipliers: b0 takes the part of the multiplier,
+// and gamma (sum v_i)^2 / 2 is added to what is minimised, as if rows had one more feature sqrt(gamma).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "margin/margin_data.hpp"
+#include "margin/margin_task.hpp"
+
+namespace fastpu::detail {
+
+class CoordinateDescent {
+ public:
+  // From v, in its box.
+  CoordinateDescent(const MarginData& data, const MarginTask& task, const double* v, Team& team);
+
+  // Goes over all rows, or those that are not likely to stay at a bound, in an order drawn anew.
+  void round();
+
+  // P - D as the rows of the last round had it, each when its turn came; rows that were left out had none, or so it
+  // seemed.
+  double gap() const { return gap_; }
+  double dual() const { return dual_; }  // D
+  bool is_all() const { return n_active_ == task_.n(); }
+  void use_all();
+  const double* v() const { return v_.data(); }
+
+ private:
+  index_t draw(index_t below);
+  template <class View>
+  void go_over(const View& x);
+
+  const MarginData& data_;
+  const MarginTask& task_;
+  Team& team_;
+  AlignedBuffer<double> v_;
+  AlignedBuffer<double> w_;          // sum v_i x_i, not centred
+  AlignedBuffer<double> curvature_;  // |x_i - centre|^2 + gamma
+  AlignedBuffer<double> along_;      // x_i'centre
+  std::vector<index_t> order_;       // the active rows first
+  index_t n_active_;
+  double gamma_;
+  double centre_squared_ = 0;
+  double centre_w_ = 0;  // centre'w
+  double sum_ = 0;       // of v
+  double intercept_ = 0;
+  double most_ = 0;  // bounds of projected gradients in the last round
+  double least_ = 0;
+  double gap_ = 0;
+  double dual_ = 0;
+  std::uint64_t seed_ = 0x9e3779b97f4a7c15;
+};
+
+}  // namespace fastpu::detail

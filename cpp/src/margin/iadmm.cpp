@@ -1,0 +1,370 @@
+#include "fastpu/margin/iadmm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "linalg/cholesky.hpp"
+#include "linalg/row_kernels.hpp"
+#include "margin/margin_data.hpp"
+#include "margin/margin_task.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::RowBlock;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+double norm(const std::vector<double>& x, index_t n) {
+  double sum = 0;
+  for (index_t f = 0; f < n; ++f) sum += x[at(f)] * x[at(f)];
+  return std::sqrt(sum);
+}
+
+class Iadmm {
+ public:
+  Iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
+        const IadmmOptions& options, double* v);
+
+  IadmmResult run(const MarginCallback& callback, const double* w0, detail::Certificate& found);
+
+ private:
+  void start(const double* w0);
+  void update_rows();
+  void update_b();
+  void find_residuals();
+  void balance(index_t n_iter);
+  void factor();
+  double largest_eigenvalue();
+  void scaled_gram();
+  detail::Certificate certificate();
+  void divide_by_deviation(std::vector<double>& x) const;
+
+  const detail::MarginData& data_;
+  const detail::MarginTask& task_;
+  detail::RowPass& pass_;
+  const IadmmOptions& options_;
+  double* v_;
+  index_t n_;
+  index_t p_;
+  bool is_exact_;
+  double rho_;
+  double zeta_ = 0;
+  std::vector<double> deviation_;  // d, and 1 for the intercept
+  AlignedBuffer<double> lambda_;
+  AlignedBuffer<double> slopes_;  // c s, if the loss is wanted
+  std::vector<double> b_;         // of scaled columns
+  std::vector<double> old_b_;
+  std::vector<double> unscaled_b_;
+  std::vector<double> at_lambda_;  // A'lambda, and so on
+  std::vector<double> old_at_lambda_;
+  std::vector<double> at_z_;
+  std::vector<double> old_at_z_;
+  std::vector<double> at_ab_;
+  std::vector<double> old_at_ab_;
+  std::vector<double> at_one_;
+  std::vector<double> at_cs_;
+  AlignedBuffer<double> gram_;
+  std::unique_ptr<detail::Cholesky> factor_;
+  std::vector<detail::AdmmSums> group_sums_;
+  detail::AdmmSums sums_;
+  double primal_ = 0;  // |r| and |s|, each over what eps is multiplied with
+  double dual_ = 0;
+  double log_ratio_ = 0;  // of the residuals, summed since rho was last thought over
+  index_t n_ratios_ = 0;
+  index_t next_balance_ = 10;
+};
+
+Iadmm::Iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
+             const IadmmOptions& options, double* v)
+    : data_(data),
+      task_(task),
+      pass_(pass),
+      options_(options),
+      v_(v),
+      n_(task.n()),
+      p_(pass.n_features()),
+      is_exact_(options.b_step == BStep::exact || (options.b_step == BStep::automatic && pass.has_gram())),
+      rho_(options.rho),
+      deviation_(make_vector<double>(pass.width(), "ADMM")),
+      lambda_(n_, "multipliers of ADMM"),
+      group_sums_(make_vector<detail::AdmmSums>(pass.n_groups(), "ADMM")) {
+  for (std::vector<double>* vector : {&b_, &old_b_, &unscaled_b_, &at_lambda_, &old_at_lambda_, &at_z_, &old_at_z_,
+                                      &at_ab_, &old_at_ab_, &at_one_, &at_cs_}) {
+    *vector = make_vector<double>(pass.width(), "ADMM");
+  }
+  std::fill(deviation_.begin(), deviation_.end(), 1.0);
+  std::copy_n(data.deviation(), p_, deviation_.data());
+  if (rho_ == 0) {
+    rho_ = (task.cost_of_side(1) + task.cost_of_side(-1)) / static_cast<double>(n_);
+  }
+}
+
+void Iadmm::divide_by_deviation(std::vector<double>& x) const {
+  for (index_t f = 0; f < pass_.width(); ++f) x[at(f)] /= deviation_[at(f)];
+}
+
+// A'A of scaled columns.
+void Iadmm::scaled_gram() {
+  const index_t width = pass_.width();
+  gram_ = AlignedBuffer<double>(width * width, "the Gram matrix");
+  if (task_.rows() == nullptr) {
+    std::copy_n(data_.gram(pass_.team()), width * width, gram_.data());
+  } else {
+    pass_.gram(nullptr, gram_.data(), 0, nullptr,
+               [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
+  }
+  double* const gram = gram_.data();
+  const double* const deviation = deviation_.data();
+  for (index_t f = 0; f < width; ++f) {
+    for (index_t g = f; g < width; ++g) gram[f * width + g] /= deviation[f] * deviation[g];
+    for (index_t g = 0; g < f; ++g) gram[f * width + g] = gram[g * width + f];
+  }
+}
+
+// Of A'A, by the power method, from a start that no eigenvector of data is orthogonal to. A little too small an
+// estimate does no harm.
+double Iadmm::largest_eigenvalue() {
+  constexpr int kMostRounds = 200;
+  constexpr double kAccuracy = 1e-4;
+  auto x = make_vector<double>(pass_.width(), "ADMM");
+  auto unscaled = make_vector<double>(pass_.width(), "ADMM");
+  auto next = make_vector<double>(pass_.width(), "ADMM");
+  for (index_t f = 0; f < pass_.width(); ++f) {
+    x[at(f)] = f > p_ ? 0.0 : 1 + 0.5 * std::sin(static_cast<double>(3 * f + 1));
+  }
+  double value = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const double length = norm(x, p_ + 1);
+    for (index_t f = 0; f <= p_; ++f) x[at(f)] /= length;
+    if (gram_.empty()) {
+      for (index_t f = 0; f < pass_.width(); ++f) unscaled[at(f)] = x[at(f)] / deviation_[at(f)];
+      double* const sums[] = {next.data()};
+      pass_.run(unscaled.data(), 1, sums,
+                [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
+      divide_by_deviation(next);
+    } else {
+      for (index_t f = 0; f <= p_; ++f) {
+        double sum = 0;
+        for (index_t g = 0; g <= p_; ++g) sum += gram_[f * pass_.width() + g] * x[at(g)];
+        next[at(f)] = sum;
+      }
+    }
+    const double found = norm(next, p_ + 1);
+    const bool is_done = found - value <= kAccuracy * found;
+    value = found;
+    if (is_done) break;
+    std::swap(x, next);
+  }
+  return 1.01 * value;
+}
+
+void Iadmm::factor() {
+  if (!factor_) factor_ = std::make_unique<detail::Cholesky>(p_ + 1, pass_.isa(), "the factor of ADMM");
+  double* to = factor_->matrix();
+  for (index_t f = 0; f <= p_; ++f) {
+    for (index_t g = f; g <= p_; ++g) to[f * factor_->stride() + g] = rho_ * gram_[f * pass_.width() + g];
+    if (f < p_) to[f * factor_->stride() + f] += 1 / (deviation_[at(f)] * deviation_[at(f)]);
+  }
+  factor_->factor();
+}
+
+void Iadmm::start(const double* w0) {
+  pass_.keep_packed();
+  double* const sums[] = {at_one_.data(), at_cs_.data(), at_lambda_.data()};
+  pass_.run(nullptr, 3, sums, [&](const RowBlock& block) {
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      const double label = task_.label()[i];
+      const double down = task_.side()[i] == label ? 0.0 : task_.cost()[i];
+      lambda_[i] = w0 == nullptr ? 0.0 : std::clamp(-(label * v_[i] + down), -task_.cost()[i], 0.0);
+      block.weights[0][k] = label;
+      block.weights[1][k] = label * down;
+      block.weights[2][k] = label * lambda_[i];
+    }
+  });
+  for (std::vector<double>* sum : {&at_one_, &at_cs_, &at_lambda_}) divide_by_deviation(*sum);
+  if (w0 != nullptr) {
+    for (index_t f = 0; f <= p_; ++f) b_[at(f)] = w0[f] * deviation_[at(f)];
+  }
+  if (is_exact_ || pass_.has_gram()) scaled_gram();
+  if (is_exact_) {
+    factor();
+  } else {
+    zeta_ = rho_ * largest_eigenvalue();
+  }
+  if (w0 == nullptr) {  // b, z and lambda are zero, and the first to move is b
+    for (index_t f = 0; f <= p_; ++f) old_at_lambda_[at(f)] = rho_ * at_one_[at(f)];
+    update_b();
+  }
+}
+
+// lambda and z of every row, for the b of now.
+void Iadmm::update_rows() {
+  std::swap(at_lambda_, old_at_lambda_);
+  std::swap(at_z_, old_at_z_);
+  std::swap(at_ab_, old_at_ab_);
+  for (index_t f = 0; f < pass_.width(); ++f) unscaled_b_[at(f)] = b_[at(f)] / deviation_[at(f)];
+  std::fill(group_sums_.begin(), group_sums_.end(), detail::AdmmSums{});
+  double* const sums[] = {at_lambda_.data(), at_z_.data()};
+  const detail::RowKernels& kernels = detail::row_kernels(pass_.isa());
+  pass_.run(unscaled_b_.data(), 2, sums, [&](const RowBlock& block) {
+    const detail::AdmmRows rows{block.n,
+                                block.products,
+                                task_.label() + block.first,
+                                task_.cost() + block.first,
+                                slopes_.empty() ? nullptr : slopes_.data() + block.first,
+                                lambda_.data() + block.first,
+                                block.weights[0],
+                                block.weights[1]};
+    kernels.admm(rows, rho_, group_sums_[at(block.group)]);
+  });
+  divide_by_deviation(at_lambda_);
+  divide_by_deviation(at_z_);
+  sums_ = {};
+  for (const detail::AdmmSums& of_group : group_sums_) {
+    sums_.primal += of_group.primal;
+    sums_.margins += of_group.margins;
+    sums_.z += of_group.z;
+    sums_.loss += of_group.loss;
+  }
+  // lambda has grown by rho (A b - 1 + z).
+  for (index_t f = 0; f <= p_; ++f) {
+    at_ab_[at(f)] = (at_lambda_[at(f)] - old_at_lambda_[at(f)]) / rho_ + at_one_[at(f)] - at_z_[at(f)];
+  }
+}
+
+void Iadmm::update_b() {
+  std::copy_n(b_.data(), p_ + 1, old_b_.data());
+  if (is_exact_) {
+    for (index_t f = 0; f <= p_; ++f)
+      b_[at(f)] = rho_ * (at_one_[at(f)] - at_z_[at(f)]) - at_lambda_[at(f)] - at_cs_[at(f)];
+    factor_->solve(b_.data());
+    return;
+  }
+  for (index_t f = 0; f <= p_; ++f) {
+    // rho v, for A b - 1 + z is what lambda has grown by, over rho
+    const double gradient = 2 * at_lambda_[at(f)] - old_at_lambda_[at(f)] + at_cs_[at(f)];
+    const double shrinkage = f < p_ ? 1 / (deviation_[at(f)] * deviation_[at(f)]) : 0.0;
+    b_[at(f)] = (zeta_ * b_[at(f)] - gradient) / (zeta_ + shrinkage);
+  }
+}
+
+void Iadmm::find_residuals() {
+  double squared = 0;
+  for (index_t f = 0; f <= p_; ++f) {
+    double residual = rho_ * (at_z_[at(f)] - old_at_z_[at(f)]);
+    if (!is_exact_) residual -= zeta_ * (b_[at(f)] - old_b_[at(f)]) - rho_ * (at_ab_[at(f)] - old_at_ab_[at(f)]);
+    squared += residual * residual;
+  }
+  const double root = std::sqrt(static_cast<double>(n_));
+  primal_ = std::sqrt(sums_.primal) / (root + std::max({std::sqrt(sums_.margins), std::sqrt(sums_.z), root}));
+  dual_ = std::sqrt(squared) / (std::sqrt(static_cast<double>(p_ + 1)) + norm(at_lambda_, p_ + 1));
+}
+
+// Notes how far one residual is above the other, both relative; when it is time, rho follows the mean of that since the
+// last time, if it is far.
+void Iadmm::balance(index_t n_iter) {
+  const double root = std::sqrt(static_cast<double>(n_));
+  const double primal = std::sqrt(sums_.primal) / std::max({std::sqrt(sums_.margins), std::sqrt(sums_.z), root});
+  double squared = 0;
+  for (index_t f = 0; f <= p_; ++f) squared += (at_z_[at(f)] - old_at_z_[at(f)]) * (at_z_[at(f)] - old_at_z_[at(f)]);
+  const double multipliers = norm(at_lambda_, p_ + 1);
+  const double dual = multipliers > 0 ? rho_ * std::sqrt(squared) / multipliers : 0.0;
+  if (primal > 0 && dual > 0) {
+    log_ratio_ += std::log(primal / dual);
+    ++n_ratios_;
+  }
+  if (n_iter < next_balance_) return;
+  // Less and less often, so that it settles.
+  next_balance_ = n_iter + std::max<index_t>(10, n_iter / 2);
+  const double ratio = n_ratios_ > 0 ? std::exp(log_ratio_ / static_cast<double>(n_ratios_)) : 1.0;
+  log_ratio_ = 0;
+  n_ratios_ = 0;
+  constexpr double kFar = 10;
+  if (ratio <= kFar && ratio >= 1 / kFar) return;
+  rho_ *= std::clamp(std::sqrt(ratio), 0.1, 10.0);
+  factor();
+}
+
+// Of the b and the lambda of now; v is made feasible.
+detail::Certificate Iadmm::certificate() {
+  for (index_t i = 0; i < n_; ++i) {
+    const double label = task_.label()[i];
+    const double down = task_.side()[i] == label ? 0.0 : task_.cost()[i];
+    v_[i] = -label * (lambda_[i] + down);
+  }
+  detail::make_feasible(task_, v_);
+  detail::Certificate of_b = detail::certify(pass_, task_, v_, unscaled_b_.data());
+  if (of_b.holds(options_.tol)) return of_b;
+  detail::Certificate of_v = detail::certify(pass_, task_, v_);
+  return of_v.gap < of_b.gap ? std::move(of_v) : std::move(of_b);
+}
+
+IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, detail::Certificate& found) {
+  constexpr index_t kUsualIterations = 100'000;
+  constexpr double kLeastEps = 1e-15;
+  const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualIterations;
+  if (callback) {
+    slopes_ = AlignedBuffer<double>(n_, "slopes of rows");
+    for (index_t i = 0; i < n_; ++i) slopes_[i] = task_.side()[i] == task_.label()[i] ? 0.0 : task_.cost()[i];
+  }
+  start(w0);
+  IadmmResult result;
+  double eps = options_.eps > 0 ? options_.eps : std::min(1e-3, 10 * options_.tol);
+  double gap = kInfinity;
+  for (;;) {
+    update_rows();
+    find_residuals();
+    ++result.n_iter;
+    const bool is_below = result.n_iter > 1 && primal_ <= eps && dual_ <= eps;
+    if (is_below && options_.eps > 0) {
+      found = certificate();
+      result.status = MarginStatus::eps;
+      return result;
+    }
+    if (is_below) {
+      found = certificate();
+      gap = found.gap;
+      if (found.holds(options_.tol)) return result;
+      if (eps <= kLeastEps) {
+        result.status = MarginStatus::precision;
+        return result;
+      }
+      eps *= 0.2;
+    }
+    if (result.n_iter >= most) {
+      found = certificate();
+      result.status = found.holds(options_.tol) ? MarginStatus::gap : MarginStatus::max_iter;
+      return result;
+    }
+    if (callback) {
+      double squared = 0;
+      for (index_t f = 0; f < p_; ++f) squared += unscaled_b_[at(f)] * unscaled_b_[at(f)];
+      if (callback({result.n_iter, 0.5 * squared + sums_.loss, gap})) {
+        found = certificate();
+        result.status = MarginStatus::callback;
+        return result;
+      }
+    }
+    if (is_exact_ && options_.rho == 0) balance(result.n_iter);
+    update_b();
+  }
+}
+
+}  // namespace
+
+IadmmResult iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
+                  const IadmmOptions& options, const MarginCallback& callback, double* v, const double* w0,
+                  detail::Certificate& found) {
+  return Iadmm(data, task, pass, options, v).run(callback, w0, found);
+}
+
+}  // namespace fastpu

@@ -1,0 +1,212 @@
+#include "margin/margin_task.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "svm/optimal_intercept.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+[[noreturn]] void refuse(const char* name, index_t row, const std::string& value, const char* wanted) {
+  throw std::invalid_argument(std::string(name) + " of row " + std::to_string(row) + " must be " + wanted + ", got " +
+                              value);
+}
+
+}  // namespace
+
+std::string to_text(double value) {
+  constexpr std::size_t kMostCharacters = 32;
+  std::string text(kMostCharacters, ' ');
+  text.erase(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr - text.data()));
+  return text;
+}
+
+MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
+  index_t n_costs = 0;
+  for (index_t i = 0; i < n; ++i) {
+    if (problem.labels[i] != 1 && problem.labels[i] != -1) {
+      refuse("label", i, std::to_string(problem.labels[i]), "1 or -1");
+    }
+    if (problem.slopes != nullptr && problem.slopes[i] > 1) {
+      refuse("slope", i, std::to_string(problem.slopes[i]), "0 or 1");
+    }
+    const bool is_cost = problem.costs[i] >= 0 && problem.costs[i] <= 1e100;
+    if (!is_cost) {
+      refuse("cost", i, to_text(problem.costs[i]), "between 0 and 1e100");
+    }
+    if (problem.costs[i] > 0) ++n_costs;
+  }
+  if (n_costs == 0) throw std::invalid_argument("some cost must be above 0, got 0 for all rows");
+  n_ = n_costs;
+  if (n_costs < n) {
+    rows_ = reserve_vector<index_t>(n_costs, "rows that have a cost");
+    for (index_t i = 0; i < n; ++i) {
+      if (problem.costs[i] > 0) rows_.push_back(i);
+    }
+  }
+  cost_ = AlignedBuffer<double>(n_, "costs");
+  label_ = AlignedBuffer<double>(n_, "labels");
+  side_ = AlignedBuffer<double>(n_, "sides");
+  for (index_t i = 0; i < n_; ++i) {
+    const index_t from = row(i);
+    const bool is_down = problem.slopes != nullptr && problem.slopes[from] != 0;
+    cost_[i] = problem.costs[from];
+    label_[i] = problem.labels[from];
+    side_[i] = is_down ? -label_[i] : label_[i];
+    (side_[i] > 0 ? cost_pos_ : cost_neg_) += cost_[i];
+    if (is_down) constant_ += cost_[i];
+  }
+  // |w| is at most this; its square must not overflow, and neither must what it is multiplied with.
+  const double most = (cost_pos_ + cost_neg_) * std::sqrt(static_cast<double>(n) * size);
+  if (!(most <= 1e140)) {
+    throw std::invalid_argument("costs must be smaller: their sum is " + to_text(cost_pos_ + cost_neg_) +
+                                ", which is more than can be computed with for rows of this size; scale X");
+  }
+}
+
+void make_feasible(const MarginTask& task, double* v) {
+  const index_t n = task.n();
+  const double* side = task.side();
+  const double* cost = task.cost();
+  const auto room_of = [&](index_t i) { return std::min(side[i] * v[i], cost[i] - side[i] * v[i]); };
+  double pos = 0;
+  double neg = 0;
+  double room = 0;
+  for (index_t i = 0; i < n; ++i) {
+    v[i] = side[i] * std::clamp(side[i] * v[i], 0.0, cost[i]);
+    (side[i] > 0 ? pos : neg) += side[i] * v[i];
+    room += room_of(i);
+  }
+  double sum = pos - neg;
+  if (room > 2 * std::abs(sum)) {
+    for (index_t i = 0; i < n; ++i) v[i] -= sum * (room_of(i) / room);
+  } else {
+    const double factor = std::max(pos, neg) > 0 ? std::min(pos, neg) / std::max(pos, neg) : 1.0;
+    const double larger_side = pos > neg ? 1 : -1;
+    for (index_t i = 0; i < n; ++i) v[i] *= side[i] == larger_side ? factor : 1.0;
+  }
+  // What rounding leaves goes to the row that has most room.
+  for (int round = 0; round < 4; ++round) {
+    sum = 0;
+    index_t best = -1;
+    double most_room = 0;
+    for (index_t i = 0; i < n; ++i) {
+      sum += v[i];
+      if (room_of(i) <= most_room) continue;
+      most_room = room_of(i);
+      best = i;
+    }
+    if (sum == 0 || best < 0) return;
+    v[best] -= std::clamp(sum, -most_room, most_room);
+  }
+}
+
+namespace {
+
+// sum c_i (what row i lacks)_+, and P - D without the part of w: a sum of what each row adds, none of it negative, so
+// that nothing cancels.
+struct Losses {
+  double loss = 0;
+  double slack = 0;
+  double rounding = 0;  // the most that a row lacks, of those that lack next to nothing
+};
+
+// For scores that are a multiple of f.
+Losses measure(const MarginTask& task, const double* v, const double* f, double multiple) {
+  constexpr double kNothing = 1e-10;
+  Losses losses;
+  for (index_t i = 0; i < task.n(); ++i) {
+    const double side = task.side()[i];
+    const double lack = side * (task.label()[i] - multiple * f[i]);
+    const double inside = side * v[i];
+    if (lack > 0) {
+      losses.loss += task.cost()[i] * lack;
+      losses.slack += (task.cost()[i] - inside) * lack;
+      if (lack < kNothing) losses.rounding = std::max(losses.rounding, lack);
+    } else {
+      losses.slack -= inside * lack;
+    }
+  }
+  return losses;
+}
+
+// f of the rows and the certificate, for found.w; dual_w is sum v_i x_i, and null where that is the same.
+void complete(RowPass& pass, const MarginTask& task, const double* v, double* dual_w, Certificate& found) {
+  const index_t n = task.n();
+  const index_t p = pass.n_features();
+  found.w[p] = 0;
+  found.f = AlignedBuffer<double>(n, "scores");
+  double* const sums[] = {dual_w};
+  pass.run(found.w.data(), dual_w == nullptr ? 0 : 1, sums, [&](const RowBlock& block) {
+    std::copy_n(block.products, block.n, found.f.data() + block.first);
+    if (dual_w != nullptr) std::copy_n(v + block.first, block.n, block.weights[0]);
+  });
+
+  auto points = make_vector<Breakpoint>(n, "margins");
+  for (index_t i = 0; i < n; ++i) {
+    points[static_cast<std::size_t>(i)] = {task.label()[i] - found.f[i], task.cost()[i]};
+  }
+  const InterceptInterval best = best_intercepts(points, task.cost_of_side(1));
+  found.w[p] = best.middle;
+  found.intercept_low = best.low;
+  found.intercept_high = best.high;
+
+  double squared_norm = 0;
+  double along = 0;  // w'(w - dual_w)
+  double squared_difference = 0;
+  for (index_t f = 0; f < p; ++f) {
+    const double difference = dual_w == nullptr ? 0.0 : found.w[f] - dual_w[f];
+    squared_norm += found.w[f] * found.w[f];
+    along += found.w[f] * difference;
+    squared_difference += difference * difference;
+  }
+  for (index_t i = 0; i < n; ++i) found.f[i] += best.middle;
+  Losses losses = measure(task, v, found.f.data(), 1);
+  found.objective = 0.5 * squared_norm + losses.loss + task.constant();
+  found.gap = 0.5 * squared_difference + losses.slack;
+  // The gap takes w for the sum of v_i x_i. Where entries differ so much in size that rounding makes something else of
+  // the sum, it certifies nothing; w = 0, which is never better than the best, shows the worst of that.
+  double at_zero = task.constant();
+  for (index_t i = 0; i < n; ++i) at_zero += task.cost()[i] * std::max(0.0, task.side()[i] * task.label()[i]);
+  if (!(found.objective <= 2 * at_zero)) found.gap = std::max(found.gap, found.objective - at_zero);
+  if (losses.rounding == 0 || found.gap <= 1e-14 * found.objective) return;
+  // Rows short of their margin by rounding alone: where costs are large that adds up. A little more of all w makes up
+  // for it.
+  const double more = losses.rounding;
+  losses = measure(task, v, found.f.data(), 1 + more);
+  const double gap = 0.5 * squared_difference + more * (along + 0.5 * more * squared_norm) + losses.slack;
+  if (!(gap < found.gap)) return;
+  found.gap = gap;
+  found.objective = 0.5 * (1 + more) * (1 + more) * squared_norm + losses.loss + task.constant();
+  for (index_t f = 0; f <= p; ++f) found.w[f] *= 1 + more;
+  for (index_t i = 0; i < n; ++i) found.f[i] *= 1 + more;
+  found.intercept_low *= 1 + more;
+  found.intercept_high *= 1 + more;
+}
+
+}  // namespace
+
+Certificate certify(RowPass& pass, const MarginTask& task, const double* v) {
+  Certificate found;
+  found.w = AlignedBuffer<double>(pass.width(), "coefficients");
+  double* const sums[] = {found.w.data()};
+  pass.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v + block.first, block.n, block.weights[0]); });
+  complete(pass, task, v, nullptr, found);
+  return found;
+}
+
+Certificate certify(RowPass& pass, const MarginTask& task, const double* v, const double* w) {
+  Certificate found;
+  found.w = AlignedBuffer<double>(pass.width(), "coefficients");
+  std::copy_n(w, pass.width(), found.w.data());
+  AlignedBuffer<double> dual_w(pass.width(), "coefficients");
+  complete(pass, task, v, dual_w.data(), found);
+  return found;
+}
+
+}  // namespace fastpu::detail

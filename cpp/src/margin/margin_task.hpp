@@ -1,0 +1,75 @@
+// A MarginProblem in the form in which it is solved, and the certificate of a solution.
+//
+// With s_i = 1 the loss is (m_i - 1)_+ + 1, a hinge that wants y_i f(x_i) <= 1. So every row that has a cost lies on a
+// side t_i = y_i (1 - 2 s_i) of its own label:
+//
+//     min  1/2 |w|^2 + sum c_i (t_i (y_i - f(x_i)))_+  + sum c_i s_i
+//     max  sum v_i y_i - 1/2 |sum v_i x_i|^2 + sum c_i s_i,   sum v_i = 0,  v_i between 0 and t_i c_i
+//
+// with v_i = y_i beta_i and w = sum v_i x_i.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/margin/large_margin.hpp"
+#include "linalg/row_pass.hpp"
+
+namespace fastpu::detail {
+
+// A number as it is in messages.
+std::string to_text(double value);
+
+class MarginTask {
+ public:
+  // Throws std::invalid_argument if the problem is none, or one whose numbers overflow. n is the number of rows of X,
+  // `size` the mean of their squared norms.
+  MarginTask(const MarginProblem& problem, index_t n, double size);
+
+  index_t n() const { return n_; }
+  // The rows that have a cost; null if that is all of them.
+  const index_t* rows() const { return rows_.empty() ? nullptr : rows_.data(); }
+  index_t row(index_t i) const { return rows_.empty() ? i : rows_[static_cast<std::size_t>(i)]; }
+  const double* cost() const { return cost_.data(); }
+  const double* label() const { return label_.data(); }  // y
+  const double* side() const { return side_.data(); }    // t
+  double cost_of_side(int side) const { return side > 0 ? cost_pos_ : cost_neg_; }
+  double constant() const { return constant_; }  // sum c_i s_i
+
+ private:
+  index_t n_ = 0;
+  std::vector<index_t> rows_;
+  AlignedBuffer<double> cost_;
+  AlignedBuffer<double> label_;
+  AlignedBuffer<double> side_;
+  double cost_pos_ = 0;
+  double cost_neg_ = 0;
+  double constant_ = 0;
+};
+
+// v into its box and to a sum of zero: rows inside of their box make up for what is too much, each by what room it has
+// to both ends; if that is too little, all of the side that has too much get less in proportion.
+void make_feasible(const MarginTask& task, double* v);
+
+// What is known of a solution; vectors of coefficients are as long as the width of the pass, the intercept that of
+// centred rows.
+struct Certificate {
+  AlignedBuffer<double> w;  // with the intercept
+  AlignedBuffer<double> f;  // of the rows of the task
+  double intercept_low = 0;
+  double intercept_high = 0;
+  double objective = 0;
+  double gap = std::numeric_limits<double>::infinity();
+  // Infinite ones certify nothing.
+  bool holds(double tol) const { return gap <= tol * objective && gap < std::numeric_limits<double>::infinity(); }
+};
+
+// Of a feasible v and its w,
+Certificate certify(RowPass& pass, const MarginTask& task, const double* v);
+// or of another w.
+Certificate certify(RowPass& pass, const MarginTask& task, const double* v, const double* w);
+
+}  // namespace fastpu::detail

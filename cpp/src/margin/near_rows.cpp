@@ -1,0 +1,270 @@
+#include "margin/near_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "margin/interior_point.hpp"
+#include "svm/optimal_intercept.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr index_t kManyRows = 20'000;
+constexpr index_t kRowsPerFeature = 100;
+constexpr index_t kShare = 16;       // one row in so many is near
+constexpr index_t kMostShare = 3;    // with more than one in so many, all rows may as well be taken
+constexpr index_t kMostSteps = 100;  // of an interior point
+constexpr int kMostRounds = 8;
+constexpr double kMostCost = 1e100;  // of a row in a task
+constexpr double kRough = 1e-4;      // gap, relative to the objective, at which rows on the wrong side show
+
+// The problem of some of the rows, whose numbers in the task are ascending, with costs times a factor for each side.
+class Part {
+ public:
+  Part(const MarginData& data, const MarginTask& task, const std::vector<index_t>& rows, double factor_pos,
+       double factor_neg, Team& team)
+      : labels_(make_vector<std::int8_t>(data.n_rows(), "labels")),
+        slopes_(make_vector<std::uint8_t>(data.n_rows(), "slopes")),
+        costs_(make_vector<double>(data.n_rows(), "costs")),
+        task_(fill(task, rows, factor_pos, factor_neg), data.n_rows(), data.size()),
+        pass_(data.x(), task_.rows(), task_.n(), data.centre(), data.isa(), team) {}
+
+  const MarginTask& task() const { return task_; }
+  RowPass& pass() { return pass_; }
+
+ private:
+  MarginProblem fill(const MarginTask& task, const std::vector<index_t>& rows, double factor_pos, double factor_neg) {
+    std::fill(labels_.begin(), labels_.end(), std::int8_t{1});
+    for (const index_t i : rows) {
+      const auto row = static_cast<std::size_t>(task.row(i));
+      labels_[row] = task.label()[i] > 0 ? 1 : -1;
+      slopes_[row] = task.side()[i] != task.label()[i] ? 1 : 0;
+      costs_[row] = std::min(kMostCost, task.cost()[i] * (task.side()[i] > 0 ? factor_pos : factor_neg));
+    }
+    return {labels_.data(), costs_.data(), slopes_.data()};
+  }
+
+  std::vector<std::int8_t> labels_;
+  std::vector<std::uint8_t> slopes_;
+  std::vector<double> costs_;
+  MarginTask task_;
+  RowPass pass_;
+};
+
+class NearRows {
+ public:
+  NearRows(const MarginData& data, const MarginTask& task, RowPass& pass, double tol, const NearRowsCallback& callback,
+           double* v, double* w, double* f)
+      : data_(data),
+        task_(task),
+        pass_(pass),
+        tol_(tol),
+        callback_(callback),
+        n_(task.n()),
+        fewest_(std::max(n_ / kShare, kManyRows / kShare)),
+        v_(v),
+        w_(w),
+        f_(f),
+        fixed_(AlignedBuffer<double>::zeros(pass.width(), "sums of rows")),
+        is_near_(make_vector<std::uint8_t>(n_, "rows near the margin")) {}
+
+  NearRowsResult run(const double* f);
+
+ private:
+  void solve_sample();
+  void take_best_intercept();
+  void take_nearest();
+  index_t take_wrong();
+  void fix_others();
+  bool go_on(InteriorPoint& point, double tol);
+  void find_scores();
+  bool is_wrong(index_t i) const;
+
+  const MarginData& data_;
+  const MarginTask& task_;
+  RowPass& pass_;
+  double tol_;
+  const NearRowsCallback& callback_;
+  index_t n_;
+  index_t fewest_;
+  double* v_;
+  double* w_;
+  double* f_;
+  AlignedBuffer<double> fixed_;
+  double fixed_value_ = 0;
+  std::vector<std::uint8_t> is_near_;
+  std::vector<index_t> near_;
+  NearRowsResult result_;
+};
+
+// What row i lacks of its margin.
+double lack_of(const MarginTask& task, const double* f, index_t i) { return task.side()[i] * (task.label()[i] - f[i]); }
+
+// w and f of a sample that has about as many rows of each side, with the costs of the side shared out among them.
+void NearRows::solve_sample() {
+  index_t count[2] = {0, 0};
+  for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0];
+  near_.clear();
+  double cost[2] = {0, 0};
+  std::uint64_t seed = 0x9E3779B97F4A7C15U;
+  for (index_t i = 0; i < n_; ++i) {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    const int side = task_.side()[i] > 0;
+    const auto drawn = static_cast<index_t>(((seed >> 32) * static_cast<std::uint64_t>(count[side])) >> 32);
+    if (drawn >= fewest_ / 2) continue;
+    near_.push_back(i);
+    cost[side] += task_.cost()[i];
+  }
+  Part part(data_, task_, near_, cost[1] > 0 ? task_.cost_of_side(1) / cost[1] : 1.0,
+            cost[0] > 0 ? task_.cost_of_side(-1) / cost[0] : 1.0, pass_.team());
+  InteriorPoint point(part.pass(), part.task(), data_.size());
+  go_on(point, kRough);
+  point.copy_w(w_);
+  find_scores();
+}
+
+void NearRows::find_scores() {
+  pass_.run(w_, 0, nullptr, [&](const RowBlock& block) { std::copy_n(block.products, block.n, f_ + block.first); });
+}
+
+// Scores of another problem may be off by a constant for this one: then too many rows would seem to be at the bounds of
+// one side.
+void NearRows::take_best_intercept() {
+  auto points = make_vector<Breakpoint>(n_, "margins");
+  for (index_t i = 0; i < n_; ++i) points[static_cast<std::size_t>(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
+  const double shift = best_intercepts(points, task_.cost_of_side(1)).middle;
+  for (index_t i = 0; i < n_; ++i) f_[i] += shift;
+}
+
+// The rows that lack or exceed least are near.
+void NearRows::take_nearest() {
+  auto distances = make_vector<double>(n_, "margins");
+  for (index_t i = 0; i < n_; ++i) distances[static_cast<std::size_t>(i)] = std::abs(lack_of(task_, f_, i));
+  auto sorted = distances;
+  std::nth_element(sorted.begin(), sorted.begin() + fewest_, sorted.end());
+  const double most = sorted[static_cast<std::size_t>(fewest_)];
+  near_.clear();
+  for (index_t i = 0; i < n_; ++i) {
+    is_near_[static_cast<std::size_t>(i)] = distances[static_cast<std::size_t>(i)] <= most ? 1 : 0;
+    if (is_near_[static_cast<std::size_t>(i)] != 0) near_.push_back(i);
+  }
+}
+
+bool NearRows::is_wrong(index_t i) const {
+  if (is_near_[static_cast<std::size_t>(i)] != 0) return false;
+  constexpr double kRounding = 1e-10;
+  const double lack = lack_of(task_, f_, i);
+  return v_[i] == 0 ? lack > kRounding : lack < -kRounding;
+}
+
+// Takes in the rows that are on the wrong side; returns how many.
+index_t NearRows::take_wrong() {
+  index_t n_wrong = 0;
+  for (index_t i = 0; i < n_; ++i) {
+    if (!is_wrong(i)) continue;
+    is_near_[static_cast<std::size_t>(i)] = 1;
+    ++n_wrong;
+  }
+  if (n_wrong == 0) return 0;
+  near_.clear();
+  for (index_t i = 0; i < n_; ++i) {
+    if (is_near_[static_cast<std::size_t>(i)] != 0) near_.push_back(i);
+  }
+  return n_wrong;
+}
+
+// The other rows go to the bound that their side of the margin asks for, and are summed up.
+void NearRows::fix_others() {
+  fixed_value_ = 0;
+  for (index_t i = 0; i < n_; ++i) {
+    v_[i] = is_near_[static_cast<std::size_t>(i)] == 0 && lack_of(task_, f_, i) > 0 ? task_.side()[i] * task_.cost()[i]
+                                                                                    : 0.0;
+    fixed_value_ += v_[i] * task_.label()[i];
+  }
+  double* const sums[] = {fixed_.data()};
+  pass_.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v_ + block.first, block.n, block.weights[0]); });
+}
+
+// True if the gap gets there.
+bool NearRows::go_on(InteriorPoint& point, double tol) {
+  for (;;) {
+    if (point.gap() <= tol * point.objective()) return true;
+    if (point.is_stuck() || point.n_steps() >= kMostSteps) return false;
+    if (callback_ && callback_(result_.n_steps, point.objective(), point.gap())) {
+      result_.is_stopped = true;
+      return false;
+    }
+    point.step();
+    ++result_.n_steps;
+  }
+}
+
+NearRowsResult NearRows::run(const double* f) {
+  if (f == nullptr) {
+    solve_sample();
+  } else {
+    std::copy_n(f, n_, f_);
+  }
+  if (result_.is_stopped) return result_;
+  take_best_intercept();
+  AlignedBuffer<double> guess(n_, "scores");
+  std::copy_n(f_, n_, guess.data());
+  take_nearest();
+  bool is_rough = true;
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (static_cast<index_t>(near_.size()) > n_ / kMostShare) return result_;
+    fix_others();
+    Part part(data_, task_, near_, 1.0, 1.0, pass_.team());
+    InteriorPoint point(part.pass(), part.task(), data_.size(), {fixed_.data(), fixed_value_});
+    if (is_rough) {
+      if (!go_on(point, kRough)) return result_;
+      point.copy_w(w_);
+      find_scores();
+      index_t n_wrong = 0;
+      for (index_t i = 0; i < n_; ++i) n_wrong += is_wrong(i) ? 1 : 0;
+      if (n_wrong > fewest_ / 8) {  // the guess was far off
+        std::copy_n(guess.data(), n_, f_);
+        fewest_ *= 3;
+        if (fewest_ > n_ / kMostShare) return result_;
+        take_nearest();
+        continue;
+      }
+      is_rough = false;
+      if (take_wrong() > 0) continue;
+    }
+    if (!go_on(point, tol_)) return result_;
+    // The point is close now: a few steps more cost little, and make up for what the other rows add to the gap.
+    constexpr int kStepsMore = 2;
+    for (int step = 0; step < kStepsMore && !point.is_stuck(); ++step) point.step();
+    point.copy_w(w_);
+    auto of_part = make_vector<double>(part.task().n(), "dual variables");
+    point.copy_v(of_part.data());
+    for (std::size_t k = 0; k < near_.size(); ++k) v_[near_[k]] = of_part[k];
+    find_scores();
+    if (take_wrong() == 0) {
+      result_.is_found = true;
+      return result_;
+    }
+  }
+  return result_;
+}
+
+}  // namespace
+
+bool has_many_rows(const MarginTask& task, index_t n_features) {
+  return task.n() >= std::max(kManyRows, kRowsPerFeature * (n_features + 1));
+}
+
+NearRowsResult solve_near_rows(const MarginData& data, const MarginTask& task, RowPass& pass, double tol,
+                               const double* f, const NearRowsCallback& is_stopped, double* v, double* w,
+                               double* f_out) {
+  return NearRows(data, task, pass, tol, is_stopped, v, w, f_out).run(f);
+}
+
+}  // namespace fastpu::detail

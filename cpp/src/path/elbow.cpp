@@ -1,0 +1,204 @@
+#include "path/elbow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr double kNoSlope = 1e-10;        // a multiplier that is rounding, relative to |d0| where that exceeds 1
+constexpr double kNoSlopeOfRows = 1e-13;  // the same where rows are shown
+constexpr double kNegative = -1e-10;      // a pivot that is below 0 by more than rounding
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
+    : rows_(rows),
+      point_(point),
+      shift_(shift),
+      isa_(isa),
+      factor_(shift, isa, rows.n_features()),
+      place_(point.alpha.size(), -1),
+      reached_(point.alpha.size(), 0.0) {}
+
+double Elbow::enter(index_t i) {
+  double pivot = 0;
+  if (rows_.is_linear()) {
+    pivot = factor_.add_features(rows_.features(i), moving_.empty() ? nullptr : rows_.features(moving_[0]),
+                                 point_.label[at(i)]);
+  } else {
+    column_.resize(moving_.size());
+    rows_.take(i, moving_, column_.data());
+    pivot = factor_.add(column_.data(), rows_.diagonal(i), point_.label[at(i)]);
+  }
+  if (!ElbowFactor::is_dependent(pivot)) {
+    place_[at(i)] = static_cast<index_t>(moving_.size());
+    moving_.push_back(i);
+  }
+  return pivot;
+}
+
+void Elbow::leave(index_t i) {
+  const index_t k = place_[at(i)];
+  factor_.remove(k);
+  moving_.erase(moving_.begin() + k);
+  for (std::size_t j = at(k); j < moving_.size(); ++j) --place_[at(moving_[j])];
+  place_[at(i)] = -1;
+}
+
+bool Elbow::refactor() {
+  const std::vector<index_t> moving = moving_;
+  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_, rows_.n_features()));
+  moving_.clear();
+  for (const index_t i : moving) place_[at(i)] = -1;
+  for (const index_t i : moving) enter(i);
+  if (moving_.size() == moving.size()) return true;
+  factor_ = std::move(factor);
+  moving_ = moving;
+  for (std::size_t k = 0; k < moving.size(); ++k) place_[at(moving[k])] = static_cast<index_t>(k);
+  return false;
+}
+
+// Where nothing moves, a row of either class with a = c has to go on together.
+bool Elbow::enter_pair(const std::vector<index_t>& weak) {
+  index_t pair[2] = {-1, -1};
+  for (const index_t i : weak) {
+    index_t& found = pair[point_.label[at(i)] > 0 ? 0 : 1];
+    if (point_.bound(i) < 0 && (found < 0 || i < found)) found = i;
+  }
+  if (pair[0] < 0 || pair[1] < 0) return false;
+  for (const index_t i : pair) {
+    reached_[at(i)] = 0;
+    enter(i);
+  }
+  if (moving_.size() == 2) return true;
+  while (!moving_.empty()) leave(moving_.back());
+  return false;
+}
+
+// Goes from the slopes reached so far towards those found, up to where a row at a bound would have to cross it; returns
+// that row, or -1 if none does.
+index_t Elbow::find_blocked() {
+  double most = 0;
+  for (std::size_t k = 0; k < moving_.size(); ++k) most = std::max(most, std::abs(slopes_[k]));
+  const double slack = 1e-13 * most;
+  index_t blocked = -1;
+  double length = 1;
+  for (std::size_t k = 0; k < moving_.size(); ++k) {
+    const index_t i = moving_[k];
+    const int bound = point_.bound(i);
+    const double slope = slopes_[k] * point_.label[at(i)];
+    if (bound == 0 || bound * slope >= -slack) continue;
+    const double here = bound * reached_[at(i)];
+    const double ratio = here / (here - bound * slope);
+    if (blocked < 0 || ratio < length || (ratio == length && i < blocked)) {
+      blocked = i;
+      length = ratio;
+    }
+  }
+  for (std::size_t k = 0; k < moving_.size(); ++k) {
+    const index_t i = moving_[k];
+    if (point_.bound(i) == 0) continue;
+    reached_[at(i)] += length * (slopes_[k] * point_.label[at(i)] - reached_[at(i)]);
+  }
+  return blocked;
+}
+
+// How fast the slack of a row grows.
+double Elbow::rate(index_t i, const double* speed) {
+  double v = 0;
+  if (speed != nullptr) {
+    v = speed[i];
+  } else if (rows_.is_linear()) {
+    for (std::size_t f = 0; f < slope_weights_.size(); ++f) v += rows_.features(i)[f] * slope_weights_[f];
+  } else {
+    column_.resize(moving_.size());
+    rows_.take(i, moving_, column_.data());
+    for (std::size_t k = 0; k < moving_.size(); ++k) v += column_[k] * slopes_[k];
+  }
+  return 1 + point_.label[at(i)] * (v + offset_slope_);
+}
+
+Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* speed) {
+  std::vector<index_t> dependent;
+  const auto has = [](const std::vector<index_t>& rows, index_t i) { return std::ranges::find(rows, i) != rows.end(); };
+  is_unchanged_ = false;
+  for (const index_t i : moving_) reached_[at(i)] = 0;
+  // Every row enters and leaves a few times at most; more is rounding that goes round in circles.
+  for (std::size_t left = 50 + 8 * (weak.size() + 1); left > 0; --left) {
+    if (moving_.empty()) {
+      if (!enter_pair(weak)) return Outcome::nothing_moves;
+      speed = nullptr;
+    }
+    if (speed == nullptr) solve();
+    const index_t blocked = find_blocked();
+    if (blocked >= 0) {
+      leave(blocked);
+      if (!has(weak, blocked)) weak.push_back(blocked);
+      dependent.clear();
+      speed = nullptr;
+      continue;
+    }
+    const double slack = (rows_.is_linear() ? kNoSlopeOfRows : kNoSlope) * std::max(1.0, std::abs(offset_slope_));
+    index_t worst = -1;
+    double most = slack;
+    for (const index_t i : weak) {
+      if (is_moving(i) || has(dependent, i)) continue;
+      const double grows = rate(i, speed);
+      const int bound = point_.bound(i);
+      const double wrong = bound == 0 ? std::abs(grows) : -bound * grows;
+      if (wrong > most || (wrong == most && worst >= 0 && i < worst)) {
+        worst = i;
+        most = wrong;
+      }
+    }
+    if (worst < 0) {
+      is_unchanged_ = speed != nullptr;
+      return Outcome::found;
+    }
+    reached_[at(worst)] = 0;
+    const double pivot = enter(worst);
+    if (pivot < kNegative) return Outcome::indefinite;
+    if (is_moving(worst)) {
+      speed = nullptr;
+    } else {
+      dependent.push_back(worst);
+    }
+  }
+  if (speed == nullptr && !moving_.empty()) solve();
+  return moving_.empty() ? Outcome::nothing_moves : Outcome::found;
+}
+
+void Elbow::solve() {
+  slopes_.resize(moving_.size());
+  if (rows_.is_linear()) slope_weights_.resize(at(rows_.n_features()));
+  factor_.solve_labels(slopes_.data(), offset_slope_, rows_.is_linear() ? slope_weights_.data() : nullptr);
+}
+
+void Elbow::correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset,
+                    std::vector<double>& weights) const {
+  change.resize(moving_.size());
+  if (rows_.is_linear()) weights.resize(at(rows_.n_features()));
+  factor_.solve(residual.data(), total, change.data(), offset, rows_.is_linear() ? weights.data() : nullptr);
+}
+
+void Elbow::refine(const std::vector<double>& residual) {
+  std::vector<double> change;
+  std::vector<double> weights;
+  double offset = 0;
+  double sum = 0;
+  for (const double each : slopes_) sum += each;
+  std::vector<double> wanted(residual);
+  for (double& each : wanted) each = -each;
+  correct(wanted, -sum, change, offset, weights);
+  for (std::size_t k = 0; k < slopes_.size(); ++k) slopes_[k] += change[k];
+  for (std::size_t f = 0; f < weights.size(); ++f) slope_weights_[f] += weights[f];
+  offset_slope_ += offset;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,209 @@
+// The points of a path: rounding taken away, ties repaired, and the test whether a point is optimal.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "path/path_walk.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr double kResidual = 1e-11;  // of the margin, relative to lam: larger ones are corrected
+constexpr int kMostPolishes = 3;
+constexpr int kMostTries = 3;            // of a row at one point
+constexpr double kMostGap = 1e-6;        // relative, of a point that is on the path
+constexpr double kMostViolation = 1e-6;  // of its optimality conditions
+constexpr int kSettle = 20;              // breakpoints
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+// How far scores of this point, where all are known, are from what is optimal.
+double PathWalk::violation() const {
+  double worst = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
+    if (point_.bound(i) >= 0) worst = std::max(worst, -slack);
+    if (point_.bound(i) <= 0) worst = std::max(worst, slack);
+  }
+  return worst;
+}
+
+// Takes away what rounding has left between the moving rows and the margin. A row that meets a bound on the way leaves.
+void PathWalk::polish(Elbow& elbow) {
+  const bool is_linear = rows_->is_linear();
+  std::vector<double> residual;
+  std::vector<double> change;
+  std::vector<double> weights;
+  for (std::size_t left = is_linear ? kMostPolishes + elbow.moving().size() : 1; left > 0; --left) {
+    const std::vector<index_t> moving = elbow.moving();
+    if (moving.empty()) return;
+    double worst = 0, offset = 0;
+    residual.resize(moving.size());
+    for (std::size_t k = 0; k < moving.size(); ++k) {
+      residual[k] = point_.label[at(moving[k])] * lam_ - h_[at(moving[k])] - a0_;
+      worst = std::max(worst, std::abs(residual[k]));
+    }
+    const double sum = is_linear ? 0 : loops_.dot(beta_.data(), ones_.data(), problem_.n);
+    if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) break;
+    elbow.correct(residual, -sum, change, offset, weights);
+    if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
+    double length = 1;
+    double way = 0;  // of the row that is in the way
+    index_t blocked = -1;
+    for (std::size_t k = 0; is_linear && k < moving.size(); ++k) {
+      const double rises = change[k] * point_.label[at(moving[k])];
+      const double room = room_along(moving[k], rises);
+      if (room < length) {
+        length = room;
+        blocked = moving[k];
+        way = rises;
+      }
+    }
+    for (double& each : change) each *= length;
+    for (double& each : weights) each *= length;
+    put(moving, change);
+    a0_ += length * offset;
+    for (std::size_t f = 0; f < weights.size(); ++f) w_[f] += weights[f];
+    add(moving, change, weights, h_);
+    if (blocked < 0) continue;
+    put_at_bound(elbow, blocked, way);
+  }
+  if (is_linear) settle(elbow);
+}
+
+// Rows that met the margin together up to rounding, or too close to it, show on the wrong side as lam falls: each in
+// turn is put there and let move. `changed` is told whose a may have changed.
+void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
+  std::vector<int> tries(at(problem_.n));
+  for (;;) {
+    index_t worst = -1;
+    double most = tolerance();
+    for (index_t i = 0; i < problem_.n; ++i) {
+      const double past = side_[at(i)] * lam_ - weight_[at(i)] * (h_[at(i)] + a0_);
+      if (side_[at(i)] == 0 || tries[at(i)] == kMostTries || !(past > most)) continue;
+      worst = i;
+      most = past;
+    }
+    if (worst < 0) return;
+    ++tries[at(worst)];
+    team_.poll();
+    speed_is_known_ = false;
+    while (!elbow.is_moving(worst) && ElbowFactor::is_dependent(elbow.enter(worst))) {
+      changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
+      changed.push_back(worst);
+      if (elbow.moving().empty() || !exchange(elbow, worst)) break;
+    }
+    if (elbow.is_moving(worst)) set_side(worst, true);
+    changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
+    polish(elbow);
+  }
+}
+
+// Moves a row, with those that it depends on, so that no score changes, until one of them is at a bound; true if that
+// is not the row itself.
+bool PathWalk::exchange(Elbow& elbow, index_t i) {
+  std::vector<double> change;
+  elbow.express_last(change);
+  const std::vector<index_t> moving = elbow.moving();
+  const double sign = point_.bound(i) * point_.label[at(i)];  // of the change of its y a
+  double length = room_along(i, point_.bound(i));
+  double way = 0;
+  index_t blocked = -1;
+  for (std::size_t k = 0; k < moving.size(); ++k) {
+    change[k] *= -sign;
+    const double rises = change[k] * point_.label[at(moving[k])];
+    const double room = room_along(moving[k], rises);
+    if (room < length) {
+      length = room;
+      blocked = moving[k];
+      way = rises;
+    }
+  }
+  if (!std::isfinite(length)) return false;
+  for (double& each : change) each *= length;
+  std::vector<double> own{sign * length};
+  put(moving, change);
+  put({i}, own);
+  if (blocked < 0) {
+    set_side(i, false);
+    return false;
+  }
+  put_at_bound(elbow, blocked, way);
+  return true;
+}
+
+// A row that has gone as far as it can, with a rising or falling.
+void PathWalk::put_at_bound(Elbow& elbow, index_t i, double way) {
+  point_.alpha[at(i)] = way < 0 ? 0 : point_.cost[at(i)];
+  beta_[at(i)] = point_.alpha[at(i)] * point_.label[at(i)];
+  release(elbow, i);
+}
+
+double PathWalk::room_along(index_t i, double slope) const {
+  if (slope == 0) return kInfinity;
+  return slope < 0 ? point_.alpha[at(i)] / -slope : (point_.cost[at(i)] - point_.alpha[at(i)]) / slope;
+}
+
+// Adds changes to y a, up to the bounds; then they are what was added.
+void PathWalk::put(const std::vector<index_t>& rows, std::vector<double>& change) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::size_t i = at(rows[k]);
+    const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
+    change[k] = (value - point_.alpha[i]) * point_.label[i];
+    beta_[i] = value * point_.label[i];
+    sum_alpha_ += value - point_.alpha[i];
+    point_.alpha[i] = value;
+  }
+}
+
+// Where there are weights, they are right, and y a follows them: its sum is to be 0, and that of its rows the weights.
+void PathWalk::settle(Elbow& elbow) {
+  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
+  if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
+  n_unsettled_ = 0;
+  std::vector<double> lack = weights_of_alpha();
+  for (std::size_t f = 0; f < w_.size(); ++f) lack[f] = w_[f] - lack[f];
+  std::vector<double> change;
+  elbow.fit(lack, -sum, change);
+  if (std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) put(elbow.moving(), change);
+}
+
+std::vector<double> PathWalk::weights_of_alpha() const {
+  std::vector<double> weights(w_.size());
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (beta_[at(i)] != 0) loops_.add(weights.data(), beta_[at(i)], rows_->features(i), rows_->n_features());
+  }
+  return weights;
+}
+
+// Whether what is minimised is as large as its dual says, where there are weights: both are known to many digits even
+// where the weights that belong to y a are not.
+bool PathWalk::is_optimal() const {
+  if (!rows_->is_linear()) return true;
+  if (!(violation() <= kMostViolation)) return false;
+  double loss = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double lack = std::max(0.0, lam_ - point_.label[at(i)] * (h_[at(i)] + a0_));
+    loss += lack * (std::isfinite(point_.cost[at(i)]) ? point_.cost[at(i)] : point_.alpha[at(i)]);
+  }
+  const std::vector<double> weights = weights_of_alpha();
+  const double dual = lam_ * sum_alpha_ - loops_.dot(weights.data(), weights.data(), rows_->n_features()) / 2;
+  const double primal = loss + loops_.dot(w_.data(), w_.data(), rows_->n_features()) / 2;
+  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
+  return std::abs(primal - dual) <= kMostGap * std::abs(primal) && std::abs(sum) <= kMostGap * sum_alpha_;
+}
+
+// A row at a bound does not move any more, unless the next direction says that it must.
+void PathWalk::release(Elbow& elbow, index_t i) {
+  elbow.leave(i);
+  set_side(i, false);
+  forced_.push_back(i);
+  speed_is_known_ = false;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,65 @@
+#include "path/path_record.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace fastpu::detail {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
+                           const std::vector<index_t>& changed, const std::vector<double>& weights) {
+  if (result_.lams.empty() || lam < result_.lams.back()) {
+    result_.lams.push_back(lam);
+    result_.offsets.push_back(a0);
+    result_.objective.push_back(0);
+    result_.norm.push_back(0);
+    result_.n_margin.push_back(0);
+    if (result_.change_start.empty()) result_.change_start.push_back(0);
+    result_.change_start.push_back(result_.change_start.back());
+    result_.weights.resize(result_.weights.size() + weights.size());
+  }
+  std::ranges::copy(weights, result_.weights.end() - static_cast<std::ptrdiff_t>(weights.size()));
+  result_.offsets.back() = a0;
+  if (lam > 0) {
+    result_.objective.back() = sum_alpha - norm / (2 * lam);
+    result_.norm.back() = norm / (lam * lam);
+  }
+  for (const index_t i : changed) {
+    result_.change_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
+    result_.change_value.push_back(point.alpha[at(i)]);
+  }
+  result_.change_start.back() = static_cast<index_t>(result_.change_row.size());
+}
+
+void PathRecord::note_events(const Elbow& elbow, const PathPoint& point) {
+  const auto knot = static_cast<index_t>(result_.lams.size()) - 1;
+  const auto note = [&](index_t i, PathEvent kind) {
+    result_.event_knot.push_back(knot);
+    result_.event_kind.push_back(kind);
+    result_.event_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
+  };
+  left_.clear();
+  for (const index_t i : moved_before_) {
+    if (elbow.is_moving(i)) continue;
+    left_.push_back(i);
+    moved_[at(i)] = 0;
+    const int bound = point.bound(i);
+    if (bound != 0) note(i, bound > 0 ? PathEvent::to_right : PathEvent::to_left);
+  }
+  for (const index_t i : elbow.moving()) {
+    if (moved_[at(i)] != 0) continue;
+    moved_[at(i)] = 1;
+    const int bound = point.bound(i);
+    note(i, bound == 0 ? PathEvent::start : bound > 0 ? PathEvent::from_right : PathEvent::from_left);
+  }
+  moved_before_ = elbow.moving();
+  result_.n_margin.back() = static_cast<index_t>(elbow.moving().size());
+}
+
+}  // namespace fastpu::detail

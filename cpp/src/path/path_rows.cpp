@@ -1,0 +1,144 @@
+#include "path/path_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr index_t kRowsAtOnce = 256;         // of the cache
+constexpr index_t kMostFeatures = 128;       // of a linear kernel without kernel rows
+constexpr index_t kColumns = 1024;           // that one worker adds up
+constexpr index_t kLeastParallel = 1 << 18;  // fewer products than this are not worth waking a thread
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team)
+    : cache_(&cache), loops_(&svm_kernels(isa)), path_loops_(&path_kernels(isa)), team_(&team) {
+  diagonal_.reserve(cache.columns().size());
+  for (const index_t row : cache.columns()) diagonal_.push_back(cache.kernel().diagonal(row));
+  if (!are_few_features(linear)) return;
+  linear_ = linear;
+  largest_.assign(at(linear->n_cols), 0.0);
+  by_feature_ = AlignedBuffer<double>(n() * linear->n_cols, "the rows of a linear path, by feature");
+  for (index_t i = 0; i < n(); ++i) {
+    for (index_t f = 0; f < linear->n_cols; ++f) {
+      by_feature_[f * n() + i] = features(i)[f];
+      largest_[at(f)] = std::max(largest_[at(f)], std::abs(features(i)[f]));
+    }
+  }
+}
+
+bool PathRows::are_few_features(const DenseView<double>* linear) {
+  return linear != nullptr && linear->n_cols <= kMostFeatures;
+}
+
+void PathRows::take(index_t i, const std::vector<index_t>& positions, double* out) {
+  team_->poll();  // a factor of thousands of rows is made row by row, and takes seconds
+  if (linear_ != nullptr) {
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+      out[k] = path_loops_->dot(features(i), features(positions[k]), linear_->n_cols);
+    }
+    return;
+  }
+  const index_t number = cache_->columns()[at(i)];
+  const double* values = cache_->find(number);
+  if (values == nullptr) cache_->get(&number, 1, &values, *team_);
+#if defined(__GNUC__)
+  // The row is likely to be far from the processor, and its entries are wanted in no order.
+  if (static_cast<index_t>(positions.size()) > n() / 32) {
+    for (index_t c = 0; c < n(); c += 8) __builtin_prefetch(values + c);
+  }
+#endif
+  for (std::size_t k = 0; k < positions.size(); ++k) out[k] = values[positions[k]];
+}
+
+// Calls body(first, values, n_now) with the kernel rows of some positions after the other.
+template <class Body>
+void PathRows::for_each_block(const std::vector<index_t>& positions, const Body& body) {
+  const auto n_rows = static_cast<index_t>(positions.size());
+  const index_t at_once = std::min(kRowsAtOnce, cache_->capacity());
+  for (index_t first = 0; first < n_rows; first += at_once) {
+    team_->poll();
+    const index_t n_now = std::min(at_once, n_rows - first);
+    numbers_.clear();
+    for (index_t k = 0; k < n_now; ++k) numbers_.push_back(cache_->columns()[at(positions[at(first + k)])]);
+    values_.resize(at(n_now));
+    cache_->get(numbers_.data(), n_now, values_.data(), *team_);
+    const int max_workers = n_now * n() < kLeastParallel ? 1 : team_->n_threads();
+    team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
+      const index_t from = block * kColumns;
+      body(first, n_now, from, std::min(kColumns, n() - from));
+    });
+  }
+}
+
+void PathRows::add_to_weights(const std::vector<index_t>& positions, const double* factors, double* weights) const {
+  for (std::size_t k = 0; k < positions.size(); ++k) {
+    path_loops_->add(weights, factors[k], features(positions[k]), linear_->n_cols);
+  }
+}
+
+void PathRows::add_sizes(const double* factors, double* sizes) const {
+  for (index_t i = 0; i < n(); ++i) {
+    for (index_t f = 0; f < linear_->n_cols; ++f) sizes[f] += std::abs(factors[i] * features(i)[f]);
+  }
+}
+
+void PathRows::add_weighted(const double* weights, double* sums) {
+  const index_t d = linear_->n_cols;
+  const int max_workers = d * n() < kLeastParallel ? 1 : team_->n_threads();
+  team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
+    const index_t from = block * kColumns;
+    const double* columns[kMostFeatures];
+    for (index_t f = 0; f < d; ++f) columns[f] = by_feature_.data() + f * n() + from;
+    loops_->f64.add_rows(sums + from, columns, weights, d, std::min(kColumns, n() - from));
+  });
+}
+
+void PathRows::add(const std::vector<index_t>& positions, const double* factors, double* sums) {
+  if (positions.empty()) return;
+  if (linear_ != nullptr) {
+    weights_.assign(at(linear_->n_cols), 0.0);
+    add_to_weights(positions, factors, weights_.data());
+    add_weighted(weights_.data(), sums);
+    return;
+  }
+  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
+    const double* shifted[kRowsAtOnce];
+    for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
+    loops_->f64.add_rows(sums + from, shifted, factors + first, n_now, width);
+  });
+}
+
+void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a,
+                       double* b) {
+  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
+    const double* shifted[kRowsAtOnce];
+    for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
+    path_loops_->add_two(a + from, b + from, shifted, in_a + first, in_b + first, n_now, width);
+  });
+}
+
+double PathRows::reach(const std::vector<index_t>& positions, const double* factors) {
+  std::vector<double> sums(at(n()), 0.0);
+  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
+    for (index_t k = 0; k < n_now; ++k) {
+      const double* values = values_[at(k)] + from;
+      for (index_t c = 0; c < width; ++c) sums[at(from + c)] += factors[first + k] * std::abs(values[c]);
+    }
+  });
+  return *std::ranges::max_element(sums);
+}
+
+double PathRows::reach(const double* weights) const {
+  double sum = 0;
+  for (index_t f = 0; f < linear_->n_cols; ++f) sum += largest_[at(f)] * std::abs(weights[f]);
+  return sum;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,65 @@
+// The rows of a path's kernel matrix, by their positions among the columns of the cache, and products with them.
+#pragma once
+
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "kernels/svm_kernels.hpp"
+#include "linalg/path_kernels.hpp"
+
+namespace fastpu::detail {
+
+class PathRows {
+ public:
+  // The cache's columns must have been set; they stay what they are. `linear` shows the rows if K is their products.
+  PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team);
+
+  // Whether rows that are shown are used in place of kernel rows.
+  static bool are_few_features(const DenseView<double>* linear);
+
+  index_t n() const { return static_cast<index_t>(cache_->columns().size()); }
+  bool is_linear() const { return linear_ != nullptr; }
+  index_t n_features() const { return linear_ == nullptr ? -1 : linear_->n_cols; }
+  const double* features(index_t i) const { return linear_->row(cache_->columns()[static_cast<std::size_t>(i)]); }
+  double diagonal(index_t i) const { return diagonal_[static_cast<std::size_t>(i)]; }
+
+  // out[k] = K(i, positions[k])
+  void take(index_t i, const std::vector<index_t>& positions, double* out);
+
+  // sums[c] += sum_k factors[k] K(positions[k], c)
+  void add(const std::vector<index_t>& positions, const double* factors, double* sums);
+
+  // The two halves of that where K is linear: weights += sum_k factors[k] x_positions[k], and sums[c] += weights'x_c.
+  void add_to_weights(const std::vector<index_t>& positions, const double* factors, double* weights) const;
+  void add_sizes(const double* factors, double* sizes) const;  // sizes[f] += sum_c |factors[c] x_cf|
+  double largest(index_t feature) const { return largest_[static_cast<std::size_t>(feature)]; }  // |x|
+  void add_weighted(const double* weights, double* sums);
+
+  // The same with two kinds of factors at once.
+  void add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a, double* b);
+
+  // max_c sum_k factors[k] |K(positions[k], c)|, or a bound of it; factors >= 0.
+  double reach(const std::vector<index_t>& positions, const double* factors);
+  // Where K is linear, a bound of the parts of which scores consist: sum_f |weights[f]| max_c |x_cf|.
+  double reach(const double* weights) const;
+
+ private:
+  template <class Body>
+  void for_each_block(const std::vector<index_t>& positions, const Body& body);
+
+  KernelCache<double>* cache_;
+  const SvmKernels* loops_;
+  const PathKernels* path_loops_;
+  Team* team_;
+  const DenseView<double>* linear_ = nullptr;  // if there are few enough features
+  AlignedBuffer<double> by_feature_;           // these rows, transposed
+  std::vector<double> largest_;                // |x| of each feature
+  std::vector<double> weights_;
+  std::vector<double> diagonal_;
+  std::vector<index_t> numbers_;
+  std::vector<const double*> values_;
+};
+
+}  // namespace fastpu::detail

@@ -1,0 +1,428 @@
+#include "path/path_start.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "fastpu/svm/smo.hpp"
+#include "linalg/elbow_factor.hpp"
+#include "margin/margin_task.hpp"
+#include "path/path_rows.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr double kSmoTol = 1e-7;         // of the largest gradient: then come Newton steps
+constexpr double kRounding = 1e-14;      // of the same: gradients that differ by less are equal
+constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a value at a bound
+constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
+constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
+constexpr double kLostSum = 1e-6;        // a sum that is wrong by more, relatively, is rounding
+constexpr double kLostWeight = 1e-11;    // of its parts, a weight that is rounding
+constexpr double kSumRounding = 1e-13;   // of the total
+constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must be a number
+constexpr double kMostCost = 1e100;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
+  for (std::size_t f = 0; f < weights.size(); ++f) {
+    if (!(std::abs(weights[f]) <= kLostWeight * sizes[f])) return false;
+  }
+  return true;
+}
+
+// The minimum by Newton steps among the free rows, from a point that is nearly right.
+class ActiveSet {
+ public:
+  ActiveSet(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
+            std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights,
+            std::vector<double> light_sizes)
+      : rows_(rows),
+        costs_(costs),
+        total_(total),
+        factor_(shift, isa, rows.n_features()),
+        value_(value),
+        gradient_(gradient),
+        weights_(weights),
+        step_weights_(weights.size()),
+        light_sizes_(std::move(light_sizes)),
+        is_free_(value.size(), false) {}
+
+  void run() {
+    const auto n = static_cast<index_t>(value_.size());
+    for (index_t i = 0; i < n; ++i) {
+      if (value_[at(i)] > 0 && value_[at(i)] < costs_[at(i)]) enter(i);
+    }
+    for (index_t steps = 20 * n + 1000; steps > 0; --steps) {
+      if (!newton_step()) continue;                       // a row left
+      if (rows_.is_linear() && !newton_step()) continue;  // takes away what rounding has left of the first
+      if (is_rounding()) return;                          // the least that there is
+      if (!release_worst()) return;
+    }
+  }
+
+ private:
+  // Makes a row free. Where it depends on those that are, the values move along the dependence, at next to no change of
+  // the gradient, until one of them is at a bound; that one leaves, or the row itself stays out.
+  void enter(index_t i) {
+    for (;;) {
+      double pivot = 0;
+      if (rows_.is_linear()) {
+        pivot = factor_.add_features(rows_.features(i), free_.empty() ? nullptr : rows_.features(free_[0]), 0);
+      } else {
+        column_.resize(free_.size());
+        rows_.take(i, free_, column_.data());
+        pivot = factor_.add(column_.data(), rows_.diagonal(i), 0);
+      }
+      if (!ElbowFactor::is_dependent(pivot)) {
+        free_.push_back(i);
+        is_free_[at(i)] = true;
+        return;
+      }
+      if (free_.empty()) return;
+      step_.resize(free_.size());
+      factor_.express_last(step_.data());
+      for (double& each : step_) each = -each;
+      const bool is_at_top = value_[at(i)] >= costs_[at(i)];
+      const double sign = is_at_top ? -1 : 1;
+      double length = sign > 0 ? costs_[at(i)] - value_[at(i)] : value_[at(i)];
+      std::size_t stop = free_.size();
+      for (std::size_t k = 0; k < free_.size(); ++k) {
+        const double room = room_along(free_[k], sign * step_[k]);
+        if (room < length) {
+          length = room;
+          stop = k;
+        }
+      }
+      const bool upwards = stop < free_.size() && sign * step_[stop] > 0;
+      value_[at(i)] += sign * length;
+      for (std::size_t k = 0; k < free_.size(); ++k) {
+        step_[k] *= sign * length;
+        value_[at(free_[k])] += step_[k];
+      }
+      add(free_, step_.data());
+      const double own = sign * length;
+      add({i}, &own);
+      if (stop == free_.size()) {
+        value_[at(i)] = sign > 0 ? costs_[at(i)] : 0;
+        return;
+      }
+      leave(stop, upwards);
+    }
+  }
+
+  void add(const std::vector<index_t>& positions, const double* factors) {
+    if (rows_.is_linear()) rows_.add_to_weights(positions, factors, weights_.data());
+    rows_.add(positions, factors, gradient_.data());
+  }
+
+  double room_along(index_t i, double step) const {
+    if (step == 0) return kInfinity;
+    return std::max(0.0, step > 0 ? (costs_[at(i)] - value_[at(i)]) / step : value_[at(i)] / -step);
+  }
+
+  void leave(std::size_t k, bool upwards) {
+    const index_t i = free_[k];
+    value_[at(i)] = upwards ? costs_[at(i)] : 0;
+    is_free_[at(i)] = false;
+    factor_.remove(static_cast<index_t>(k));
+    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+
+  // Whether what is minimised is 0.
+  bool is_rounding() const {
+    if (!rows_.is_linear()) return false;
+    std::vector<double> sizes(light_sizes_);
+    rows_.add_sizes(value_.data(), sizes.data());
+    return are_rounding(weights_, sizes);
+  }
+
+  // Returns whether the whole step was possible.
+  bool newton_step() {
+    if (free_.empty()) return true;
+    double sum = 0;
+    for (const double each : value_) sum += each;
+    column_.resize(free_.size());
+    step_.resize(free_.size());
+    for (std::size_t k = 0; k < free_.size(); ++k) column_[k] = -gradient_[at(free_[k])];
+    const bool is_linear = rows_.is_linear();
+    // Without a need for it, a change of the sum is rounding that weights far smaller would feel.
+    const double lack = is_linear && std::abs(total_ - sum) <= kSumRounding * total_ ? 0 : total_ - sum;
+    factor_.solve(column_.data(), lack, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
+    double length = 1;
+    std::size_t stop = free_.size();
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      const double room = room_along(free_[k], step_[k]);
+      if (room < length) {
+        length = room;
+        stop = k;
+      }
+    }
+    const bool upwards = stop < free_.size() && step_[stop] > 0;
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      step_[k] *= length;
+      value_[at(free_[k])] += step_[k];
+    }
+    if (is_linear) {
+      for (std::size_t f = 0; f < weights_.size(); ++f) weights_[f] += step_weights_[f] *= length;
+      std::ranges::fill(gradient_, 0.0);
+      rows_.add_weighted(weights_.data(), gradient_.data());
+    } else {
+      rows_.add(free_, step_.data(), gradient_.data());
+    }
+    if (stop == free_.size()) return true;
+    leave(stop, upwards);
+    return false;
+  }
+
+  // Frees the row whose bound is wrong by most; false if there is none.
+  bool release_worst() {
+    const auto n = static_cast<index_t>(value_.size());
+    double size = 0;
+    for (const double each : gradient_) size = std::max(size, std::abs(each));
+    const double slack = kRounding * size;
+    index_t up = -1;    // may grow, with the least gradient
+    index_t down = -1;  // may shrink, with the largest
+    for (index_t i = 0; i < n; ++i) {
+      const double g = gradient_[at(i)];
+      if (value_[at(i)] < costs_[at(i)] && (up < 0 || g < gradient_[at(up)])) up = i;
+      if (value_[at(i)] > 0 && (down < 0 || g > gradient_[at(down)])) down = i;
+    }
+    if (up < 0 || down < 0 || gradient_[at(down)] - gradient_[at(up)] <= slack) return false;
+    const std::size_t before = free_.size();
+    // The one that is farther from the gradient of the free rows; both where there are none.
+    if (free_.empty()) {
+      enter(up);
+      enter(down);
+      return free_.size() > before;
+    }
+    const double level = -mu_;
+    const bool is_up =
+        !is_free_[at(up)] && (is_free_[at(down)] || level - gradient_[at(up)] >= gradient_[at(down)] - level);
+    const index_t chosen = is_up ? up : down;
+    if (is_free_[at(chosen)]) return false;  // rounding
+    enter(chosen);
+    return true;
+  }
+
+  PathRows& rows_;
+  const std::vector<double>& costs_;
+  double total_;
+  ElbowFactor factor_;
+  std::vector<double>& value_;
+  std::vector<double>& gradient_;
+  std::vector<double>& weights_;  // X'value less that of the other class, where K is linear
+  std::vector<double> step_weights_;
+  std::vector<double> light_sizes_;  // what the other class adds to them, without signs
+  std::vector<bool> is_free_;
+  std::vector<index_t> free_;
+  std::vector<double> column_;
+  std::vector<double> step_;
+  double mu_ = 0;
+};
+
+// A feasible point: what the costs allow in proportion, or equal shares of the rows without a limit.
+std::vector<double> feasible(const std::vector<double>& costs, double total) {
+  double sum = 0;
+  index_t n_infinite = 0;
+  for (const double cost : costs) {
+    if (std::isfinite(cost)) {
+      sum += cost;
+    } else {
+      ++n_infinite;
+    }
+  }
+  std::vector<double> value(costs.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (n_infinite > 0) {
+      value[i] = std::isfinite(costs[i]) ? 0 : total / static_cast<double>(n_infinite);
+    } else {
+      value[i] = std::min(costs[i], costs[i] * (total / sum));
+    }
+  }
+  return value;
+}
+
+// Between the bounds, with the sum that the other class has, but for a little rounding.
+bool is_feasible(const std::vector<double>& value, const std::vector<double>& costs, double total) {
+  const double slack = kLostSum * total;
+  double sum = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool is_within = value[i] >= -slack && value[i] <= costs[i] + slack;  // which NaN is not
+    if (!is_within) return false;
+    sum += value[i];
+  }
+  return std::abs(sum - total) <= slack;
+}
+
+// weights += sum_k factors[k] x_rows[k], and sizes that of the parts
+void add_rows(const DenseView<double>& x, const std::vector<index_t>& rows, const double* factors, double sign,
+              std::vector<double>& weights, std::vector<double>& sizes) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (index_t f = 0; f < x.n_cols; ++f) {
+      const double part = factors[k] * x.row(rows[k])[f];
+      weights[at(f)] += sign * part;
+      sizes[at(f)] += std::abs(part);
+    }
+  }
+}
+
+std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
+                                   const std::vector<double>& costs, const std::vector<index_t>& light,
+                                   const std::vector<double>& light_costs, const SvmPathOptions& path_options,
+                                   std::vector<double>& weights, Team& team) {
+  const auto n = static_cast<index_t>(heavy.size());
+  const Isa isa = path_options.isa;
+  double total = 0;
+  for (const double cost : light_costs) total += cost;
+  cache.set_columns(heavy.data(), n, team);
+  // The columns of a new cache are in the order of the rows.
+  auto linear = make_vector<double>(n, "the start of the path");
+  auto upper = make_vector<double>(n, "the start of the path");
+  const std::vector<double> lower(at(n), 0.0);
+  std::vector<const double*> values;
+  for (std::size_t first = 0; first < light.size(); first += kLightAtOnce) {
+    const std::size_t n_now =
+        std::min({kLightAtOnce, light.size() - first, static_cast<std::size_t>(cache.capacity())});
+    values.resize(n_now);
+    cache.get(light.data() + first, static_cast<index_t>(n_now), values.data(), team);
+    for (std::size_t k = 0; k < n_now; ++k) path_kernels(isa).add(linear.data(), -light_costs[first + k], values[k], n);
+  }
+  double size = 0;
+  for (index_t i = 0; i < n; ++i) {
+    upper[at(i)] = std::min(costs[at(i)], 2 * total);
+    size = std::max(size, std::abs(linear[at(i)]));
+  }
+  std::vector<double> value = feasible(costs, total);
+  SmoProblem problem;
+  problem.rows = heavy.data();
+  problem.n = n;
+  problem.linear = linear.data();
+  problem.lower = lower.data();
+  problem.upper = upper.data();
+  SmoOptions options;
+  options.isa = isa;
+  options.tol = std::max(kSmoTol * size, std::numeric_limits<double>::min());
+  // A thousand for each row of few: where those do not do, rounding keeps pairs moving for ever.
+  options.max_steps = std::clamp<index_t>(1000 * n, 10'000, std::max<index_t>(1'000'000, 100 * n));
+  SmoResult found = smo(cache, problem, options, {}, team, value.data());
+
+  // SMO may have changed the order of the columns.
+  cache.set_columns(heavy.data(), n, team);
+  std::vector<index_t> place(at(cache.kernel().n_rows()));
+  for (index_t i = 0; i < n; ++i) place[at(heavy[at(i)])] = i;
+  std::vector<double> sorted_value(at(n));
+  std::vector<double> sorted_gradient(at(n));
+  std::vector<double> sorted_costs(at(n));
+  PathRows rows(cache, path_options.linear, isa, team);
+  double diagonal = 0;
+  for (index_t c = 0; c < n; ++c) {
+    const std::size_t i = at(place[at(cache.columns()[at(c)])]);
+    sorted_costs[at(c)] = costs[i];
+    sorted_gradient[at(c)] = found.gradient[i];
+    const double near = kBoundShare * upper[i];
+    sorted_value[at(c)] = value[i] <= near ? 0 : value[i] >= costs[i] - near ? costs[i] : value[i];
+    diagonal += rows.diagonal(c);
+  }
+  // What putting values at their bounds has changed.
+  std::vector<index_t> moved;
+  std::vector<double> by;
+  for (index_t c = 0; c < n; ++c) {
+    const std::size_t i = at(place[at(cache.columns()[at(c)])]);
+    if (sorted_value[at(c)] == value[i]) continue;
+    moved.push_back(c);
+    by.push_back(sorted_value[at(c)] - value[i]);
+  }
+  std::vector<double> light_sizes(weights.size());
+  std::vector<index_t> all(at(n));
+  std::iota(all.begin(), all.end(), index_t{0});
+  if (rows.is_linear()) {
+    add_rows(*path_options.linear, light, light_costs.data(), -1, weights, light_sizes);
+    rows.add_to_weights(all, sorted_value.data(), weights.data());
+    std::ranges::fill(sorted_gradient, 0.0);
+    rows.add_weighted(weights.data(), sorted_gradient.data());
+  } else {
+    rows.add(moved, by.data(), sorted_gradient.data());
+  }
+  const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
+  ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
+      .run();
+  // Kernel values of very different size leave nothing but rounding of Newton steps. What SMO has found is feasible.
+  if (!is_feasible(sorted_value, sorted_costs, total)) {
+    weights.clear();
+    return value;
+  }
+  for (index_t c = 0; c < n; ++c) {
+    value[at(place[at(cache.columns()[at(c)])])] = std::clamp(sorted_value[at(c)], 0.0, sorted_costs[at(c)]);
+  }
+  return value;
+}
+
+}  // namespace
+
+int heavier_class(const SvmPathProblem& problem) {
+  if (problem.n < 2) throw std::invalid_argument("a path needs rows of both classes");
+  double sums[2] = {};
+  bool infinite[2] = {};
+  for (index_t i = 0; i < problem.n; ++i) {
+    const auto label = static_cast<double>(problem.labels[i]);
+    const double cost = problem.costs[i];
+    if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
+    const bool is_cost = cost == kInfinity || (cost >= kLeastCost && cost <= kMostCost);
+    if (!is_cost) {
+      throw std::invalid_argument("costs must be infinite or between 1e-100 and 1e100, got " + to_text(cost));
+    }
+    const int side = label > 0 ? 0 : 1;
+    sums[side] += cost;
+    infinite[side] = infinite[side] || std::isinf(cost);
+  }
+  if (sums[0] == 0 || sums[1] == 0) throw std::invalid_argument("a path needs rows of both classes");
+  if (infinite[0] && infinite[1]) throw std::invalid_argument("costs must be finite in one class");
+  if (!infinite[0] && !infinite[1] && std::abs(sums[0] - sums[1]) <= kEqualSums * std::max(sums[0], sums[1])) {
+    return 0;
+  }
+  return sums[0] > sums[1] ? 1 : -1;
+}
+
+PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
+                        const SvmPathOptions& options, Team& team) {
+  PathStart start{{problem.costs, problem.costs + problem.n}, {}};
+  const bool has_weights = PathRows::are_few_features(options.linear);
+  const std::size_t n_weights = has_weights ? at(options.linear->n_cols) : 0;
+  if (heavier != 0) {
+    std::vector<index_t> heavy;
+    std::vector<index_t> light;
+    std::vector<index_t> place;
+    std::vector<double> costs;
+    std::vector<double> light_costs;
+    for (index_t i = 0; i < problem.n; ++i) {
+      const bool is_heavy = problem.labels[i] == heavier;
+      (is_heavy ? heavy : light).push_back(problem.rows[i]);
+      (is_heavy ? costs : light_costs).push_back(problem.costs[i]);
+      if (is_heavy) place.push_back(i);
+    }
+    start.weights.resize(n_weights);
+    const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, options, start.weights, team);
+    for (std::size_t k = 0; k < place.size(); ++k) start.alpha[at(place[k])] = value[k];
+    for (double& each : start.weights) each *= heavier;
+  }
+  if (!has_weights) return start;
+  std::vector<double> sums(n_weights);
+  std::vector<double> sizes(n_weights);
+  std::vector<double> factors;
+  for (index_t i = 0; i < problem.n; ++i) factors.push_back(start.alpha[at(i)] * problem.labels[i]);
+  add_rows(*options.linear, {problem.rows, problem.rows + problem.n}, factors.data(), 1, sums, sizes);
+  if (start.weights.empty()) start.weights = sums;
+  if (are_rounding(start.weights, sizes)) std::ranges::fill(start.weights, 0.0);
+  return start;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,450 @@
+#include "fastpu/path/svm_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "path/path_start.hpp"
+#include "path/path_walk.hpp"
+
+namespace fastpu {
+
+namespace detail {
+
+namespace {
+
+constexpr double kTrivial = 1e-9;          // of the reach of h: a first breakpoint below is 0
+constexpr double kVanishing = 1e-290;      // a first breakpoint below which 1 / lam is no number, soon or at once
+constexpr double kPrecision = 1e-8;        // of the reach: the least lam at which the margin can be told
+constexpr double kOnMarginOfRows = 1e-12;  // the same where rows are shown, whose scores lose no more to rounding
+constexpr double kMostOnMargin = 1e-6;     // the same after many steps that lead nowhere
+constexpr double kAtBound = 1e-11;         // of its box, a value at its bound
+constexpr double kSlopeResidual = 1e-9;
+constexpr int kMostPauses = 12;       // breakpoints in a row where nothing happens
+constexpr double kMostShare = 0.999;  // of lam, the longest step that is not the last, where rows are shown
+constexpr double kNoStep = 1e-13;     // of lam
+constexpr int kMostNoSteps = 20;
+constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
+constexpr double kLeastWatched = 1e-4;  // of the reach, lam
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void PathWalk::find_start() {
+  const index_t n = problem_.n;
+  result_.heavier = heavier_class(problem_);
+  auto start = start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  result_.start = std::move(start.alpha);
+  w_ = std::move(start.weights);
+  cache_.set_columns(problem_.rows, n, team_);
+  auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
+  for (index_t i = 0; i < n; ++i) position[at(problem_.rows[i])] = i;
+  std::vector<index_t> order;  // position in the problem of each column of the cache
+  for (const index_t row : cache_.columns()) {
+    const index_t i = position[at(row)];
+    order.push_back(i);
+    point_.label.push_back(problem_.labels[i]);
+    point_.cost.push_back(problem_.costs[i]);
+    point_.alpha.push_back(result_.start[at(i)]);
+    beta_.push_back(result_.start[at(i)] * problem_.labels[i]);
+    box_ = std::max(box_, result_.start[at(i)]);
+  }
+  for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
+  ones_.assign(at(n), 1.0);
+  near_.resize(at(n));
+  record_.set_order(std::move(order));
+}
+
+// h = K (y a) and what follows from it. Where there are weights, y a is what has lost digits.
+void PathWalk::recompute(bool with_reach) {
+  std::vector<index_t> support;
+  std::vector<double> factors;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (point_.alpha[at(i)] == 0) continue;
+    support.push_back(i);
+    factors.push_back(point_.alpha[at(i)] * point_.label[at(i)]);
+  }
+  std::ranges::fill(h_, 0.0);
+  if (rows_->is_linear()) {
+    rows_->add_weighted(w_.data(), h_.data());
+  } else {
+    rows_->add(support, factors.data(), h_.data());
+  }
+  sum_alpha_ = 0;
+  for (const double factor : factors) sum_alpha_ += std::abs(factor);
+  work_ = 0;
+  lam_of_scores_ = lam_;
+  if (!with_reach) return;
+  first_sum_ = sum_alpha_;
+  if (rows_->is_linear()) return;
+  for (double& factor : factors) factor = std::abs(factor);
+  reach_ = rows_->reach(support, factors.data());
+}
+
+// K times something, of all rows; where K is linear, X'something is known.
+void PathWalk::add(const std::vector<index_t>& rows, const std::vector<double>& factors,
+                   const std::vector<double>& weights, std::vector<double>& sums) {
+  if (rows_->is_linear()) {
+    rows_->add_weighted(weights.data(), sums.data());
+  } else {
+    rows_->add(rows, factors.data(), sums.data());
+  }
+  work_ += static_cast<double>(rows.size());
+}
+
+void PathWalk::set_side(index_t i, bool moves) {
+  const int bound = moves ? 0 : point_.bound(i);
+  side_[at(i)] = bound;
+  weight_[at(i)] = bound * point_.label[at(i)];
+}
+
+// False if the path is trivial.
+bool PathWalk::find_first_breakpoint() {
+  recompute(true);
+  double top = -kInfinity;    // of h among the positive rows with a > 0
+  double bottom = kInfinity;  // among the negative ones
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (point_.alpha[at(i)] <= 0) continue;
+    if (point_.label[at(i)] > 0) top = std::max(top, h_[at(i)]);
+    if (point_.label[at(i)] < 0) bottom = std::min(bottom, h_[at(i)]);
+  }
+  lam_ = (top - bottom) / 2;
+  a0_ = lam_ - top;
+  const bool is_trivial = rows_->is_linear() ? !(lam_ > 0) : lam_ <= kTrivial * reach_;
+  if (!std::isfinite(lam_) || (!is_trivial && lam_ < kVanishing))
+    throw std::invalid_argument(
+        "X and kernel must be such that sums of kernel values neither overflow nor vanish; scale X");
+  return !is_trivial;
+}
+
+void PathWalk::note_knot(const std::vector<index_t>& changed) {
+  if (rows_->is_linear()) {
+    norm_ = loops_.dot(w_.data(), w_.data(), rows_->n_features());
+  } else if (!watch_->is_partial()) {
+    norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+  }
+  record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed, w_);
+  if (lam_ > 0 && !watch_->is_partial()) result_.violation = std::max(result_.violation, violation());
+}
+
+// Lists the rows on the margin that do not move.
+void PathWalk::find_weak(const Elbow& elbow) {
+  std::vector<index_t> held;
+  for (const index_t i : weak_) {
+    if (!elbow.is_moving(i) && point_.bound(i) == 0) held.push_back(i);
+  }
+  weak_ = held;
+  for (const index_t i : forced_) {
+    if (!elbow.is_moving(i) && std::ranges::find(weak_, i) == weak_.end()) weak_.push_back(i);
+  }
+  forced_.clear();
+  const index_t n_near = loops_.list_near(slacks(), a0_, lam_, tolerance(), near_.data(), problem_.n);
+  const std::size_t n_listed = weak_.size();
+  for (index_t k = 0; k < n_near; ++k) {
+    const auto end = weak_.begin() + static_cast<std::ptrdiff_t>(n_listed);
+    if (std::find(weak_.begin(), end, near_[at(k)]) == end) weak_.push_back(near_[at(k)]);
+  }
+}
+
+// Scores of all rows at this point, if only some have been followed; with their speeds, if the slopes are known.
+void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
+  if (!watch_->is_partial()) return;
+  watch_->end();
+  if (work_ > kRecompute * static_cast<double>(problem_.n)) {
+    recompute(false);
+  } else {
+    const auto& before = watch_->first_beta();
+    std::vector<index_t> changed;
+    std::vector<double> by;
+    std::vector<double> slopes;
+    for (index_t i = 0; i < problem_.n; ++i) {
+      if (beta_[at(i)] == before[at(i)] && !elbow.is_moving(i)) continue;
+      changed.push_back(i);
+      by.push_back(beta_[at(i)] - before[at(i)]);
+      slopes.push_back(elbow.slope_of(i));
+    }
+    h_ = watch_->first_scores();
+    if (with_speed) {
+      std::ranges::fill(v_, 0.0);
+      rows_->add_two(changed, by.data(), slopes.data(), h_.data(), v_.data());
+      has_new_speed_ = true;
+    } else {
+      rows_->add(changed, by.data(), h_.data());
+    }
+    work_ += static_cast<double>(changed.size());
+  }
+  norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
+  for (const index_t i : watch_->far()) set_side(i, elbow.is_moving(i));
+  speed_is_known_ = false;
+}
+
+// v = K u, with the slopes corrected where K says that they are not right.
+void PathWalk::find_speed(Elbow& elbow) {
+  speed_is_known_ = true;
+  if (watch_->is_partial()) {
+    watch_->find_speed(elbow, v_.data());
+    return;
+  }
+  const auto& moving = elbow.moving();
+  std::vector<double> residual(moving.size());
+  for (int time = 0; time < 3; ++time) {
+    if (!has_new_speed_) {
+      std::ranges::fill(v_, 0.0);
+      add(moving, elbow.slopes(), elbow.slope_weights(), v_);
+    }
+    has_new_speed_ = false;
+    double worst = 0;
+    for (std::size_t k = 0; k < moving.size(); ++k) {
+      residual[k] = v_[at(moving[k])] + elbow.offset_slope() + point_.label[at(moving[k])];
+      worst = std::max(worst, std::abs(residual[k]));
+    }
+    if (worst <= kSlopeResidual * std::max(1.0, std::abs(elbow.offset_slope())) || time == 2) break;
+    if (time == 1 && !elbow.refactor()) break;
+    elbow.refine(residual);
+  }
+}
+
+// Moves on by `step`; rows that reach a bound leave.
+void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
+  const std::vector<index_t> moving = elbow.moving();
+  const std::vector<double>& slopes = elbow.slopes();
+  std::vector<index_t> exits;
+  std::vector<double> rounded;  // what their y a lack to the bound
+  for (std::size_t k = 0; k < moving.size(); ++k) {
+    const std::size_t i = at(moving[k]);
+    const double slope = slopes[k] * point_.label[i];
+    double value = point_.alpha[i] + step * slope;
+    const double near = kAtBound * (std::isfinite(point_.cost[i]) ? std::min(point_.cost[i], first_sum_) : box_);
+    const bool is_first = moving[k] == first_exit;
+    const bool falls_out = slope < 0 && (value <= near || is_first);
+    if (falls_out || (slope > 0 && (value >= point_.cost[i] - near || is_first))) {
+      const double bound = falls_out ? 0 : point_.cost[i];
+      exits.push_back(moving[k]);
+      rounded.push_back((bound - value) * point_.label[i]);
+      value = bound;
+    }
+    sum_alpha_ += value - point_.alpha[i];
+    point_.alpha[i] = value;
+    beta_[i] = value * point_.label[i];
+  }
+  double slope_sum = 0;  // of a
+  for (std::size_t k = 0; k < moving.size(); ++k) slope_sum += slopes[k] * point_.label[at(moving[k])];
+  norm_ = std::max(0.0, norm_ + step * slope_sum * (2 * lam_ - step));
+  watch_->learn(step);
+  loops_.add(h_.data(), step, v_.data(), problem_.n);
+  if (rows_->is_linear()) loops_.add(w_.data(), step, elbow.slope_weights().data(), rows_->n_features());
+  if (!rows_->is_linear()) rows_->add(exits, rounded.data(), h_.data());
+  a0_ += step * elbow.offset_slope();
+  lam_ -= step;
+  for (const index_t i : exits) release(elbow, i);
+  watch_->note(elbow, exits);
+}
+
+// Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
+void PathWalk::cross_gap(const Elbow& elbow) {
+  look_at_all(elbow, false);
+  index_t top = -1;
+  index_t bottom = -1;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (point_.bound(i) >= 0 || elbow.is_moving(i)) continue;
+    if (point_.label[at(i)] > 0) {
+      if (top < 0 || h_[at(i)] > h_[at(top)]) top = i;
+    } else if (bottom < 0 || h_[at(i)] < h_[at(bottom)]) {
+      bottom = i;
+    }
+  }
+  double next = 0;
+  double offset = 0;
+  if (top >= 0 && bottom >= 0) {
+    next = std::min(lam_, (h_[at(top)] - h_[at(bottom)]) / 2);
+    offset = next - h_[at(top)];
+    forced_ = {top, bottom};
+  }
+  const double stop = std::max(next, options_.lam_min);
+  if (next < lam_) a0_ += (offset - a0_) * ((lam_ - stop) / (lam_ - next));
+  lam_ = stop;
+  speed_is_known_ = false;
+}
+
+// The next time that a row meets the margin (its position is in the result) or a bound (`exit`).
+PathStep PathWalk::find_step(const Elbow& elbow, index_t& exit) {
+  for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
+  PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
+  for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
+  exit = -1;
+  for (std::size_t k = 0; k < elbow.moving().size(); ++k) {
+    const index_t row = elbow.moving()[k];
+    const std::size_t i = at(row);
+    const double slope = elbow.slopes()[k] * point_.label[i];
+    if (point_.bound(row) * slope < 0) continue;
+    const double room = room_along(row, slope);
+    if (room < next.step) {
+      next.step = room;
+      exit = row;
+    }
+  }
+  return next;
+}
+
+// Whether the weights of features go to 0 together with lam, up to the rounding of what they consist of.
+bool PathWalk::is_last_segment(const Elbow& elbow) const {
+  if (elbow.moving().empty()) return false;
+  const double most = reach();
+  for (std::size_t f = 0; f < w_.size(); ++f) {
+    const double largest = rows_->largest(static_cast<index_t>(f));
+    const double size = std::min(first_sum_ * largest, most / largest);
+    const double left = std::abs(w_[f] + lam_ * elbow.slope_weights()[f]);
+    if (left > kOnMargin * std::abs(w_[f]) + kRounding * size) return false;
+  }
+  return true;
+}
+
+// The step to the next breakpoint, and the row that leaves there. True if it ends at the floor of precision.
+bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
+  if (!speed_is_known_) find_speed(elbow);
+  PathStep next = find_step(elbow, exit);
+  const auto moment = [&] { return PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
+  if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
+    look_at_all(elbow, true);
+    polish(elbow);
+  }
+  if (!watch_->is_partial()) {
+    if (!speed_is_known_) {
+      find_speed(elbow);
+      next = find_step(elbow, exit);
+    }
+    // Where rounding counts, every step looks at all rows, and is polished.
+    if (lam_ > kLeastWatched * reach() &&
+        watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
+      for (const index_t i : watch_->far()) side_[at(i)] = weight_[at(i)] = v_[at(i)] = 0;
+    }
+  }
+  step = next.step;
+  const bool is_linear = rows_->is_linear();
+  bool is_last = options_.lam_min == 0 && step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
+  if (is_linear && step > kMostShare * lam_) {
+    // From far above a breakpoint its place is rounding: a part of the way is gone first.
+    is_last = options_.lam_min == 0 && is_last_segment(elbow);
+    step = kMostShare * lam_;
+    next.row = exit = -1;
+    ++n_pauses_;
+  } else {
+    n_pauses_ = 0;
+  }
+  // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
+  const double floor = is_linear ? 0 : kPrecision * reach();
+  if (is_last) {
+    step = lam_;
+    exit = -1;
+  } else if (lam_ - std::min(step, lam_) < floor && options_.lam_min < floor) {
+    step = std::max(0.0, lam_ - floor);
+    exit = -1;
+    return true;
+  } else if (step > lam_ - options_.lam_min) {
+    step = lam_ - options_.lam_min;
+    exit = -1;
+  } else if (exit < 0 && next.row >= 0) {
+    forced_.push_back(next.row);
+  }
+  return false;
+}
+
+// One segment; false where the path ends.
+bool PathWalk::take_step(Elbow& elbow) {
+  if (lam_ <= options_.lam_min) return finish(lam_ > 0 ? PathStatus::lam_min : PathStatus::zero);
+  if (lam_ < kPrecision * reach()) return finish(PathStatus::precision);
+  find_weak(elbow);
+  const auto outcome = elbow.find_direction(weak_, speed_is_known_ ? v_.data() : nullptr);
+  if (outcome == Elbow::Outcome::indefinite) return finish(PathStatus::indefinite);
+  speed_is_known_ = speed_is_known_ && elbow.is_unchanged();
+  for (const index_t i : elbow.moving()) set_side(i, true);
+  for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
+  record_.note_events(elbow, point_);
+  if (static_cast<index_t>(result_.lams.size()) >= most_events_) return finish(PathStatus::max_events);
+  if (callback_) {
+    const PathRound round{static_cast<index_t>(result_.lams.size()), lam_, result_.n_margin.back(),
+                          result_.objective.back()};
+    if (callback_(round)) return finish(PathStatus::callback);
+  }
+  const double before = lam_;
+  std::vector<index_t> changed;
+  bool is_at_floor = false;
+  if (outcome == Elbow::Outcome::nothing_moves) {
+    cross_gap(elbow);
+  } else {
+    watch_->note(elbow, record_.left());
+    double step = 0;
+    index_t exit = -1;
+    is_at_floor = choose_step(elbow, step, exit);
+    if (n_pauses_ > kMostPauses) return finish(PathStatus::stalled);
+    changed = elbow.moving();
+    const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
+    move(elbow, step, exit);
+    lam_ = target;
+    if (lam_ == 0 && rows_->is_linear()) {  // what is left is rounding
+      std::ranges::fill(w_, 0.0);
+      a0_ = 0;
+    }
+    if (!watch_->is_partial()) {
+      const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
+      if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
+      polish(elbow);
+      if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
+    }
+  }
+  if (lam_ > 0 && !is_optimal()) return finish(PathStatus::stalled);  // the path ends at the point before
+  note_knot(changed);
+  if (is_at_floor) return finish(PathStatus::precision);
+  if (before - lam_ > kNoStep * before) {
+    n_no_steps_ = 0;
+  } else if (++n_no_steps_ > kMostNoSteps) {
+    n_no_steps_ = 0;
+    on_margin_ *= 10;
+    if (on_margin_ > kMostOnMargin) return finish(PathStatus::stalled);
+  }
+  return true;
+}
+
+SvmPathResult PathWalk::run() {
+  find_start();
+  PathRows rows(cache_, options_.linear, options_.isa, team_);
+  rows_ = &rows;
+  PathWatch watch(rows, point_, options_.isa);
+  watch_ = &watch;
+  result_.status = PathStatus::trivial;
+  if (!find_first_breakpoint()) return std::move(result_);
+  most_events_ = options_.max_events > 0 ? options_.max_events : 50 * problem_.n + 1000;
+  double shift = 0;
+  for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
+  if (!(shift > 0)) shift = 1;
+  if (rows.is_linear()) on_margin_ = kOnMarginOfRows;
+  Elbow elbow(rows, point_, shift, options_.isa);
+  for (index_t i = 0; i < problem_.n; ++i) {
+    set_side(i, false);
+    if (point_.bound(i) != 0) continue;
+    elbow.enter(i);
+    if (!elbow.is_moving(i)) weak_.push_back(i);
+  }
+  lam_of_scores_ = lam_;
+  if (rows.is_linear()) polish(elbow);
+  note_knot({});
+  while (take_step(elbow)) team_.poll();
+  if (result_.lams.back() == lam_ && lam_ > 0) {
+    recompute(false);  // certifies the end
+    result_.violation = std::max(result_.violation, violation());
+  }
+  return std::move(result_);
+}
+
+}  // namespace detail
+
+SvmPathResult svm_path(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
+                       const PathCallback& callback, Team& team) {
+  return detail::PathWalk(cache, problem, options, callback, team).run();
+}
+
+}  // namespace fastpu

@@ -1,0 +1,394 @@
+// The convex risk of uPU (fastpu/upu.hpp) at a point: its value, its derivatives and the steps that Newton's method
+// takes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/risk/upu.hpp"
+#include "linalg/cholesky.hpp"
+#include "linalg/row_pass.hpp"
+
+namespace fastpu::detail {
+
+struct Curve {
+  double value;
+  double slope;
+  double curvature;
+  double bound;  // of a parabola above phi that touches it here (Jaakkola and Jordan 2000)
+};
+
+// phi and its derivatives; of the logistic loss width log(1 + e^(f / width)), which is phi for a width of 1.
+inline Curve phi(ConvexPuLoss loss, double f, double width) {
+  if (loss == ConvexPuLoss::squared) return {0.25 * (1 + f) * (1 + f), 0.5 * (1 + f), 0.5, 0.5};
+  const double size = std::fabs(f) / width;
+  const double small = std::exp(-size);
+  const double share = f >= 0 ? 1 / (1 + small) : small / (1 + small);
+  const double bound = size < 1e-4 ? 0.25 : (1 - small) / ((1 + small) * 2 * size);  // tanh(f / 2) / (2 f)
+  return {width * std::log1p(small) + std::max(f, 0.0), share, small / ((1 + small) * (1 + small)) / width,
+          bound / width};
+}
+
+inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+inline double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::fabs(value));
+  return most;
+}
+
+// R with its derivatives at a point; points have a value for each feature, the intercept's, and zeros.
+class ConvexRisk {
+ public:
+  ConvexRisk(const UpuProblem& problem, ConvexPuLoss loss, Isa isa, Team& team)
+      : problem_(problem),
+        loss_(loss),
+        centre_(centre_of(problem, isa, team)),
+        size_(size_of(problem.x, centre_, team)),
+        pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), isa, team),
+        group_risks_(static_cast<std::size_t>(pass_.n_groups())),
+        group_slopes_(group_risks_.size()) {
+    scores_ = AlignedBuffer<double>(pass_.n(), "scores");
+    double mass[2] = {0, 0};
+    for (index_t i = 0; i < pass_.n(); ++i) mass[problem.labels[i]] += weight(i);
+    per_unlabeled_ = 1 / mass[0];
+    per_positive_ = problem.prior / mass[1];
+    if (pass_.has_gram()) {
+      cholesky_ = std::make_unique<Cholesky>(pass_.n_features() + 1, isa, "Newton's system");
+      gram_ = AlignedBuffer<double>(pass_.width() * pass_.width(), "a Gram matrix");
+    } else {
+      curvature_ = AlignedBuffer<double>(pass_.n(), "curvatures");
+    }
+  }
+
+  index_t width() const { return pass_.width(); }
+  const std::vector<double>& gradient() const { return gradient_; }
+  bool is_singular() const { return n_left_out_ > 0; }
+  double width_of_phi() const { return phi_width_; }
+  void set_width_of_phi(double width) { phi_width_ = width; }
+
+  // The largest entry of the gradient, were each column divided by its largest entry.
+  double steepness() const {
+    double most = 0;
+    for (std::size_t f = 0; f < gradient_.size(); ++f) most = std::max(most, std::fabs(gradient_[f]) / size_[f]);
+    return most;
+  }
+
+  // R - min R is at most this where the derivative by the intercept is 0: R - lam/2 |w|^2 is convex.
+  double gap() const {
+    double square = 0;
+    for (index_t f = 0; f < pass_.n_features(); ++f) square += gradient_[index(f)] * gradient_[index(f)];
+    const double of_width = phi_width_ > 1 ? phi_width_ * std::log(2.0) : 0.0;
+    return square / (2 * problem_.lam) + of_width;
+  }
+
+  // How far the step moves the score of an unlabelled row at most.
+  double reach(const std::vector<double>& step) {
+    std::vector<double> most(static_cast<std::size_t>(pass_.n_groups()), 0.0);
+    pass_.run(step.data(), 0, nullptr, [&](const RowBlock& block) {
+      double& of_group = most[index(block.group)];
+      for (index_t k = 0; k < block.n; ++k) {
+        if (problem_.labels[block.first + k] == 0) of_group = std::max(of_group, std::fabs(block.products[k]));
+      }
+    });
+    return largest(most);
+  }
+
+  // R itself, whatever phi is smoothed with.
+  double plain_value(const std::vector<double>& at) {
+    const double width = std::exchange(phi_width_, 1.0);
+    const double found = value(at);
+    phi_width_ = width;
+    return found;
+  }
+
+  double value(const std::vector<double>& at) {
+    std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
+    pass_.run(at.data(), 0, nullptr, [&](const RowBlock& block) { visit<false>(block); });
+    return total(at);
+  }
+
+  // The value, and what gradient() and newton() need. Newton's step is far too long where unlabelled rows hardly curve
+  // R; a careful one goes to the minimum of parabolas above it, which lowers R for sure.
+  double derive(const std::vector<double>& at, bool is_careful = false) {
+    is_careful_ = is_careful;
+    gradient_.assign(static_cast<std::size_t>(width()), 0.0);
+    double* const sums[] = {gradient_.data()};
+    std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
+    std::fill(group_slopes_.begin(), group_slopes_.end(), 0.0);
+    if (pass_.has_gram()) {
+      pass_.gram(at.data(), gram_.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
+    } else {
+      pass_.run(at.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
+    }
+    for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[index(f)] += problem_.lam * at[index(f)];
+    for (index_t f = pass_.n_features() + 1; f < width(); ++f) gradient_[index(f)] = 0;
+    return total(at);
+  }
+
+  // Moves the intercept to where R is least for the other coefficients, as they were when derive() was called.
+  void settle_intercept(std::vector<double>& at) const {
+    const auto slope = [&](double shift) {
+      pass_.team().poll();
+      double sum = -problem_.prior;
+      for (index_t i = 0; i < pass_.n(); ++i) {
+        if (problem_.labels[i] == 0)
+          sum += per_unlabeled_ * weight(i) * phi(loss_, scores_[i] + shift, phi_width_).slope;
+      }
+      return sum;
+    };
+    // The slope rises: first an interval in which it is 0, then its halves.
+    double low = -phi_width_;
+    double high = phi_width_;
+    constexpr int kMostHalves = 200;
+    for (int k = 0; k < kMostHalves && slope(low) > 0; ++k) low *= 2;
+    for (int k = 0; k < kMostHalves && slope(high) < 0; ++k) high *= 2;
+    for (int k = 0; k < kMostHalves; ++k) {
+      const double middle = 0.5 * (low + high);
+      if (middle <= low || middle >= high) break;
+      (slope(middle) < 0 ? low : high) = middle;
+    }
+    at[index(pass_.n_features())] += 0.5 * (low + high);
+  }
+
+  // -H^-1 g
+  std::vector<double> newton(double precision) {
+    return pass_.has_gram() ? by_cholesky() : by_conjugate_gradients(precision);
+  }
+
+  // As coefficients and intercept of rows that are not centred.
+  void write(const std::vector<double>& at, UpuResult& to) const {
+    to.coef.assign(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(pass_.n_features()));
+    to.intercept = at[index(pass_.n_features())];
+    for (index_t f = 0; f < pass_.n_features(); ++f) to.intercept -= centre_[f] * at[index(f)];
+  }
+
+ private:
+  static std::size_t index(index_t k) { return static_cast<std::size_t>(k); }
+
+  // The mean of each column. It moves the intercept alone, but makes for better numbers. What a sum of many rows loses
+  // to rounding is the mean of what is left of them: a constant column has to become 0.
+  static AlignedBuffer<double> centre_of(const UpuProblem& problem, Isa isa, Team& team) {
+    const index_t n_features = n_columns(problem.x);
+    auto mean = AlignedBuffer<double>::zeros(n_features + kPanelWidth, "means of columns");
+    for (int time = 0; time < 2; ++time) {
+      const AlignedBuffer<double> rest = mean_from(mean.data(), problem, isa, team);
+      for (index_t f = 0; f < n_features; ++f) mean[f] += rest[f];
+    }
+    for (index_t f = 0; f < n_features; ++f) {
+      if (!std::isfinite(mean[f])) refuse_overflow("its rows", f);
+    }
+    return mean;
+  }
+
+  // The largest entry of each centred column, 1 where that is 0, and 1 for the rest of a point. The zeros that sparse
+  // rows do not store count as there, whether there are any or not.
+  static std::vector<double> size_of(const RowsView& x, const AlignedBuffer<double>& centre, Team& team) {
+    std::vector<double> size(static_cast<std::size_t>(centre.size()), 0.0);
+    const auto see = [&](index_t f, double value) {
+      double& most = size[index(f)];
+      most = std::max(most, std::fabs(value - centre[f]));
+    };
+    std::visit(
+        [&]<class View>(const View& view) {
+          for (index_t i = 0; i < view.n_rows; ++i) {
+            if (i % 1024 == 0) team.poll();
+            if constexpr (std::is_same_v<View, DenseView<typename View::Value>>) {
+              for (index_t f = 0; f < view.n_cols; ++f) see(f, static_cast<double>(view.row(i)[f]));
+            } else {
+              for (index_t e = view.row_start[i]; e < view.row_start[i + 1]; ++e) {
+                see(view.columns[e], static_cast<double>(view.values[e]));
+              }
+            }
+          }
+        },
+        x);
+    for (index_t f = 0; f < centre.size(); ++f) {
+      if (is_sparse(x) && f < n_columns(x)) see(f, 0.0);
+      if (!(size[index(f)] > 0)) size[index(f)] = 1;
+    }
+    return size;
+  }
+
+  // The mean of each column less `origin`.
+  static AlignedBuffer<double> mean_from(const double* origin, const UpuProblem& problem, Isa isa, Team& team) {
+    const index_t n = n_rows(problem.x);
+    RowPass pass(problem.x, nullptr, n, origin, isa, team);
+    auto mean = AlignedBuffer<double>::zeros(pass.width(), "means of columns");
+    double* const sums[] = {mean.data()};
+    pass.run(nullptr, 1, sums, [&](const RowBlock& block) {
+      for (index_t i = 0; i < block.n; ++i) block.weights[0][i] = 1 / static_cast<double>(n);
+    });
+    return mean;
+  }
+
+  double weight(index_t i) const { return problem_.weights == nullptr ? 1.0 : problem_.weights[i]; }
+
+  template <bool kDerive>
+  void visit(const RowBlock& block) {
+    double sum = 0;
+    for (index_t k = 0; k < block.n; ++k) {
+      const index_t i = block.first + k;
+      const double f = block.products[k];
+      double slope = 0;
+      double curvature = 0;
+      if (problem_.labels[i] > 0) {
+        slope = -per_positive_ * weight(i);
+        sum += slope * f;
+      } else {
+        const Curve curve = phi(loss_, f, phi_width_);
+        const double share = per_unlabeled_ * weight(i);
+        sum += share * curve.value;
+        slope = share * curve.slope;
+        curvature = share * (is_careful_ ? curve.bound : curve.curvature);
+      }
+      if constexpr (kDerive) {
+        scores_[i] = f;
+        group_slopes_[index(block.group)] += std::fabs(slope);
+        block.weights[0][k] = slope;
+        if (pass_.has_gram()) {
+          block.scale[k] = std::sqrt(curvature);
+        } else {
+          curvature_[i] = curvature;
+        }
+      }
+    }
+    group_risks_[index(block.group)] += sum;  // whose blocks come in their order
+  }
+
+  double total(const std::vector<double>& at) const {
+    double risk = 0;
+    for (const double part : group_risks_) risk += part;
+    double norm = 0;
+    for (index_t f = 0; f < pass_.n_features(); ++f) norm += at[index(f)] * at[index(f)];
+    return risk + 0.5 * problem_.lam * norm;
+  }
+
+  std::vector<double> by_cholesky() {
+    const index_t n = pass_.n_features() + 1;
+    const index_t stride = cholesky_->stride();
+    double* matrix = cholesky_->matrix();
+    // Where R does not curve, as along columns that say the same, a share of the diagonal keeps rounding from becoming
+    // a step; the next steps make up for it elsewhere.
+    constexpr double kRidge = 1e-12;
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = i; j < n; ++j) matrix[i * stride + j] = gram_[i * width() + j];
+      if (i < pass_.n_features()) matrix[i * stride + i] += problem_.lam;
+      matrix[i * stride + i] *= 1 + kRidge;
+    }
+    std::vector<double> step(gradient_);
+    for (double& value : step) value = -value;
+    double slopes = 0;
+    for (const double part : group_slopes_) slopes += part;
+    for (index_t f = 0; f < pass_.n_features(); ++f) {
+      const double diagonal = matrix[f * stride + f];
+      if (!std::isfinite(diagonal)) refuse_overflow("its squares", f);
+      if (!is_constant(f, slopes)) continue;
+      for (index_t k = 0; k < n; ++k) matrix[std::min(f, k) * stride + std::max(f, k)] = 0;
+      step[index(f)] = 0;
+    }
+    n_left_out_ = cholesky_->factor();
+    cholesky_->solve(step.data());
+    return step;
+  }
+
+  // Whether rows differ in a column by no more than the rounding of its mean, which the intercept stands for. Of
+  // positive rows, which do not curve R, the gradient tells, where `slopes` are the sizes of their weights in it.
+  bool is_constant(index_t f, double slopes) const {
+    constexpr double kNothing = 1e-13;
+    const double share = gram_[pass_.n_features() * width() + pass_.n_features()];
+    const double least = kNothing * std::fabs(centre_[f]);
+    return gram_[f * width() + f] <= least * least * share && std::fabs(gradient_[index(f)]) <= least * slopes;
+  }
+
+  [[noreturn]] static void refuse_overflow(const char* what, index_t f) {
+    throw std::invalid_argument("X must be such that sums of " + std::string(what) +
+                                " do not overflow, those of column " + std::to_string(f) + " do");
+  }
+
+  // H v
+  std::vector<double> times(const std::vector<double>& v) {
+    std::vector<double> product(v.size());
+    double* const sums[] = {product.data()};
+    pass_.run(v.data(), 1, sums, [&](const RowBlock& block) {
+      for (index_t k = 0; k < block.n; ++k) block.weights[0][k] = curvature_[block.first + k] * block.products[k];
+    });
+    for (index_t f = 0; f < pass_.n_features(); ++f) product[index(f)] += problem_.lam * v[index(f)];
+    for (index_t f = pass_.n_features() + 1; f < width(); ++f) product[index(f)] = 0;
+    return product;
+  }
+
+  // Of columns divided by their largest entries, so that their scales do not matter.
+  std::vector<double> by_conjugate_gradients(double precision) {
+    constexpr int kMostProducts = 1000;
+    std::vector<double> step(gradient_.size(), 0.0);
+    std::vector<double> rest(gradient_);
+    for (double& value : rest) value = -value;
+    std::vector<double> divided = over_squares(rest);
+    std::vector<double> direction(divided);
+    double square = dot(rest, divided);
+    const double goal = precision * precision * square;
+    for (int k = 0; k < kMostProducts && square > goal; ++k) {
+      const std::vector<double> product = times(direction);
+      const double curvature = dot(direction, product);
+      std::vector<double> sized(direction);
+      for (std::size_t f = 0; f < sized.size(); ++f) sized[f] *= size_[f];
+      // Where R does not curve, it falls in a straight line: far along it, that is seen.
+      constexpr double kNone = 1e-16;
+      if (!(curvature > kNone * dot(sized, sized) * kNone)) {
+        const double far = 1e10 / std::max(largest(sized), 1e-300);
+        for (std::size_t f = 0; f < step.size(); ++f) step[f] += far * direction[f];
+        break;
+      }
+      const double length = square / curvature;
+      for (std::size_t f = 0; f < step.size(); ++f) {
+        step[f] += length * direction[f];
+        rest[f] -= length * product[f];
+      }
+      const double before = square;
+      divided = over_squares(rest);
+      square = dot(rest, divided);
+      for (std::size_t f = 0; f < step.size(); ++f) direction[f] = divided[f] + square / before * direction[f];
+    }
+    return step;
+  }
+
+  std::vector<double> over_squares(const std::vector<double>& values) const {
+    std::vector<double> found(values);
+    for (std::size_t f = 0; f < found.size(); ++f) found[f] = found[f] / size_[f] / size_[f];
+    return found;
+  }
+
+  UpuProblem problem_;
+  ConvexPuLoss loss_;
+  AlignedBuffer<double> centre_;
+  std::vector<double> size_;  // of the centred columns
+  RowPass pass_;
+  double per_positive_ = 0;
+  double per_unlabeled_ = 0;
+  std::vector<double> group_risks_;
+  std::vector<double> group_slopes_;  // sums of their sizes
+  std::vector<double> gradient_;
+  std::unique_ptr<Cholesky> cholesky_;
+  AlignedBuffer<double> gram_;
+  AlignedBuffer<double> curvature_;
+  AlignedBuffer<double> scores_;  // of all rows
+  index_t n_left_out_ = 0;
+  double phi_width_ = 1;
+  bool is_careful_ = false;
+};
+
+}  // namespace fastpu::detail

@@ -1,0 +1,225 @@
+#include "fastpu/svm/bagging_svm.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "fastpu/common/aligned_buffer.hpp"
+
+namespace fastpu {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+// A kernel some of whose rows are at hand for all columns.
+template <class T>
+class StoredRows final : public Kernel<T> {
+ public:
+  StoredRows(const Kernel<T>& kernel, const index_t* rows, index_t n, Team& team)
+      : kernel_(kernel),
+        n_columns_(kernel.n_rows()),
+        stride_((n_columns_ + kKernelPanel - 1) / kKernelPanel * kKernelPanel),
+        place_(make_vector<index_t>(n_columns_, "places of kernel rows")),
+        values_(n * stride_, "the kernel rows of the positives") {
+    std::ranges::fill(place_, index_t{-1});
+    for (index_t k = 0; k < n; ++k) place_[at(rows[k])] = k;
+    auto all = make_vector<index_t>(n_columns_, "columns of a kernel");
+    for (index_t c = 0; c < n_columns_; ++c) all[at(c)] = c;
+    const auto columns = kernel.pack(all.data(), n_columns_, team);
+    const index_t at_once = kernel.is_serial() ? n_columns_ : 4 * kKernelPanel;
+    team.for_each(count_blocks(n_columns_, at_once), kernel.is_serial() ? 1 : team.n_threads(),
+                  [&](index_t block, int worker) {
+                    const index_t first = block * at_once;
+                    std::vector<T*> out(at(n));
+                    for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
+                    kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data(), worker);
+                  });
+  }
+
+  // What is not stored comes from the kernel, with its columns.
+  class Columns final : public KernelColumns<T> {
+   public:
+    Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
+        : rows_(rows, rows + n), inner_(std::move(inner)) {}
+    index_t size() const override { return inner_->size(); }
+    const std::vector<index_t>& rows() const { return rows_; }
+    const KernelColumns<T>& inner() const { return *inner_; }
+
+   private:
+    std::vector<index_t> rows_;
+    std::unique_ptr<KernelColumns<T>> inner_;
+  };
+
+  index_t n_rows() const override { return n_columns_; }
+  double diagonal(index_t row) const override { return kernel_.diagonal(row); }
+  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
+    return std::make_unique<Columns>(rows, n, kernel_.pack(rows, n, team));
+  }
+  bool is_serial() const override { return kernel_.is_serial(); }
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
+            int worker) const override {
+    const auto& chosen = static_cast<const Columns&>(columns);
+    std::vector<index_t> others;
+    std::vector<T*> out_others;
+    for (index_t k = 0; k < n; ++k) {
+      const index_t place = place_[at(rows[k])];
+      if (place < 0) {
+        others.push_back(rows[k]);
+        out_others.push_back(out[k]);
+        continue;
+      }
+      const T* from = values_.data() + place * stride_;
+      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows()[at(c)]];
+      const index_t end = (last - first + kKernelPanel - 1) / kKernelPanel * kKernelPanel;
+      std::fill(out[k] + (last - first), out[k] + end, T{});
+    }
+    if (others.empty()) return;
+    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data(),
+                 worker);
+  }
+
+ private:
+  const Kernel<T>& kernel_;
+  index_t n_columns_;
+  index_t stride_;
+  std::vector<index_t> place_;
+  AlignedBuffer<T> values_;
+};
+
+// A kernel that lends itself to a bag: the fill of a bag runs as the worker whose bag it is.
+template <class T>
+class OfWorker final : public Kernel<T> {
+ public:
+  OfWorker(const Kernel<T>& kernel, int worker) : kernel_(kernel), worker_(worker) {}
+  index_t n_rows() const override { return kernel_.n_rows(); }
+  double diagonal(index_t row) const override { return kernel_.diagonal(row); }
+  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
+    return kernel_.pack(rows, n, team);
+  }
+  bool is_serial() const override { return kernel_.is_serial(); }
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
+            int /*worker*/) const override {
+    kernel_.fill(rows, n, columns, first, last, out, worker_);
+  }
+
+ private:
+  const Kernel<T>& kernel_;
+  int worker_;
+};
+
+// A bag as a problem of its own.
+struct Bag {
+  std::vector<index_t> rows;
+  std::vector<std::int8_t> labels;
+  std::vector<double> costs;
+};
+
+Bag make_bag(const BaggingProblem& problem, index_t number) {
+  Bag bag;
+  bag.rows.assign(problem.positives, problem.positives + problem.n_pos);
+  bag.labels.assign(at(problem.n_pos), std::int8_t{1});
+  bag.costs.assign(problem.costs_pos, problem.costs_pos + problem.n_pos);
+  std::vector<index_t> drawn(problem.bags + number * problem.bag_size, problem.bags + (number + 1) * problem.bag_size);
+  std::ranges::sort(drawn);
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    if (k > 0 && drawn[k] == drawn[k - 1]) {
+      bag.costs.back() += problem.cost_unl;
+      continue;
+    }
+    bag.rows.push_back(drawn[k]);
+    bag.labels.push_back(-1);
+    bag.costs.push_back(problem.cost_unl);
+  }
+  return bag;
+}
+
+// The positives and all rows that some bag holds, ascending.
+std::vector<index_t> rows_of_bags(const BaggingProblem& problem) {
+  std::vector<index_t> rows(problem.positives, problem.positives + problem.n_pos);
+  rows.insert(rows.end(), problem.bags, problem.bags + problem.n_bags * problem.bag_size);
+  std::ranges::sort(rows);
+  const auto repeated = std::ranges::unique(rows);
+  rows.erase(repeated.begin(), repeated.end());
+  return rows;
+}
+
+}  // namespace
+
+template <class T>
+BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& problem, const SvmOptions& options,
+                         Team& team) {
+  const Kernel<T>& kernel = engine.kernel();
+  const auto n_workers = kernel.is_serial() ? 1 : static_cast<int>(std::min<index_t>(team.n_threads(), problem.n_bags));
+  SmoOptions smo_options;
+  smo_options.tol = options.tol;
+  smo_options.max_steps = options.max_steps;
+  smo_options.isa = engine.isa();
+
+  // Kernel rows for all columns, computed once for all bags, if that is less work than for each bag anew and half of
+  // the cache has room: of all rows, or at least of the positives, which every bag has.
+  std::unique_ptr<StoredRows<T>> stored;
+  index_t bytes_left = engine.cache_bytes();
+  if (!engine.linear_data()) {
+    const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
+    const index_t most = bytes_left / 2 / bytes_of_row;
+    const std::vector<index_t> drawn = rows_of_bags(problem);
+    const auto n_drawn = static_cast<index_t>(drawn.size());
+    if (n_drawn <= most && problem.n_bags * problem.bag_size > 2 * kernel.n_rows()) {
+      stored = std::make_unique<StoredRows<T>>(kernel, drawn.data(), n_drawn, team);
+      bytes_left -= n_drawn * bytes_of_row;
+    } else if (problem.n_pos <= most && problem.n_bags * (problem.n_pos + problem.bag_size) > kernel.n_rows()) {
+      stored = std::make_unique<StoredRows<T>>(kernel, problem.positives, problem.n_pos, team);
+      bytes_left -= problem.n_pos * bytes_of_row;
+    }
+  }
+  const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;
+
+  BaggingResult result;
+  result.bags.resize(at(problem.n_bags));
+  std::vector<std::vector<std::pair<index_t, double>>> coefs(at(problem.n_bags));
+  team.for_each(problem.n_bags, n_workers, [&](index_t number, int worker) {
+    const Bag bag = make_bag(problem, number);
+    SvmProblem svm;
+    svm.rows = bag.rows.data();
+    svm.n = static_cast<index_t>(bag.rows.size());
+    svm.labels = bag.labels.data();
+    svm.costs = bag.costs.data();
+    Team alone(1, [&team] { team.poll(); });
+    const SvmResult solved = solve_svm(svm, [&](const SmoProblem& dual, double* solution) {
+      if (engine.linear_data()) {
+        return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, {}, alone, solution); },
+                          *engine.linear_data());
+      }
+      const OfWorker<T> mine(shared, worker);
+      KernelCache<T> cache(mine, bytes_left / n_workers);
+      return smo(cache, dual, smo_options, {}, alone, solution);
+    });
+    for (std::size_t k = 0; k < bag.rows.size(); ++k) {
+      if (solved.alpha[k] > 0) coefs[at(number)].emplace_back(bag.rows[k], solved.alpha[k] * bag.labels[k]);
+    }
+    result.bags[at(number)] = {solved.intercept,     solved.objective,   solved.gap,
+                               solved.smo.violation, solved.smo.n_steps, solved.smo.status};
+  });
+
+  for (const auto& bag : coefs) {
+    for (const auto& [row, coef] : bag) result.support.push_back(row);
+  }
+  std::ranges::sort(result.support);
+  const auto repeated = std::ranges::unique(result.support);
+  result.support.erase(repeated.begin(), repeated.end());
+  result.coefs =
+      make_vector<double>(static_cast<index_t>(result.support.size()) * problem.n_bags, "the coefficients of all bags");
+  for (index_t number = 0; number < problem.n_bags; ++number) {
+    for (const auto& [row, coef] : coefs[at(number)]) {
+      const auto place = std::ranges::lower_bound(result.support, row) - result.support.begin();
+      result.coefs[at(place * problem.n_bags + number)] = coef;
+    }
+  }
+  return result;
+}
+
+template BaggingResult solve_bags(const SvmEngine<float>&, const BaggingProblem&, const SvmOptions&, Team&);
+template BaggingResult solve_bags(const SvmEngine<double>&, const BaggingProblem&, const SvmOptions&, Team&);
+
+}  // namespace fastpu

@@ -1,0 +1,144 @@
+// Where sequential minimal optimisation gets kernel values and gradients from: cached kernel rows. Variables are
+// numbered as in the problem; the active ones have positions as well, which are the columns of the cache.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fastpu/svm/smo.hpp"
+#include "kernels/kernels.hpp"
+#include "svm/pair_solver.hpp"
+
+namespace fastpu::detail {
+
+// Changes of variables, as (variable, difference).
+struct Changes {
+  std::vector<index_t> variables;
+  std::vector<double> differences;
+  void add(index_t variable, double difference) {
+    variables.push_back(variable);
+    differences.push_back(difference);
+  }
+  void clear() {
+    variables.clear();
+    differences.clear();
+  }
+  index_t size() const { return static_cast<index_t>(variables.size()); }
+};
+
+template <class T>
+class CachedRows {
+ public:
+  CachedRows(KernelCache<T>& cache, const SmoProblem& problem, Isa isa, Team& team)
+      : cache_(cache),
+        problem_(problem),
+        isa_(isa),
+        team_(team),
+        variable_of_(make_vector<index_t>(cache.kernel().n_rows(), "numbers of variables")) {
+    for (index_t i = 0; i < problem.n; ++i) variable_of_[static_cast<std::size_t>(problem.rows[i])] = i;
+  }
+
+  double diagonal(index_t variable) const { return cache_.kernel().diagonal(problem_.rows[variable]); }
+
+  // Makes these variables the active ones; returns them in the order of their positions.
+  std::vector<index_t> activate(const std::vector<index_t>& variables) {
+    const std::vector<index_t> rows = rows_of(variables);
+    cache_.set_columns(rows.data(), static_cast<index_t>(rows.size()), team_);
+    std::vector<index_t> order;
+    order.reserve(rows.size());
+    for (const index_t row : cache_.columns()) order.push_back(variable_of_[static_cast<std::size_t>(row)]);
+    return order;
+  }
+
+  bool holds(index_t position) const { return cache_.holds(row_at(position)); }
+
+  // The kernel values of an active variable with all active ones, valid until the call after the next. Others that are
+  // likely to be wanted soon are computed along with it: several rows at once are faster than one by one.
+  const T* row(index_t position, const std::vector<index_t>& others) {
+    std::vector<index_t>& rows = asked_;
+    rows.assign(1, row_at(position));
+    const auto most = static_cast<std::size_t>(std::max<index_t>(1, cache_.capacity() / 4));
+    for (const index_t other : others) {
+      if (rows.size() < most) rows.push_back(row_at(other));
+    }
+    std::ranges::reverse(rows);  // the one that is needed stays the longest
+    values_.resize(rows.size());
+    cache_.get(rows.data(), static_cast<index_t>(rows.size()), values_.data(), team_);
+    return values_.back();
+  }
+  // The same without computing anything; null if that is necessary.
+  const T* find(index_t position) { return cache_.find(row_at(position)); }
+
+  // The kernel matrix of some active variables.
+  void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
+    kernel.reserve(positions.size() * positions.size());
+    const auto most = static_cast<std::size_t>(cache_.capacity());
+    for (std::size_t start = 0; start < positions.size(); start += most) {
+      const std::size_t n = std::min(most, positions.size() - start);
+      asked_.clear();
+      for (std::size_t k = 0; k < n; ++k) asked_.push_back(row_at(positions[start + k]));
+      values_.resize(n);
+      cache_.get(asked_.data(), static_cast<index_t>(n), values_.data(), team_);
+      for (const T* row : values_) {
+        for (const index_t position : positions) kernel.push_back(static_cast<double>(row[position]));
+      }
+    }
+  }
+
+  // Adds K times the changes to the gradients of the active variables (by position).
+  void update(const Changes& changes, double* gradient) {
+    const index_t n_columns = static_cast<index_t>(cache_.columns().size());
+    const std::vector<index_t> rows = rows_of(changes.variables);
+    const auto& loops = svm_kernels(isa_).of<T>();
+    constexpr index_t kRowsAtOnce = 128;
+    const index_t most = std::min(kRowsAtOnce, cache_.capacity());
+    for (index_t start = 0; start < changes.size(); start += most) {
+      const index_t n = std::min(most, changes.size() - start);
+      values_.resize(static_cast<std::size_t>(n));
+      cache_.get(rows.data() + start, n, values_.data(), team_);
+      constexpr index_t kBlock = 1024;
+      const int max_workers = n * n_columns < 200'000 ? 1 : team_.n_threads();
+      team_.for_each(count_blocks(n_columns, kBlock), max_workers, [&](index_t block, int) {
+        const index_t first = block * kBlock;
+        std::vector<const T*> from(values_.begin(), values_.end());
+        for (const T*& row : from) row += first;
+        loops.add_rows(gradient + first, from.data(), changes.differences.data() + start, n,
+                       std::min(kBlock, n_columns - first));
+      });
+    }
+  }
+
+  // Adds K times the changes to the gradients of any variables.
+  void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
+    const std::vector<index_t> support = rows_of(changes.variables);
+    const std::vector<index_t> x = rows_of(variables);
+    const auto n_x = static_cast<index_t>(x.size());
+    auto sums = make_vector<double>(n_x, "gradients");
+    const double zero = 0;
+    kernel_scores(cache_.kernel(), KernelModels{support.data(), changes.size(), changes.differences.data(), &zero, 1},
+                  x.data(), n_x, isa_, team_, sums.data());
+    for (std::size_t k = 0; k < variables.size(); ++k) gradient[variables[k]] += sums[k];
+  }
+
+ private:
+  index_t row_at(index_t position) const { return cache_.columns()[static_cast<std::size_t>(position)]; }
+  std::vector<index_t> rows_of(const std::vector<index_t>& variables) const {
+    std::vector<index_t> rows;
+    rows.reserve(variables.size());
+    for (const index_t i : variables) rows.push_back(problem_.rows[i]);
+    return rows;
+  }
+
+  KernelCache<T>& cache_;
+  const SmoProblem& problem_;
+  Isa isa_;
+  Team& team_;
+  std::vector<index_t> variable_of_;
+  std::vector<index_t> asked_;
+  std::vector<const T*> values_;
+};
+
+}  // namespace fastpu::detail

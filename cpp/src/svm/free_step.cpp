@@ -1,0 +1,173 @@
+#include "svm/free_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace fastpu::detail {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+double dot(const double* a, const double* b, index_t n) {
+  constexpr index_t kLanes = 8;
+  double lanes[kLanes] = {};
+  index_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    for (index_t l = 0; l < kLanes; ++l) lanes[l] += a[k + l] * b[k + l];
+  }
+  double sum = 0;
+  for (; k < n; ++k) sum += a[k] * b[k];
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+// The free variables' system, factored: A = L L', with a ridge that makes it positive definite.
+class Factor {
+ public:
+  bool make(const FreeProblem& problem, const std::vector<index_t>& free) {
+    n_ = static_cast<index_t>(free.size());
+    const auto stride = static_cast<index_t>(problem.value.size());
+    double largest = 0;
+    for (const index_t i : free) largest = std::max(largest, std::abs(problem.kernel[at(i * stride + i)]));
+    const double ridge = 1e-13 * static_cast<double>(n_) * largest;
+    lower_.resize(at(n_ * n_));
+    for (index_t i = 0; i < n_; ++i) {
+      double* row = lower_.data() + i * n_;
+      for (index_t j = 0; j <= i; ++j) {
+        const double* other = lower_.data() + j * n_;
+        const double left = problem.kernel[at(free[at(i)] * stride + free[at(j)])] - dot(row, other, j);
+        if (j < i) {
+          row[j] = left / other[j];
+        } else if (left + ridge > 0) {
+          row[i] = std::sqrt(left + ridge);
+        } else {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  void solve(std::vector<double>& x) const {
+    for (index_t i = 0; i < n_; ++i) {
+      x[at(i)] = (x[at(i)] - dot(lower_.data() + i * n_, x.data(), i)) / lower_[at(i * n_ + i)];
+    }
+    for (index_t i = n_ - 1; i >= 0; --i) {
+      x[at(i)] /= lower_[at(i * n_ + i)];
+      const double* row = lower_.data() + i * n_;
+      for (index_t j = 0; j < i; ++j) x[at(j)] -= row[j] * x[at(i)];
+    }
+  }
+
+ private:
+  index_t n_ = 0;
+  std::vector<double> lower_;
+};
+
+// The minimiser of the quadratic among the free variables, as a direction whose sum over each group is zero.
+bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free, Factor& factor,
+                    std::vector<double>& direction) {
+  if (!factor.make(problem, free)) return false;
+  const auto n = static_cast<index_t>(free.size());
+  direction.resize(at(n));
+  for (index_t k = 0; k < n; ++k) direction[at(k)] = -problem.gradient[at(free[at(k)])];
+  factor.solve(direction);
+  // Lagrange multipliers of one or two groups: a system of that size.
+  double matrix[2][2] = {};
+  double sums[2] = {};
+  std::vector<double> unit[2];
+  for (int g = 0; g < 2; ++g) {
+    unit[g].assign(at(n), 0.0);
+    for (index_t k = 0; k < n; ++k) unit[g][at(k)] = problem.group[at(free[at(k)])] == g ? 1.0 : 0.0;
+    factor.solve(unit[g]);
+  }
+  for (index_t k = 0; k < n; ++k) {
+    const int g = problem.group[at(free[at(k)])];
+    sums[g] += direction[at(k)];
+    for (int h = 0; h < 2; ++h) matrix[g][h] += unit[h][at(k)];
+  }
+  double multiplier[2] = {};
+  const double determinant = matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0];
+  if (matrix[0][0] > 0 && matrix[1][1] > 0 && determinant > 0) {
+    multiplier[0] = (sums[0] * matrix[1][1] - sums[1] * matrix[0][1]) / determinant;
+    multiplier[1] = (matrix[0][0] * sums[1] - matrix[1][0] * sums[0]) / determinant;
+  } else {
+    for (int g = 0; g < 2; ++g) multiplier[g] = matrix[g][g] > 0 ? sums[g] / matrix[g][g] : 0;
+  }
+  for (index_t k = 0; k < n; ++k) {
+    direction[at(k)] -= multiplier[0] * unit[0][at(k)] + multiplier[1] * unit[1][at(k)];
+  }
+  // What rounding left of the sums.
+  for (int g = 0; g < 2; ++g) {
+    double sum = 0;
+    double count = 0;
+    for (index_t k = 0; k < n; ++k) {
+      if (problem.group[at(free[at(k)])] != g) continue;
+      sum += direction[at(k)];
+      ++count;
+    }
+    for (index_t k = 0; k < n; ++k) {
+      if (problem.group[at(free[at(k)])] == g) direction[at(k)] -= sum / count;
+    }
+  }
+  return std::ranges::all_of(direction, [](double x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+double minimise_free(FreeProblem& problem) {
+  const auto n = static_cast<index_t>(problem.value.size());
+  Factor factor;
+  std::vector<double> direction;
+  std::vector<double> moved(at(n));
+  double total = 0;
+  constexpr int kMostTimes = 6;
+  for (int time = 0; time < kMostTimes; ++time) {
+    std::vector<index_t> free;
+    for (index_t i = 0; i < n; ++i) {
+      if (problem.value[at(i)] > problem.lower[at(i)] && problem.value[at(i)] < problem.upper[at(i)]) free.push_back(i);
+    }
+    const auto n_free = static_cast<index_t>(free.size());
+    if (n_free < 2 || n_free > kMostFree || !find_direction(problem, free, factor, direction)) break;
+    // The longest step within the bounds, and what stops it.
+    double step = 1;
+    index_t stopped_by = -1;
+    for (index_t k = 0; k < n_free; ++k) {
+      const index_t i = free[at(k)];
+      const double d = direction[at(k)];
+      const double room =
+          d > 0 ? problem.upper[at(i)] - problem.value[at(i)] : problem.value[at(i)] - problem.lower[at(i)];
+      if (step * std::abs(d) > room) {
+        step = room / std::abs(d);
+        stopped_by = i;
+      }
+    }
+    double slope = 0;
+    double curvature = 0;
+    for (index_t i = 0; i < n; ++i) {
+      double sum = 0;
+      for (index_t k = 0; k < n_free; ++k) sum += problem.kernel[at(i * n + free[at(k)])] * direction[at(k)];
+      moved[at(i)] = sum;
+    }
+    for (index_t k = 0; k < n_free; ++k) {
+      slope += problem.gradient[at(free[at(k)])] * direction[at(k)];
+      curvature += moved[at(free[at(k)])] * direction[at(k)];
+    }
+    const double decrease = -step * (slope + 0.5 * step * curvature);
+    if (!(decrease > 0)) break;
+    total += decrease;
+    for (index_t k = 0; k < n_free; ++k) {
+      const index_t i = free[at(k)];
+      const double value = problem.value[at(i)] + step * direction[at(k)];
+      problem.value[at(i)] = std::clamp(value, problem.lower[at(i)], problem.upper[at(i)]);
+      if (i == stopped_by) problem.value[at(i)] = direction[at(k)] > 0 ? problem.upper[at(i)] : problem.lower[at(i)];
+    }
+    for (index_t i = 0; i < n; ++i) problem.gradient[at(i)] += step * moved[at(i)];
+    if (stopped_by < 0) break;
+  }
+  return total;
+}
+
+}  // namespace fastpu::detail

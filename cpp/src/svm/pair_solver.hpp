@@ -1,0 +1,140 @@
+// The inner loop of sequential minimal optimisation: pairs of variables chosen by second-order gain.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/svm_kernels.hpp"
+
+namespace fastpu::detail {
+
+struct PairProgress {
+  index_t n_steps = 0;
+  double decrease = 0;      // of the objective
+  double distance = 0;      // all steps together
+  bool is_optimal = false;  // within the tolerance
+  bool is_stuck = false;    // the last step was too small to change anything
+};
+
+// The variables that take part, by position. T is the type of kernel values.
+template <class T>
+class PairSolver {
+ public:
+  PairSolver(index_t capacity, int n_groups, Isa isa, Team& team);
+
+  // First clear(), then add() each variable, then close().
+  void clear() { size_ = 0; }
+  void add(int group, double gradient, double value, double lower, double upper, double diagonal);
+  void close();
+
+  index_t size() const { return size_; }
+  double value(index_t i) const { return value_[i]; }
+  // Within the bounds; what it does to gradients is the caller's to add.
+  void set_value(index_t i, double value) {
+    value_[i] = value;
+    set_walls(i);
+  }
+  const double* gradient() const { return gradient_.data(); }
+  double* gradient() { return gradient_.data(); }
+  bool may_grow(index_t i) const { return value_[i] < upper_[i]; }
+  bool may_shrink(index_t i) const { return value_[i] > lower_[i]; }
+
+  // Of a group: the least gradient of variables that may grow, the largest of those that may shrink.
+  SmoFirst window(int group);
+
+  // Solves pairs until none violates by more than tol, or max_steps are made. row(i) gives the kernel values of a
+  // variable with all, readable up to the next multiple of kSmoLane, and valid until the call after the next.
+  template <class Row>
+  PairProgress solve(double tol, index_t max_steps, Row&& row);
+
+ private:
+  // The passes are cut into blocks of so many variables; fewer are not worth another thread.
+  static constexpr index_t kPassBlock = 8192;
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  // Least curvature along a pair, of the largest diagonal: that of equal rows is zero, of a kernel that is not positive
+  // definite below.
+  static constexpr double kLeastCurvature = 1e-12;
+
+  double* up_wall(int group) { return up_wall_.data() + group * stride_; }
+  double* low_wall(int group) { return low_wall_.data() + group * stride_; }
+  void set_walls(index_t i) {
+    up_wall(group_[static_cast<std::size_t>(i)])[i] = may_grow(i) ? 0.0 : kInfinity;
+    low_wall(group_[static_cast<std::size_t>(i)])[i] = may_shrink(i) ? 0.0 : -kInfinity;
+  }
+  template <class Pass>
+  SmoFirst in_blocks(Pass&& pass);
+  SmoFirst move(int group, double step, const T* row_up, const T* row_low);
+  SmoSecond second(int group, const SmoFirst& from, const T* row_up);
+
+  const SvmKernels& kernels_;
+  const TypedKernels<T>& loops_;
+  Team& team_;
+  int n_groups_;
+  index_t stride_;
+  index_t size_ = 0;
+  index_t padded_size_ = 0;
+  double least_curvature_ = kLeastCurvature;
+  std::vector<std::uint8_t> group_;
+  AlignedBuffer<double> gradient_;
+  AlignedBuffer<double> up_wall_;  // for each group: infinite where a variable is of another group or may not grow
+  AlignedBuffer<double> low_wall_;
+  AlignedBuffer<double> value_;
+  AlignedBuffer<double> lower_;
+  AlignedBuffer<double> upper_;
+  AlignedBuffer<T> diagonal_;
+  std::vector<SmoFirst> block_first_;
+  std::vector<SmoSecond> block_second_;
+};
+
+template <class T>
+template <class Row>
+PairProgress PairSolver<T>::solve(double tol, index_t max_steps, Row&& row) {
+  PairProgress progress;
+  SmoFirst first[2] = {window(0), n_groups_ > 1 ? window(1) : SmoFirst{kInfinity, -kInfinity, -1}};
+  const auto violation = [&](int g) { return first[g].up < 0 ? 0.0 : first[g].low_max - first[g].up_min; };
+  for (;;) {
+    const int g = violation(1) > violation(0) ? 1 : 0;
+    if (!(violation(g) > tol)) {
+      progress.is_optimal = true;
+      return progress;
+    }
+    if (progress.n_steps >= max_steps) return progress;
+    const index_t up = first[g].up;
+    const T* row_up = row(up);
+    const index_t low = second(g, first[g], row_up).low;
+    const T* row_low = low < 0 ? nullptr : row(low);
+    if (low < 0) {  // every gain is rounded to nothing
+      progress.is_stuck = true;
+      return progress;
+    }
+    // The step: to the least value along the pair, or to the first bound.
+    const double slope = gradient_[low] - gradient_[up];
+    const double curvature =
+        static_cast<double>(diagonal_[up]) + static_cast<double>(diagonal_[low]) - 2 * static_cast<double>(row_up[low]);
+    const double room_up = upper_[up] - value_[up];
+    const double room_low = value_[low] - lower_[low];
+    const double step = std::min({slope / std::max(curvature, least_curvature_), room_up, room_low});
+    const double old_up = std::exchange(value_[up], step >= room_up ? upper_[up] : value_[up] + step);
+    const double old_low = std::exchange(value_[low], step >= room_low ? lower_[low] : value_[low] - step);
+    if (value_[up] == old_up && value_[low] == old_low) {
+      progress.is_stuck = true;
+      return progress;
+    }
+    progress.decrease += step * (slope - 0.5 * curvature * step);
+    set_walls(up);
+    set_walls(low);
+    ++progress.n_steps;
+    progress.distance += step;
+    first[0] = move(0, step, row_up, row_low);
+    if (n_groups_ > 1) first[1] = window(1);
+  }
+}
+
+}  // namespace fastpu::detail

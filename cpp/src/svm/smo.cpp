@@ -1,0 +1,389 @@
+#include "fastpu/svm/smo.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "svm/cached_rows.hpp"
+#include "svm/free_step.hpp"
+#include "svm/smo_state.hpp"
+
+namespace fastpu {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+class Smo {
+ public:
+  Smo(detail::CachedRows<T>& source, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
+      Team& team, double* solution)
+      : source_(source),
+        problem_(problem),
+        options_(options),
+        callback_(callback),
+        team_(team),
+        value_(solution),
+        state_(problem, solution) {}
+
+  SmoResult run();
+
+ private:
+  // Variables that were left out together, and the solution at that time, which their gradients belong to.
+  struct Shrunk {
+    std::vector<index_t> variables;
+    std::vector<double> value;
+  };
+
+  void start();
+  void activate(const std::vector<index_t>& variables);
+  void find_windows();
+  void find_windows_of_all();
+  void shrink();
+  void rebuild_gradients();
+  void restore();
+  bool may_have_drifted() const;
+  bool has_moved_far() const;
+  void compute_gradients();
+  void solve_some();
+  void move_free();
+  const std::vector<index_t>& wanted_soon(index_t besides);
+  void list_wishes();
+
+  detail::CachedRows<T>& source_;
+  const SmoProblem& problem_;
+  const SmoOptions& options_;
+  const SmoCallback& callback_;
+  Team& team_;
+  double* value_;
+  detail::SmoState state_;
+  detail::PrecisionWatch watch_;
+
+  SmoResult result_;
+  std::vector<index_t> active_;  // variables by position
+  std::vector<Shrunk> shrunk_;
+  double objective_ = 0;
+  index_t steps_when_computed_ = 0;
+  double moved_ = 0;  // by all steps since gradients were computed
+  int n_computed_ = 0;
+  double largest_diagonal_ = 0;
+  std::vector<double> diagonal_;
+
+  std::unique_ptr<detail::PairSolver<T>> solver_;
+  detail::Changes changes_;
+  std::vector<index_t> wishes_;  // positions, the most wanted last
+  std::vector<index_t> soon_;
+  std::vector<char> is_guess_;  // rows computed before they were needed, by variable
+  index_t n_guesses_ = 8;       // the first ones are free
+  index_t n_guesses_used_ = 8;
+  std::vector<std::pair<double, index_t>> candidates_;
+  bool is_stuck_ = false;
+  index_t next_free_step_ = 4000;
+};
+
+template <class T>
+SmoResult Smo<T>::run() {
+  start();
+  for (index_t round = 0;; ++round) {
+    team_.poll();
+    find_windows();
+    if (state_.violation() <= options_.tol) {
+      if (active_.size() < at(problem_.n)) restore();
+      if (state_.violation() <= options_.tol && !may_have_drifted()) break;
+      if (state_.violation() <= options_.tol) compute_gradients();
+      continue;
+    }
+    if (watch_.is_reached(state_.violation(), objective_, is_stuck_, value_, problem_.n)) {
+      const double among_active = state_.violation();
+      if (active_.size() < at(problem_.n)) restore();
+      if (state_.violation() <= options_.tol) break;
+      is_stuck_ = false;
+      if (watch_.may_go_on(among_active, state_.violation())) continue;
+      result_.status = SmoStatus::precision;
+      break;
+    }
+    if (result_.n_steps >= options_.max_steps) {
+      result_.status = SmoStatus::max_steps;
+      break;
+    }
+    if (round > 0) shrink();
+    const double violation = state_.violation();
+    solve_some();
+    result_.rounds.push_back({result_.n_steps, objective_, violation, static_cast<index_t>(active_.size())});
+    if (callback_ && callback_(result_.rounds.back())) {
+      result_.status = SmoStatus::callback;
+      break;
+    }
+  }
+  rebuild_gradients();
+  if (has_moved_far()) compute_gradients();
+  find_windows_of_all();
+  result_.violation = state_.violation();
+  if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
+  return std::move(result_);
+}
+
+template <class T>
+void Smo<T>::start() {
+  const index_t n = problem_.n;
+  std::vector<index_t> all(at(n));
+  for (index_t i = 0; i < n; ++i) all[at(i)] = i;
+  result_.gradient.assign(problem_.linear, problem_.linear + n);
+  solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
+  diagonal_.resize(at(n));
+  is_guess_.assign(at(n), 0);
+  for (index_t i = 0; i < n; ++i) {
+    const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
+    detail::check_diagonal<T>(diagonal, problem_.rows[i]);
+    watch_.see_row(diagonal, problem_.linear[i]);
+    largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
+  }
+  activate(all);
+  changes_.clear();
+  for (index_t i = 0; i < n; ++i) {
+    if (value_[i] != 0) changes_.add(i, value_[i]);
+  }
+  if (changes_.size() > 0) source_.update(changes_, solver_->gradient());
+  for (index_t p = 0; p < n; ++p) {
+    const index_t i = active_[at(p)];
+    objective_ += 0.5 * value_[i] * (solver_->gradient()[p] + problem_.linear[i]);
+  }
+}
+
+template <class T>
+void Smo<T>::activate(const std::vector<index_t>& variables) {
+  active_ = source_.activate(variables);
+  wishes_.clear();
+  solver_->clear();
+  for (const index_t i : active_) {
+    solver_->add(state_.group(i), result_.gradient[at(i)], value_[i], problem_.lower[i], problem_.upper[i],
+                 diagonal_[at(i)]);
+  }
+  solver_->close();
+}
+
+template <class T>
+void Smo<T>::find_windows() {
+  for (int g = 0; g < state_.n_groups(); ++g) {
+    const detail::SmoFirst first = solver_->window(g);
+    state_.window(g) = {first.up_min, first.low_max};
+  }
+}
+
+template <class T>
+void Smo<T>::find_windows_of_all() {
+  state_.clear_windows();
+  for (index_t i = 0; i < problem_.n; ++i) state_.widen(i, result_.gradient[at(i)]);
+}
+
+template <class T>
+void Smo<T>::shrink() {
+  const auto n_active = static_cast<index_t>(active_.size());
+  if (n_active <= 256) return;
+  std::vector<index_t> stay;
+  Shrunk shrunk;
+  for (index_t p = 0; p < n_active; ++p) {
+    const index_t i = active_[at(p)];
+    (state_.is_likely_to_stay(i, solver_->gradient()[p]) ? shrunk.variables : stay).push_back(i);
+  }
+  if (3 * shrunk.variables.size() < active_.size() || stay.size() < 2) return;
+  for (index_t p = 0; p < n_active; ++p) result_.gradient[at(active_[at(p)])] = solver_->gradient()[p];
+  shrunk.value.assign(value_, value_ + problem_.n);
+  shrunk_.push_back(std::move(shrunk));
+  activate(stay);
+}
+
+// Brings the gradients of all variables (by number) up to date.
+template <class T>
+void Smo<T>::rebuild_gradients() {
+  for (std::size_t p = 0; p < active_.size(); ++p) {
+    result_.gradient[at(active_[p])] = solver_->gradient()[p];
+  }
+  for (const Shrunk& shrunk : shrunk_) {
+    changes_.clear();
+    for (index_t i = 0; i < problem_.n; ++i) {
+      const double difference = value_[i] - shrunk.value[at(i)];
+      if (difference != 0) changes_.add(i, difference);
+    }
+    if (changes_.size() > 0) source_.update_others(changes_, shrunk.variables, result_.gradient.data());
+  }
+  shrunk_.clear();
+}
+
+// Gradients are sums of as many terms as there were steps. After very many of them they are worth computing anew, as
+// they are where steps were so long that rounding of what they added shows; the latter a few times only, for in the end
+// it might show every time.
+template <class T>
+bool Smo<T>::may_have_drifted() const {
+  constexpr int kMostTimes = 20;
+  return result_.n_steps - steps_when_computed_ > 100 * problem_.n + 100'000 ||
+         (n_computed_ < kMostTimes && has_moved_far());
+}
+
+template <class T>
+bool Smo<T>::has_moved_far() const {
+  return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved_ > 0.1 * options_.tol;
+}
+
+template <class T>
+void Smo<T>::compute_gradients() {
+  steps_when_computed_ = result_.n_steps;
+  moved_ = 0;
+  ++n_computed_;
+  shrunk_.clear();
+  changes_.clear();
+  std::vector<index_t> all(at(problem_.n));
+  for (index_t i = 0; i < problem_.n; ++i) {
+    all[at(i)] = i;
+    result_.gradient[at(i)] = problem_.linear[i];
+    if (value_[i] != 0) changes_.add(i, value_[i]);
+  }
+  source_.update_others(changes_, all, result_.gradient.data());
+  activate(all);
+}
+
+// The active variables are optimal: looks at all, and goes on with those that may move.
+template <class T>
+void Smo<T>::restore() {
+  rebuild_gradients();
+  find_windows_of_all();
+  std::vector<index_t> stay;
+  Shrunk shrunk;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    (state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
+  }
+  if (state_.violation() <= options_.tol) return;
+  if (!shrunk.variables.empty()) {
+    shrunk.value.assign(value_, value_ + problem_.n);
+    shrunk_.push_back(std::move(shrunk));
+  }
+  activate(stay);
+}
+
+template <class T>
+void Smo<T>::solve_some() {
+  constexpr index_t kStepsPerRound = 200;  // between two looks at what can be left out
+  const auto n_active = static_cast<index_t>(active_.size());
+  const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsPerRound);
+  const auto progress = solver_->solve(options_.tol, most_steps, [&](index_t p) {
+    const T* values = source_.find(p);
+    if (values == nullptr) return source_.row(p, wanted_soon(p));
+    n_guesses_used_ += std::exchange(is_guess_[at(active_[at(p)])], char{0});
+    return values;
+  });
+  for (index_t p = 0; p < n_active; ++p) value_[active_[at(p)]] = solver_->value(p);
+  result_.n_steps += progress.n_steps;
+  objective_ -= progress.decrease;
+  moved_ += progress.distance;
+  is_stuck_ = progress.is_stuck;
+  if (!progress.is_optimal && result_.n_steps >= next_free_step_) move_free();
+}
+
+// Pairs crawl: moves all active variables that are at no bound together, as far as they are few.
+template <class T>
+void Smo<T>::move_free() {
+  std::vector<index_t> free;
+  for (index_t p = 0; p < static_cast<index_t>(active_.size()); ++p) {
+    if (solver_->may_grow(p) && solver_->may_shrink(p)) free.push_back(p);
+  }
+  const auto n_free = static_cast<index_t>(free.size());
+  // So rarely that it takes little of the time: systems of n^3 / 6 operations against passes over all active variables.
+  const double cost = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
+  const double cost_of_step = 300 + static_cast<double>(active_.size());
+  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(5 * cost / cost_of_step);
+  if (n_free < 2 || n_free > detail::kMostFree) return;
+  detail::FreeProblem problem;
+  source_.kernel_of(free, problem.kernel);
+  for (const index_t p : free) {
+    const index_t i = active_[at(p)];
+    problem.gradient.push_back(solver_->gradient()[p]);
+    problem.value.push_back(value_[i]);
+    problem.lower.push_back(problem_.lower[i]);
+    problem.upper.push_back(problem_.upper[i]);
+    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+  }
+  const double decrease = detail::minimise_free(problem);
+  if (decrease == 0) return;
+  changes_.clear();
+  for (index_t f = 0; f < n_free; ++f) {
+    const index_t i = active_[at(free[at(f)])];
+    const double difference = problem.value[at(f)] - value_[i];
+    if (difference == 0) continue;
+    changes_.add(i, difference);
+    moved_ += std::abs(difference);
+    value_[i] = problem.value[at(f)];
+    solver_->set_value(free[at(f)], value_[i]);
+  }
+  source_.update(changes_, solver_->gradient());
+  objective_ -= decrease;
+  is_stuck_ = false;
+}
+
+// Variables that violate most and have no kernel row yet, on both sides in turn.
+template <class T>
+void Smo<T>::list_wishes() {
+  wishes_.clear();
+  constexpr std::size_t kMost = 64;  // of a side
+  const double* gradient = solver_->gradient();
+  std::vector<index_t> sides[2];
+  for (const bool upwards : {true, false}) {
+    candidates_.clear();
+    for (index_t p = 0; p < static_cast<index_t>(active_.size()); ++p) {
+      const detail::Window& window = state_.window(state_.group(active_[at(p)]));
+      const bool violates = upwards ? solver_->may_grow(p) && gradient[p] < window.low_max
+                                    : solver_->may_shrink(p) && gradient[p] > window.up_min;
+      if (violates && !source_.holds(p)) candidates_.emplace_back(upwards ? -gradient[p] : gradient[p], p);
+    }
+    const std::size_t n_taken = std::min(kMost, candidates_.size());
+    const auto middle = candidates_.end() - static_cast<std::ptrdiff_t>(n_taken);
+    std::nth_element(candidates_.begin(), middle, candidates_.end());
+    std::sort(middle, candidates_.end());
+    for (auto it = middle; it != candidates_.end(); ++it) sides[upwards ? 0 : 1].push_back(it->second);
+  }
+  // The most wanted of each side are at the end.
+  const std::size_t longest = std::max(sides[0].size(), sides[1].size());
+  for (std::size_t k = longest; k > 0; --k) {
+    for (const auto& side : sides) {
+      if (k <= side.size()) wishes_.push_back(side[side.size() - k]);
+    }
+  }
+}
+
+// Rows to compute along with one that is needed, as long as such guesses come true: a row among others takes about half
+// the time of a row alone.
+template <class T>
+const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
+  constexpr std::size_t kRowsAtOnce = 8;
+  soon_.clear();
+  if (2 * n_guesses_used_ < n_guesses_) return soon_;
+  if (wishes_.empty()) list_wishes();
+  while (!wishes_.empty() && soon_.size() + 1 < kRowsAtOnce) {
+    const index_t p = wishes_.back();
+    wishes_.pop_back();
+    // A variable that violates on both sides is listed twice.
+    const bool is_listed = std::ranges::find(soon_, p) != soon_.end();
+    if (p != besides && !is_listed && !source_.holds(p)) soon_.push_back(p);
+  }
+  for (const index_t p : soon_) is_guess_[at(active_[at(p)])] = 1;
+  n_guesses_ += static_cast<index_t>(soon_.size());
+  return soon_;
+}
+
+}  // namespace
+
+template <class T>
+SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
+              Team& team, double* solution) {
+  detail::CachedRows<T> rows(cache, problem, options.isa, team);
+  return Smo<T>(rows, problem, options, callback, team, solution).run();
+}
+
+template SmoResult smo(KernelCache<float>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&, double*);
+template SmoResult smo(KernelCache<double>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&, double*);
+
+}  // namespace fastpu

@@ -1,0 +1,470 @@
+// The linear kernel: gradients come from w = X'b, and only the kernel values of a working set are ever formed.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+#include "fastpu/svm/smo.hpp"
+#include "svm/free_step.hpp"
+#include "svm/pair_solver.hpp"
+#include "svm/smo_state.hpp"
+
+namespace fastpu {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+double row_product(const DenseView<T>& x, index_t row, const double* w) {
+  constexpr int kLanes = 8;
+  double lanes[kLanes] = {};
+  const T* values = x.row(row);
+  index_t f = 0;
+  for (; f + kLanes <= x.n_cols; f += kLanes) {
+    for (int l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(values[f + l]) * w[f + l];
+  }
+  double sum = 0;
+  for (; f < x.n_cols; ++f) sum += static_cast<double>(values[f]) * w[f];
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+template <class T>
+double row_product(const CsrView<T>& x, index_t row, const double* w) {
+  double sum = 0;
+  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
+    sum += static_cast<double>(x.values[e]) * w[x.columns[e]];
+  }
+  return sum;
+}
+
+template <class T>
+void add_row(const DenseView<T>& x, index_t row, double factor, const double* origin, double* w) {
+  const T* values = x.row(row);
+  for (index_t f = 0; f < x.n_cols; ++f) w[f] += factor * (static_cast<double>(values[f]) - origin[f]);
+}
+
+template <class T>
+void add_row(const CsrView<T>& x, index_t row, double factor, const double* /*origin*/, double* w) {
+  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
+    w[x.columns[e]] += factor * static_cast<double>(x.values[e]);
+  }
+}
+
+template <class T>
+double mean_row_size(const DenseView<T>& x) {
+  return static_cast<double>(x.n_cols);
+}
+template <class T>
+double mean_row_size(const CsrView<T>& x) {
+  return static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
+}
+
+template <class T>
+double squared_norm(const DenseView<T>& x, index_t row) {
+  double sum = 0;
+  for (index_t f = 0; f < x.n_cols; ++f) sum += static_cast<double>(x.row(row)[f]) * static_cast<double>(x.row(row)[f]);
+  return sum;
+}
+
+template <class T>
+double squared_norm(const CsrView<T>& x, index_t row) {
+  double sum = 0;
+  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
+    sum += static_cast<double>(x.values[e]) * static_cast<double>(x.values[e]);
+  }
+  return sum;
+}
+
+constexpr KernelParams kLinear{KernelKind::linear, 1.0, 1, 0.0};
+
+// The rows of a working set, for their kernel matrix in double.
+template <class View>
+class WorkingRows;
+
+// Pairs see differences of rows alone. So rows are taken from one of them, and products of what is left do not cancel
+// where data lie far from the origin.
+template <class T>
+class WorkingRows<DenseView<T>> {
+ public:
+  WorkingRows(const DenseView<T>& x, Isa isa, int /*n_workers*/) : x_(x), isa_(isa) {}
+
+  // The kernel to ask, with the numbers that the rows have there in place of `rows`.
+  const Kernel<double>& choose(std::vector<index_t>& rows) {
+    const auto n = static_cast<index_t>(rows.size());
+    if (near_.size() < n * x_.n_cols) near_ = AlignedBuffer<double>(n * x_.n_cols, "the rows of a working set");
+    const T* origin = x_.row(rows[0]);
+    for (index_t k = 0; k < n; ++k) {
+      const T* from = x_.row(rows[at(k)]);
+      double* to = near_.data() + k * x_.n_cols;
+      for (index_t f = 0; f < x_.n_cols; ++f) to[f] = static_cast<double>(from[f]) - static_cast<double>(origin[f]);
+    }
+    std::iota(rows.begin(), rows.end(), index_t{0});
+    kernel_ = make_kernel(DenseView<double>{near_.data(), n, x_.n_cols}, kLinear, isa_, 1);
+    return *kernel_;
+  }
+
+ private:
+  DenseView<T> x_;
+  Isa isa_;
+  AlignedBuffer<double> near_;
+  std::unique_ptr<Kernel<double>> kernel_;
+};
+
+// Sparse rows are taken as they are: differences would not be sparse.
+template <class T>
+class WorkingRows<CsrView<T>> {
+ public:
+  WorkingRows(const CsrView<T>& x, Isa isa, int n_workers) {
+    CsrView<double> view{nullptr, x.columns, x.row_start, x.n_rows, x.n_cols};
+    if constexpr (std::is_same_v<T, double>) {
+      view.values = x.values;
+    } else {
+      const index_t n_entries = x.row_start[x.n_rows];
+      values_ = AlignedBuffer<double>(n_entries, "the entries of X in double");
+      std::copy_n(x.values, n_entries, values_.data());
+      view.values = values_.data();
+    }
+    kernel_ = make_kernel(view, kLinear, isa, n_workers);
+  }
+
+  const Kernel<double>& choose(const std::vector<index_t>& /*rows*/) { return *kernel_; }
+
+ private:
+  AlignedBuffer<double> values_;
+  std::unique_ptr<Kernel<double>> kernel_;
+};
+
+template <class View>
+class LinearSmo {
+ public:
+  LinearSmo(const View& x, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
+            Team& team, double* solution)
+      : x_(x),
+        problem_(problem),
+        options_(options),
+        callback_(callback),
+        team_(team),
+        value_(solution),
+        state_(problem, solution),
+        working_rows_(x, options.isa, team.n_threads()) {}
+
+  SmoResult run();
+
+ private:
+  void start();
+  void choose_origin();
+  void compute_w();
+  void compute_gradients(const std::vector<index_t>& variables);
+  void find_windows(const std::vector<index_t>& variables);
+  void shrink();
+  void choose_working_set();
+  void take_candidates(index_t n);
+  void solve_working_set();
+  double move_free(std::vector<double>& value);
+
+  const View& x_;
+  const SmoProblem& problem_;
+  const SmoOptions& options_;
+  const SmoCallback& callback_;
+  Team& team_;
+  double* value_;
+  detail::SmoState state_;
+  detail::PrecisionWatch watch_;
+  WorkingRows<View> working_rows_;
+
+  SmoResult result_;
+  AlignedBuffer<double> w_;
+  AlignedBuffer<double> origin_;  // of dense rows in w, where the variables sum to 0, so that w does not cancel
+  std::vector<index_t> all_;
+  std::vector<index_t> active_;
+  double objective_ = 0;
+  bool is_stuck_ = false;
+  bool is_fresh_ = false;  // w was computed since the last change
+
+  index_t working_set_size_ = 0;
+  std::unique_ptr<detail::PairSolver<double>> solver_;
+  AlignedBuffer<double> working_kernel_;
+  std::vector<index_t> working_set_;
+  std::vector<char> is_chosen_;
+  std::vector<std::pair<double, index_t>> candidates_;
+};
+
+template <class View>
+SmoResult LinearSmo<View>::run() {
+  start();
+  for (;;) {
+    team_.poll();
+    compute_gradients(active_);
+    find_windows(active_);
+    if (state_.violation() <= options_.tol && active_.size() < all_.size()) {
+      active_ = all_;
+      continue;
+    }
+    if (state_.violation() <= options_.tol) {
+      if (is_fresh_) break;
+      compute_w();
+      continue;
+    }
+    if (watch_.is_reached(state_.violation(), objective_, is_stuck_, value_, problem_.n)) {
+      const double among_active = state_.violation();
+      active_ = all_;
+      compute_gradients(active_);
+      find_windows(active_);
+      if (state_.violation() <= options_.tol) break;
+      is_stuck_ = false;
+      if (watch_.may_go_on(among_active, state_.violation())) continue;
+      result_.status = SmoStatus::precision;
+      break;
+    }
+    if (result_.n_steps >= options_.max_steps) {
+      result_.status = SmoStatus::max_steps;
+      break;
+    }
+    shrink();
+    const double violation = state_.violation();
+    choose_working_set();
+    solve_working_set();
+    result_.rounds.push_back({result_.n_steps, objective_, violation, static_cast<index_t>(active_.size())});
+    if (callback_ && callback_(result_.rounds.back())) {
+      result_.status = SmoStatus::callback;
+      break;
+    }
+  }
+  if (!is_fresh_) compute_w();
+  compute_gradients(all_);
+  find_windows(all_);
+  result_.violation = state_.violation();
+  return std::move(result_);
+}
+
+template <class View>
+void LinearSmo<View>::start() {
+  const index_t n = problem_.n;
+  result_.gradient.assign(at(n), 0.0);
+  is_chosen_.assign(at(n), 0);
+  all_.resize(at(n));
+  std::iota(all_.begin(), all_.end(), index_t{0});
+  active_ = all_;
+  w_ = AlignedBuffer<double>(x_.n_cols, "coefficients");
+  origin_ = AlignedBuffer<double>::zeros(x_.n_cols, "coefficients");
+  choose_origin();
+  for (index_t i = 0; i < n; ++i) {
+    const double diagonal = squared_norm(x_, problem_.rows[i]);
+    detail::check_diagonal<double>(diagonal, problem_.rows[i]);
+    watch_.see_row(diagonal, problem_.linear[i]);
+    objective_ += problem_.linear[i] * value_[i];
+  }
+  compute_w();
+  for (index_t f = 0; f < x_.n_cols; ++f) objective_ += 0.5 * w_[f] * w_[f];
+  // Of d features at most about d variables are at no bound in the end, which have to fit with room for others.
+  constexpr index_t kLeast = 128;
+  constexpr index_t kMost = 640;
+  const index_t usual = std::clamp(3 * x_.n_cols, kLeast, kMost);
+  const index_t wanted = options_.working_set > 0 ? options_.working_set : usual;
+  working_set_size_ = std::max<index_t>(2, std::min(wanted, n));
+  solver_ = std::make_unique<detail::PairSolver<double>>(working_set_size_, state_.n_groups(), options_.isa, team_);
+  const index_t stride = detail::round_up(working_set_size_, kKernelPanel);
+  working_kernel_ = AlignedBuffer<double>(stride * stride, "the kernel matrix of a working set");
+}
+
+template <class View>
+void LinearSmo<View>::choose_origin() {
+  constexpr double kRounding = 1e-12;
+  double sum = 0;
+  double size = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    sum += value_[i];
+    size += std::abs(value_[i]);
+  }
+  if constexpr (requires { x_.row(0); }) {
+    if (!(std::abs(sum) <= kRounding * size)) return;
+    const auto* row = x_.row(problem_.rows[0]);
+    for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
+  }
+}
+
+// w anew: changes that are added one by one, many times over, add up to rounding errors.
+template <class View>
+void LinearSmo<View>::compute_w() {
+  w_.clear();
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (value_[i] != 0) add_row(x_, problem_.rows[i], value_[i], origin_.data(), w_.data());
+  }
+  is_fresh_ = true;
+}
+
+template <class View>
+void LinearSmo<View>::compute_gradients(const std::vector<index_t>& variables) {
+  const auto n = static_cast<index_t>(variables.size());
+  const double work = static_cast<double>(n) * (1 + mean_row_size(x_));
+  constexpr index_t kBlock = 256;
+  team_.for_each(count_blocks(n, kBlock), work < 100'000 ? 1 : team_.n_threads(), [&](index_t block, int) {
+    const index_t end = std::min((block + 1) * kBlock, n);
+    for (index_t k = block * kBlock; k < end; ++k) {
+      const index_t i = variables[at(k)];
+      result_.gradient[at(i)] = row_product(x_, problem_.rows[i], w_.data()) + problem_.linear[i];
+    }
+  });
+}
+
+template <class View>
+void LinearSmo<View>::find_windows(const std::vector<index_t>& variables) {
+  state_.clear_windows();
+  for (const index_t i : variables) state_.widen(i, result_.gradient[at(i)]);
+}
+
+template <class View>
+void LinearSmo<View>::shrink() {
+  std::vector<index_t> stay;
+  for (const index_t i : active_) {
+    if (!state_.is_likely_to_stay(i, result_.gradient[at(i)])) stay.push_back(i);
+  }
+  if (5 * stay.size() < 4 * active_.size() && stay.size() >= 2) active_ = std::move(stay);
+}
+
+// Those that violate most on both sides, beside those at no bound (with a linear kernel there are few of these):
+// without them the others could hardly move.
+template <class View>
+void LinearSmo<View>::choose_working_set() {
+  working_set_.clear();
+  if (static_cast<index_t>(active_.size()) <= working_set_size_) {
+    working_set_ = active_;
+    return;
+  }
+  candidates_.clear();
+  for (const index_t i : active_) {
+    if (!state_.may_grow(i) || !state_.may_shrink(i)) continue;
+    const detail::Window& window = state_.window(state_.group(i));
+    candidates_.emplace_back(
+        -std::max(window.low_max - result_.gradient[at(i)], result_.gradient[at(i)] - window.up_min), i);
+  }
+  take_candidates(working_set_size_ / 2);
+  const index_t room = working_set_size_ - static_cast<index_t>(working_set_.size());
+  index_t n_violated = 0;
+  for (int g = 0; g < state_.n_groups(); ++g) n_violated += state_.window(g).violation() > options_.tol ? 1 : 0;
+  for (int g = 0; g < state_.n_groups(); ++g) {
+    const detail::Window window = state_.window(g);
+    if (!(window.violation() > options_.tol)) continue;
+    for (const bool upwards : {true, false}) {
+      candidates_.clear();
+      for (const index_t i : active_) {
+        if (is_chosen_[at(i)] != 0 || state_.group(i) != g) continue;
+        const double gradient = result_.gradient[at(i)];
+        if (upwards && state_.may_grow(i) && gradient < window.low_max) candidates_.emplace_back(gradient, i);
+        if (!upwards && state_.may_shrink(i) && gradient > window.up_min) candidates_.emplace_back(-gradient, i);
+      }
+      take_candidates(std::max<index_t>(1, room / (2 * n_violated)));
+    }
+  }
+  for (const index_t i : working_set_) is_chosen_[at(i)] = 0;
+  std::ranges::sort(working_set_);
+}
+
+// The least of the candidates.
+template <class View>
+void LinearSmo<View>::take_candidates(index_t n) {
+  const auto n_taken = std::min(at(n), candidates_.size());
+  const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(n_taken);
+  std::nth_element(candidates_.begin(), end, candidates_.end());
+  for (auto it = candidates_.begin(); it != end; ++it) {
+    is_chosen_[at(it->second)] = 1;
+    working_set_.push_back(it->second);
+  }
+}
+
+template <class View>
+void LinearSmo<View>::solve_working_set() {
+  const auto n = static_cast<index_t>(working_set_.size());
+  std::vector<index_t> rows;
+  rows.reserve(working_set_.size());
+  for (const index_t i : working_set_) rows.push_back(problem_.rows[i]);
+  const Kernel<double>& kernel = working_rows_.choose(rows);
+  const auto columns = kernel.pack(rows.data(), n, team_);
+  const index_t stride = detail::round_up(n, kKernelPanel);
+  constexpr index_t kRowsAtOnce = 32;
+  const double work = static_cast<double>(n * n) * mean_row_size(x_);
+  team_.for_each(count_blocks(n, kRowsAtOnce), work < 200'000 ? 1 : team_.n_threads(), [&](index_t block, int worker) {
+    double* out[kRowsAtOnce];
+    const index_t first = block * kRowsAtOnce;
+    const index_t n_now = std::min(kRowsAtOnce, n - first);
+    for (index_t k = 0; k < n_now; ++k) out[k] = working_kernel_.data() + (first + k) * stride;
+    kernel.fill(rows.data() + first, n_now, *columns, 0, n, out, worker);
+  });
+
+  solver_->clear();
+  for (index_t k = 0; k < n; ++k) {
+    const index_t i = working_set_[at(k)];
+    solver_->add(state_.group(i), result_.gradient[at(i)], value_[i], problem_.lower[i], problem_.upper[i],
+                 working_kernel_[k * stride + k]);
+  }
+  solver_->close();
+  // To optimise the others' share of the violation away would be for nothing: they move next.
+  const bool is_all = working_set_.size() == active_.size();
+  const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
+  const index_t most_steps = std::min(options_.max_steps - result_.n_steps, 20 * n);
+  const auto progress = solver_->solve(tol, most_steps, [&](index_t k) { return working_kernel_.data() + k * stride; });
+  result_.n_steps += progress.n_steps;
+  objective_ -= progress.decrease;
+  std::vector<double> value(at(n));
+  for (index_t k = 0; k < n; ++k) value[at(k)] = solver_->value(k);
+  double freed = 0;
+  if (!is_all || !progress.is_optimal) freed = move_free(value);
+  objective_ -= freed;
+  is_stuck_ = progress.n_steps == 0 && freed == 0;
+  for (index_t k = 0; k < n; ++k) {
+    const index_t i = working_set_[at(k)];
+    const double difference = value[at(k)] - value_[i];
+    if (difference == 0) continue;
+    add_row(x_, problem_.rows[i], difference, origin_.data(), w_.data());
+    is_fresh_ = false;
+    value_[i] = value[at(k)];
+  }
+}
+
+// Pairs crawl: moves all variables of the working set that are at no bound together. Returns the decrease.
+template <class View>
+double LinearSmo<View>::move_free(std::vector<double>& value) {
+  std::vector<index_t> free;
+  for (index_t k = 0; k < solver_->size(); ++k) {
+    if (solver_->may_grow(k) && solver_->may_shrink(k)) free.push_back(k);
+  }
+  if (static_cast<index_t>(free.size()) > detail::kMostFree) return 0;
+  const index_t stride = detail::round_up(solver_->size(), kKernelPanel);
+  detail::FreeProblem problem;
+  for (const index_t k : free) {
+    const index_t i = working_set_[at(k)];
+    problem.gradient.push_back(solver_->gradient()[k]);
+    problem.value.push_back(value[at(k)]);
+    problem.lower.push_back(problem_.lower[i]);
+    problem.upper.push_back(problem_.upper[i]);
+    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+    for (const index_t other : free) problem.kernel.push_back(working_kernel_[k * stride + other]);
+  }
+  const double decrease = detail::minimise_free(problem);
+  for (std::size_t f = 0; f < free.size(); ++f) value[at(free[f])] = problem.value[f];
+  return decrease;
+}
+
+}  // namespace
+
+template <template <class> class View, class T>
+SmoResult smo_linear(const View<T>& x, const SmoProblem& problem, const SmoOptions& options,
+                     const SmoCallback& callback, Team& team, double* solution) {
+  return LinearSmo<View<T>>(x, problem, options, callback, team, solution).run();
+}
+
+template SmoResult smo_linear(const DenseView<float>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&,
+                              double*);
+template SmoResult smo_linear(const DenseView<double>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&,
+                              double*);
+template SmoResult smo_linear(const CsrView<float>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&,
+                              double*);
+template SmoResult smo_linear(const CsrView<double>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&,
+                              double*);
+
+}  // namespace fastpu

@@ -1,0 +1,108 @@
+// What both solvers of smo.hpp decide alike: who may move, who is left out, when rounding is all that is left.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "fastpu/svm/smo.hpp"
+
+namespace fastpu::detail {
+
+// Of the variables of a group: the least gradient of those that may grow, the largest of those that may shrink.
+struct Window {
+  double up_min = std::numeric_limits<double>::infinity();
+  double low_max = -std::numeric_limits<double>::infinity();
+  double violation() const { return std::max(0.0, low_max - up_min); }
+};
+
+// The variables of a problem and where they stand.
+class SmoState {
+ public:
+  SmoState(const SmoProblem& problem, double* value) : problem_(problem), value_(value) {}
+
+  const SmoProblem& problem() const { return problem_; }
+  index_t n() const { return problem_.n; }
+  int n_groups() const { return problem_.groups == nullptr ? 1 : 2; }
+  int group(index_t i) const { return problem_.groups == nullptr ? 0 : problem_.groups[i]; }
+  bool may_grow(index_t i) const { return value_[i] < problem_.upper[i]; }
+  bool may_shrink(index_t i) const { return value_[i] > problem_.lower[i]; }
+
+  // Windows over variables whose gradients come one by one.
+  void clear_windows() { windows_[0] = windows_[1] = Window{}; }
+  void widen(index_t i, double gradient) {
+    Window& window = windows_[group(i)];
+    if (may_grow(i)) window.up_min = std::min(window.up_min, gradient);
+    if (may_shrink(i)) window.low_max = std::max(window.low_max, gradient);
+  }
+  Window& window(int g) { return windows_[g]; }
+  double violation() const { return std::max(windows_[0].violation(), windows_[1].violation()); }
+
+  // Whether a variable at a bound is outside of the window of its group, so that no pair with it violates.
+  bool is_likely_to_stay(index_t i, double gradient) const {
+    const Window& window = windows_[group(i)];
+    const bool may_pair = (may_grow(i) && gradient <= window.low_max) || (may_shrink(i) && gradient >= window.up_min);
+    return !may_pair;
+  }
+
+ private:
+  const SmoProblem& problem_;
+  double* value_;
+  Window windows_[2];
+};
+
+// Tells when the violation is no more than rounding leaves of it: below the error of a gradient (a sum over the whole
+// solution), when no step changes anything any more, or when neither violation nor objective get better.
+class PrecisionWatch {
+ public:
+  void see_row(double diagonal, double linear) {
+    largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
+    largest_linear_ = std::max(largest_linear_, std::abs(linear));
+  }
+  bool is_reached(double violation, double objective, bool is_stuck, const double* value, index_t n) {
+    if (violation < 0.9 * best_violation_) {
+      best_violation_ = violation;
+      objective_then_ = objective;
+      rounds_since_ = 0;
+    } else {
+      ++rounds_since_;
+    }
+    if (is_stuck) return true;
+    constexpr int kPatience = 100;
+    if (rounds_since_ >= kPatience && objective_then_ - objective <= 1e-14 * std::abs(objective)) return true;
+    double sum = 0;
+    for (index_t i = 0; i < n; ++i) sum += std::abs(value[i]);
+    return violation <= 4 * std::numeric_limits<double>::epsilon() * (largest_linear_ + sum * largest_diagonal_);
+  }
+
+  // Precision was reached among the active variables, and all have been looked at: whether that brought up something
+  // to do. A few times only, for it might be for nothing every time.
+  bool may_go_on(double among_active, double among_all) {
+    constexpr int kMostTimes = 20;
+    if (!(among_all > 2 * among_active) || n_restarts_ == kMostTimes) return false;
+    ++n_restarts_;
+    best_violation_ = std::numeric_limits<double>::infinity();
+    rounds_since_ = 0;
+    return true;
+  }
+
+ private:
+  double largest_diagonal_ = 0;
+  double largest_linear_ = 0;
+  double best_violation_ = std::numeric_limits<double>::infinity();
+  double objective_then_ = 0;
+  int rounds_since_ = 0;
+  int n_restarts_ = 0;
+};
+
+// Kernel values are bounded by those of rows with themselves; sums of a few must not overflow T.
+template <class T>
+void check_diagonal(double diagonal, index_t row) {
+  if (std::abs(diagonal) <= static_cast<double>(std::numeric_limits<T>::max()) / 16) return;
+  throw std::invalid_argument("the kernel of row " + std::to_string(row) + " with itself is " +
+                              std::to_string(diagonal) + ", more than can be computed with: scale X");
+}
+
+}  // namespace fastpu::detail

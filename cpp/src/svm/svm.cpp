@@ -1,0 +1,246 @@
+#include "fastpu/svm/svm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "svm/optimal_intercept.hpp"
+
+namespace fastpu {
+
+namespace {
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+// Takes what a sum is too large off the largest alphas.
+void take_surplus(std::vector<std::pair<double, index_t>>& alphas, double surplus, double* alpha) {
+  std::ranges::sort(alphas, std::greater<>{});
+  for (const auto& [value, i] : alphas) {
+    if (surplus <= 0) return;
+    const double taken = std::min(value, surplus);
+    alpha[i] = value - taken;
+    surplus -= taken;
+  }
+}
+
+// alpha of the rows of one side (0: all) such that it sums to `total`: the start, scaled and clipped, or nothing; what
+// is missing goes to the first rows that have room.
+void fill_up(const SvmProblem& problem, int side, double total, double* alpha) {
+  const auto is_mine = [&](index_t i) { return side == 0 || problem.labels[i] == side; };
+  double sum = 0;
+  for (index_t i = 0; i < problem.n; ++i) {
+    if (is_mine(i)) sum += alpha[i];
+  }
+  const double scale = sum > 0 && std::isfinite(total / sum) ? total / sum : 0;
+  double missing = total;
+  for (index_t i = 0; i < problem.n; ++i) {
+    if (!is_mine(i)) continue;
+    // What was at its bound before it was divided and multiplied is there again: next to it, it would seem to violate.
+    const double scaled = alpha[i] * scale >= problem.costs[i] * (1 - 1e-9) ? problem.costs[i] : alpha[i] * scale;
+    alpha[i] = std::min(scaled, missing);
+    missing -= alpha[i];
+  }
+  for (index_t i = 0; i < problem.n && missing > 0; ++i) {
+    if (!is_mine(i)) continue;
+    const double more = std::min(problem.costs[i] - alpha[i], missing);
+    alpha[i] = more == problem.costs[i] - alpha[i] ? problem.costs[i] : alpha[i] + more;
+    missing -= more;
+  }
+}
+
+struct Totals {
+  double all = 0;
+  double pos = 0;
+  double neg = 0;
+};
+
+Totals total_costs(const SvmProblem& problem) {
+  Totals totals;
+  for (index_t i = 0; i < problem.n; ++i) {
+    totals.all += problem.costs[i];
+    if (problem.labels == nullptr) continue;
+    (problem.labels[i] > 0 ? totals.pos : totals.neg) += problem.costs[i];
+  }
+  return totals;
+}
+
+// A feasible alpha.
+std::vector<double> feasible_start(const SvmProblem& problem, const Totals& totals) {
+  auto alpha = make_vector<double>(problem.n, "alpha");
+  if (problem.start != nullptr) {
+    const bool is_scaled = problem.kind != SvmKind::c_svm;  // to the right sum, before it is clipped
+    for (index_t i = 0; i < problem.n; ++i) {
+      alpha[at(i)] = std::max(0.0, is_scaled ? problem.start[i] : std::min(problem.start[i], problem.costs[i]));
+    }
+  }
+  if (problem.kind == SvmKind::one_class) {
+    if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
+    fill_up(problem, 0, problem.nu * totals.all, alpha.data());
+  } else if (problem.kind == SvmKind::nu_svm) {
+    const double half = 0.5 * problem.nu * totals.all;
+    // A class that is not there is refused as well where nu W is 0 by rounding.
+    if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12) || std::min(totals.pos, totals.neg) == 0) {
+      throw std::invalid_argument("nu must be at most " +
+                                  std::to_string(2 * std::min(totals.pos, totals.neg) / totals.all) +
+                                  " for these classes, got " + std::to_string(problem.nu));
+    }
+    fill_up(problem, 1, half, alpha.data());
+    fill_up(problem, -1, half, alpha.data());
+  } else if (problem.start != nullptr) {
+    double balance = 0;
+    for (index_t i = 0; i < problem.n; ++i) balance += alpha[at(i)] * problem.labels[i];
+    std::vector<std::pair<double, index_t>> heavier;
+    for (index_t i = 0; i < problem.n; ++i) {
+      if (alpha[at(i)] > 0 && problem.labels[i] == (balance > 0 ? 1 : -1)) heavier.emplace_back(alpha[at(i)], i);
+    }
+    take_surplus(heavier, std::abs(balance), alpha.data());
+  }
+  return alpha;
+}
+
+// b, rho and what the primal adds to |w|^2 / 2, for h = Kb of the rows.
+struct Primal {
+  double intercept = 0;
+  double margin = 1;
+  double loss = 0;
+};
+
+Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std::vector<double>& h) {
+  Primal primal;
+  std::vector<detail::Breakpoint> points;
+  points.reserve(h.size());
+  const auto middle = [&](int side, double target, auto&& position) {
+    points.clear();
+    for (index_t i = 0; i < problem.n; ++i) {
+      if (side == 0 || problem.labels[i] == side) points.push_back({position(i), problem.costs[i]});
+    }
+    return detail::best_intercepts(points, target).middle;
+  };
+  switch (problem.kind) {
+    case SvmKind::c_svm:
+      primal.intercept = middle(0, totals.pos, [&](index_t i) { return problem.labels[i] - h[at(i)]; });
+      break;
+    case SvmKind::nu_svm: {  // the problem falls apart into rho - b and rho + b
+      const double half = 0.5 * problem.nu * totals.all;
+      const double minus = middle(1, half, [&](index_t i) { return h[at(i)]; });
+      const double plus = middle(-1, half, [&](index_t i) { return -h[at(i)]; });
+      primal.intercept = 0.5 * (plus - minus);
+      primal.margin = 0.5 * (plus + minus);
+      break;
+    }
+    case SvmKind::one_class:
+      primal.margin = middle(0, problem.nu * totals.all, [&](index_t i) { return h[at(i)]; });
+      primal.intercept = -primal.margin;
+      break;
+  }
+  if (problem.kind != SvmKind::c_svm) primal.loss = -problem.nu * totals.all * primal.margin;
+  for (index_t i = 0; i < problem.n; ++i) {
+    const double score =
+        problem.kind == SvmKind::one_class ? h[at(i)] : problem.labels[i] * (h[at(i)] + primal.intercept);
+    primal.loss += problem.costs[i] * std::max(0.0, primal.margin - score);
+  }
+  return primal;
+}
+
+}  // namespace
+
+SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
+  const auto n = problem.n;
+  if (n < 1) throw std::invalid_argument("a support vector machine needs rows, got none");
+  const Totals totals = total_costs(problem);
+  SvmResult result;
+  result.alpha = feasible_start(problem, totals);
+  const auto label = [&](index_t i) { return problem.labels == nullptr ? 1 : problem.labels[i]; };
+
+  auto solution = make_vector<double>(n, "variables");
+  auto linear = make_vector<double>(n, "variables");
+  auto lower = make_vector<double>(n, "bounds of variables");
+  auto upper = make_vector<double>(n, "bounds of variables");
+  std::vector<std::uint8_t> groups;
+  if (problem.kind == SvmKind::nu_svm) groups = make_vector<std::uint8_t>(n, "groups of variables");
+  for (index_t i = 0; i < n; ++i) {
+    solution[at(i)] = label(i) * result.alpha[at(i)];
+    linear[at(i)] = problem.kind == SvmKind::c_svm ? -label(i) : 0;
+    lower[at(i)] = label(i) > 0 ? 0 : -problem.costs[i];
+    upper[at(i)] = label(i) > 0 ? problem.costs[i] : 0;
+    if (!groups.empty()) groups[at(i)] = label(i) > 0 ? 1 : 0;
+  }
+  const SmoProblem dual{
+      problem.rows, n, linear.data(), lower.data(), upper.data(), groups.empty() ? nullptr : groups.data()};
+  result.smo = solve_dual(dual, solution.data());
+
+  double sum = 0;
+  double squared_norm = 0;
+  result.decision = make_vector<double>(n, "decision values");
+  for (index_t i = 0; i < n; ++i) {
+    result.alpha[at(i)] = label(i) * solution[at(i)];
+    result.decision[at(i)] = result.smo.gradient[at(i)] - linear[at(i)];
+    sum += result.alpha[at(i)];
+    squared_norm += solution[at(i)] * result.decision[at(i)];
+  }
+  if (!std::isfinite(squared_norm) ||
+      !std::ranges::all_of(result.decision, [](double h) { return std::isfinite(h); })) {
+    throw std::invalid_argument("kernel values are too large to compute with: scale X, or lower C and sample_weight");
+  }
+  const Primal primal = best_intercept(problem, totals, result.decision);
+  result.intercept = primal.intercept;
+  result.margin = primal.margin;
+  if (problem.labels != nullptr) {
+    // The variables sum to 0, so scores do as well as h, and do not cancel where all of h is large.
+    squared_norm = 0;
+    for (index_t i = 0; i < n; ++i) squared_norm += solution[at(i)] * (result.decision[at(i)] + primal.intercept);
+  }
+  const double gain = problem.kind == SvmKind::c_svm ? sum : 0;
+  result.objective = 0.5 * squared_norm - gain;
+  result.gap = std::max(0.0, squared_norm + primal.loss - gain);
+  // A margin of next to nothing is none.
+  const bool has_margin = primal.margin > 0 && std::isfinite(totals.all / primal.margin);
+  const double scale = problem.kind == SvmKind::nu_svm && has_margin ? primal.margin : 1;
+  for (index_t i = 0; i < n; ++i) {
+    result.alpha[at(i)] /= scale;
+    result.decision[at(i)] = (result.decision[at(i)] + primal.intercept) / scale;
+  }
+  result.intercept /= scale;
+  return result;
+}
+
+template <class T>
+SvmEngine<T>::SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, Isa isa, int n_threads)
+    : kernel_(std::visit([&](const auto& view) { return make_kernel(view, params, isa, n_threads); }, data)),
+      cache_bytes_(cache_bytes),
+      isa_(isa) {
+  if (params.kind == KernelKind::linear) linear_data_ = data;
+}
+
+template <class T>
+SvmEngine<T>::SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes, Isa isa)
+    : kernel_(std::move(kernel)), cache_bytes_(cache_bytes), isa_(isa) {}
+
+template <class T>
+SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback,
+                              Team& team) {
+  SmoOptions smo_options;
+  smo_options.tol = options.tol;
+  smo_options.max_steps = options.max_steps;
+  smo_options.isa = isa_;
+  if (linear_data_) {
+    return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
+      return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, callback, team, solution); },
+                        *linear_data_);
+    });
+  }
+  if (!cache_) cache_.emplace(*kernel_, cache_bytes_);
+  return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
+    return smo(*cache_, dual, smo_options, callback, team, solution);
+  });
+}
+
+template class SvmEngine<float>;
+template class SvmEngine<double>;
+
+}  // namespace fastpu

@@ -1,0 +1,261 @@
+// The box QP of pual.hpp and the tiles below it: the parts that C++ alone can ask for.
+#include "fastpu/graph/pual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "fastpu/linalg/tiled_blas.hpp"
+#include "reference_blas.hpp"
+
+namespace {
+
+using fastpu::Blas;
+using fastpu::BlasMatrix;
+using fastpu::index_t;
+using fastpu::Isa;
+using fastpu::Op;
+using fastpu::PualDual;
+using fastpu::PualMethod;
+using fastpu::PualOptions;
+using fastpu::PualResult;
+using fastpu::PualRound;
+using fastpu::PualSolver;
+using fastpu::PualStatus;
+using fastpu::Team;
+
+struct Factor {
+  index_t n;
+  index_t rank;
+  std::vector<double> values;
+
+  Factor(index_t rows, index_t columns, unsigned seed, double mean = 0.3) : n(rows), rank(columns) {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> normal;
+    for (index_t i = 0; i < n * rank; ++i) values.push_back(mean + normal(random));
+  }
+  BlasMatrix<const double> view() const { return {values.data(), n, rank}; }
+};
+
+PualResult solve(const Factor& factor, double cost, const PualOptions& options = {}, int n_threads = 1) {
+  const Blas blas(reference_blas());
+  Team team(n_threads);
+  const PualDual dual(factor.view(), Isa{}, blas, team);
+  return dual.solve(cost, options, {}, team);
+}
+
+// P - D by its definition, from alpha alone.
+void check_certificate(const Factor& factor, double cost, const PualResult& result, double tol) {
+  std::vector<double> w(static_cast<std::size_t>(factor.rank));
+  double square = 0;
+  for (index_t i = 0; i < factor.n; ++i) {
+    const double alpha = result.alpha[static_cast<std::size_t>(i)];
+    CHECK(alpha >= 0);
+    CHECK(alpha <= cost);
+    for (index_t k = 0; k < factor.rank; ++k) {
+      w[static_cast<std::size_t>(k)] += alpha * factor.values[static_cast<std::size_t>(i * factor.rank + k)];
+    }
+  }
+  for (const double value : w) square += value * value;
+  double primal = 0.5 * square;
+  double dual = -0.5 * square;
+  for (index_t i = 0; i < factor.n; ++i) {
+    double f = -1;
+    for (index_t k = 0; k < factor.rank; ++k) {
+      f += w[static_cast<std::size_t>(k)] * factor.values[static_cast<std::size_t>(i * factor.rank + k)];
+    }
+    CHECK(check::close(f + 3, result.scores[static_cast<std::size_t>(i)] + 3, 1e-8));
+    primal += cost * std::max(1 - f, 0.0);
+    dual += 2 * result.alpha[static_cast<std::size_t>(i)];
+  }
+  CHECK(result.status == PualStatus::gap);
+  CHECK(check::close(primal, result.objective, 1e-9));
+  CHECK(std::abs(primal - dual - result.gap) <= 1e-8 * primal);
+  CHECK(result.gap <= tol * result.objective);
+}
+
+CASE("every solver certifies its solution") {
+  for (const auto& [n, rank] : {std::pair<index_t, index_t>{1, 1}, {1, 4}, {12, 3}, {30, 40}, {100, 6}, {7, 7}}) {
+    const Factor factor(n, rank, static_cast<unsigned>(n));
+    for (const double cost : {1e-6, 1e-2, 1.0, 1e3}) {
+      for (const PualSolver solver : {PualSolver::exact, PualSolver::admm}) {
+        PualOptions options;
+        options.solver = solver;
+        options.tol = solver == PualSolver::exact ? 1e-9 : 1e-6;
+        check_certificate(factor, cost, solve(factor, cost, options), options.tol);
+      }
+    }
+  }
+}
+
+CASE("small costs are at their bounds") {
+  const Factor factor(20, 5, 1, 0.0);
+  const PualResult result = solve(factor, 1e-5);
+  CHECK(result.method == PualMethod::bounds);
+  CHECK(result.n_iter == 0);
+  CHECK(*std::min_element(result.alpha.begin(), result.alpha.end()) == 1e-5);
+}
+
+CASE("rows of zeros and rows that repeat") {
+  Factor factor(40, 3, 2);
+  for (std::size_t i = 0; i < 60; ++i) factor.values[60 + i] = factor.values[i];
+  for (std::size_t k = 0; k < 3; ++k) factor.values[k] = 0;
+  for (const double cost : {0.1, 10.0}) {
+    const PualResult result = solve(factor, cost);
+    check_certificate(factor, cost, result, 1e-9);
+    CHECK(check::close(result.alpha[0], cost, 1e-6));  // its score is -1 whatever happens
+  }
+}
+
+CASE("threads leave the bits alone") {
+  for (const auto& [n, rank] : {std::pair<index_t, index_t>{3000, 4}, {60, 70}}) {
+    const Factor factor(n, rank, 3);
+    const PualResult one = solve(factor, 0.5);
+    for (const int n_threads : {2, 7}) {
+      const PualResult many = solve(factor, 0.5, {}, n_threads);
+      CHECK(one.alpha == many.alpha && one.scores == many.scores && one.gap == many.gap);
+    }
+  }
+}
+
+CASE("a callback ends it") {
+  const Factor factor(200, 5, 4);
+  const Blas blas(reference_blas());
+  Team team(1);
+  const PualDual dual(factor.view(), Isa{}, blas, team);
+  for (const PualSolver solver : {PualSolver::exact, PualSolver::admm}) {
+    PualOptions options;
+    options.solver = solver;
+    index_t heard = 0;
+    const PualResult result = dual.solve(
+        1.0, options,
+        [&](const PualRound& round) {
+          ++heard;
+          return round.n_iter > 0;
+        },
+        team);
+    CHECK(result.status == PualStatus::callback);
+    CHECK(heard == 1);
+    CHECK(result.gap > 0);
+  }
+}
+
+CASE("running out is a status") {
+  PualOptions options;
+  options.max_iter = 1;
+  const PualResult result = solve(Factor(200, 5, 4), 1.0, options);
+  CHECK(result.status == PualStatus::max_iter);
+  CHECK(result.n_iter == 1);
+}
+
+CASE("bad arguments are refused") {
+  const Factor factor(4, 2, 5);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double cost : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+    CHECK_THROWS(std::invalid_argument, solve(factor, cost), "cost must be > 0 and finite");
+  }
+  PualOptions options;
+  options.tol = 0;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "tol must be > 0");
+  options = {};
+  options.mu = nan;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "mu must be >= 0 and finite");
+  options = {};
+  options.max_iter = -1;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "max_iter must be >= 0");
+  options = {};
+  options.solver = PualSolver::admm;
+  options.mu = 1e308;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "mu must be so small");
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1e308), "cost must be so small");
+  Factor huge(4, 2, 5);
+  huge.values[3] = 1e200;
+  CHECK_THROWS(std::invalid_argument, solve(huge, 1.0), "the squares of the factor must have a finite sum, got inf");
+  CHECK_THROWS(std::invalid_argument, solve(Factor(0, 2, 1), 1.0), "at least one row");
+  CHECK_THROWS(std::invalid_argument, solve(Factor(2, 0, 1), 1.0), "at least one row");
+}
+
+// ---- tiles
+
+CASE("a penalty that ADMM cannot compute with is refused, and leaves no NaN") {
+  Factor factor(7, 4, 5);
+  factor.values = {0x1.8eap+1,        -0x1.ap+0,
+                   -0x1.1b4cp+1,      -0x1.f6e8p+1,
+                   -0x1.bp+2,         0x1.28p+2,
+                   0x1.4p+0,          -0x1.0d24p+1,
+                   0x1.17a8p+0,       -0x1.d8p+2,
+                   -0x1.bp+2,         0x1.6p+2,
+                   0x1.08p+2,         0x1.bp+1,
+                   -0x1.a49p-1,       0x1.a8p+2,
+                   0x1.c6bf52634p+49, 0x1.63ap-1,
+                   -0x1.ep+0,         -0x1.b1p-5,
+                   0x1.cp+1,          0x1.698p+1,
+                   -0x1.5p+1,         0x1.fp+2,
+                   -0x1.0b76p-888,    0x1.6d601ad376ab9p-150,
+                   0x1p-10,           0x1.668p-1};
+  PualOptions options;
+  options.solver = PualSolver::admm;
+  options.mu = 1e15;
+  options.tol = 1e-12;
+  options.max_iter = 1000;
+  // That of numbers that overflow, or, by other rounding, that of a matrix without a Cholesky factor.
+  CHECK_THROWS(std::invalid_argument, solve(factor, 0x1.0b19p+88, options), "mu must be s");
+}
+
+CASE("tiles refuse rows that overlap") {
+  const Blas blas(reference_blas());
+  Team team(1);
+  const Factor a(3, 4, 7);
+  std::vector<double> gram(16);
+  CHECK_THROWS(std::invalid_argument, fastpu::TiledBlas(blas, team).gram(a.view(), {gram.data(), 4, 4, 3}),
+               "row stride of C must be >= its 4 columns, got 3");
+}
+
+CASE("tiles give whole products and factors") {
+  const Blas blas(reference_blas());
+  for (const index_t n : {1, 5, 255, 257, 300}) {
+    Team team(3);
+    const fastpu::TiledBlas tiled(blas, team);
+    const Factor a(n + 3, n, 7);
+    std::vector<double> gram(static_cast<std::size_t>(n * n));
+    tiled.gram(a.view(), {gram.data(), n, n});
+    std::vector<double> expected(gram.size());
+    blas.gemm(Op::transpose, Op::none, 1.0, a.view(), a.view(), 0.0, BlasMatrix<double>(expected.data(), n, n));
+    for (std::size_t i = 0; i < gram.size(); ++i) CHECK(std::abs(gram[i] - expected[i]) < 1e-9);
+    for (index_t i = 0; i < n; ++i) gram[static_cast<std::size_t>(i * n + i)] += 1;
+    const std::vector<double> before(gram);
+    CHECK(tiled.cholesky({gram.data(), n, n}) == 0);
+    std::vector<double> row(static_cast<std::size_t>(n), 1.0);
+    const BlasMatrix<double> right(row.data(), 1, n);
+    tiled.solve(Op::transpose, {gram.data(), n, n}, right);
+    tiled.solve(Op::none, {gram.data(), n, n}, right);
+    for (index_t i = 0; i < n; ++i) {
+      double sum = 0;
+      for (index_t j = 0; j < n; ++j)
+        sum += before[static_cast<std::size_t>(i * n + j)] * row[static_cast<std::size_t>(j)];
+      CHECK(std::abs(sum - 1) < 1e-6);
+    }
+    gram = before;
+    gram[static_cast<std::size_t>(n * n - 1)] = -1;
+    CHECK(tiled.cholesky({gram.data(), n, n}) == n);
+  }
+}
+
+CASE("tiles of many rows have the same bits for every number of threads") {
+  const Blas blas(reference_blas());
+  const Factor a(5000, 3, 8);
+  std::vector<double> first(9);
+  for (const int n_threads : {1, 2, 7}) {
+    Team team(n_threads);
+    std::vector<double> gram(9);
+    fastpu::TiledBlas(blas, team).gram(a.view(), {gram.data(), 3, 3});
+    if (n_threads == 1) first = gram;
+    CHECK(gram == first);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,145 @@
+// Scores: sums over kernel values, against slow sums.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "check.hpp"
+#include "fastpu/kernels/kernel.hpp"
+#include "svm_data.hpp"
+
+namespace {
+
+using fastpu::index_t;
+using fastpu::Isa;
+using fastpu::KernelKind;
+using fastpu::KernelModels;
+using fastpu::KernelParams;
+using fastpu::Team;
+
+// The scores, summed slowly.
+template <class T>
+std::vector<long double> slow_scores(const KernelParams& params, const Points<T>& support, const KernelModels& models,
+                                     const Points<T>& x, const std::vector<index_t>& rows) {
+  std::vector<long double> out;
+  for (const index_t i : rows) {
+    for (index_t m = 0; m < models.n_models; ++m) {
+      long double sum = models.intercepts[m];
+      for (index_t s = 0; s < models.n_support; ++s) {
+        sum += static_cast<long double>(models.coefs[s * models.n_models + m]) *
+               exact_kernel(params, support.row(models.support[s]), x.row(i), x.d);
+      }
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+template <class T>
+void check_scores(index_t n_support, index_t n_x, index_t n_models) {
+  const Points<T> support(std::max<index_t>(n_support, 1), 6, 61);
+  const Points<T> x(n_x, 6, 62);
+  std::vector<index_t> numbers = some_of(support.n, n_support);
+  std::vector<double> coefs(at(n_support * n_models));
+  for (std::size_t s = 0; s < coefs.size(); ++s) coefs[s] = std::sin(static_cast<double>(s));
+  std::vector<double> intercepts(at(n_models));
+  for (std::size_t m = 0; m < intercepts.size(); ++m) intercepts[m] = 0.5 - static_cast<double>(m);
+  const KernelModels models{numbers.data(), n_support, coefs.data(), intercepts.data(), n_models};
+  const double tolerance =
+      static_cast<double>(std::numeric_limits<T>::epsilon()) * 100 * static_cast<double>(n_support + 1);
+  for (const KernelKind kind : {KernelKind::linear, KernelKind::poly, KernelKind::rbf, KernelKind::sigmoid}) {
+    const KernelParams params{kind, 0.2, 2, 0.5};
+    for (const bool is_sparse : {false, true}) {
+      const auto scores = [&](Isa isa, Team& team) {
+        std::vector<double> out(at(n_x * n_models), -12345.0);
+        if (is_sparse) {
+          kernel_scores(support.sparse(), x.sparse(), params, models, isa, team, out.data());
+        } else {
+          kernel_scores(support.dense(), x.dense(), params, models, isa, team, out.data());
+        }
+        return out;
+      };
+      Team one(1);
+      const std::vector<double> expected = scores(Isa::baseline, one);
+      const std::vector<long double> slow = slow_scores(params, support, models, x, all_rows(n_x));
+      for (std::size_t i = 0; i < slow.size(); ++i)
+        CHECK(check::close(expected[i], static_cast<double>(slow[i]), tolerance));
+      for (const Isa isa : all_levels()) CHECK(same_bits(scores(isa, one), expected));
+      for (const int n_threads : {2, 3, 7}) {
+        Team team(n_threads);
+        CHECK(same_bits(scores(fastpu::best_isa(), team), expected));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+CASE("scores are sums over the support, with the same bits for every level and number of threads") {
+  check_scores<double>(0, 10, 1);
+  check_scores<double>(1, 1, 1);
+  check_scores<float>(17, 300, 3);
+  check_scores<double>(40, 257, 2);
+  check_scores<float>(33, 700, 1);
+}
+
+CASE("scores of rows of the kernel's own matrix agree with those of another one") {
+  const Points<double> points(90, 5, 71);
+  const std::vector<index_t> support = {3, 50, 7, 88};
+  const std::vector<double> coefs = {1.0, -2.0, 0.5, 3.0};
+  const double intercept = 0.25;
+  const KernelModels models{support.data(), 4, coefs.data(), &intercept, 1};
+  const KernelParams params{KernelKind::poly, 0.2, 3, 1.0};
+  Team team(2);
+  std::vector<double> of_all(at(points.n));
+  kernel_scores(points.dense(), points.dense(), params, models, fastpu::best_isa(), team, of_all.data());
+  const auto kernel = make_kernel(points.dense(), params, fastpu::best_isa(), 2);
+  const std::vector<index_t> rows = some_of(points.n, 33);
+  std::vector<double> of_some(rows.size());
+  kernel_scores(*kernel, models, rows.data(), 33, fastpu::best_isa(), team, of_some.data());
+  for (std::size_t k = 0; k < rows.size(); ++k) CHECK(of_some[k] == of_all[at(rows[k])]);
+}
+
+CASE("scores ask a function from one thread, for blocks rather than for single values") {
+  int n_calls = 0;
+  const auto kernel = pair_kernel(2000, &n_calls);
+  const std::vector<index_t> support = some_of(2000, 100);
+  const std::vector<double> coefs(100, 1.0);
+  const double intercept = -1.0;
+  const std::vector<index_t> x = all_rows(2000);
+  std::vector<double> out(2000);
+  Team team(4);
+  kernel_scores(*kernel, KernelModels{support.data(), 100, coefs.data(), &intercept, 1}, x.data(), 2000,
+                fastpu::best_isa(), team, out.data());
+  CHECK(n_calls <= 20);
+  for (index_t i = 0; i < 2000; i += 111) {
+    double sum = intercept;
+    for (const index_t s : support) sum += pair_number(s, i);
+    CHECK(out[at(i)] == sum);
+  }
+}
+
+CASE("scores stop when Poll throws, and can be asked again") {
+  const Points<double> points(2000, 5, 72);
+  const std::vector<index_t> support = all_rows(1000);
+  const std::vector<double> coefs(1000, 0.5);
+  const double intercept = 0;
+  const KernelModels models{support.data(), 1000, coefs.data(), &intercept, 1};
+  const KernelParams params{KernelKind::rbf, 0.2, 3, 0};
+  bool must_throw = true;
+  Team team(2, [&] {
+    if (must_throw) throw std::runtime_error("interrupted");
+  });
+  const auto kernel = make_kernel(points.sparse(), params, fastpu::best_isa(), 2);
+  const std::vector<index_t> x = all_rows(points.n);
+  std::vector<double> out(at(points.n));
+  CHECK_THROWS(std::runtime_error,
+               kernel_scores(*kernel, models, x.data(), points.n, fastpu::best_isa(), team, out.data()), "interrupted");
+  must_throw = false;
+  kernel_scores(*kernel, models, x.data(), points.n, fastpu::best_isa(), team, out.data());
+  std::vector<double> expected(at(points.n));
+  Team one(1);
+  kernel_scores(*kernel, models, x.data(), points.n, fastpu::best_isa(), one, expected.data());
+  CHECK(same_bits(out, expected));
+}

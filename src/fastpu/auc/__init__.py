@@ -1,0 +1,1 @@
+"""AUC by squared losses in closed form."""

@@ -1,0 +1,50 @@
+"""The linear models that minimise a squared loss of pairs of rows: they rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastpu.risk.risk_machine import RiskMachine
+
+__all__ = ["RankMachine"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RankMachine(RiskMachine):
+    """A linear ranking in the features or in Gaussian basis functions; `predict` says +1 where f(x) > threshold.
+
+    f(x) = coef'x, or sum_c coef[c] exp(-|x - centers[c]|^2 / (2 bandwidth^2)). A constant would change no pair of rows,
+    so there is none, and the threshold is the one of the best balanced accuracy on the training rows.
+
+    Attributes
+    ----------
+    basis : str
+        "linear" or "gauss".
+    coef : ndarray of float64, shape (n_features,) or (number of centres,)
+    intercept : float
+        0.
+    bandwidth : float, or None
+        The number that was used; None for the linear basis.
+    centers : ndarray, SciPy CSR array or None
+        The centres, in the form of the training rows; None for the linear basis.
+    centers_dense, centers_data, centers_indices, centers_indptr : ndarray or None
+        The arrays that `centers` is made of: the first for dense rows, the others for CSR.
+    n_iter : int
+        Steps of the conjugate gradients; 0 for a system that was solved directly.
+    status : str
+        "closed_form" (solved directly), "singular" (directly, and many `coef` have the least value: this is the
+        shortest), "tol" (conjugate gradients met `tol`), "max_iter", "precision" (rounding ended it before `tol` was
+        met, or, of a system that was solved directly, at a residual above 1e-6) or "indefinite" (the objective has no
+        minimum).
+    converged : bool
+        Whether status is one of the first three.
+    objective : ndarray of float64, shape (n_iter + 1,)
+        What is minimised: at `coef`, or at 0 and after every step of the conjugate gradients.
+    history : mapping
+        "residual": |b - (A + lam) coef| / |b| for every entry of `objective`. Of an indefinite system that was solved
+        directly also "smallest_eigenvalue", that of A + lam, one number < 0.
+
+    Notes
+    -----
+    Scoring n rows costs O(n d), times the number of centres for the Gaussian basis.
+    """

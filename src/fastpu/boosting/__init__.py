@@ -1,0 +1,1 @@
+"""Boosted stumps."""

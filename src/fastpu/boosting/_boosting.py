@@ -1,0 +1,387 @@
+"""What the boosting functions share: checks, the call of the kernel, the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, rounds_by_folds
+from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.common._params import check_random_state, forced_isa
+from fastpu.common._progress import make_callback
+from fastpu.common._text import describe
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._validate import (
+    Matrix,
+    check_float,
+    check_int,
+    check_labels,
+    check_matrix,
+    check_sample_weight,
+    label_counts,
+)
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
+from fastpu.model._threshold import balanced_accuracy_threshold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["STOP_TOL", "BoostRound", "Method", "boost"]
+
+STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
+
+
+@dataclass(frozen=True)
+class BoostRound:
+    """One round of boosting, as a callback sees it.
+
+    Attributes
+    ----------
+    round, n_rounds : int
+        The number of this round, from 1, and of the rounds asked for (or chosen by folds).
+    feature : int
+    threshold : float
+    polarity : int
+        The stump that was added (see `StumpEnsemble`).
+    delta, alpha, z, objective : float
+        Its Delta (or edge) and weight, the factor by which it changed the risk, log J after it.
+    eval_auc : float, or None
+        AUC of the evaluation set after it.
+    """
+
+    round: int
+    n_rounds: int
+    feature: int
+    threshold: float
+    polarity: int
+    delta: float
+    alpha: float
+    z: float
+    objective: float
+    eval_auc: float | None
+
+
+@dataclass(frozen=True)
+class Method:
+    """What one method asks of the kernel: of the `options` those named in `arguments` are its own arguments."""
+
+    function: str
+    title: str
+    loss: Literal["auc", "ada"]
+    options: dict[str, Any]
+    arguments: tuple[str, ...]
+    labelled_only: bool = False
+
+    @property
+    def group_without_weight(self) -> int | None:
+        """The label whose rows are not in the loss, whatever y holds."""
+        return {0: -1, 1: 1}.get(self.options["gamma"]) if self.loss == "ada" else None
+
+
+def boost(
+    fit: Method,
+    X: object,
+    y: object,
+    *,
+    sample_weight: object,
+    n_rounds: object,
+    max_bins: object,
+    eval_set: object,
+    early_stopping_rounds: object,
+    n_folds: object,
+    stop_tol: object,
+    random_state: object,
+    n_threads: object,
+    callback: Any,
+    progress: bool,
+) -> StumpEnsemble:
+    rounds = check_int("n_rounds", n_rounds, low=1)
+    tolerance = check_float("stop_tol", stop_tol, low=0)
+    threads = resolve_n_threads(n_threads)
+    patience = 0
+    if early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    most_folds = check_int("n_folds", n_folds, low=2)
+    rng = check_random_state(random_state)
+    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow")
+    cuts = _check_max_bins(max_bins, data)
+    labels = check_labels(y, data.n_rows)
+    weights = check_sample_weight(sample_weight, data.n_rows)
+    _check_groups(fit, labels, weights)
+    weights = _without_unused_rows(fit, labels, weights)
+    held = _check_eval_set(eval_set, data)
+
+    rows = LabelledRows(data._native if isinstance(data, BinnedFeatures) else data.native, labels, weights)
+    if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
+        rows = rows.take(labels != 0)
+
+    def run(part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any) -> dict[str, Any]:
+        return _core.stump_boost(
+            part.native,
+            part.labels,
+            part.weights,
+            loss=fit.loss,
+            **fit.options,
+            n_rounds=min(n, _MANY),
+            stop_tol=tolerance,
+            max_bins=cuts if isinstance(cuts, int) else 0,
+            most_distinct=_MOST_DISTINCT if cuts is None else _MANY_ROWS,
+            eval_features=None if judged is None else judged.native,
+            eval_labels=None if judged is None else judged.labels,
+            eval_weight=None if judged is None else judged.weights,
+            early_stopping_rounds=min(patience, _MANY),
+            callback=callback,
+            n_threads=threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+
+    chosen = None
+    if patience and held is None:
+        chosen = rounds_by_folds(
+            lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
+        )
+    to_run = rounds if chosen is None else chosen.n_rounds
+    with make_callback(callback, progress, total=to_run, description=fit.title) as hook:
+
+        def on_round(round_: int, feature: int, threshold: float, polarity: int,
+                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
+            judged = None if held is None else auc
+            info = BoostRound(round_, to_run, feature, threshold, polarity, delta, alpha, z, objective, judged)
+            return hook is not None and hook(info)
+
+        found = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
+    if chosen is not None and chosen.is_final and found["status"] == "n_rounds":
+        found["status"] = "early_stopping"
+    params = {
+        "method": fit.function,
+        "n_rounds": rounds,
+        **{name: fit.options[name] for name in fit.arguments},
+        "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else cuts,
+        "early_stopping_rounds": patience or None,
+        "stop_tol": tolerance,
+    }
+    history = {name: found[key] for name, key in _HISTORY.items()}
+    if held is not None:
+        history["eval_auc"] = found["eval_auc"]
+    if chosen is not None:
+        params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
+    no_rule = not patience and tolerance <= STOP_TOL
+    model = _model(fit, found, data, params, history, all_rounds_suffice=no_rule)
+    _warn(fit, found, model, chosen, patience, tolerance)
+    if fit.loss == "ada":
+        _warn_if_degenerate(fit, model, rows, threads)
+    return _with_own_threshold(model, fit, rows, threads)
+
+
+def _model(
+    fit: Method,
+    found: dict[str, Any],
+    data: Matrix | BinnedFeatures,
+    params: dict[str, Any],
+    history: dict[str, NDArray[Any]],
+    *,
+    all_rounds_suffice: bool,
+) -> StumpEnsemble:
+    kept = found["best_round"]
+    ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
+    return StumpEnsemble(
+        n_features=data.n_features,
+        feature_names=data.feature_names,
+        threshold=0.0,
+        n_iter=kept,
+        converged=found["status"] in ends,
+        status=found["status"],
+        history=history,
+        params=params,
+        low=-1.0 if fit.loss == "ada" else 0.0,
+        **{name: found[name][:kept] for name in _STUMP_ARRAYS},
+    )
+
+
+_MANY = 2**62  # more rounds than can be run
+_MOST_DISTINCT = 20_000  # distinct values of a feature that max_bins=None searches all of
+_MANY_ROWS = 2**31 - 1  # more rows, and so values, than can be read
+_GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
+_STUMP_ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+_HISTORY = {"delta": "deltas", "alpha": "alphas", "z": "z", "objective": "objective"}
+
+
+def _with_own_threshold(model: StumpEnsemble, fit: Method, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
+    """Return the model with the threshold that its scores are cut at."""
+    if fit.loss == "ada":
+        return model
+    labels, weights = rows.labels, rows.weights
+    counted = np.True_ if weights is None else weights > 0
+    has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
+    n_labelled = int(np.count_nonzero(labels))
+    if has_pos and has_neg and isinstance(rows.native, np.ndarray) and 2 * n_labelled < labels.size:
+        chosen = np.flatnonzero(labels)  # the only rows that matter
+        scores = _scores_of_rows(model, rows.native, chosen, n_threads)
+        labels, weights = labels[chosen], None if weights is None else weights[chosen]
+    else:
+        scores = model._scores(rows.native, n_threads)
+    upper = labels == (1 if has_pos else 0)
+    lower = labels == (-1 if has_neg else 0)
+    sides = (None, None) if weights is None else (weights[upper], weights[lower])
+    rule = (
+        f"best balanced accuracy between {GROUP[1 if has_pos else 0]} and {GROUP[-1 if has_neg else 0]} training rows"
+    )
+    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
+    return replace(model, threshold=threshold, threshold_rule=rule)
+
+
+def _scores_of_rows(
+    model: StumpEnsemble, X: NDArray[Any], rows: NDArray[np.intp], n_threads: int
+) -> NDArray[np.float64]:
+    """Return the scores of some rows of `X`, of which only a few are copied at a time."""
+    n_at_once = max(1, _GATHERED_BYTES // (X.shape[1] * X.itemsize))
+    scores: NDArray[np.float64] = np.empty(rows.size)
+    for start in range(0, rows.size, n_at_once):
+        chunk = slice(start, start + n_at_once)
+        scores[chunk] = model._scores(X[rows[chunk]], n_threads)
+    return scores
+
+
+def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:
+    if max_bins is None:
+        return None
+    cuts: int | Literal["exact"]
+    if isinstance(max_bins, str):
+        if max_bins != "exact":
+            raise ValueError(f"max_bins must be None, 'exact' or an integer from 1 to {_MAX_CUTS}, got {max_bins!r}")
+        cuts = "exact"
+    else:
+        cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    if isinstance(data, BinnedFeatures) and cuts != data.max_bins:
+        raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts!r}")
+    return cuts
+
+
+def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
+    present = labels if weights is None else labels[weights > 0]
+    n_pos, n_unl, n_neg = label_counts(present)
+    counts = f"{n_pos} positive (+1), {n_unl} unlabelled (0) and {n_neg} negative (-1) rows"
+    if weights is not None:
+        counts += " of positive weight"
+    if fit.labelled_only and not (n_pos and n_neg):
+        raise ValueError(f"y must hold positive (+1) and negative (-1) rows for {fit.function}, got {counts}")
+    if (n_pos > 0) + (n_unl > 0) + (n_neg > 0) < 2:
+        raise ValueError(f"y must hold at least two of +1, 0 and -1 for {fit.function}, got {counts}")
+    if fit.group_without_weight is None:
+        return
+    sizes = {1: n_pos, 0: n_unl, -1: n_neg}
+    wanted = [label for label in sizes if label != fit.group_without_weight]
+    for label in wanted:
+        if not sizes[label]:
+            raise ValueError(
+                f"gamma = {fit.options['gamma']:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
+                f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
+            )
+
+
+def _without_unused_rows(
+    fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Return weights of 0 for rows that are not in the loss: their values shall give no thresholds either."""
+    if fit.group_without_weight is None:
+        return weights
+    unused = labels == fit.group_without_weight
+    if not unused.any():
+        return weights
+    return np.where(unused, 0.0, 1.0 if weights is None else weights)
+
+
+def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledRows | None:
+    if eval_set is None:
+        return None
+    if isinstance(eval_set, tuple | list) and eval_set and all(map(_is_pair_of_data, eval_set)):
+        pairs = f"{len(eval_set)} pair{'s' * (len(eval_set) > 1)}"
+        raise TypeError(f"eval_set must be one pair (X, y), got a {type(eval_set).__name__} of {pairs}")
+    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
+        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
+    X, y = eval_set
+    name = "X of eval_set"
+    if isinstance(X, BinnedFeatures):
+        if not isinstance(data, BinnedFeatures):
+            raise ValueError("eval_set may hold BinnedFeatures only where X is BinnedFeatures too")
+        if X.n_features != data.n_features or not X._native.same_cuts(data._native):
+            raise ValueError("eval_set must have the cuts of X: bin all rows together and take subsets B[rows]")
+        checked: Matrix | BinnedFeatures = X
+    else:
+        checked = check_matrix(
+            X, name=name, nan="allow", inf="allow", n_features=data.n_features, feature_names=data.feature_names
+        )
+    labels = check_labels(y, checked.n_rows, name="y of eval_set")
+    n_pos, n_unl, n_neg = label_counts(labels)
+    if not n_pos or not (n_neg or n_unl):
+        raise ValueError(
+            f"y of eval_set must hold +1 and -1 (or +1 and 0) for an AUC, "
+            f"got {n_pos} positive, {n_unl} unlabelled and {n_neg} negative rows"
+        )
+    return LabelledRows(checked._native if isinstance(checked, BinnedFeatures) else checked.native, labels, None)
+
+
+def _is_pair_of_data(value: object) -> bool:
+    """Tell a pair (X, y), such as other libraries take lists of, from a matrix and from labels."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    X = value[0]
+    is_table = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple)
+    return is_table or len(getattr(X, "shape", ())) == 2
+
+
+def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> None:
+    """Warn if all training rows lie on one side of 0. A cut chosen on an AUC above 1/2 always has rows on both."""
+    if not model.features.size or model.status == "callback":
+        return
+    scores = model._scores(rows.native, n_threads)
+    n_positive = int(np.count_nonzero(scores > 0))
+    if n_positive in (0, scores.size):
+        verdict = "positive" if n_positive else "negative"
+        warn(
+            f"{fit.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
+            f"{scores.min():.3g} and {scores.max():.3g}; choose another gamma or n_rounds, or rank by the scores "
+            f"(with_threshold)",
+            DegenerateModelWarning,
+        )
+
+
+def _warn(
+    fit: Method, found: dict[str, Any], model: StumpEnsemble, chosen: Chosen | None, patience: int, tolerance: float
+) -> None:
+    rho = fit.options["rho"]
+    gain, limit = ("Delta", "rho + stop_tol") if fit.loss == "auc" else ("edge", "stop_tol")
+    reached, needed = f"{found['last_gain'] + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
+    if not model.features.size:
+        warn(
+            f"{fit.function} found no stump to add: the largest {gain} is {reached} and must exceed {needed}; "
+            f"the model is empty and scores every row 0",
+            DegenerateModelWarning,
+        )
+        return
+    if found["status"] != "n_rounds":
+        return
+    rules, states = [], []
+    if patience:
+        if chosen is None:
+            judge, aucs, best = "eval_set", found["eval_auc"], found["best_round"]
+        else:
+            judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
+        rules.append("early stopping")
+        states.append(
+            f"the best AUC of {judge} so far, {aucs[best - 1]:.4g}, is that of round {best}, "
+            f"and {patience} rounds must pass without a better one"
+        )
+    if tolerance > STOP_TOL:
+        rules.append(f"stop_tol = {tolerance:g}")
+        states.append(f"the stump of the last round has {gain} {reached}, and none may be left above {needed}")
+    if rules:
+        warn(
+            f"{fit.function} ran all {model.params['n_rounds']} rounds before {' or '.join(rules)} ended it: "
+            f"{'; '.join(states)}; raise n_rounds",
+            ConvergenceWarning,
+        )

@@ -1,0 +1,138 @@
+"""The number of rounds of boosting, from the AUC of rows that are held out in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.data._folds import stratified_folds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["GROUP", "Chosen", "LabelledRows", "rounds_by_folds"]
+
+GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows to fit to or to judge by: `native` is what the core reads."""
+
+    native: Any
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+
+    def take(self, keep: NDArray[np.bool_]) -> LabelledRows:
+        """Return the rows where `keep` is True."""
+        weights = None if self.weights is None else self.weights[keep]
+        return LabelledRows(_take(self.native, keep), self.labels[keep], weights)
+
+
+def _take(native: Any, keep: NDArray[np.bool_]) -> Any:
+    if isinstance(native, _core.BinnedFeatures):
+        return native.take(np.flatnonzero(keep).astype(np.int64, copy=False), n_threads=1)
+    if not isinstance(native, tuple):
+        return native[keep]
+    data, indices, indptr, (_, n_cols) = native
+    lengths = np.diff(indptr)
+    entries = np.repeat(keep, lengths)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])])
+    return data[entries], indices[entries], starts, (int(keep.sum()), n_cols)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rounds that folds ask for.
+
+    `auc` is the mean over the `n_folds` folds after each round that was run in them, best after `best_round`;
+    `n_rounds` is for the fit to all rows. `is_final` says that more rounds in the folds would change nothing.
+    """
+
+    n_rounds: int
+    best_round: int
+    auc: NDArray[np.float64]
+    n_folds: int
+    is_final: bool
+
+
+def rounds_by_folds(
+    run: Callable[[LabelledRows, int, LabelledRows], dict[str, Any]],
+    rows: LabelledRows,
+    most_folds: int,
+    rng: np.random.Generator,
+    n_rounds: int,
+    patience: int,
+) -> Chosen:
+    """Return the number of rounds by the AUC of the folds, which `run(part, n_rounds, held)` fits and judges.
+
+    The best round is that of the best mean before `patience` rounds without a better one. Of all rounds up to there the
+    last one is taken whose mean is below the best by no more than a standard error of the difference, over the folds:
+    the AUC of few labelled rows is noise, and a round too many costs less than one too few.
+    """
+    if rows.weights is not None:
+        rows = rows.take(rows.weights > 0)
+    groups = {code: int(np.count_nonzero(rows.labels == code)) for code in (1, 0, -1)}
+    for code, size in groups.items():
+        if size == 1:
+            raise ValueError(
+                f"early_stopping_rounds without an eval_set chooses the rounds by folds, each of which holds rows of "
+                f"every kind out, and y has one {GROUP[code]} row (of positive weight) alone: pass an eval_set, or "
+                f"early_stopping_rounds=None"
+            )
+    n_folds = min(most_folds, *(size for size in groups.values() if size))
+    folds = [held for _, held in stratified_folds(rows.labels, n_folds, rng)]
+
+    def judge(held: NDArray[np.intp], n: int) -> dict[str, Any]:
+        is_held = np.zeros(rows.labels.size, dtype=np.bool_)
+        is_held[held] = True
+        return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))
+
+    # The folds are run as far as needed, which nobody knows: with more rounds each time they start again.
+    n_run = min(n_rounds, 4 * patience)
+    while True:
+        found = [judge(held, n_run) for held in folds]
+        n_made = max(1, *(fold["eval_auc"].size for fold in found))
+        aucs = np.array([_filled(fold["eval_auc"], n_made) for fold in found])
+        best, end, is_final = _best_round(aucs.mean(axis=0), patience)
+        is_final = is_final or all(fold["status"] != "n_rounds" for fold in found)
+        if is_final or n_run == n_rounds:
+            break
+        n_run = min(n_rounds, 2 * n_run)
+    gaps = aucs[:, [best - 1]] - aucs[:, :end]
+    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(n_folds)
+    return Chosen(int(np.flatnonzero(near)[-1]) + 1, best, aucs.mean(axis=0), n_folds, is_final)
+
+
+def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
+    """Return rows as an AUC judges them: without positive rows unlabelled ones shall be above."""
+    labels, weights = held.labels, held.weights
+    if weights is not None:  # in units in which no product of two groups overflows
+        weights = weights.copy()
+        for code in np.unique(labels):
+            weights[labels == code] /= weights[labels == code].max()
+    if not has_positive:
+        labels = np.where(labels == 0, 1, -1).astype(np.int8)
+    return LabelledRows(held.native, labels, weights)
+
+
+def _filled(auc: NDArray[np.float64], n_rounds: int) -> NDArray[np.float64]:
+    """Return the AUC after each of so many rounds of a fit that may have ended before."""
+    last = auc[-1] if auc.size else 0.5
+    return np.concatenate([auc, np.full(n_rounds - auc.size, last)])
+
+
+def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, int, bool]:
+    """Return the best round (from 1), the last one looked at, and whether `patience` of them had passed since."""
+    best = 0
+    for at, value in enumerate(auc.tolist()):
+        if value > auc[best]:
+            best = at
+        if at - best >= patience:
+            return best + 1, at + 1, True
+    return best + 1, auc.size, False

@@ -1,0 +1,354 @@
+"""Boosting of decision stumps: PNUAUCBoost, RankBoost for the AUC, and PNU-AdaBoost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from fastpu.boosting._boosting import STOP_TOL, BoostRound, Method, boost
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.data._validate import check_choice, check_float
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from fastpu.boosting.stump_ensemble import StumpEnsemble
+
+__all__ = ["BoostRound", "fit_pnu_adaboost", "fit_pnu_auc_boost", "fit_rankboost_auc"]
+
+_STEPS = ("jensen", "line_search")
+
+
+@answers_unknown_keywords
+def fit_pnu_auc_boost(
+    X: object,
+    y: object,
+    *,
+    n_rounds: int = 200,
+    gamma: float = 0.5,
+    rho: float = 0.01,
+    max_bins: int | Literal["exact"] | None = None,
+    step: Literal["jensen", "line_search"] = "jensen",
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
+    stop_tol: float = STOP_TOL,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[BoostRound], bool | None] | None = None,
+    progress: bool = False,
+) -> StumpEnsemble:
+    """PNUAUCBoost: boost stumps for the AUC from positive (P), unlabelled (U) and negative (N) rows.
+
+    Minimises, one stump at a time,
+
+        J(f) = R(f) exp(rho sum_t alpha_t),
+        R(f) = gamma E_P[e^-f] E_N[e^f] + (1 - gamma)/2 (E_P[e^-f] E_U[e^f] + E_U[e^-f] E_N[e^f])
+
+    with E_G the mean over group G and f(x) = sum_t alpha_t h_t(x), h_t a decision stump with values in {0, 1}
+    and alpha_t > 0. Where a group is missing, only the term of the two others is left. No class prior is
+    needed: R orders P above U and U above N, which is right whatever U is made of.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy. NaN counts as -inf; zeros of a
+        sparse matrix are values like any other.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
+        positive and negative here. See `fastpu.as_labels`.
+    n_rounds : int, default 200
+        Number of stumps, or the most of them. Where labels are few, many rounds fit the unlabelled rows too closely;
+        `early_stopping_rounds` chooses the number.
+    gamma : float, default 0.5
+        Weight in [0, 1] of the pairs of labelled rows against the pairs with an unlabelled row. 1 ignores U.
+        Validation on real data often chose 0.9 or more where there are labelled negatives.
+    rho : float, default 0.01
+        L1 penalty in [0, 1) on the weights of the stumps; stumps with Delta below it are not added.
+    max_bins : int or "exact", optional
+        An integer up to 65535 searches at most so many quantiles of each feature (see `bin_features`): faster on large
+        data, and hardly less accurate from 32 on. "exact" searches every threshold. None, the default, searches every
+        threshold of features with at most 20,000 distinct values, so of all features of 20,000 rows, and 255 quantiles
+        of the others. Leave it out for X that is binned.
+    step : {"jensen", "line_search"}, default "jensen"
+        "jensen" takes alpha = atanh(Delta) - atanh(rho), the minimiser of an upper bound. "line_search"
+        minimises J along the stump: fewer rounds for the same J, but it generalised worse on every data set
+        tried; the shorter step is useful shrinkage.
+    eval_set : (X, y), optional
+        One pair, judged after every round by the unweighted AUC of +1 against -1 (against 0 where there is no -1).
+        `X` may be BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is.
+    early_stopping_rounds : int, optional
+        Stop when the AUC of `eval_set` has not improved for so many rounds, and keep the rounds up to the best. Without
+        an `eval_set` the rows are cut into `n_folds` folds, stratified by label, and the AUC is the mean (weighted by
+        `sample_weight`) over the folds, each judged by a fit to the others. Then all rows are fitted to, for the last
+        round up to there whose AUC is within one standard error of the best: the AUC of few labelled rows is noise, and
+        a round too many costs less than one too few. 50 is a good number; fewer have often not seen the best yet.
+    n_folds : int, default 5
+        Number of these folds; as many as the smallest group has rows, if that is fewer.
+    stop_tol : float, default 1e-9
+        Stop when no stump has Delta > rho + stop_tol.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows, thresholds included. Rows of weight 0 count as absent. Only where folds
+        choose the number of rounds do repeated rows differ, for they can be in several folds.
+    random_state : int or Generator, optional
+        Draws the folds. Nothing else is random.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: BoostRound) -> bool``, called after every round, but not in folds; True stops the fit.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    StumpEnsemble
+        Its threshold maximises the balanced accuracy between labelled P and labelled N (between P and U
+        where there is no N, between U and N where there is no P) on the training rows, as scores that rank
+        are free up to a constant; `StumpEnsemble.with_threshold` matches a class prior instead.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described. The message names it.
+    MemoryError
+        If the working memory cannot be had; the message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `early_stopping_rounds` is given, or `stop_tol` is above its default, and the rounds run out before
+        that rule ends the fit (or that of the folds): `converged` is False then. To run all of `n_rounds` otherwise is
+        what was asked for, and `converged` is True.
+    DegenerateModelWarning
+        If no stump has Delta > rho + stop_tol from the start: the model is empty (n_iter 0, status "no_gain",
+        converged) and scores every row 0.
+
+    Notes
+    -----
+    A round costs one pass over the codes of the rows on the smaller side of the stump just added, and one over the
+    histograms, O(n d) at most and never O(pairs); the exact search adds the rows of those bins that could hold the best
+    threshold. Folds cost a fit each, of 4 `early_stopping_rounds` rounds, and where these are not enough further ones
+    of twice as many rounds; and memory for a copy of the rows. Of thresholds whose Delta differs by less than 1e-12 the
+    first feature's lowest wins.
+
+    Memory beside `X`: the codes with two bytes a value (see `bin_features` for padding, CSR and more than 255 bins),
+    four more a value in dense features of more than 256 distinct values that are searched at all of them, about 50
+    bytes a row, and 32 bytes a bin, once and again for every thread at work (in dense `X` every feature counts with the
+    bins of the largest, 8 KiB for 256 of them). While `X` is binned, in place of the last two, 64 bytes a row (128 for
+    float64) and 16 to 48 for every thread.
+
+    References
+    ----------
+    PNUAUCBoost: boosting for semi-supervised AUC optimisation; objective OP4, algorithms 1 and 2, with the
+    criterion of lemma 2 taken one-sided: every stump is turned so that its Delta is positive.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> X = np.array([[0.1], [0.9], [0.8], [0.3], [0.7], [0.2]])
+    >>> y = np.array([-1, 1, 1, -1, 0, 0])
+    >>> model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=5)
+    >>> model.predict([[0.0], [1.0]])
+    array([-1,  1])
+    """
+    options = {"gamma": _check_gamma(gamma), "rho": _check_rho(rho), "step": check_choice("step", step, _STEPS)}
+    return boost(
+        Method("fit_pnu_auc_boost", "PNUAUCBoost", "auc", options, ("gamma", "rho", "step")),
+        X,
+        y,
+        sample_weight=sample_weight,
+        n_rounds=n_rounds,
+        max_bins=max_bins,
+        eval_set=eval_set,
+        early_stopping_rounds=early_stopping_rounds,
+        n_folds=n_folds,
+        stop_tol=stop_tol,
+        random_state=random_state,
+        n_threads=n_threads,
+        callback=callback,
+        progress=progress,
+    )
+
+
+@answers_unknown_keywords
+def fit_rankboost_auc(
+    X: object,
+    y: object,
+    *,
+    n_rounds: int = 200,
+    rho: float = 0.01,
+    max_bins: int | Literal["exact"] | None = None,
+    step: Literal["jensen", "line_search"] = "jensen",
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
+    stop_tol: float = STOP_TOL,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[BoostRound], bool | None] | None = None,
+    progress: bool = False,
+) -> StumpEnsemble:
+    """RankBoost for the AUC (RBAUC): boost stumps on the labelled rows alone.
+
+    Minimises E_P[e^-f] E_N[e^f] exp(rho sum_t alpha_t), which is `fit_pnu_auc_boost` with gamma = 1 on the
+    rows with y = +1 and y = -1; unlabelled rows are left out, their values give no thresholds either (binned
+    features keep their cuts). RankBoost as first published has ``rho=0``.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        Where there are unlabelled rows, the labelled ones are gathered into a copy first, unless `X` is binned.
+    y : array-like of shape (n,)
+        +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there.
+    n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, \
+n_threads, callback, progress
+        As in `fit_pnu_auc_boost`.
+
+    Returns
+    -------
+    StumpEnsemble
+        Its threshold maximises the balanced accuracy between labelled P and labelled N.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_pnu_auc_boost`; also if there is no positive or no negative row.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fit_pnu_auc_boost`.
+
+    Notes
+    -----
+    Costs as in `fit_pnu_auc_boost` with n the number of labelled rows, and the copy of these. Few labelled rows are
+    often separable by one stump; the fit then ends after it with the status "perfect".
+
+    References
+    ----------
+    Freund, Iyer, Schapire and Singer (2003), An efficient boosting algorithm for combining preferences.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> model = fastpu.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1], n_rounds=10)
+    >>> model.decision_function([[0.0]]) < model.decision_function([[3.0]])
+    array([ True])
+    """
+    options = {"gamma": 1.0, "rho": _check_rho(rho), "step": check_choice("step", step, _STEPS)}
+    return boost(
+        Method("fit_rankboost_auc", "RankBoost-AUC", "auc", options, ("rho", "step"), labelled_only=True),
+        X,
+        y,
+        sample_weight=sample_weight,
+        n_rounds=n_rounds,
+        max_bins=max_bins,
+        eval_set=eval_set,
+        early_stopping_rounds=early_stopping_rounds,
+        n_folds=n_folds,
+        stop_tol=stop_tol,
+        random_state=random_state,
+        n_threads=n_threads,
+        callback=callback,
+        progress=progress,
+    )
+
+
+@answers_unknown_keywords
+def fit_pnu_adaboost(
+    X: object,
+    y: object,
+    *,
+    n_rounds: int = 200,
+    gamma: float = 0.5,
+    max_bins: int | Literal["exact"] | None = None,
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
+    stop_tol: float = STOP_TOL,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[BoostRound], bool | None] | None = None,
+    progress: bool = False,
+) -> StumpEnsemble:
+    """PNU-AdaBoost (PNUAB): AdaBoost on P, N and U taken twice, as positives and as negatives.
+
+    Minimises, one stump at a time, with stumps h_t in {-1, +1},
+
+        (1 - gamma)/2 (E_P[e^-f] + E_U[e^f]) + gamma/2 (E_U[e^-f] + E_N[e^f]),
+
+    the exponential loss of P against U and of U against N. Groups that are missing drop out and the rest is
+    scaled to sum 1.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 negative; at least two of them.
+    n_rounds : int, default 200
+    gamma : float, default 0.5
+        In [0, 1]: 0 is P against U alone, 1 is U against N alone, for which both groups must be there; rows of the
+        third one then count as absent.
+    max_bins, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, n_threads, callback, \
+progress
+        As in `fit_pnu_auc_boost`; `stop_tol` is compared with the edge of the best stump.
+
+    Returns
+    -------
+    StumpEnsemble
+        With ``low = -1``, as each stump votes -1 or +1, and threshold 0.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_pnu_auc_boost`.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fit_pnu_auc_boost`.
+
+    Notes
+    -----
+    Costs as in `fit_pnu_auc_boost`.
+
+    References
+    ----------
+    The baseline PNUAB of the PNUAUCBoost paper, section 5.2; Freund and Schapire (1997).
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> model = fastpu.fit_pnu_adaboost([[0.0], [1.0], [2.0], [3.0]], [-1, 0, 0, 1], n_rounds=3)
+    >>> model.predict([[0.0], [3.0]])
+    array([-1,  1])
+    """
+    options: dict[str, object] = {"gamma": _check_gamma(gamma), "rho": 0.0, "step": "jensen"}
+    return boost(
+        Method("fit_pnu_adaboost", "PNU-AdaBoost", "ada", options, ("gamma",)),
+        X,
+        y,
+        sample_weight=sample_weight,
+        n_rounds=n_rounds,
+        max_bins=max_bins,
+        eval_set=eval_set,
+        early_stopping_rounds=early_stopping_rounds,
+        n_folds=n_folds,
+        stop_tol=stop_tol,
+        random_state=random_state,
+        n_threads=n_threads,
+        callback=callback,
+        progress=progress,
+    )
+
+
+def _check_gamma(gamma: object) -> float:
+    return check_float("gamma", gamma, low=0, high=1)
+
+
+def _check_rho(rho: object) -> float:
+    return check_float("rho", rho, low=0, high=1, open_high=True)

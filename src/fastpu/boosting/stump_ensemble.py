@@ -1,0 +1,191 @@
+"""The model of the boosting functions: a weighted sum of decision stumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import _core
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.model._model import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+
+__all__ = ["StumpEnsemble"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class StumpEnsemble(Model):
+    """A sum of decision stumps, f(x) = sum_t alphas[t] h_t(x).
+
+    Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
+    -1; where it does not fire, h_t = `low`. NaN is above no threshold.
+
+    Attributes
+    ----------
+    features : ndarray of int32, shape (n_iter,)
+        Feature of each stump.
+    thresholds : ndarray of float64, shape (n_iter,)
+    polarity : ndarray of int8, shape (n_iter,)
+    alphas : ndarray of float64, shape (n_iter,)
+        Weights, all positive.
+    deltas : ndarray of float64, shape (n_iter,)
+        Delta of each stump on the row weights that it was chosen on (for `fit_pnu_adaboost` its edge).
+    z : ndarray of float64, shape (n_iter,)
+        Factor by which the stump changed the risk (the exponential loss, for `fit_pnu_adaboost`).
+    objective : ndarray of float64, shape (n_iter,)
+        log J after each round.
+    low : float
+        0 for the AUC methods, -1 for `fit_pnu_adaboost`.
+    status : str
+        "n_rounds" (all rounds were made), "no_gain" (no stump is left that improves the objective),
+        "perfect" (the last stump separates the groups), "early_stopping" (by `eval_set` or by folds) or "callback".
+    converged : bool
+        Whether the fit ended as it was asked to: by a stopping rule, or with all its rounds where neither early
+        stopping nor a larger `stop_tol` was asked for. False where a callback ended it. True for an empty model (n_iter
+        0, status "no_gain"), where no stump was good enough from the start.
+    history : mapping
+        "delta", "alpha", "z", "objective" and, with an `eval_set`, "eval_auc": a value for every round that
+        was run, also for rounds that early stopping then dropped. "fold_auc", where folds chose the number of rounds,
+        is their mean AUC after each round that was run in them.
+
+    Notes
+    -----
+    `decision_function`, `predict`, `with_threshold` and `staged_decision_function` also take BinnedFeatures in place
+    of `X`, if the thresholds of the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``.
+    """
+
+    features: NDArray[np.int32]
+    thresholds: NDArray[np.float64]
+    polarity: NDArray[np.int8]
+    alphas: NDArray[np.float64]
+    deltas: NDArray[np.float64]
+    z: NDArray[np.float64]
+    low: float
+
+    _nan_input = "allow"
+    _inf_input = "allow"
+
+    def _check_fields(self) -> None:
+        arrays = (self.features, self.thresholds, self.polarity, self.alphas, self.deltas, self.z, self.objective)
+        if any(array.size != self.n_iter for array in arrays):
+            raise ValueError(f"a model of {self.n_iter} stumps must have as many entries in each of its arrays")
+        if self.features.size and (self.features.min() < 0 or self.features.max() >= self.n_features):
+            raise ValueError(f"features must be in [0, {self.n_features})")
+        with np.errstate(over="ignore"):
+            largest = 4 * np.abs(self.alphas).sum()  # more than any score, or any step on the way to it
+        if np.isnan(self.thresholds).any() or not np.isfinite(largest):
+            raise ValueError("thresholds must be numbers, and alphas finite with a finite sum")
+        if not np.isin(self.polarity, (-1, 1)).all():
+            raise ValueError("polarity must be +1 or -1")
+        if self.low not in (0.0, -1.0):
+            raise ValueError(f"low must be 0 or -1, got {self.low}")
+
+    @property
+    def feature_importances(self) -> NDArray[np.float64]:
+        """Share of each feature in the decrease of log J, shape (n_features,); sums to 1, or is all zero."""
+        before = np.concatenate([[0.0], self.objective[:-1]])
+        gains = np.maximum(before - self.objective, 0.0)
+        shares: NDArray[np.float64] = np.zeros(self.n_features)
+        np.add.at(shares, self.features, gains)
+        total = float(shares.sum())
+        return shares / total if total > 0 else shares
+
+    def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of the rows of `X` after each round, as a new array of shape (n,) every time.
+
+        `X` and the errors are as in `decision_function`, but there is no `n_threads`; the last array equals its
+        result up to rounding. Costs O(n) a round.
+        """
+        return self._staged(_columns_above(self._check_input(X, "X")))
+
+    def _staged(self, columns: _ColumnsAbove) -> Iterator[NDArray[np.float64]]:
+        scores = np.zeros(columns.n_rows)
+        for feature, threshold, polarity, alpha in zip(
+            self.features.tolist(), self.thresholds.tolist(), self.polarity.tolist(), self.alphas.tolist(), strict=True
+        ):
+            fires = columns.above(feature, threshold) == (polarity > 0)
+            scores = scores + np.where(fires, alpha, self.low * alpha)
+            yield scores
+
+    def _check_input(self, X: object, name: str) -> Any:
+        if not isinstance(X, BinnedFeatures):
+            return super()._check_input(X, name)
+        if X.n_features != self.n_features:
+            raise ValueError(f"{name} must have {self.n_features} features like the training data, got {X.n_features}")
+        if self.feature_names is not None and X.feature_names not in (None, self.feature_names):
+            raise ValueError(f"{name} must have the feature names of the training data, in the same order")
+        return X
+
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        native = matrix._native if isinstance(matrix, BinnedFeatures) else matrix.native
+        return self._scores(native, n_threads)
+
+    def _scores(self, native: Any, n_threads: int) -> NDArray[np.float64]:
+        return _core.stump_scores(
+            native,
+            self.features,
+            self.thresholds,
+            self.polarity,
+            self.alphas,
+            n_features=self.n_features,
+            low=self.low,
+            n_threads=n_threads,
+        )
+
+
+class _ColumnsAbove:
+    """Answers which rows of a matrix lie above a threshold of one feature."""
+
+    def __init__(self, X: NDArray[Any] | sp.csc_array) -> None:
+        self._X = X
+        self.n_rows: int = X.shape[0]
+
+    def above(self, feature: int, threshold: float) -> NDArray[np.bool_]:
+        if isinstance(self._X, np.ndarray):
+            return _above(self._X[:, feature], threshold)
+        start, end = self._X.indptr[feature], self._X.indptr[feature + 1]
+        above = np.full(self.n_rows, threshold < 0)
+        above[self._X.indices[start:end]] = _above(self._X.data[start:end], threshold)
+        return above
+
+
+def _above(values: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
+    # In float64: the threshold of float32 values may lie between two neighbours of them.
+    return np.asarray(values.astype(np.float64, copy=False) > threshold)
+
+
+class _BinnedColumnsAbove(_ColumnsAbove):
+    """The same for binned features, whose thresholds are cuts."""
+
+    def __init__(self, binned: BinnedFeatures) -> None:
+        self._binned = binned
+        self._cuts = binned.cuts
+        self.n_rows = binned.n_rows
+
+    def above(self, feature: int, threshold: float) -> NDArray[np.bool_]:
+        cuts = self._cuts[feature]
+        cut = int(np.searchsorted(cuts, threshold))
+        if cut == cuts.size or cuts[cut] != threshold:
+            raise ValueError(
+                f"X is binned at other cuts than the model: threshold {threshold} of feature {feature} "
+                f"is not among them"
+            )
+        return self._binned.column(feature) > cut
+
+
+def _columns_above(matrix: Matrix | BinnedFeatures) -> _ColumnsAbove:
+    if isinstance(matrix, BinnedFeatures):
+        return _BinnedColumnsAbove(matrix)
+    if isinstance(matrix.native, tuple):
+        data, indices, indptr, shape = matrix.native
+        return _ColumnsAbove(sp.csr_array((data, indices, indptr), shape=shape).tocsc())
+    return _ColumnsAbove(matrix.native)

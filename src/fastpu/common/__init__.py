@@ -1,0 +1,1 @@
+"""What every room uses: wording, warnings, checks of single values, threads, progress."""

@@ -1,0 +1,122 @@
+"""Checks of single parameters; `fastpu.data._validate` offers them beside those of arrays."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._text import describe, short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "check_bool",
+    "check_choice",
+    "check_float",
+    "check_int",
+    "check_random_state",
+    "check_scores_rows",
+    "forced_isa",
+]
+
+
+def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as an int within [low, high]."""
+    expected = f"{name} must be an integer{_range_text(low, high)}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{expected}, got {describe(value)}")
+    number = int(value)
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ValueError(f"{expected}, got {short(number)}")
+    return number
+
+
+def check_float(
+    name: str,
+    value: object,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    open_low: bool = False,
+    open_high: bool = False,
+    allow_inf: bool = False,
+) -> float:
+    """Return `value` as a float within the interval; NaN is never in it, inf if `allow_inf`."""
+    interval = _range_text(low, high, open_low=open_low, open_high=open_high)
+    kind = "number" if allow_inf or interval.startswith(" in") else "finite number"
+    expected = f"{name} must be a {kind}{interval}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{expected}, got {describe(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{expected}, got {short(value)}") from None
+    too_low = low is not None and (number < low or (open_low and number == low))
+    too_high = high is not None and (number > high or (open_high and number == high))
+    if math.isnan(number) or (math.isinf(number) and not allow_inf) or too_low or too_high:
+        raise ValueError(f"{expected}, got {short(number)}")
+    return number
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of the strings in `choices`."""
+    expected = f"{name} must be one of {', '.join(map(repr, choices))}"
+    if not isinstance(value, str):
+        raise TypeError(f"{expected}, got {describe(value)}")
+    if value not in choices:
+        raise ValueError(f"{expected}, got {short(value)}")
+    return str(value)
+
+
+def check_bool(name: str, value: object) -> bool:
+    """Return `value` as a bool; only True and False (NumPy's included) are taken."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {describe(value)}")
+    return bool(value)
+
+
+def check_random_state(value: object, *, name: str = "random_state") -> np.random.Generator:
+    """Return the generator that `value` (None, an integer >= 0 or a Generator) stands for."""
+    if value is None:
+        return np.random.default_rng()
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        hint = "; pass numpy.random.default_rng(seed) instead" if isinstance(value, np.random.RandomState) else ""
+        raise TypeError(
+            f"{name} must be None, an integer >= 0 or a numpy.random.Generator, got {describe(value)}{hint}"
+        )
+    return np.random.default_rng(check_int(name, value, low=0))
+
+
+def check_scores_rows(model: object) -> None:
+    """Raise TypeError unless what a function `fit` of the user's returned has a `decision_function`."""
+    if not callable(getattr(model, "decision_function", None)):
+        raise TypeError(f"fit must return a model with decision_function, got {describe(model)}")
+
+
+def forced_isa(levels: Sequence[str]) -> str:
+    """Return the instruction-set level, of those there are, that FASTPU_ISA forces, or "" for the best."""
+    level = os.environ.get("FASTPU_ISA", "")
+    if level and level not in levels:
+        raise ValueError(f"FASTPU_ISA must be one of {', '.join(levels)} on this machine, got {level!r}")
+    return level
+
+
+def _range_text(low: float | None, high: float | None, *, open_low: bool = False, open_high: bool = False) -> str:
+    if low is not None and high is not None:
+        return f" in {'(' if open_low else '['}{_bound(low)}, {_bound(high)}{')' if open_high else ']'}"
+    if low is not None:
+        return f" {'>' if open_low else '>='} {_bound(low)}"
+    if high is not None:
+        return f" {'<' if open_high else '<='} {_bound(high)}"
+    return ""
+
+
+def _bound(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"

@@ -1,0 +1,118 @@
+"""Callbacks and progress bars, which hang on the same hook of a fit."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from fastpu.common._text import describe
+from fastpu.data._validate import check_bool
+
+__all__ = ["Callback", "make_callback"]
+
+Callback: TypeAlias = Callable[[Any], bool]
+
+
+class _Bar(Protocol):
+    def update(self, n: int = 1) -> object: ...
+    def close(self) -> object: ...
+
+
+@contextlib.contextmanager
+def make_callback(
+    callback: object, progress: object, *, total: int | None, description: str
+) -> Iterator[Callback | None]:
+    """Combine a user's callback and a progress bar into one function for the loop.
+
+    Parameters
+    ----------
+    callback : callable or None
+        Called as ``callback(info)`` in every round; a true result stops the fit. It must return a
+        bool or None: a function that happens to return something else would stop it unasked.
+    progress : bool
+        Whether to show a bar: tqdm's if that is installed, else a plain line on standard error.
+    total : int or None
+        Most rounds; None where nobody knows.
+    description : str
+        What the bar calls the work.
+
+    Yields
+    ------
+    callable or None
+        None if there is nothing to call. The bar is closed on the way out, errors included.
+    """
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable or None, got {describe(callback)}")
+    if not check_bool("progress", progress):
+        yield None if callback is None else _checked(callback)
+        return
+    stop = None if callback is None else _checked(callback)
+    bar = _open_bar(total, description)
+
+    def tick(info: Any) -> bool:
+        bar.update(1)
+        return False if stop is None else stop(info)
+
+    try:
+        yield tick
+    finally:
+        bar.close()
+
+
+def _checked(callback: Callable[[Any], object]) -> Callback:
+    def call(info: Any) -> bool:
+        result = callback(info)
+        if result is None:
+            return False
+        if not isinstance(result, bool | np.bool_):
+            raise TypeError(f"callback must return True to stop, False or None, got {describe(result)}")
+        return bool(result)
+
+    return call
+
+
+def _open_bar(total: int | None, description: str) -> _Bar:
+    try:
+        tqdm = import_module("tqdm.auto").tqdm
+    except ImportError:
+        return _PlainBar(total, description)
+    bar: _Bar = tqdm(total=total, desc=description)
+    return bar
+
+
+class _PlainBar:
+    """A counter on standard error, written over itself on a terminal."""
+
+    def __init__(self, total: int | None, description: str) -> None:
+        self._total, self._description = total, description
+        self._done = 0
+        self._start = time.monotonic()
+        self._stream = sys.stderr
+        self._terminal = bool(self._stream and self._stream.isatty())
+        # A log file wants fewer lines than a terminal wants refreshes.
+        self._interval = 0.5 if self._terminal else 10.0
+        self._next = self._start + self._interval
+
+    def update(self, n: int = 1) -> None:
+        self._done += n
+        if time.monotonic() >= self._next:
+            self._write(end="" if self._terminal else "\n")
+
+    def close(self) -> None:
+        self._write(end="\n")
+
+    def _write(self, end: str) -> None:
+        now = time.monotonic()
+        self._next = now + self._interval
+        of_total = "" if self._total is None else f"/{self._total}"
+        line = f"{self._description}: {self._done}{of_total} [{now - self._start:.1f} s]"
+        # A closed or missing stream must not end a fit.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            self._stream.write(("\r" if self._terminal else "") + line + end)
+            self._stream.flush()

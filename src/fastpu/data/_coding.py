@@ -1,0 +1,224 @@
+"""How labels of any coding become +1 (positive), 0 (unlabelled) and -1 (negative)."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import describe, short, variable
+from fastpu.data._frames import frame_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["MISSING", "apply_codes", "default_codes", "is_missing", "read_labels"]
+
+ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
+MAX_LISTED = 10
+
+
+class _Missing:
+    """The one value that None, NaN, NA and NaT are read as."""
+
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING = _Missing()
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a single label is None, NaN, pandas.NA or NaT."""
+    if value is None or value is MISSING:
+        return True
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def read_labels(y: object, name: str) -> NDArray[Any]:
+    """Return labels as a vector of booleans, numbers, strings or objects.
+
+    Missing entries are NaN in a float vector and `MISSING` in an object vector.
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        raise TypeError(f"{name} must not be a masked array; mark missing labels by NaN")
+    source = _read_series(y)
+    try:
+        array = np.asarray(source)
+        if array.dtype.kind in "US" and not isinstance(source, np.ndarray):
+            # NumPy turns [1, "unknown"] into strings; keep each label what it is.
+            array = np.array(source, dtype=object)
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be read as a list of labels: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as a list of labels: {error}") from error
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {describe(y)}{_how_to_flatten(y, array, name)}")
+    if array.size == 0:
+        raise ValueError(f"{name} must not be empty")
+    if array.dtype.kind == "O":
+        return _read_objects(array, name)
+    if array.dtype.kind not in "biufUS":
+        raise TypeError(f"{name} must hold numbers, booleans, strings or missing entries, got dtype {array.dtype}")
+    return array
+
+
+def _how_to_flatten(y: object, array: NDArray[Any], name: str) -> str:
+    if array.ndim != 2 or 1 not in array.shape:
+        return ""
+    if frame_kind(y) is None:
+        return f"; use {variable(name)}.ravel()"
+    frame: Any = y
+    return f"; select the column, {variable(name)}[{short(frame.columns[0])}]" if array.shape[1] == 1 else ""
+
+
+def _read_series(y: object) -> object:
+    """Unwrap a pandas or polars Series: numbers with gaps as floats, everything else as it is."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    series: Any = y
+    kinds = (getattr(pandas, "Series", None), getattr(pandas, "Index", None))
+    if any(kind is not None and isinstance(y, kind) for kind in kinds):
+        if isinstance(series.dtype, np.dtype):
+            return series.to_numpy()
+        if series.dtype.kind in "biuf" and not hasattr(series.dtype, "categories"):
+            gaps = bool(series.isna().any())
+            return series.to_numpy(dtype=np.float64, na_value=np.nan) if gaps else series.to_numpy()
+        return series.to_numpy(dtype=object)
+    if (kind := getattr(polars, "Series", None)) is not None and isinstance(y, kind):
+        if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
+            gaps = series.null_count() > 0
+            return series.cast(float).to_numpy() if gaps else series.to_numpy()
+        objects = np.empty(len(series), dtype=object)
+        objects[:] = series.to_list()
+        return objects
+    return y
+
+
+def _read_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Mark missing entries, and narrow to numbers where all the rest are numbers."""
+    items: list[Any] = [MISSING if is_missing(item) else item for item in array.tolist()]
+    numeric = True
+    for position, item in enumerate(items):
+        if item is MISSING or isinstance(item, bool | int | float | np.bool_ | np.number):
+            if isinstance(item, np.complexfloating):
+                raise TypeError(f"{name} must hold real labels, got {item} at position {position}")
+            continue
+        if not isinstance(item, str | bytes):
+            raise TypeError(
+                f"{name} must hold numbers, booleans, strings or missing entries, "
+                f"got {describe(item)} at position {position}"
+            )
+        numeric = False
+    if numeric:
+        try:
+            numbers = [math.nan if is_missing(item) else float(item) for item in items]
+            return np.array(numbers, dtype=np.float64)
+        except OverflowError:
+            raise ValueError(f"{name} holds numbers too large for a label") from None
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result
+
+
+def default_codes(values: NDArray[Any], name: str) -> NDArray[np.int8]:
+    """Return labels in the codings that need no explanation: see `fastpu.as_labels`."""
+    return apply_codes(values, {}, name)
+
+
+def apply_codes(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> NDArray[np.int8]:
+    """Return +1, 0, -1 for `values` under the codes given for each role.
+
+    A role without codes keeps its usual ones, as far as no other role claims them: 1 and True for
+    positive, 0, False and missing for unlabelled, -1 for negative.
+    """
+    result = np.zeros(values.shape, dtype=np.int8)
+    known = 0
+    counts: dict[tuple[str, object], int] = {}
+    for (role, code), mask in _masks(values, _complete(codes, name)):
+        found = int(np.count_nonzero(mask))
+        if found:
+            result[mask] = ROLES[role]
+            known += found
+            counts[role, code] = found
+    if known != values.size:
+        _raise_unknown(values, codes, name)
+    zeros = ("unlabeled", 0) in counts
+    if zeros and ("unlabeled", MISSING) in counts and "unlabeled" not in codes:
+        raise ValueError(
+            f"{name} holds both 0 and missing entries, and either may mean unlabelled; say which "
+            f"with as_labels({variable(name)}, unlabeled=..., negative=...)"
+        )
+    return result
+
+
+def _complete(codes: Mapping[str, tuple[object, ...]], name: str) -> list[tuple[str, object]]:
+    """List (role, code) pairs: the given codes, then the usual ones of the roles without any."""
+    pairs: list[tuple[str, object]] = []
+    claimed: dict[object, str] = {}
+    for role, values in codes.items():
+        for value in values:
+            code = MISSING if is_missing(value) else value
+            if claimed.get(code, role) != role:
+                raise ValueError(
+                    f"{short(value)} must stand for one kind of label in {name}, got it as "
+                    f"{claimed[code]} and as {role}"
+                )
+            if code not in claimed:
+                claimed[code] = role
+                pairs.append((role, code))
+    usual: tuple[tuple[str, object], ...] = (
+        ("positive", 1),
+        ("unlabeled", 0),
+        ("unlabeled", MISSING),
+        ("negative", -1),
+    )
+    pairs += [(role, c) for role, c in usual if role not in codes and c not in claimed]
+    return pairs
+
+
+def _masks(values: NDArray[Any], pairs: list[tuple[str, object]]) -> Any:
+    """Yield each (role, code) with the mask of the entries that hold that code."""
+    if values.dtype.kind == "O":
+        held: dict[object, list[int]] = {}
+        for position, item in enumerate(values.tolist()):
+            held.setdefault(item, []).append(position)
+    for pair in pairs:
+        code = pair[1]
+        mask: NDArray[np.bool_] | None = None
+        if values.dtype.kind == "O":
+            mask = np.zeros(values.shape, dtype=np.bool_)
+            mask[held.get(code, [])] = True
+        elif code is MISSING:
+            mask = np.isnan(values) if values.dtype.kind == "f" else None
+        elif isinstance(code, str if values.dtype.kind == "U" else bytes):
+            mask = values == code if values.dtype.kind in "US" else None
+        elif values.dtype.kind in "biuf" and not isinstance(code, str | bytes):
+            mask = values == code
+        if mask is not None:
+            yield pair, mask
+
+
+def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> None:
+    found = _distinct(values)
+    listed = ", ".join("missing" if is_missing(v) else short(v) for v in found[:MAX_LISTED])
+    more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    if codes:
+        given = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
+        raise ValueError(f"{name} holds values that the codings do not cover: found {listed}{more} with {given}")
+    raise ValueError(
+        f"{name} must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative), or booleans, "
+        f"got {listed}{more}; for another coding use "
+        f"fastpu.as_labels({variable(name)}, positive=..., unlabeled=..., negative=...)"
+    )
+
+
+def _distinct(values: NDArray[Any]) -> list[object]:
+    if values.dtype.kind == "O":
+        return list(dict.fromkeys(values.tolist()))
+    return list(np.unique(values).tolist())

@@ -1,0 +1,385 @@
+"""The one place where inputs are checked and converted.
+
+Every error names the argument, says what was expected and shows what came. Inputs are never
+written to, and an input that is already in the form the core reads is passed on without a copy.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from fastpu.common._capabilities import methods_with
+from fastpu.common._params import (
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_random_state,
+)
+from fastpu.common._text import describe, short, variable, where_column
+from fastpu.data._coding import default_codes, read_labels
+from fastpu.data._frames import frame_kind, read_frame
+from fastpu.data._sparse import CSRArrays, Floats, is_sparse, read_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Matrix",
+    "check_binary",
+    "check_bool",
+    "check_choice",
+    "check_float",
+    "check_int",
+    "check_labels",
+    "check_matrix",
+    "check_random_state",
+    "check_sample_weight",
+    "check_vector",
+    "label_counts",
+    "well_scaled",
+]
+
+Policy: TypeAlias = Literal["refuse", "allow"]
+
+# Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
+_SCAN_BLOCK = 1 << 17
+_FAR = 512  # a power of two beyond which products of two weights underflow
+
+
+# -------------------------------------------------------------------------------------- matrix
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A checked matrix in the form the core reads.
+
+    `native` is a C-contiguous 2-D array, or ``(data, indices, indptr, shape)`` of a CSR matrix
+    whose rows are sorted and free of duplicates (indices int32, indptr int64).
+    """
+
+    native: Floats | CSRArrays
+    n_rows: int
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    is_sparse: bool
+    dtype: np.dtype[Any]
+
+
+def check_matrix(
+    X: object,
+    *,
+    name: str = "X",
+    nan: Policy = "refuse",
+    inf: Policy = "refuse",
+    sparse: bool = True,
+    n_features: int | None = None,
+    feature_names: tuple[str, ...] | None = None,
+    min_rows: int = 1,
+) -> Matrix:
+    """Check a matrix and bring it into the form the core reads.
+
+    C-contiguous float32 and float64 arrays and canonical CSR matrices of these types pass without
+    a copy. Everything else is converted once: float16 to float32; integers, booleans and extended
+    precision to float64 (integers beyond 2**53 are rounded); a frame to float32 if all its columns
+    are float32, else to float64, with missing entries as NaN.
+
+    Parameters
+    ----------
+    X : array-like, SciPy sparse array or matrix, pandas or polars DataFrame
+    name : str
+        Name of the argument in messages.
+    nan, inf : {"refuse", "allow"}
+        What happens to NaN and to infinite entries.
+    sparse : bool
+        Whether sparse input is taken.
+    n_features, feature_names
+        What a fitted model expects; names are compared only if `X` has names as well.
+    min_rows : int
+        Fewest rows.
+
+    Raises
+    ------
+    TypeError
+        If the entries are no real numbers, or `X` is of a kind that is not taken.
+    ValueError
+        If the shape, the structure of a sparse matrix, an entry, or the names are not as expected.
+    """
+    names: tuple[str, ...] | None = None
+    source: Any = X
+    if (kind := frame_kind(X)) is not None:
+        _check_shape(X.shape, X, name, min_rows)  # type: ignore[attr-defined]
+        source, names = read_frame(X, kind, name)
+    native: Floats | CSRArrays
+    if is_sparse(source):
+        if not sparse:
+            raise TypeError(f"{name} must be dense, got {describe(X)}; use {variable(name)}.toarray()")
+        _check_shape(source.shape, source, name, min_rows)
+        native = read_sparse(source, name)
+        values, shape = native[0], native[3]
+    else:
+        native = values = _read_dense(source, name, min_rows)
+        shape = (native.shape[0], native.shape[1])
+    matrix = Matrix(native, shape[0], shape[1], names, isinstance(native, tuple), values.dtype)
+    _check_features(matrix, name, n_features, feature_names)
+    if (position := _first_bad(values.reshape(-1), nan, inf)) is not None:
+        _raise_bad_entry(matrix, name, position, nan, inf, names or feature_names)
+    return matrix
+
+
+def _read_dense(X: object, name: str, min_rows: int) -> Floats:
+    array = as_real_array(X, name)
+    _check_shape(array.shape, X, name, min_rows)
+    return native_floats(array)
+
+
+def as_real_array(value: object, name: str) -> NDArray[Any]:
+    """Return `value` as an ndarray of booleans, integers or floats, without a copy if it is one."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} must not be a masked array; fill it first, for example with {variable(name)}.filled(numpy.nan)"
+        )
+    try:
+        array = np.asarray(value)
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be read as an array of numbers: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from error
+    if array.dtype.kind not in "biuf":
+        is_objects = array.dtype.kind == "O" and array.ndim > 0
+        hint = f"; use {variable(name)}.astype(float) if they are numbers" if is_objects else ""
+        raise TypeError(
+            f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
+            + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")
+            + hint
+        )
+    return array
+
+
+def native_floats(array: NDArray[Any]) -> Floats:
+    """Return `array` C-contiguous, aligned and of native float32 or float64; a copy if need be."""
+    single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+    target = np.dtype(np.float32 if single else np.float64)
+    if array.dtype == target and array.flags.c_contiguous and array.flags.aligned:
+        return array
+    # Entries beyond the range of float64 (extended precision) become inf, which the scan reports.
+    with np.errstate(over="ignore"):
+        return np.array(array, dtype=target, order="C", copy=True)
+
+
+def _check_shape(shape: tuple[int, ...], X: object, name: str, min_rows: int) -> None:
+    if len(shape) != 2:
+        hint = f"; use {variable(name)}.reshape(-1, 1) if it is one feature" if len(shape) == 1 else ""
+        raise ValueError(f"{name} must be two-dimensional, got {describe(X)}{hint}")
+    if shape[0] < min_rows:
+        raise ValueError(f"{name} must have at least {min_rows} row(s), got shape {shape}")
+    if shape[1] < 1:
+        raise ValueError(f"{name} must have at least 1 feature (column), got shape {shape}")
+
+
+def _check_features(matrix: Matrix, name: str, n_features: int | None, feature_names: tuple[str, ...] | None) -> None:
+    if n_features is not None and matrix.n_features != n_features:
+        raise ValueError(
+            f"{name} must have {n_features} features (columns) like the training data, got {matrix.n_features}"
+        )
+    if feature_names is None or matrix.feature_names is None:
+        return
+    for column, (expected, found) in enumerate(zip(feature_names, matrix.feature_names, strict=False)):
+        if expected != found:
+            raise ValueError(
+                f"{name} must have the feature names of the training data, in the same order: column "
+                f"{column} must be {short(expected)}, got {short(found)}"
+            )
+
+
+def _first_bad(values: NDArray[Any], nan: Policy, inf: Policy) -> int | None:
+    """Return the first position of an entry that is refused, in one pass over blocks."""
+    if nan == "allow" and inf == "allow":
+        return None
+    test: Callable[..., Any]
+    if nan == inf:
+        test, good = np.isfinite, True
+    else:
+        test, good = (np.isnan if nan == "refuse" else np.isinf), False
+    scratch = np.empty(min(_SCAN_BLOCK, values.size), dtype=np.bool_)
+    for start in range(0, values.size, _SCAN_BLOCK):
+        block = values[start : start + _SCAN_BLOCK]
+        flags = test(block, out=scratch[: block.size])
+        if good and not flags.all():
+            return start + int(np.argmin(flags))
+        if not good and flags.any():
+            return start + int(np.argmax(flags))
+    return None
+
+
+def _raise_bad_entry(
+    matrix: Matrix, name: str, position: int, nan: Policy, inf: Policy, names: tuple[str, ...] | None
+) -> None:
+    if isinstance(matrix.native, tuple):
+        data, indices, indptr, _ = matrix.native
+        row = int(np.searchsorted(indptr, position, side="right")) - 1
+        column, value = int(indices[position]), data[position]
+    else:
+        row, column = divmod(position, matrix.n_features)
+        value = matrix.native[row, column]
+    refused = " or ".join(w for w, p in (("NaN", nan), ("infinite", inf)) if p == "refuse")
+    place = where_column(column, names)
+    raise ValueError(f"{name} must not hold {refused} entries, got {float(value)} at row {row}, {place}")
+
+
+# --------------------------------------------------------------------------- vectors and labels
+
+
+def check_vector(
+    name: str,
+    value: object,
+    *,
+    n: int | None = None,
+    nan: Policy = "refuse",
+    inf: Policy = "refuse",
+) -> NDArray[np.float64]:
+    """Return `value` as a C-contiguous float64 vector, of length `n` if that is given."""
+    array = as_real_array(_series_values(value), name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {describe(value)}")
+    if n is not None and array.size != n:
+        raise ValueError(f"{name} must have {n} entries, got {array.size}")
+    if array.size == 0:
+        raise ValueError(f"{name} must not be empty")
+    with np.errstate(over="ignore"):
+        vector = np.require(array, dtype=np.float64, requirements=["C", "A"])
+    if (position := _first_bad(vector, nan, inf)) is not None:
+        raise ValueError(
+            f"{name} must not hold {'NaN' if inf == 'allow' else 'NaN or infinite'} entries, "
+            f"got {vector[position]} at position {position}"
+        )
+    return vector
+
+
+def _series_values(value: object) -> object:
+    """Return the values of a pandas or polars Series with missing entries as NaN."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if (kind := getattr(pandas, "Series", None)) is not None and isinstance(value, kind):
+        dtype: Any = value.dtype
+        if isinstance(dtype, np.dtype) or getattr(dtype, "kind", "O") not in "biuf":
+            return value
+        return value.to_numpy(dtype=np.float64, na_value=np.nan)
+    if (kind := getattr(polars, "Series", None)) is not None and isinstance(value, kind):
+        return value.to_numpy()
+    return value
+
+
+def check_sample_weight(
+    sample_weight: object, n_rows: int, *, name: str = "sample_weight"
+) -> NDArray[np.float64] | None:
+    """Return the weights as a float64 vector, or None if there are none.
+
+    Weights are finite, >= 0 and not all zero; their sum must be finite as well.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        raise TypeError(f"{name} must have one entry per row ({n_rows}), got the scalar {short(sample_weight)}")
+    weights = check_vector(name, sample_weight)
+    if weights.size != n_rows:
+        raise ValueError(f"{name} must have one entry per row ({n_rows}), got {weights.size}")
+    lowest = int(np.argmin(weights))
+    if weights[lowest] < 0:
+        raise ValueError(f"{name} must be >= 0, got {weights[lowest]} at position {lowest}")
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total == 0:
+        raise ValueError(f"{name} must have a positive entry, got zeros only")
+    if math.isinf(total):
+        raise ValueError(f"{name} must have a finite sum, got weights up to {weights.max()}")
+    return weights
+
+
+def well_scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights of which only ratios matter, times a power of two where their sum had no reciprocal."""
+    exponent = math.frexp(float(weights.max()))[1]
+    return np.ldexp(weights, -exponent) if exponent < -_FAR else weights
+
+
+def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None = None) -> NDArray[np.int8]:
+    """Return the labels +1, 0, -1 as an int8 vector with one entry per row.
+
+    Takes what `fastpu.as_labels` takes without codings. The two values {1, -1} mean labelled
+    positives and labelled negatives, as they must for a method that takes both.
+
+    Parameters
+    ----------
+    y : array-like of n_rows labels
+    n_rows : int
+    name : str
+        Name of the argument in messages.
+    pu_only : str, optional
+        Name of the calling method if it takes no labelled negatives. It then refuses -1, and
+        wants at least one positive and one unlabelled row.
+    """
+    labels = default_codes(read_labels(y, name), name)
+    if labels.size != n_rows:
+        raise ValueError(f"{name} must have one entry per row of the data ({n_rows}), got {labels.size}")
+    if pu_only is not None:
+        _check_pu_only(labels, name, pu_only)
+    return labels
+
+
+def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
+    n_pos, n_unl, n_neg = label_counts(labels)
+    if n_neg and not n_unl:
+        raise ValueError(
+            f"{name} holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass "
+            f"fastpu.as_labels({variable(name)}, unlabeled=-1); if it means labelled negative, {method} "
+            f"does not take it, but {methods_with('N')} do"
+        )
+    if n_neg:
+        raise ValueError(
+            f"{name} must hold +1 (positive) and 0 (unlabelled) for {method}, which takes no "
+            f"labelled negatives, got {n_neg} of them (-1); {methods_with('N')} take them"
+        )
+    if not n_pos:
+        raise ValueError(f"{name} must have at least one positive row (+1) for {method}, got none")
+    if not n_unl:
+        raise ValueError(f"{name} must have at least one unlabelled row (0) for {method}, got none")
+
+
+def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArray[np.bool_]:
+    """Return which rows are positive, from true labels: booleans, {1, -1} or {1, 0}.
+
+    With `both`, at least one row of either kind is wanted.
+    """
+    values = read_labels(y, name)
+    labels = default_codes(values, name)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError(f"{name} must not hold missing labels")
+    n_pos, n_zero, n_neg = label_counts(labels)
+    if n_zero and n_neg:
+        raise ValueError(
+            f"{name} must hold two kinds of labels, {{1, -1}} or {{1, 0}}, got all of 1, 0 and -1; "
+            f"leave out the rows without a true label"
+            if n_pos
+            else f"{name} must hold positive rows as 1, got 0 and -1 only"
+        )
+    if both and not (n_pos and n_pos < labels.size):
+        raise ValueError(
+            f"{name} must have at least one positive and one negative row, got {n_pos} positive "
+            f"and {labels.size - n_pos} negative"
+        )
+    positive: NDArray[np.bool_] = labels == 1
+    return positive
+
+
+def label_counts(labels: NDArray[np.int8]) -> tuple[int, int, int]:
+    """Return the numbers of positive, unlabelled and negative rows."""
+    n_pos = int(np.count_nonzero(labels == 1))
+    n_neg = int(np.count_nonzero(labels == -1))
+    return n_pos, labels.size - n_pos - n_neg, n_neg

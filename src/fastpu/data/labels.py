@@ -1,0 +1,189 @@
+"""Labels of any coding, and separate matrices, in the form that every `fit_*` takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._text import describe, short
+from fastpu.data._coding import apply_codes, is_missing, read_labels
+from fastpu.data._frames import check_frame, concat_frames, frame_kind
+from fastpu.data._sparse import is_sparse, stack_csr
+from fastpu.data._validate import check_matrix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["as_labels", "stack"]
+
+_FRAMES = ("pandas", "polars")
+
+
+@answers_unknown_keywords
+def as_labels(
+    y: object, *, positive: object = None, unlabeled: object = None, negative: object = None
+) -> NDArray[np.int8]:
+    """Return labels as +1 (positive), 0 (unlabelled) and -1 (labelled negative).
+
+    Without codings these are understood: booleans; {1, 0}; {1, 0, -1}; {1, missing} and
+    {1, -1, missing}, where missing is NaN, None or NA and means unlabelled. The two values {1, -1}
+    are refused, because -1 means unlabelled to one half of the field and negative to the other:
+    say ``unlabeled=-1`` or ``negative=-1``.
+
+    Parameters
+    ----------
+    y : array-like, pandas Series or polars Series of shape (n,)
+        Numbers, booleans, strings or missing entries.
+    positive, unlabeled, negative : scalar, or list, tuple or set of scalars, optional
+        The values that stand for each kind of label; NaN stands for a missing entry. A kind that
+        is not given keeps its usual values (1 and True for positive; 0, False and missing for
+        unlabelled; -1 for negative) unless another kind claims them.
+
+    Returns
+    -------
+    ndarray of int8, shape (n,)
+        A new array.
+
+    Raises
+    ------
+    TypeError
+        If `y` holds something else than numbers, booleans, strings or missing entries.
+    ValueError
+        If `y` is not one-dimensional, is empty or ambiguous, holds a value that no coding covers,
+        or if a value stands for two kinds of label.
+
+    Notes
+    -----
+    O(n) time and memory.
+
+    Examples
+    --------
+    >>> from fastpu import as_labels
+    >>> as_labels([True, False, True])
+    array([1, 0, 1], dtype=int8)
+    >>> as_labels([1, -1, -1], unlabeled=-1)
+    array([1, 0, 0], dtype=int8)
+    >>> as_labels(["spam", "?", "ham"], positive="spam", unlabeled="?", negative="ham")
+    array([ 1,  0, -1], dtype=int8)
+    >>> as_labels([1, -1, -1])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: y holds -1 and no unlabelled row, which is ambiguous: say what -1 means with as_labels(...
+    """
+    given = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
+    codes = {role: _codes(role, value) for role, value in given.items() if value is not None}
+    labels = apply_codes(read_labels(y, "y"), codes, "y")
+    # Whoever says how unlabelled or negative rows are marked has said what -1 means.
+    settled = "unlabeled" in codes or "negative" in codes
+    if not settled and np.any(labels == -1) and not np.any(labels == 0):
+        raise ValueError(
+            "y holds -1 and no unlabelled row, which is ambiguous: say what -1 means with "
+            "as_labels(y, unlabeled=-1) or as_labels(y, negative=-1)"
+        )
+    return labels
+
+
+def _codes(role: str, value: object) -> tuple[object, ...]:
+    """Return the values that stand for a role as a tuple of scalars."""
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
+    if not values:
+        raise ValueError(f"{role} must name at least one value, got an empty collection")
+    for code in values:
+        if not (is_missing(code) or isinstance(code, bool | int | float | str | bytes | np.generic)):
+            raise TypeError(f"{role} must be a value of y or a collection of them, got {describe(code)}")
+    return values
+
+
+@answers_unknown_keywords
+def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any, NDArray[np.int8]]:
+    """Stack separate matrices of positive, unlabelled and negative rows into one.
+
+    Parameters
+    ----------
+    P, U, N : array-like, SciPy sparse array or matrix, pandas or polars DataFrame, optional
+        Positive, unlabelled and labelled negative rows; at least two of the three. All are of one
+        kind (dense, sparse, pandas or polars), with equal numbers of columns and, in frames, equal
+        column names in equal order.
+
+    Returns
+    -------
+    X : ndarray, CSR array or matrix, or DataFrame of shape (n_P + n_U + n_N, n_features)
+        The rows of `P`, then `U`, then `N`. Arrays are float32 if all parts are, else float64;
+        frames stay frames of their library.
+    y : ndarray of int8
+        +1 for the rows of `P`, 0 for `U` and -1 for `N`.
+
+    Raises
+    ------
+    TypeError
+        If the parts are of different kinds, or do not hold real numbers.
+    ValueError
+        If fewer than two parts are given, one has no rows, or columns differ.
+
+    Notes
+    -----
+    NaN and infinite entries pass: whether they are allowed is for the method to say. One copy of
+    the data is made; sparse parts are never made dense.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastpu import stack
+    >>> X, y = stack(P=np.ones((2, 3)), U=np.zeros((1, 3)))
+    >>> X.shape, y
+    ((3, 3), array([1, 1, 0], dtype=int8))
+    """
+    parts = {name: part for name, part in (("P", P), ("U", U), ("N", N)) if part is not None}
+    if len(parts) < 2:
+        raise ValueError(f"at least two of P, U and N must be given, got {list(parts) or 'none'}")
+    kinds = {name: _kind(part) for name, part in parts.items()}
+    if len(set(kinds.values())) > 1:
+        listed = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        raise TypeError(f"P, U and N must be of one kind, got {listed}")
+    kind = next(iter(kinds.values()))
+    X, sizes = _stack_frames(parts, kind) if kind in _FRAMES else _stack_matrices(parts)
+    roles = {"P": 1, "U": 0, "N": -1}
+    y = np.repeat(np.array([roles[name] for name in parts], dtype=np.int8), sizes)
+    return X, y
+
+
+def _kind(part: object) -> str:
+    return frame_kind(part) or ("sparse" if is_sparse(part) else "dense")
+
+
+def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:
+    matrices = {name: check_matrix(part, name=name, nan="allow", inf="allow") for name, part in parts.items()}
+    _check_columns({name: matrix.n_features for name, matrix in matrices.items()})
+    natives: list[Any] = [matrix.native for matrix in matrices.values()]
+    sizes = [matrix.n_rows for matrix in matrices.values()]
+    if isinstance(natives[0], tuple):
+        return stack_csr(natives, list(parts.values())), sizes
+    return np.concatenate(natives), sizes
+
+
+def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
+    for name, part in parts.items():
+        check_frame(part, kind, name)
+        if part.shape[0] < 1:
+            raise ValueError(f"{name} must have at least 1 row, got shape {part.shape}")
+    _check_columns({name: part.shape[1] for name, part in parts.items()})
+    first = next(iter(parts))
+    for name, part in parts.items():
+        for column, (expected, found) in enumerate(zip(parts[first].columns, part.columns, strict=True)):
+            if expected != found:
+                raise ValueError(
+                    f"{name} must have the column names of {first}, in the same order: column "
+                    f"{column} must be {short(expected)}, got {short(found)}"
+                )
+    return concat_frames(list(parts.values()), kind), [part.shape[0] for part in parts.values()]
+
+
+def _check_columns(widths: dict[str, int]) -> None:
+    first = next(iter(widths))
+    for name, width in widths.items():
+        if width != widths[first]:
+            raise ValueError(f"{name} must have as many columns as {first} ({widths[first]}), got {width}")

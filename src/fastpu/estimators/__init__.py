@@ -1,0 +1,137 @@
+"""Every fit function as a scikit-learn classifier, and scorers for scikit-learn's searches.
+
+They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
+has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``:
+
+=========================  ==========================  ==========================  ==========================
+`fit_bagging_svm`          `BaggingSVMClassifier`      `fit_pnu_auc`               `PNUAUCClassifier`
+`fit_bls_svm`              `BLSSVMClassifier`          `fit_pnu_auc_boost`         `PNUAUCBoostClassifier`
+`fit_bpsi`                 `BPSIClassifier`            `fit_pu_svm_path`           `PUSVMPathClassifier`
+`fit_bsvm`                 `BSVMClassifier`            `fit_pual`                  `PUALClassifier`
+`fit_gllc`                 `GLLCClassifier`            `fit_rankboost_auc`         `RankBoostAUCClassifier`
+`fit_ipsi`                 `IPSIClassifier`            `fit_samult`                `SAMULTClassifier`
+`fit_isvm`                 `ISVMClassifier`            `fit_smc`                   `SMCClassifier`
+`fit_ls_auc`               `LSAUCClassifier`           `fit_svm`                   `SVMClassifier`
+`fit_nnpu`                 `NNPUClassifier`            `fit_svm_path`              `SVMPathClassifier`
+`fit_nu_svm`               `NuSVMClassifier`           `fit_svmc`                  `SVMCClassifier`
+`fit_one_class_svm`        `OneClassSVMClassifier`     `fit_upu`                   `UPUClassifier`
+`fit_pnu_adaboost`         `PNUAdaBoostClassifier`
+=========================  ==========================  ==========================  ==========================
+
+**Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
+from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
+is passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
+`eval_set` and `graph`. A parameter takes one value: sequences, for which the functions return lists of models, are
+refused. `random_state` may also be a RandomState.
+
+**Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
+unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
+their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive. So do
+the two numbers -1 and 1 for methods that take both unlabelled rows and negatives: `PNUAUCBoostClassifier`,
+`PNUAdaBoostClassifier`, `SAMULTClassifier` and `PNUAUCClassifier` read -1 as negative, as their functions do (but for
+``gamma=0`` of the second and ``eta=1`` of the last, which learn from no negative row). Where -1 means unlabelled, pass
+booleans, or 0 and 1. The methods for positive and unlabelled rows alone take -1 for unlabelled, the only thing it can
+mean to them; their functions ask for `as_labels` instead.
+`classes_` holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused,
+and so are the two labels -1 and 0, in which no row is positive.
+
+**Attributes** of a fitted classifier:
+
+- `model_`: the model of the function, with all that it says of the fit.
+- `classes_`, `n_features_in_`, `feature_names_in_` (where the columns have names that are strings).
+- `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``.
+  ``clf.with_threshold(prior=0.2, X_unl=X_unl)`` returns a copy with the threshold that matches a prior.
+- `n_iter_`: rounds or iterations; a closed form counts as one.
+- `feature_importances_` of the boosting classifiers.
+- `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
+  `decision_function` is ``X @ coef_.T + intercept_``; others have none.
+
+**Probabilities.** With ``calibration="sigmoid"`` or ``"isotonic"`` there is a `predict_proba`. The rows are cut into
+`calibration_cv` folds (at most as many as the smallest class has rows), and the scores of each, by a model of the
+others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. They are probabilities
+of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default the own
+`prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from the scores of the
+folds: `calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper
+bound only. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of
+this. `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
+
+**Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
+are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then
+cut on both sides.
+
+**Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
+can end the fit; the boosting classifiers also show them the model of every round, for a
+``ScoringMonitor(scoring={"puf": puf_scorer()})``. The parameters `callback` and `progress` are those of the functions.
+
+**Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
+
+**Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer` and `pu_auc_scorer` judge by positive and unlabelled rows.
+`score`, accuracy, is the default of scikit-learn's searches: of the labels -1, 0 and 1 it judges by the labelled rows
+alone, and so does ``labeled_scorer("roc_auc")``, or with any other name of scikit-learn's, which by themselves take
+three labels for three classes. Of two labels scikit-learn takes unlabelled rows for negative. StratifiedKFold, the
+default for classifiers, keeps the share of labelled rows in every fold. `fastpu.select` shares work between the points
+of a grid, which no search of scikit-learn can.
+
+**Checks.** All pass scikit-learn's ``check_estimator`` but for `EXPECTED_FAILED_CHECKS`, which has the reasons:
+``check_estimator(clf, expected_failed_checks=EXPECTED_FAILED_CHECKS.get(type(clf).__name__))``. The check of sample
+weights in scikit-learn 1.6 compares two different targets where a classifier takes two classes alone, and fails.
+"""
+
+from __future__ import annotations
+
+from fastpu.estimators._auc import LSAUCClassifier, PNUAUCClassifier, SAMULTClassifier
+from fastpu.estimators._boosting import PNUAdaBoostClassifier, PNUAUCBoostClassifier, RankBoostAUCClassifier
+from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS
+from fastpu.estimators._graph import BLSSVMClassifier, GLLCClassifier, PUALClassifier
+from fastpu.estimators._mapping import SMCClassifier, SVMCClassifier
+from fastpu.estimators._margin import BPSIClassifier, IPSIClassifier, ISVMClassifier
+from fastpu.estimators._path import PUSVMPathClassifier, SVMPathClassifier
+from fastpu.estimators._risk import NNPUClassifier, UPUClassifier
+from fastpu.estimators._scorers import (
+    LabeledScorer,
+    PUScorer,
+    err_star_scorer,
+    labeled_scorer,
+    pu_auc_scorer,
+    puf_scorer,
+)
+from fastpu.estimators._svm import (
+    BaggingSVMClassifier,
+    BSVMClassifier,
+    NuSVMClassifier,
+    OneClassSVMClassifier,
+    SVMClassifier,
+)
+
+__all__ = [
+    "EXPECTED_FAILED_CHECKS",
+    "BLSSVMClassifier",
+    "BPSIClassifier",
+    "BSVMClassifier",
+    "BaggingSVMClassifier",
+    "GLLCClassifier",
+    "IPSIClassifier",
+    "ISVMClassifier",
+    "LSAUCClassifier",
+    "LabeledScorer",
+    "NNPUClassifier",
+    "NuSVMClassifier",
+    "OneClassSVMClassifier",
+    "PNUAUCBoostClassifier",
+    "PNUAUCClassifier",
+    "PNUAdaBoostClassifier",
+    "PUALClassifier",
+    "PUSVMPathClassifier",
+    "PUScorer",
+    "RankBoostAUCClassifier",
+    "SAMULTClassifier",
+    "SMCClassifier",
+    "SVMCClassifier",
+    "SVMClassifier",
+    "SVMPathClassifier",
+    "UPUClassifier",
+    "err_star_scorer",
+    "labeled_scorer",
+    "pu_auc_scorer",
+    "puf_scorer",
+]

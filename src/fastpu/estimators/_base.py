@@ -1,0 +1,465 @@
+"""What the scikit-learn classifiers share: labels, checks, the call of the fit function, scores."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._sharing import shared_parameters
+from fastpu.common._text import describe, short
+from fastpu.data._frames import frame_kind
+from fastpu.data._validate import check_sample_weight
+from fastpu.estimators._calibration import Wanted, calibrated
+from fastpu.estimators._callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from fastpu.estimators._labels import labelled_rows
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.metrics import accuracy_score
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+except ImportError as error:
+    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from fastpu.model._model import Model
+    from fastpu.priors import PriorEstimate
+
+__all__ = ["FastpuClassifier", "Labels", "seed_of"]
+
+_Model = TypeVar("_Model", bound="Model")
+
+_CODES = (-1, 0, 1)
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Labels:
+    """How the labels of one data set are read: `other` is what the smaller of two labels means, 0 or -1.
+
+    `coded` says that they are -1, 0 and 1 themselves.
+    """
+
+    classes: NDArray[Any]
+    other: int
+    coded: bool
+
+    def read(self, y: object, name: str) -> NDArray[np.int8]:
+        """Return +1, 0 and -1 for labels of this kind."""
+        values = column_or_1d(y)
+        codes: NDArray[np.int8]
+        if self.coded:
+            known = np.isin(values, _CODES)
+            codes = np.where(known, values, 0).astype(np.int8)
+        else:
+            positive = values == self.classes[1]
+            known = positive | (values == self.classes[0])
+            codes = np.where(positive, 1, self.other).astype(np.int8)
+        if not known.all():
+            wanted = list(_CODES) if self.coded else self.classes.tolist()
+            raise ValueError(f"{name} must hold labels out of {wanted}, got {short(values[~known][0])}")
+        return codes
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    """Tell whether `predict_proba` is there."""
+    return estimator.calibration is not None
+
+
+class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
+    """A fit function as a classifier.
+
+    A subclass names its function in `_function`, has the hyperparameters of that function as those of its constructor,
+    and a `fit` that passes on the data. What is not as simple as that it says by the methods below `_fit`.
+    """
+
+    _function: ClassVar[Callable[..., Any]]
+    _rounds: ClassVar[str | None] = None  # the parameter that says how many rounds there are
+
+    n_threads: int | None
+    calibration: str | None
+    calibration_prior: float | None
+    calibration_cv: int
+    model_: Model
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = answers_unknown_keywords(cls.__init__)  # type: ignore[method-assign]
+
+    # ------------------------------------------------------------------------------------------------- the fit
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, **data: Any) -> Self:
+        """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
+        task = FitTask(self, self._n_rounds(), {"X": X, "y": y, "metadata": _given(data)})
+        rows = self._read_rows(X, reset=True)
+        labels, codes = self._read_labels(y, rows.shape[0])
+        if codes.size != rows.shape[0]:
+            raise ValueError(f"y must have one entry per row of X ({rows.shape[0]}), got {codes.size}")
+        if "sample_weight" in data:
+            data["sample_weight"] = check_sample_weight(data["sample_weight"], codes.size)
+            _require_classes(labels, codes, data["sample_weight"])
+        if data.get("eval_set") is not None:
+            data["eval_set"] = self._read_eval_set(data["eval_set"], labels)
+        arguments = self._arguments(rows, codes, data)
+        if "callback" in arguments:
+            arguments["callback"] = task.hook(
+                arguments["callback"], self._so_far(rows, codes, labels.classes, data.get("sample_weight"))
+            )
+        arguments |= data
+        fitted = self._call(rows, codes, dict(arguments))
+        fitted["model_"] = self._named(fitted["model_"])
+        if self.calibration is not None:
+            model, estimate = self._calibrated(fitted, rows, codes, arguments)
+            fitted |= {"model_": model, "calibration_prior_estimate_": estimate}
+        fitted["classes_"] = labels.classes
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        task.finish(fitted)
+        return self
+
+    def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the attributes that a fit gives: `model_`, and others that the class has."""
+        return {"model_": type(self)._function(rows, codes, **arguments)}
+
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - subclasses look at the data
+        """Return the hyperparameters as the function takes them."""
+        own = self.get_params(deep=False)
+        taken = [name for name in inspect.signature(type(self)._function).parameters if name in own]
+        arguments = {name: own[name] for name in taken}
+        for name in shared_parameters(type(self)._function):
+            if np.ndim(arguments[name]) > 0:
+                raise TypeError(
+                    f"{name} must be one number for {type(self).__name__}, got {describe(arguments[name])}; "
+                    f"fastpu.{type(self)._function.__name__} takes a sequence and returns a list of models, and "
+                    f"GridSearchCV tries one value after the other"
+                )
+        if "random_state" in arguments:
+            arguments["random_state"] = seed_of(arguments["random_state"])
+        return arguments
+
+    def _calibrated(
+        self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
+    ) -> tuple[Model, PriorEstimate | None]:
+        """Return the model with probabilities, and the prior if it was estimated for them."""
+        if arguments.get("graph") is not None:
+            raise ValueError("calibration fits to parts of the rows, for which graph is not made: pass graph=None")
+        own = fitted.get("prior_")
+        if own is None:
+            own = getattr(self, "prior", None)
+        wanted = Wanted(
+            self.calibration,
+            None if isinstance(own, str) else own,
+            arguments.get("scenario", getattr(self, "scenario", "case_control")),
+            self.calibration_prior,
+            self.calibration_cv,
+            getattr(self, "kernel", None) == "precomputed",
+        )
+
+        def fit(part: Any, labels: NDArray[np.int8], with_arguments: dict[str, Any]) -> Model:
+            model: Model = self._call(part, labels, with_arguments)["model_"]
+            return model
+
+        return calibrated(fitted["model_"], wanted, fit, rows, codes, arguments)
+
+    def _other_label(self, classes: NDArray[Any]) -> int:
+        """Return what the smaller of two labels means: 0 unlabelled, -1 negative.
+
+        The numbers -1 and 1 mean what they mean to the function, where it takes negatives.
+        """
+        groups = CAPABILITIES[type(self)._function.__name__].groups
+        are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
+        return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
+
+    def _n_rounds(self) -> int | None:
+        """Return the most rounds there may be, or None where nobody knows."""
+        if "callback" not in inspect.signature(type(self)._function).parameters:
+            return 0
+        rounds = getattr(self, self._rounds) if self._rounds else None
+        return rounds if isinstance(rounds, int) and rounds > 0 else None
+
+    def _so_far(
+        self,
+        rows: Any,  # noqa: ARG002 - for subclasses, as those below
+        codes: NDArray[np.int8],  # noqa: ARG002
+        classes: NDArray[Any],  # noqa: ARG002
+        weights: Any,  # noqa: ARG002
+    ) -> Callable[[Any], Callable[[], Mapping[str, Any]] | None]:
+        """Return a function that knows from what a callback sees how the model would be if the fit ended there."""
+        return lambda _: None
+
+    # ------------------------------------------------------------------------------------------------ the input
+
+    def _read_rows(self, X: Any, *, reset: bool) -> Any:
+        """Return the rows in a form that fastpu takes; NaN and infinity are for fastpu to judge."""
+        is_frame = frame_kind(X) is not None and getattr(self, "kernel", None) != "precomputed"
+        if is_frame or sp.issparse(X):
+            # fastpu names the columns of frames, reads every sparse format, and checks its indices before SciPy does.
+            return validate_data(self, X, skip_check_array=True, reset=reset)
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr",  # frames of sparse columns
+            dtype=(np.float64, np.float32),
+            order="C",
+            ensure_all_finite=False,
+            reset=reset,
+        )
+
+    def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:  # noqa: ARG002 - for subclasses
+        """Return how `y` is read, and +1, 0 and -1 for its entries."""
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        values = column_or_1d(y, warn=True)
+        assert_all_finite(values, input_name="y")
+        check_classification_targets(values)
+        classes = np.unique(values)
+        coded = classes.size == len(_CODES) and classes.dtype.kind in "iuf" and bool(np.all(classes == _CODES))
+        if coded:
+            labels = Labels(classes[[0, 2]], 0, coded=True)
+        elif classes.size == 2:
+            if classes.dtype.kind in "if" and classes.tolist() == [-1, 0]:
+                raise ValueError(
+                    "y holds the classes -1 and 0, which is ambiguous: -1, 0 and 1 together mean negative, unlabelled "
+                    "and positive, and there is no positive row; pass booleans if 0 means positive"
+                )
+            labels = Labels(classes, self._other_label(classes), coded=False)
+        elif classes.size == 1:
+            raise ValueError(f"y must hold two classes (or -1, 0 and 1), got 1 class: {short(classes[0])}")
+        else:
+            listed = ", ".join(map(short, classes[:10].tolist()))
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is multiclass: y must hold two "
+                f"labels, or -1 (negative), 0 (unlabelled) and 1 (positive), got {classes.size}: {listed}"
+            )
+        return labels, labels.read(values, "y")
+
+    def _read_eval_set(self, eval_set: Any, labels: Labels) -> Any:
+        """Return a pair of rows and labels as fastpu takes it; what is no pair it refuses by itself."""
+        if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
+            return eval_set
+        X, y = eval_set
+        if isinstance(X, tuple) or isinstance(y, tuple):  # a list of pairs
+            return eval_set
+        return self._read_rows(X, reset=False), labels.read(y, "y of eval_set")
+
+    def _named(self, model: _Model) -> _Model:
+        """Return the model with the names of the features, if they have some."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or model.n_features != len(names):
+            return model
+        return dataclasses.replace(model, feature_names=tuple(map(str, names)))
+
+    # ------------------------------------------------------------------------------------------------- the scores
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the rows of `X` minus the threshold: larger is more positive, 0 is the border.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        rows = self._read_rows(X, reset=False)
+        scores = self.model_.decision_function(rows, n_threads=self.n_threads)
+        return scores - self.model_.threshold
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        positive = self.decision_function(X) > 0
+        predicted: NDArray[Any] = self.classes_[positive.astype(np.intp)]
+        return predicted
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict`: the share of rows whose label it is, of labelled rows where 0 marks others.
+
+        With the labels -1, 0 and 1 rows of 0 are left out, whose class nobody knows. Of two labels both count as true
+        ones, so that unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+        y : array-like of shape (n,)
+            Labels like those of the fit.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If no row is labelled.
+        """
+        check_is_fitted(self)
+        values, predicted = column_or_1d(y), self.predict(X)
+        kept = labelled_rows(values, self.classes_)
+        if kept is None or values.size != predicted.size:
+            return float(accuracy_score(values, predicted, sample_weight=sample_weight))
+        weights = None if sample_weight is None else column_or_1d(sample_weight)[kept]
+        return float(accuracy_score(values[kept], predicted[kept], sample_weight=weights))
+
+    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
+        """Return this fitted classifier with the threshold that matches a class prior.
+
+        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
+        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
+        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
+
+        Parameters
+        ----------
+        prior : float
+            P(Y = 1) among the unlabelled rows, in (0, 1).
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Unlabelled rows, best such as the classifier was not fitted to.
+
+        Returns
+        -------
+        FastpuClassifier
+            A copy of the same class, fitted already; this one stays as it is.
+
+        Warns
+        -----
+        DegenerateModelWarning
+            If the copy calls all rows of `X_unl` positive, or none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `prior` is not in (0, 1), or `X_unl` is refused.
+        """
+        check_is_fitted(self)
+        rows = self._read_rows(X_unl, reset=False)
+        moved = copy.copy(self)
+        moved.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
+        return moved
+
+    def save(self, path: Any) -> None:
+        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
+
+        What is loaded is the model, whose `predict` returns 1 and -1 and whose scores are not yet less the threshold:
+        the parameters and `classes_` of the classifier are not in the file. A pickle has these too.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError, TypeError, ValueError
+            As `Model.save`.
+        """
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
+
+        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, and do not
+        change `predict`, whose threshold need not be where they are 1/2.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._read_rows(X, reset=False), n_threads=self.n_threads)
+
+    @property
+    def threshold_(self) -> float:
+        """The score above which a row is called positive."""
+        return self.model_.threshold
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds or iterations of the fit; a closed form counts as one."""
+        return max(1, self.model_.n_iter)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Coefficients of the features, shape (1, n_features_in_), of a linear model; others have none."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercept of a linear model minus the threshold, shape (1,), as in `decision_function`."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        model: Any = self.model_
+        coef = getattr(model, "coef", None)
+        if coef is None or getattr(model, "basis", "linear") != "linear":
+            raise AttributeError(f"this {type(self).__name__} is not linear in the features")
+        return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that was ended by an error leaves the number of features behind.
+        return hasattr(self, "model_")
+
+    # --------------------------------------------------------------------------------------------------- the tags
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        capability = CAPABILITIES[type(self)._function.__name__]
+        pairwise = getattr(self, "kernel", None) == "precomputed"
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = capability.csr and not pairwise
+        tags.input_tags.allow_nan = capability.nan
+        tags.input_tags.pairwise = pairwise
+        return tags
+
+
+def _given(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def seed_of(random_state: Any) -> Any:
+    """Return a seed drawn by a RandomState, of which fastpu knows nothing; anything else as it is."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(_LARGEST_SEED))
+    return random_state
+
+
+def _require_classes(labels: Labels, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
+    """Raise ValueError if only one of two classes has rows of positive weight."""
+    if weights is None:
+        return
+    left = np.unique(codes[weights > 0])
+    if left.size == 1 < np.unique(codes).size:
+        label = labels.classes[1 if left[0] == 1 else 0]
+        raise ValueError(f"y must hold two classes among the rows of positive weight, got 1 class: {short(label)}")

@@ -1,0 +1,253 @@
+"""Scorers for scikit-learn's searches: such as need no labelled negatives, and such as leave unlabelled rows out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import column_or_1d
+
+from fastpu.common._text import short
+from fastpu.estimators._labels import has_unlabelled, labelled_rows
+from fastpu.metrics import err_star, pu_auc, puf_score
+from fastpu.model._prior import check_prior, check_scenario
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "LabeledScorer",
+    "PUScorer",
+    "err_star_scorer",
+    "labeled_scorer",
+    "pu_auc_scorer",
+    "puf_scorer",
+]
+
+
+@dataclass(frozen=True)
+class PUScorer:
+    """A criterion as scikit-learn's searches take it: called with a fitted classifier, rows and their labels.
+
+    From `puf_scorer`, `err_star_scorer` or `pu_auc_scorer`. Larger is better.
+
+    Attributes
+    ----------
+    criterion : {"puf", "err_star", "pu_auc"}
+    prior : float, or None
+    scenario : {"case_control", "single_set"}
+    """
+
+    criterion: str
+    prior: float | None
+    scenario: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the criterion of a fitted classifier on rows with labels as it was fitted to.
+
+        Parameters
+        ----------
+        estimator : classifier, or Pipeline that ends in one
+            With `classes_` and `decision_function`, or `predict_proba` that is cut at 1/2.
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+        y : array-like of shape (n,)
+            The label ``classes_[1]`` is positive. Of three labels -1, 0 and 1 those with 0 are unlabelled; of two the
+            smaller one is.
+
+        Returns
+        -------
+        float
+        """
+        positive, unlabeled = self._groups(column_or_1d(y), np.asarray(estimator.classes_))
+        if hasattr(estimator, "decision_function"):
+            scores = np.asarray(estimator.decision_function(X))
+        else:
+            scores = np.asarray(estimator.predict_proba(X))[:, 1] - 0.5
+        pos, unl = scores[positive], scores[unlabeled]
+        if self.criterion == "puf":
+            return puf_score(pos, unl, scenario=self.scenario)
+        prior = check_prior(self.prior)
+        if self.criterion == "err_star":
+            return -err_star(pos, unl, prior=prior, scenario=self.scenario)
+        return pu_auc(pos, unl, prior=prior, scenario=self.scenario)
+
+    def _groups(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows are positive and which are a sample of the others, or of all together."""
+        if classes.size != 2:
+            raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
+        positive = y == classes[1]
+        if has_unlabelled(y, classes):
+            # In a single set labelled negatives belong to the sample as well.
+            unlabeled = y == 0 if self.scenario == "case_control" else ~positive
+        else:
+            unlabeled = y == classes[0]
+            if not (positive | unlabeled).all():
+                stranger = y[~(positive | unlabeled)][0]
+                raise ValueError(f"y must hold the classes {classes.tolist()} of the estimator, got {short(stranger)}")
+        if not positive.any() or not unlabeled.any():
+            raise ValueError(
+                f"y must hold positive and unlabelled rows to judge by, got {np.count_nonzero(positive)} positive and "
+                f"{np.count_nonzero(unlabeled)} others; StratifiedKFold keeps their shares in every fold"
+            )
+        return positive, unlabeled
+
+
+@dataclass(frozen=True)
+class LabeledScorer:
+    """A scorer of scikit-learn for labelled rows alone, from `labeled_scorer`.
+
+    Attributes
+    ----------
+    scoring : str or callable
+    """
+
+    scoring: Any
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return what the scorer says of the rows that are labelled.
+
+        Parameters
+        ----------
+        estimator : classifier, or Pipeline that ends in one
+            With `classes_`.
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+        y : array-like of shape (n,)
+            -1, 0 and 1, of which 0 is left out. Of two labels both count.
+
+        Returns
+        -------
+        float
+        """
+        values = column_or_1d(y)
+        kept = labelled_rows(values, estimator.classes_)
+        if kept is not None:
+            X, values = _safe_indexing(X, kept), values[kept]
+        return float(get_scorer(self.scoring)(estimator, X, values))
+
+
+def labeled_scorer(scoring: Any) -> LabeledScorer:
+    """Return a scorer of scikit-learn that leaves unlabelled rows out, where y is -1, 0 and 1.
+
+    By themselves these scorers take three labels for three classes: "roc_auc" fails and asks for `multi_class`, and
+    "average_precision" and "f1" fail too.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        The name of a scorer of scikit-learn for two classes, as "roc_auc", or such a scorer.
+
+    Returns
+    -------
+    LabeledScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled if `scoring` can.
+
+    Raises
+    ------
+    ValueError
+        If scikit-learn has no such scorer.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from fastpu.datasets import make_four_normals, split_pnu
+    >>> from fastpu.estimators import PNUAUCBoostClassifier, labeled_scorer
+    >>> X, truth = make_four_normals(900, random_state=0)
+    >>> split = split_pnu(truth, hidden=0.8, random_state=0)
+    >>> boosting = PNUAUCBoostClassifier(n_rounds=20)
+    >>> scores = cross_val_score(boosting, X[split.train], split.y_train, scoring=labeled_scorer("roc_auc"), cv=3)
+    >>> bool(scores.min() > 0.9)
+    True
+    """
+    get_scorer(scoring)
+    return LabeledScorer(scoring)
+
+
+def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
+    """Return a scorer by `fastpu.metrics.puf_score`, which needs no prior.
+
+    Parameters
+    ----------
+    scenario : {"case_control", "single_set"}, default "case_control"
+        As in `fastpu.metrics.puf_score`.
+
+    Returns
+    -------
+    PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `scenario` is not as described.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from fastpu.datasets import make_two_normals, split_case_control
+    >>> from fastpu.estimators import LSAUCClassifier, puf_scorer
+    >>> X, truth = make_two_normals(400, random_state=0)
+    >>> split = split_case_control(truth, labeled=40, random_state=0)
+    >>> scores = cross_val_score(LSAUCClassifier(), X[split.train], split.y_train == 1, scoring=puf_scorer(), cv=3)
+    >>> scores.shape
+    (3,)
+    """
+    return PUScorer("puf", None, check_scenario(scenario))
+
+
+def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
+    """Return a scorer by the negative of `fastpu.metrics.err_star`: scikit-learn maximises.
+
+    Parameters
+    ----------
+    prior, scenario
+        As in `fastpu.metrics.err_star`.
+
+    Returns
+    -------
+    PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastpu.estimators import LSAUCClassifier, err_star_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]
+    >>> round(err_star_scorer(prior=0.5)(LSAUCClassifier().fit(X, y), X, y), 3)
+    -0.0
+    """
+    return PUScorer("err_star", check_prior(prior), check_scenario(scenario))
+
+
+def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
+    """Return a scorer by `fastpu.metrics.pu_auc`, the AUC against negatives that are not known.
+
+    Parameters
+    ----------
+    prior, scenario
+        As in `fastpu.metrics.pu_auc`.
+
+    Returns
+    -------
+    PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastpu.estimators import LSAUCClassifier, pu_auc_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
+    >>> round(pu_auc_scorer(prior=0.25)(LSAUCClassifier().fit(X, y), X, y), 3)
+    0.944
+    """
+    return PUScorer("pu_auc", check_prior(prior), check_scenario(scenario))

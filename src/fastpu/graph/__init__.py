@@ -1,0 +1,1 @@
+"""Nearest neighbours, and the methods that use them: PUAL, GLLC, and their relative without neighbours, BLS-SVM."""

@@ -1,0 +1,204 @@
+"""The arguments that `fit_pual`, `fit_gllc` and `fit_bls_svm` share, and what their callbacks see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import describe, short
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_choice, check_float, check_int, check_random_state
+from fastpu.kernels._kernels import Kernel, check_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+    from typing_extensions import TypedDict
+
+    from fastpu.graph._neighbours import Neighbours
+
+    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+    Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
+
+    class KernelArguments(TypedDict, total=False):
+        """Those that all of them have beside the parameters, for the signatures of one and of many models."""
+
+        kernel: str | Callable[..., object]
+        gamma: float | str
+        degree: int
+        coef0: float
+        n_components: int | None
+        random_state: int | np.random.Generator | None
+        n_threads: int | None
+        callback: Callable[[PualRound], bool | None] | None
+        progress: bool
+
+    class LocalArguments(KernelArguments, total=False):
+        """And those of the methods with neighbours."""
+
+        n_neighbors: int
+        graph: object
+        kernel_form: str
+
+
+__all__ = [
+    "Point",
+    "PualOptions",
+    "PualRound",
+    "check_parameter",
+    "check_points",
+    "check_pual_options",
+]
+
+_FORMS = ("exact", "paper")
+MEDIAN = 0.0  # a sigma that no caller can pass, for "median"
+_LEAST, _MOST = 1e-100, 1e100  # of parameters: products of two of them do not overflow
+
+
+@dataclass(frozen=True)
+class PualRound:
+    """Where the solver of a PUAL problem is, as a callback sees it.
+
+    Attributes
+    ----------
+    C_pos, C_unl, lam, sigma : float
+        The parameters that are being fitted.
+    n_iter : int
+        Rounds, steps or iterations of the solver so far; 0 where there is a closed form.
+    objective : float
+        What is minimised, at the best point so far; of the paper's kernel form the primal residual instead.
+    gap : float
+        Duality gap there; NaN for the paper's kernel form.
+    """
+
+    C_pos: float
+    C_unl: float
+    lam: float
+    sigma: float
+    n_iter: int
+    objective: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """The parameters of one model; until the graph is known, a sigma of `MEDIAN` stands for that of its edges."""
+
+    C_pos: float
+    C_unl: float
+    lam: float
+    sigma: float
+
+    def with_sigma(self, neighbours: Neighbours | None) -> Point:
+        """Return the point with a number for sigma."""
+        if self.sigma != MEDIAN:
+            return self
+        return replace(self, sigma=1.0 if neighbours is None else neighbours.median)
+
+
+@dataclass(frozen=True)
+class PualOptions:
+    """The checked arguments that all of them share; `values` are those that the model is to remember."""
+
+    function: str
+    title: str
+    kernel: Kernel
+    kernel_form: str
+    n_components: int | None
+    generator: np.random.Generator | None
+    n_threads: int
+    values: Mapping[str, object]
+
+
+def check_pual_options(
+    function: str,
+    title: str,
+    *,
+    kernel: object,
+    gamma: object,
+    degree: object,
+    coef0: object,
+    n_components: object,
+    random_state: object,
+    n_threads: object,
+    kernel_form: object = "exact",
+) -> PualOptions:
+    checked = check_kernel(kernel, gamma, degree, coef0)
+    form = check_choice("kernel_form", kernel_form, _FORMS)
+    components = None if n_components is None else check_int("n_components", n_components, low=1)
+    if components is not None and checked.name == "linear":
+        raise ValueError(
+            f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
+        )
+    if components is not None and form == "paper":
+        raise ValueError(f"n_components must be None for kernel_form='paper', which keeps no matrix, got {components}")
+    generator = check_random_state(random_state)
+    values: dict[str, object] = {
+        "kernel": checked.name,
+        "gamma": checked.gamma,
+        "degree": checked.degree,
+        "coef0": checked.coef0,
+        "n_components": components,
+    }
+    return PualOptions(
+        function=function,
+        title=title,
+        kernel=checked,
+        kernel_form=form,
+        n_components=components,
+        generator=generator if components is not None else None,
+        n_threads=resolve_n_threads(n_threads),
+        values=values,
+    )
+
+
+def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
+    """Return the points that numbers and sequences of numbers, all of one length, stand for, and whether it is one.
+
+    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma; a number goes with every entry of the
+    sequences.
+    """
+    columns: dict[str, list[float]] = {}
+    lengths: dict[str, int] = {}
+    for name, value in values.items():
+        if _is_sequence(value):
+            entries: list[Any] = list(value)  # type: ignore[call-overload] # it is a sequence
+            if not entries:
+                raise ValueError(f"{name} must be a number > 0 or a sequence of at least one, got {describe(value)}")
+            columns[name] = [_check_entry(name, f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
+            lengths[name] = len(entries)
+        else:
+            columns[name] = [_check_entry(name, name, value)]
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+    n = max(lengths.values(), default=1)
+    full = {name: column if name in lengths else column * n for name, column in columns.items()}
+    return [Point(**dict(zip(full, row, strict=True))) for row in zip(*full.values(), strict=True)], not lengths
+
+
+def _check_entry(name: str, place: str, value: object) -> float:
+    if name != "sigma" or not isinstance(value, str | np.str_):
+        return check_parameter(place, value)
+    if value != "median":
+        raise ValueError(f"{place} must be 'median' or a number > 0, got {short(value)}")
+    return MEDIAN
+
+
+def check_parameter(name: str, value: object) -> float:
+    """Return a number > 0 of a size such that products of two of them do not overflow."""
+    number = check_float(name, value, low=0, open_low=True)
+    if not _LEAST <= number <= _MOST:
+        raise ValueError(f"{name} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
+    return number
+
+
+def _is_sequence(value: object) -> bool:
+    return (isinstance(value, np.ndarray) and value.ndim > 0) or (
+        isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    )

@@ -1,0 +1,297 @@
+"""What PUAL, GLLC and the biased LS-SVM share: one problem's matrices for many parameters, the model, the warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._progress import make_callback
+from fastpu.common._side_by_side import side_by_side
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.graph._arguments import check_parameter
+from fastpu.graph._features import Features, open_features
+from fastpu.graph._neighbours import open_graph
+from fastpu.graph._quadratic import Local
+from fastpu.graph._rows import Rows
+from fastpu.graph.pual_machine import PualMachine
+from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, take_rows
+from fastpu.kernels._scales import warn_of_scales
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.graph._arguments import Point, PualOptions, PualRound
+    from fastpu.graph._neighbours import Graph
+    from fastpu.kernels._kernels import Kernel
+
+__all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "record_of"]
+
+Hook: TypeAlias = "Callable[[PualRound], bool] | None"
+Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
+
+_SHORT = 1.5e10  # multiplications of a part, some 0.1 s, that Ctrl-C has to wait for where several are worked on
+_NO_NEIGHBOURS = 1e-6  # mean weight of an edge: what it adds to a sum of losses cannot be seen
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What one problem's solver found: f(x) = z(x)'beta + offset, its values on the training rows, and how."""
+
+    point: Point
+    beta: NDArray[np.float64]
+    offset: float
+    scores: NDArray[np.float64]
+    record: dict[str, Any]
+
+
+# ------------------------------------------------------------------------------------------------ many points
+
+Solver: TypeAlias = "Callable[[Features, Local, Sequence[Point], Hook], list[Solved]]"
+
+
+def open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
+    """Check rows, labels and weights, leave out rows of weight 0, and resolve the kernel's gamma."""
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {options.function}, got BinnedFeatures, which are for boosting only"
+        )
+    matrix = warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
+    labels = check_labels(y, matrix.n_rows, pu_only=options.function)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    numbers = np.arange(matrix.n_rows, dtype=np.int64)
+    if weights is not None:
+        for group, name in ((1, "positive"), (0, "unlabelled")):
+            check_parameter(f"the sum of sample_weight over {name} rows", float(weights[labels == group].sum()))
+    if weights is not None and not weights.all():
+        numbers = np.flatnonzero(weights).astype(np.int64)
+        labels, weights = labels[numbers], weights[numbers]
+        native: Any = take_rows(matrix.native, numbers)
+        if options.kernel.name == "precomputed":
+            native = np.ascontiguousarray(native[:, numbers])
+        matrix = replace(matrix, native=native, n_rows=numbers.size)
+    if weights is not None and (weights == 1).all():
+        weights = None
+    rows = Rows(matrix, labels, options.n_threads, weights=weights, numbers=numbers)
+    return rows, resolve_gamma(options.kernel, matrix, weights)
+
+
+def fit_points(
+    X: object,
+    y: object,
+    points: Sequence[Point],
+    *,
+    is_one: bool,
+    options: PualOptions,
+    graph: Graph | None,
+    solver: Solver,
+    callback: object,
+    progress: object,
+    sample_weight: object = None,
+) -> PualMachine | list[PualMachine]:
+    """Fit the models of all points, those that share factors together, and warn of what went wrong.
+
+    `solver` gets points that differ in C_pos alone. `graph` is None for a method without one.
+    """
+    with (
+        make_callback(callback, progress, total=None, description=options.title) as hook,
+        one_blas_thread(options.n_threads),
+    ):
+        rows, kernel = open_rows(X, y, options, sample_weight)
+        neighbours = None if graph is None else open_graph(graph, rows, kernel)
+        points = [point.with_sigma(neighbours) for point in points]
+        features = open_features(rows, kernel, options.n_components, options.generator)
+        found: dict[int, PualMachine] = {}
+        scores: dict[int, tuple[float, float]] = {}
+        vanished: list[float] = []
+        is_stopped = False
+        for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
+            R = None if neighbours is None else neighbours.laplacian(sigma)
+            if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
+                vanished.append(sigma)
+            local = Local(R, None if R is None or not R.nnz else features.local(R))
+            parts = [
+                part for _, of_unl in _groups(points, of_sigma, "C_unl") for _, part in _groups(points, of_unl, "lam")
+            ]
+
+            def work(features: Features, local: Local, part: list[int]) -> Fitted:
+                solved = solver(features, local, [points[i] for i in part], hook)
+                return _models(features, kernel, solved, options)
+
+            is_short = features.rank**3 + 40 * rows.pos.size**3 < _SHORT
+            n_workers = min(len(parts), rows.n_threads) if is_short and hook is None else 1
+            ahead = _side_by_side(work, features, local, parts, n_workers) if n_workers > 1 else None
+            for k, part in enumerate(parts):
+                models, spans = work(features, local, part) if ahead is None else ahead[k]
+                found |= dict(zip(part, models, strict=False))
+                scores |= dict(zip(part, spans, strict=False))
+                is_stopped = models[-1].status == "callback"
+                if is_stopped:
+                    break
+            if is_stopped:
+                break
+    order = sorted(found)
+    if vanished:
+        warn(
+            f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
+            f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
+            f"{neighbours.median if neighbours else 1.0:g})",
+            DegenerateModelWarning,
+        )
+    _warn(options, rows, [(points[i], found[i], scores[i]) for i in order])
+    return found[0] if is_one else [found[i] for i in order]
+
+
+def _side_by_side(
+    work: Callable[[Features, Local, list[int]], Fitted],
+    features: Features,
+    local: Local,
+    parts: Sequence[list[int]],
+    n_workers: int,
+) -> list[Fitted]:
+    """Work on several of the parts at once, each with one thread."""
+    features.share()
+    own = [(features.with_one_thread(), Local(local.R, local.gram)) for _ in range(n_workers)]
+
+    def work_on(part: list[int]) -> Fitted:
+        mine = own.pop()  # there are as many as there are workers
+        try:
+            return work(*mine, part)
+        finally:
+            own.append(mine)
+
+    return side_by_side(work_on, parts, n_workers)
+
+
+def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
+    """Return points with equal values of a parameter together, in the order of the first of each."""
+    groups: dict[float, list[int]] = {}
+    for i in rows:
+        groups.setdefault(getattr(points[i], name), []).append(i)
+    return list(groups.items())
+
+
+def _models(
+    features: Features, kernel: Kernel, solved: Sequence[Solved], options: PualOptions
+) -> tuple[list[PualMachine], list[tuple[float, float]]]:
+    models = [
+        make_model(
+            features.rows,
+            kernel,
+            options,
+            one.point,
+            {**one.record, "nystroem_residual": features.residual},
+            features.fields(one.beta, one.offset),
+        )
+        for one in solved
+    ]
+    return models, [(float(one.scores.min()), float(one.scores.max())) for one in solved]
+
+
+# --------------------------------------------------------------------------------------------------- the model
+
+
+def make_model(
+    rows: Rows, kernel: Kernel, options: PualOptions, point: Point, record: dict[str, Any], fields: dict[str, Any]
+) -> PualMachine:
+    """Return the model of `fields` (what its function is) and `record` (how it was found)."""
+    status = record["status"]
+    names = ("n_iter", "objective", "gap")
+    history = {name: np.asarray(record["history"][name]) for name in names}
+    known: dict[str, Any] = {
+        "n_features": rows.matrix.n_features,
+        "feature_names": rows.matrix.feature_names,
+        "threshold": 0.0,
+        "n_iter": record["n_iter"],
+        "converged": status in {"gap", "closed_form", "residual"},
+        "status": status,
+        "objective": history["objective"],
+        "history": history,
+        "params": {"method": options.function, **vars(point), **options.values},
+        "support": np.empty(0, dtype=np.int64),
+        "dual_coef": np.empty(0),
+        "kernel": kernel.name,
+        "gamma": kernel.gamma,
+        "degree": kernel.degree,
+        "coef0": kernel.coef0,
+        "function": kernel.function,
+        "gap": record["gap"],
+        "alpha": record.get("alpha"),
+        "mu": record.get("mu"),
+        "nystroem_residual": record.get("nystroem_residual"),
+    }
+    return PualMachine(**{**known, **fields})
+
+
+def record_of(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model keeps of a result of `_core.PualDual`."""
+    return {
+        "status": found["status"],
+        "n_iter": found["n_iter"],
+        "gap": found["gap"],
+        "alpha": found["alpha"],
+        "mu": found["mu"] if found["method"] == "admm" else None,
+        "history": {
+            "n_iter": np.append(found["iterations"], found["n_iter"]),
+            "objective": np.append(found["objectives"], found["objective"]),
+            "gap": np.append(found["gaps"], found["gap"]),
+        },
+    }
+
+
+def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
+    """Return what a model keeps where there was nothing to iterate."""
+    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
+    return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}
+
+
+# ---------------------------------------------------------------------------------------------------- warnings
+
+
+def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMachine, tuple[float, float]]]) -> None:
+    """Warn the caller of the fit function of what went wrong, once for all points."""
+    unsolved = [(point, model) for point, model, _ in fitted if model.status in {"max_iter", "precision"}]
+    if unsolved:
+        point, model = max(unsolved, key=lambda pair: pair[1].gap / max(pair[1].objective[-1], 1e-300))
+        objective, tol = float(model.objective[-1]), float(str(options.values.get("tol", np.inf)))
+        reason = (
+            "raise max_iter, or accept a larger tol"
+            if model.status == "max_iter"
+            else "where the precision of float64 ends; lower C_pos, scale the features of X, or accept a larger tol"
+        )
+        text = (
+            f"the duality gap is {model.gap:.3g} at the objective {objective:.6g}, a share of "
+            f"{model.gap / max(objective, 1e-300):.3g}, above tol = {tol:g}, "
+            f"after {model.n_iter} steps; {reason}"
+        )
+        if model.gap <= tol * objective:
+            text = (
+                f"on the rows of X the model is not the minimum, as the columns differ so much in size that float64 "
+                f"has no digits left for some of them: the objective is {objective:.6g}, and {model.gap:.3g} above the "
+                f"least as far as can be told; scale the features of X, or raise lam"
+            )
+        _tell(options, len(fitted), len(unsolved), point, text, ConvergenceWarning)
+    same = [
+        (point, model, span)
+        for point, model, span in fitted
+        if model.status != "callback" and (span[0] > 0 or span[1] <= 0)
+    ]
+    if same:
+        point, _, (low, high) = same[0]
+        text = (
+            f"the model calls all {rows.n} training rows {'positive' if low > 0 else 'negative'}: their scores are "
+            f"between {low:.3g} and {high:.3g}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
+        )
+        _tell(options, len(fitted), len(same), point, text, DegenerateModelWarning)
+
+
+def _tell(options: PualOptions, n_models: int, n_flawed: int, point: Point, text: str, category: type[Warning]) -> None:
+    where = "" if n_models == 1 else f"{n_flawed} of {n_models} models, the first with "
+    values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items())
+    warn(f"{options.function}: for {where}{values}: {text}", category)

@@ -1,0 +1,135 @@
+"""R, the neighbours' term of PUAL and GLLC: from a search, from a graph that was searched before, or given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu.common._text import describe
+from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._validate import check_int
+from fastpu.graph.knn_graph import KNNGraph, search
+
+if TYPE_CHECKING:
+    from fastpu.graph._rows import Rows
+    from fastpu.kernels._kernels import Kernel
+
+__all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
+
+_SYMMETRY = 1e-9  # of the largest entry: what rounding may leave of R - R' and of R 1
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The checked arguments: one of a number of neighbours, a searched graph, and R itself."""
+
+    n_neighbors: int
+    searched: Any = None
+    R: Any = None
+
+
+def check_graph(graph: object, n_neighbors: object) -> Graph:
+    neighbors = check_int("n_neighbors", n_neighbors, low=0)
+    if graph is None:
+        return Graph(neighbors)
+    if isinstance(graph, tuple) and len(graph) == 2:
+        R = graph[1]
+        if not is_sparse(R):
+            raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
+        return Graph(neighbors, R=R)
+    if isinstance(graph, KNNGraph):
+        return Graph(neighbors, searched=graph)
+    raise TypeError(
+        f"graph must be None, a pair (W, R) as knn_similarity gives it, or what knn_graph gives, got {describe(graph)}"
+    )
+
+
+class Neighbours(Protocol):
+    """R for any sigma."""
+
+    @property
+    def median(self) -> float:
+        """The sigma that "median" stands for; 1 where sigma has no influence."""
+
+    def laplacian(self, sigma: float) -> Any:
+        """Return R as CSR."""
+
+    def strength(self, R: Any) -> float:
+        """Return the mean weight of an edge, 1 where nothing is known of it."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """One R for all."""
+
+    R: Any
+    median = 1.0
+
+    def laplacian(self, sigma: float) -> Any:  # noqa: ARG002 - it is in R
+        return self.R
+
+    def strength(self, R: Any) -> float:  # noqa: ARG002 - whoever gives R has looked at it
+        return 1.0
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """A graph whose edges are weighed by sigma."""
+
+    graph: Any
+    n_rows: int
+
+    @cached_property
+    def median(self) -> float:
+        return float(self.graph.median())
+
+    def laplacian(self, sigma: float) -> Any:
+        return _check_laplacian(self.graph.similarity(sigma)[1], self.n_rows)
+
+    def strength(self, R: Any) -> float:
+        n_ends = self.graph.edges().nnz
+        return float(R.diagonal().sum()) * self.n_rows / n_ends if n_ends else 1.0
+
+
+def open_graph(graph: Graph, rows: Rows, kernel: Kernel) -> Neighbours:
+    """Return R for any sigma; a search is done once."""
+    if graph.R is not None:
+        return _Given(_check_laplacian(graph.R, rows.n))
+    if graph.searched is not None:
+        return _Searched(graph.searched, rows.n)
+    if graph.n_neighbors == 0:
+        return _Given(sp.csr_array((rows.n, rows.n), dtype=np.float64))
+    if kernel.name == "precomputed":
+        raise ValueError(
+            "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
+            "n_neighbors=0 does without neighbours"
+        )
+    return _Searched(search(rows.matrix, graph.n_neighbors, rows.n_threads), rows.n)
+
+
+def _check_laplacian(R: Any, n: int) -> Any:
+    """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
+    if not is_sparse(R):
+        raise TypeError(f"graph must have an R that is a SciPy sparse matrix, got {describe(R)}")
+    if R.shape != (n, n):
+        raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
+    # Read by us: SciPy's own routines trust the indices, and leave the memory of R if they are wrong.
+    data, indices, indptr, _ = read_sparse(R, "R of graph")
+    values: Any = sp.csr_array((data.astype(np.float64), indices, indptr), shape=(n, n))
+    if values.nnz == 0:
+        return values
+    if not np.isfinite(values.data).all():
+        raise ValueError("graph must be finite, got NaN or inf in R")
+    limit = _SYMMETRY * float(np.abs(values.data).max())
+    apart = abs(values - values.T)
+    if apart.nnz and float(apart.data.max()) > limit:
+        raise ValueError(f"graph must be symmetric, got R that differs from its transpose by {apart.data.max():g}")
+    sums = np.abs(np.asarray(values.sum(axis=1)).reshape(-1))
+    if float(sums.max()) > limit * max(1, int(np.diff(values.indptr).max())):
+        row = int(np.argmax(sums))
+        raise ValueError(f"graph must be a Laplacian, R 1 = 0, got a sum of {sums[row]:g} in row {row} of R")
+    return values

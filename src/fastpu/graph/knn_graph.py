@@ -1,0 +1,322 @@
+"""Nearest neighbours of every row, and the similarity matrix that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import _core
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import forced_isa
+from fastpu.common._text import columns_named, describe, short
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_choice, check_float, check_int, check_matrix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+
+__all__ = ["KNNGraph", "knn_graph", "knn_similarity"]
+
+Mode: TypeAlias = Literal["mutual", "union"]
+_MODES = ("mutual", "union")
+_AT_ONCE = 1 << 20  # numbers that are converted at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KNNGraph:
+    """The K nearest neighbours of every row: made by `knn_graph`, weighted by `similarity` for any sigma.
+
+    Immutable, with read-only arrays, and picklable.
+
+    Attributes
+    ----------
+    indices : ndarray of int64 of shape (n, K)
+        Neighbours of each row, nearest first, of equally near ones the lower index first. A row is no neighbour of
+        itself, but a duplicate of it is one.
+    squared_distances : ndarray of float64 of shape (n, K)
+        Their squared distances.
+    """
+
+    indices: NDArray[np.int64]
+    squared_distances: NDArray[np.float64]
+    _edges: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("indices", np.int64), ("squared_distances", np.float64)):
+            value = getattr(self, name)
+            if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != 2:
+                raise TypeError(f"{name} must be a matrix of {np.dtype(dtype)}, got {describe(value)}")
+            view = np.ascontiguousarray(value).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+        if self.indices.shape != self.squared_distances.shape:
+            raise ValueError(
+                f"squared_distances must have the shape of indices, {self.indices.shape}, "
+                f"got {self.squared_distances.shape}"
+            )
+        bad = ~(self.squared_distances >= 0)
+        if bad.any():
+            row, place = np.argwhere(bad)[0].tolist()
+            found = float(self.squared_distances[row, place])
+            raise ValueError(f"squared_distances must be >= 0, got {found} at row {row}, neighbour {place}")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.indices.shape[0])
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours of each row."""
+        return int(self.indices.shape[1])
+
+    def edges(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> Any:
+        """Return the squared lengths of the edges as a symmetric CSR array, kept for the next call.
+
+        Parameters
+        ----------
+        mode : {"mutual", "union"}, default "mutual"
+            Whether an edge joins rows that are neighbours of each other, or rows of which one is the other's.
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
+
+        Returns
+        -------
+        csr_array of float64 of shape (n, n)
+            Its arrays are read-only. Edges between duplicates are stored entries of value 0.
+        """
+        mode_name, threads = check_choice("mode", mode, _MODES), resolve_n_threads(n_threads)
+        if (kept := self._edges.get(mode_name)) is None:
+            is_union = mode_name == "union"
+            found = _core.knn_edges(self.indices, self.squared_distances, is_union, threads)
+            for array in found:
+                array.flags.writeable = False
+            kept = self._edges[mode_name] = (found, _csr(found, self.n_rows))
+        return kept[1]
+
+    def similarity(
+        self, sigma: float | str = "median", mode: Mode = "mutual", *, n_threads: int | None = None
+    ) -> tuple[Any, Any]:
+        """Return W and R as `knn_similarity` does, in O(n K) without another search.
+
+        Parameters
+        ----------
+        sigma : "median" or float > 0, default "median"
+            A squared length, as in `knn_similarity`.
+        mode : {"mutual", "union"}, default "mutual"
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
+
+        Returns
+        -------
+        W, R : csr_array of float64 of shape (n, n)
+        """
+        width = _check_sigma(sigma)
+        self.edges(mode, n_threads=n_threads)
+        if width is None:
+            width = self.median(mode, n_threads=n_threads)
+        squared, columns, row_start = self._edges[mode][0]
+        weights, laplacian = _core.knn_similarity(squared, columns, row_start, width, resolve_n_threads(n_threads))
+        return _csr(weights, self.n_rows), _csr(laplacian, self.n_rows)
+
+    def median(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> float:
+        """Return the median squared length of the edges, the sigma of "median"; 1 if that is 0 or there are none.
+
+        Parameters
+        ----------
+        mode : {"mutual", "union"}, default "mutual"
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
+
+        Returns
+        -------
+        float
+        """
+        lengths = self.edges(mode, n_threads=n_threads)
+        middle = float(np.median(lengths.data)) if lengths.nnz else 0.0
+        return middle if middle > 0 else 1.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KNNGraph, (self.indices, self.squared_distances)
+
+    def __repr__(self) -> str:
+        return f"KNNGraph(n_rows={self.n_rows}, n_neighbors={self.n_neighbors})"
+
+
+def _csr(arrays: tuple[Any, Any, Any], n: int) -> Any:
+    values, *indices = arrays
+    if max(n, values.size) <= np.iinfo(np.int32).max:  # SciPy's choice too, but it converts all at once
+        indices = [_as_int32(numbers) for numbers in indices]
+    matrix = sp.csr_array((values, *indices), shape=(n, n))
+    matrix.has_canonical_format = True  # sorted and free of duplicates, which SciPy would look at every entry to see
+    return matrix
+
+
+def _as_int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the numbers converted, in parts between which Ctrl-C is looked at."""
+    converted: NDArray[np.int32] = np.empty(numbers.size, dtype=np.int32)
+    for first in range(0, numbers.size, _AT_ONCE):
+        converted[first : first + _AT_ONCE] = numbers[first : first + _AT_ONCE]
+    return converted
+
+
+def _check_sigma(sigma: object) -> float | None:
+    """Return the number, or None for the median."""
+    if isinstance(sigma, str):
+        if sigma != "median":
+            raise ValueError(f"sigma must be 'median' or a number > 0, got {short(sigma)}")
+        return None
+    try:
+        return check_float("sigma", sigma, low=0, open_low=True)
+    except TypeError:
+        raise TypeError(f"sigma must be 'median' or a number > 0, got {describe(sigma)}") from None
+
+
+@answers_unknown_keywords
+def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) -> KNNGraph:
+    """Find the K nearest neighbours of every row, exactly.
+
+    The squared distance of two rows is the sum of their squared differences, in float64. Neighbours are in the order
+    of (distance, index), so that ties leave nothing open; a row is left out of its own by its index, not by its
+    distance, so that duplicates are neighbours at distance 0. Note that of rows that are equally near the first in `X`
+    are taken: the result depends on the order of the rows where there are ties.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Finite numbers. Sparse input stays sparse. Scale the columns if their units differ.
+    n_neighbors : int, default 5
+        K, >= 0. With K >= n every row has the n - 1 others.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. Does not influence the result.
+
+    Returns
+    -------
+    KNNGraph
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or squared distances could exceed the range of float64.
+    MemoryError
+        If the neighbours or the work space do not fit into memory.
+
+    See Also
+    --------
+    knn_similarity : the weighted graph in one call.
+
+    Notes
+    -----
+    Few columns are searched by a k-d tree, in time O(n log n) for evenly spread rows and memory 12 n d bytes. With more
+    of them every two rows are compared, by products in float32 whose rounding error is bounded; what could be among
+    the nearest by that bound is computed exactly. This takes O(n^2 d) / 2 multiply-adds and 4 n d bytes. CSR rows are
+    compared through the columns that they share: O(n^2 + sum of squared column counts) and 8 n bytes a thread. The
+    result itself has 16 n K bytes and the same bits whatever finds it.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> graph = fastpu.knn_graph([[0.0], [1.0], [3.0], [3.0]], n_neighbors=2)
+    >>> graph.indices
+    array([[1, 2],
+           [0, 2],
+           [3, 1],
+           [2, 1]])
+    >>> graph.squared_distances
+    array([[1., 9.],
+           [1., 4.],
+           [0., 4.],
+           [0., 4.]])
+    """
+    n_wanted = check_int("n_neighbors", n_neighbors, low=0)
+    matrix = check_matrix(X)
+    return search(matrix, n_wanted, resolve_n_threads(n_threads))
+
+
+def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
+    """Return the graph of checked rows."""
+    wanted = min(n_neighbors, matrix.n_rows - 1)
+    with columns_named(matrix.feature_names):
+        return KNNGraph(
+            *_core.knn_search(matrix.native, wanted, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+        )
+
+
+@answers_unknown_keywords
+def knn_similarity(
+    X: object,
+    *,
+    n_neighbors: int = 5,
+    sigma: float | str = "median",
+    mode: Mode = "mutual",
+    n_threads: int | None = None,
+) -> tuple[Any, Any]:
+    """Return the similarity matrix W of nearest neighbours and the matrix R of its quadratic form.
+
+    ::
+
+        w_ij = exp(-|x_i - x_j|^2 / sigma)  if {i, j} is an edge, else 0
+        R = (diag(W 1) - W) / n,    f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n)
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Finite numbers, as for `knn_graph`.
+    n_neighbors : int, default 5
+        K, the number of neighbours of each row, >= 0. With K >= n every two rows are neighbours.
+    sigma : "median" or float > 0, default "median"
+        A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges, or 1
+        if that is 0: weights then lie around exp(-1), whatever the scale of the rows and the number of columns. The
+        paper has 1.0.
+    mode : {"mutual", "union"}, default "mutual"
+        Whether an edge joins rows that are neighbours of each other, or rows of which one is the other's.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. Does not influence the result.
+
+    Returns
+    -------
+    W, R : csr_array of float64 of shape (n, n)
+        Symmetric, with sorted indices. Weights that are 0 in float64 (a squared length above some 745 sigma) are not
+        stored. A row without an edge is empty in both.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or squared distances could exceed the range of float64.
+
+    See Also
+    --------
+    knn_graph : keeps the neighbours, for several values of sigma.
+
+    Notes
+    -----
+    The search costs what `knn_graph` says, W and R take O(n K). W has at most n K entries for mutual edges and 2 n K
+    for their union, R n more. Where there are ties, such as more than K duplicates of a row, mutual edges join the rows
+    of lowest index among them.
+
+    Equations (5) and (6) of X. Wang, X. Yang, R. Zhu and J.-H. Xue, PUAL: a classifier on trifurcate
+    positive-unlabeled data.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> W, R = fastpu.knn_similarity([[0.0], [1.0], [3.0], [3.5]], n_neighbors=1, sigma=1.0)
+    >>> W.toarray().round(3)
+    array([[0.   , 0.368, 0.   , 0.   ],
+           [0.368, 0.   , 0.   , 0.   ],
+           [0.   , 0.   , 0.   , 0.779],
+           [0.   , 0.   , 0.779, 0.   ]])
+    >>> R.toarray().round(3)
+    array([[ 0.092, -0.092,  0.   ,  0.   ],
+           [-0.092,  0.092,  0.   ,  0.   ],
+           [ 0.   ,  0.   ,  0.195, -0.195],
+           [ 0.   ,  0.   , -0.195,  0.195]])
+    """
+    _check_sigma(sigma)
+    check_choice("mode", mode, _MODES)
+    return knn_graph(X, n_neighbors=n_neighbors, n_threads=n_threads).similarity(sigma, mode, n_threads=n_threads)

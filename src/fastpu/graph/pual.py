@@ -1,0 +1,352 @@
+"""PUAL: hinge loss on positives, squared loss on unlabelled rows, and neighbours that are to agree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import forced_isa
+from fastpu.common._sharing import shares_work
+from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.graph._arguments import PualRound, check_parameter, check_points, check_pual_options
+from fastpu.graph._fit import Solved, fit_points, record_of
+from fastpu.graph._neighbours import check_graph
+from fastpu.graph._paper_form import PaperAdmm, fit_paper_points
+from fastpu.graph._quadratic import Quadratic, Smooth, is_right
+from fastpu.graph._rows import times_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from fastpu.graph._arguments import LocalArguments, Point, Sigmas, Values
+    from fastpu.graph._features import Features
+    from fastpu.graph._fit import Hook
+    from fastpu.graph._quadratic import Local
+    from fastpu.graph.pual_machine import PualMachine
+
+    class PualArguments(LocalArguments, total=False):
+        """Those beside the parameters."""
+
+        mu: float | None
+        solver: str
+        tol: float
+        max_iter: int | None
+
+
+__all__ = ["PualRound", "fit_pual"]
+
+_SOLVERS = ("auto", "exact", "admm")
+_MOST_STEPS = 2**62
+_PAPER_ITERATIONS = 10_000
+
+
+@overload
+def fit_pual(
+    X: object,
+    y: object,
+    *,
+    C_pos: float = ...,
+    C_unl: float = ...,
+    lam: float = ...,
+    sigma: float | str = ...,
+    **options: Unpack[PualArguments],
+) -> PualMachine: ...
+
+
+@overload
+def fit_pual(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = ...,
+    C_unl: Values = ...,
+    lam: Values = ...,
+    sigma: Sigmas = ...,
+    **options: Unpack[PualArguments],
+) -> PualMachine | list[PualMachine]: ...
+
+
+@answers_unknown_keywords
+@shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
+def fit_pual(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = 1.0,
+    C_unl: Values = 0.1,
+    lam: Values = 1.0,
+    sigma: Sigmas = "median",
+    n_neighbors: int = 5,
+    graph: object = None,
+    kernel: str | Callable[..., object] = "linear",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    kernel_form: str = "exact",
+    mu: float | None = None,
+    solver: str = "auto",
+    tol: float = 1e-9,
+    max_iter: int | None = None,
+    n_components: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[PualRound], bool | None] | None = None,
+    progress: bool = False,
+) -> PualMachine | list[PualMachine]:
+    """PUAL, a PU classifier with an asymmetric loss, for positives on both sides of the negatives.
+
+    Minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
+
+        lam/2 |w|^2 + C_pos sum_P max(0, 1 - f(x_i)) + C_unl sum_U (1 + f(x_i))^2 + f'Rf,
+        f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2,
+
+    where w_ij = exp(-|x_i - x_j|^2 / sigma) between rows that are among each other's `n_neighbors` nearest ones, and 0
+    else. Labelled positives far on their side cost nothing, so that they do not drag the boundary along.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64. With ``kernel="precomputed"`` the symmetric matrix of K between all rows.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
+        Costs > 0 of a positive and of an unlabelled row. Losses are sums, as in the paper.
+    lam : float or sequence of floats, default 1.0
+        Weight > 0 of |w|^2.
+    sigma : "median", float or sequence of these, default "median"
+        > 0, a squared length, in the units of X squared: the scale of the similarities. "median" is the median of the
+        squared lengths of the graph's edges (1 if that is 0), so that similarities lie around exp(-1) whatever the
+        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. Of no influence where
+        `graph` is a pair.
+        Sequences of `C_pos`, `C_unl`, `lam` and `sigma`, all of one length, stand for that many models, an entry in
+        each: a list of the models that the single values give comes back, and neighbours, kernel values and factors are
+        computed once for all that share them.
+    n_neighbors : int, default 5
+        Neighbours of a row; 0 does without the last term.
+    graph : (W, R) or KNNGraph, optional
+        What `knn_similarity` or `knn_graph` gave for `X`: no search is done. Not for `fastpu.select`, whose folds have
+        graphs of their own.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default "linear"
+        A function k(A, B) of two matrices of rows returns the matrix of kernel values.
+    gamma : {"scale", "auto"} or float, default "scale"
+        Of "rbf" exp(-gamma |x - z|^2), "poly" (gamma x'z + coef0)^degree and "sigmoid" tanh(gamma x'z + coef0): "scale"
+        is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite, which "sigmoid" is not for every row.
+    degree : int, default 3
+    coef0 : float, default 0.0
+    kernel_form : {"exact", "paper"}, default "exact"
+        "exact" minimises what is above; "paper" iterates the paper's printed updates for kernels, in which the kernel
+        matrix stands for a matrix that it is not: `lam`, `sigma`, `n_neighbors` and `graph` then have no influence, the
+        unlabelled rows have a linear loss, and the result depends on `mu`.
+    mu : float, optional
+        > 0, the step of the alternating direction method. With "exact" it goes with ``solver="admm"``, which then
+        iterates as printed, and leaves the result alone; by default it follows the residuals. With "paper" the default
+        is half of what is sure to converge.
+    solver : {"auto", "exact", "admm"}, default "auto"
+        "exact" is an active-set or interior-point method, "admm" the paper's alternating direction method on the
+        reduced problem; "auto" is "exact".
+    tol : float, default 1e-9
+        In (0, 1): duality gap relative to the objective; of the paper's form the relative residuals.
+    max_iter : int, optional
+        Most steps of the solver; by default 200, 100,000 for "admm" and 10,000 for the paper's form.
+    n_components : int, optional
+        Landmarks of Nystroem's method, for more rows than a kernel matrix has room for: the kernel is replaced by the
+        best one of that rank that is right on so many rows, drawn by `random_state`.
+    random_state : int or Generator, optional
+    n_threads : int, optional
+        Most threads to use, BLAS's included; by default the CPUs this process may use. The model is bitwise the same
+        for all of them.
+    callback : callable, optional
+        ``callback(info: PualRound) -> bool`` after every step; True ends the fit, and later models are left out.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    PualMachine, or a list of them if a parameter is a sequence
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
+        names it. There is no `sample_weight`: a row that is repeated changes the neighbours.
+    MemoryError
+        If the matrices cannot be had; the message says how many bytes were wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the gap is not below tol, with its value; in the paper's form, if the iteration diverges.
+    DegenerateModelWarning
+        If the model calls all training rows the same. That can be the minimum.
+    PaperFormWarning
+        With ``kernel_form="paper"``.
+
+    Notes
+    -----
+    The problem is solved in its dual, a box-constrained quadratic programme of the size of the positives, whose Q is
+    the block of the positives in Z (lam + Z'SZ)^-1 Z' + 1 1' / (2 C_unl n_unl). The linear form takes O(n d^2) for
+    products that all parameters share, O(d^3 + n_pos d^2) for each (lam, C_unl, sigma), and O(n_pos d^2) for each of
+    some 15 steps; memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel takes O(n^3), and
+    a third of n^3 multiplications for each (lam, C_unl, sigma), and memory for four matrices of n x n. Nystroem's
+    method is the linear form with `n_components` features.
+
+    R has a factor 1/n and the losses are sums: the weight of the neighbours falls as n grows. Scale the features.
+
+    References
+    ----------
+    Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (5) to (8), Algorithms 1, 2.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-4, 1, (40, 1)), rng.normal(4, 1, (40, 1)), rng.normal(0, 1, (80, 1))])
+    >>> y = np.arange(160) % 80 % 40 < 20 * (np.arange(160) < 80)
+    >>> model = fastpu.fit_pual(X, y, C_unl=0.1, lam=0.1, kernel="rbf")
+    >>> model.predict([[-4.0], [0.0], [4.0]])
+    array([ 1, -1,  1])
+    >>> [m.status for m in fastpu.fit_pual(X, y, lam=[0.1, 1.0, 10.0], kernel="rbf")]
+    ['gap', 'gap', 'gap']
+    """
+    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
+    options = check_pual_options(
+        "fit_pual",
+        "PUAL",
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        kernel_form=kernel_form,
+        n_components=n_components,
+        random_state=random_state,
+        n_threads=n_threads,
+    )
+    how = _How(
+        check_choice("solver", solver, _SOLVERS),
+        check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
+        0 if max_iter is None else min(check_int("max_iter", max_iter, low=1), _MOST_STEPS),
+        0.0 if mu is None else check_parameter("mu", mu),
+    )
+    checked = check_graph(graph, n_neighbors)
+    is_paper = options.kernel_form == "paper"
+    if mu is not None and not is_paper and how.solver != "admm":
+        raise ValueError(f"mu must be None unless solver='admm' or kernel_form='paper', got {mu!r}")
+    values = {"solver": how.solver, "tol": how.tol, "max_iter": max_iter, "mu": mu, "kernel_form": options.kernel_form}
+    options = replace(options, values={"n_neighbors": checked.n_neighbors, **options.values, **values})
+    if is_paper:
+        return fit_paper_points(
+            X,
+            y,
+            points,
+            is_one=is_one,
+            options=options,
+            solver=PaperAdmm(how.mu, how.tol, how.max_iter or _PAPER_ITERATIONS),
+            callback=callback,
+            progress=progress,
+        )
+    return fit_points(
+        X,
+        y,
+        points,
+        is_one=is_one,
+        options=options,
+        graph=checked,
+        solver=how.solve,
+        callback=callback,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True)
+class _How:
+    """The solver of the reduced problem and its arguments; 0 stands for its own choice."""
+
+    solver: str
+    tol: float
+    max_iter: int
+    mu: float
+
+    def solve(self, features: Features, local: Local, points: Sequence[Point], hook: Hook) -> list[Solved]:
+        """Solve for points that differ in C_pos alone; again, with a sharper factor, if the rows find them wrong."""
+        smooth = Smooth(features, local, points[0])
+        solved = self._solve_with(smooth, features, local, points, hook)
+        if all(one.record["status"] != "precision" for one in solved):
+            return solved
+        smooth.sharpen(local, points[0].lam, np.where(features.rows.is_unl, 2 * points[0].C_unl, 0.0))
+        again = self._solve_with(smooth, features, local, points, hook)
+        if again[-1].record["status"] == "callback":
+            return again
+        return [min(pair, key=lambda one: float(one.record["gap"])) for pair in zip(solved, again, strict=True)]
+
+    def _solve_with(
+        self, smooth: Smooth, features: Features, local: Local, points: Sequence[Point], hook: Hook
+    ) -> list[Solved]:
+        n_threads = features.rows.n_threads
+        n_unl, C_unl = features.rows.unl.size, points[0].C_unl
+        H = smooth.last()
+        with_intercept = np.empty((H.shape[0], H.shape[1] + 1))
+        with_intercept[:, :-1] = H
+        with_intercept[:, -1] = 1 / math.sqrt(2 * C_unl * n_unl)
+        dual = _core.PualDual(with_intercept, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+        results: list[tuple[Point, dict[str, Any]]] = []
+        for point in points:
+            results.append((point, self._one(dual, point, hook)))
+            if results[-1][1]["status"] == "callback":
+                break
+        alphas = np.array([found["alpha"] for _, found in results])
+        betas = smooth.betas(times_rows(alphas, H, n_threads=n_threads, transpose=False))
+        return [
+            self._finish(features, local, smooth, point, found, beta)
+            for (point, found), beta in zip(results, betas, strict=True)
+        ]
+
+    def _finish(
+        self,
+        features: Features,
+        local: Local,
+        smooth: Smooth,
+        point: Point,
+        found: dict[str, Any],
+        beta: NDArray[np.float64],
+    ) -> Solved:
+        """Return the minimum that belongs to alpha, with objective and gap computed from the scores of the rows."""
+        rows, alpha = features.rows, found["alpha"]
+        n_unl, C_unl, total = rows.unl.size, point.C_unl, float(alpha.sum())
+        targets = np.full(rows.n, -total / n_unl)
+        targets[rows.pos] = alpha
+        quadratic = Quadratic(features, local, point.lam, np.where(rows.is_unl, 2 * C_unl, 0.0), targets)
+        minimum = quadratic.solve(smooth, beta, 0.01 * self.tol * found["objective"])
+        offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
+        scores = minimum.f + offset
+        lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
+        hinge = point.C_pos * np.maximum(lacks, 0)
+        ridge = 0.5 * point.lam * features.square(minimum.beta)
+        objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + local.value(minimum.f)
+        gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
+        size = point.C_pos * alpha.size + C_unl * n_unl
+        record = record_of({**found, "objective": objective, "gap": gap})
+        if record["status"] in {"gap", "precision"}:
+            right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
+            record["status"] = "gap" if right else "precision"
+        return Solved(point, minimum.beta, offset, scores, record)
+
+    def _one(self, dual: _core.PualDual, point: Point, hook: Hook) -> dict[str, Any]:
+        def on_round(n_iter: int, objective: float, gap: float) -> bool:
+            return hook is not None and hook(PualRound(**vars(point), n_iter=n_iter, objective=objective, gap=gap))
+
+        return dual.solve(
+            point.C_pos,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            mu=self.mu,
+            callback=None if hook is None else on_round,
+        )

@@ -1,0 +1,1 @@
+"""Criteria, class priors, splits and the choice of parameters."""

@@ -1,0 +1,117 @@
+"""Criteria by which `select` judges models on held-out rows."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._params import check_scores_rows
+from fastpu.common._text import describe
+from fastpu.data._validate import check_binary, check_choice, check_labels, check_vector, label_counts
+from fastpu.judge._pu_criteria import call_rows
+from fastpu.metrics import auc
+from fastpu.model._model import Model
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.judge._trials import Part
+
+__all__ = ["Criterion", "check_scoring"]
+
+_SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion with what it needs; it is called with a model, the held-out rows, and the threads it may use.
+
+    `sign` is +1 if larger values are better, else -1. `function` is the user's, if it is one.
+    """
+
+    name: str
+    sign: int
+    function: Callable[..., Any] | None
+    prior: float
+    scenario: str
+
+    @property
+    def worst(self) -> float:
+        """The value that no model can be worse than."""
+        return -self.sign * float("inf")
+
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+        """Raise ValueError unless the labels of the rows, `where` ever they are, are such as it can judge by."""
+        n_pos, n_unl, n_neg = label_counts(labels)
+        if self.name in ("puf", "err_star") and not (n_pos and n_unl):
+            raise ValueError(
+                f"{where} must hold positive rows (+1) and unlabelled ones (0) for scoring={self.name!r}, got {n_pos} "
+                f"positive, {n_unl} unlabelled and {n_neg} negative"
+            )
+        if self.name == "auc" and not (n_pos and (n_unl or n_neg)):
+            raise ValueError(f"{where} must hold positive and other rows for scoring='auc', got {n_pos} positive")
+        if self.name == "error" and n_unl:
+            raise ValueError(
+                f"{where} must hold true labels for scoring='error', got {n_unl} unlabelled rows: pass "
+                f"validation=(X_val, y_val) with true labels, or choose another criterion"
+            )
+        if self.name == "err_star":
+            prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+
+    def check_validation(self, y: object, n_rows: int) -> Any:
+        """Return the labels of a validation set, as the criterion reads them."""
+        where = "y of validation"
+        if self.function is not None:
+            return y
+        if self.name in ("error", "auc"):
+            positive = check_binary(y, name=where, both=self.name == "auc")
+            if positive.size != n_rows:
+                raise ValueError(f"{where} must have one entry per row of the data ({n_rows}), got {positive.size}")
+            return np.where(positive, np.int8(1), np.int8(-1))
+        labels = check_labels(y, n_rows, name=where)
+        self.check_rows(labels, where)
+        return labels
+
+    def __call__(self, model: Any, part: Part, n_threads: int | None) -> float:
+        """Return the value for a model on the held-out rows of a part."""
+        y, weight = part.y_held, part.weight_held
+        if self.function is not None:
+            value = self.function(model, part.X_held, y)
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise TypeError(f"scoring must return a number, got {describe(value)}")
+            return float(value)
+        check_scores_rows(model)
+        if isinstance(model, Model):
+            scores = model.decision_function(part.X_held, n_threads=n_threads)
+        else:
+            scores = check_vector("scores of the model", model.decision_function(part.X_held), n=y.size, inf="allow")
+        threshold = float(getattr(model, "threshold", 0.0))
+        if self.name == "error":
+            return float(np.average((scores > threshold) != (y == 1), weights=weight))
+        positive = y == 1
+        if self.name == "auc":
+            used = positive | (y == (-1 if (y == -1).any() else 0))
+            return auc(positive[used], scores[used], sample_weight=None if weight is None else weight[used])
+        # In a single set labelled negatives, if any, belong to the sample as well.
+        other = y == 0 if self.scenario == "case_control" else ~positive
+        weights = (None, None) if weight is None else (weight[positive], weight[other])
+        called = call_rows(scores[positive], scores[other], threshold, *weights)
+        return called.puf(self.scenario) if self.name == "puf" else called.err_star(self.prior, self.scenario)
+
+
+def check_scoring(scoring: object, prior: object, scenario: object) -> Criterion:
+    """Return the criterion that a name or a user's function stands for."""
+    scenario = check_scenario(scenario)
+    number = 0.5 if prior is None else check_prior(prior)
+    if callable(scoring):
+        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, scenario)
+    name = check_choice("scoring", scoring, tuple(_SIGNS))
+    if name == "err_star" and prior is None:
+        raise ValueError("prior must be given for scoring='err_star', got None")
+    return Criterion(name, _SIGNS[name], None, number, scenario)

@@ -1,0 +1,97 @@
+"""Columns on one scale, and keys by which equal rows are found."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.kernels._gauss_basis import median_distance
+from fastpu.kernels._kernels import row_blocks, slice_rows, user_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.kernels._kernels import Native
+
+__all__ = ["kernel_width", "on_one_scale", "row_keys"]
+
+
+def kernel_width(rows: Native) -> float:
+    """Return the median distance between two rows, or 1 where most rows are equal."""
+    return median_distance(rows) or 1.0
+
+
+def on_one_scale(native: Native) -> Native:
+    """Return the rows with every column divided by its spread, so that its unit does not matter.
+
+    The spread is the standard deviation over the root of the share of entries that differ from the median: for columns
+    of many values the standard deviation itself, while rare words and categories do not grow with their rarity. Dense
+    columns are counted from their median, as the distances between rows stay the same and lose no digits.
+    """
+    if isinstance(native, tuple):
+        data, indices, indptr, shape = native
+        columns = user_rows(native).tocsc()
+        exponents, spreads = np.zeros(shape[1], dtype=np.int64), np.ones(shape[1])
+        for j in np.flatnonzero(np.diff(columns.indptr)):
+            entries = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
+            exponents[j], _, spreads[j] = _measures(entries.astype(np.float64), shape[0])
+        scaled: Any = (np.ldexp(data.astype(np.float64), -exponents[indices]) / spreads[indices]).astype(data.dtype)
+        return scaled, indices, indptr, shape
+    result = np.empty_like(native)
+    for number in range(native.shape[1]):
+        column = native[:, number].astype(np.float64)
+        exponent, median, spread = _measures(column, column.size)
+        result[:, number] = (np.ldexp(column, -exponent) - median) / spread
+    return result
+
+
+def _measures(entries: NDArray[np.float64], n: int) -> tuple[int, float, float]:
+    """Return an exponent of 2, and the median and the spread of the entries and n - entries.size zeros divided by it.
+
+    The median is the lower one of two. The spread of a constant column is 1.
+    """
+    exponent = math.frexp(float(np.abs(entries).max()))[1]
+    values, n_zeros = np.ldexp(entries, -exponent), n - entries.size
+    place, n_negative = (n - 1) // 2, int(np.count_nonzero(values < 0))
+    if n_negative <= place < n_negative + n_zeros:
+        median = 0.0
+    else:
+        place -= n_zeros if place >= n_negative else 0
+        median = float(np.partition(values, place)[place])
+    mean = float(values.sum()) / n
+    variance = (float(((values - mean) ** 2).sum()) + n_zeros * mean * mean) / n
+    n_other = int(np.count_nonzero(values != median)) + (n_zeros if median else 0)
+    return exponent, median, math.sqrt(variance * n / n_other) if n_other and variance else 1.0
+
+
+def row_keys(native: Native) -> NDArray[np.uint64]:
+    """Return a number for each row: equal for equal rows, dense or CSR, float32 or float64, and else nearly surely not.
+
+    It is the sum of numbers made of the bits of every entry and a number of its column; an entry of 0 adds nothing.
+    """
+    n_rows, n_cols = native[3] if isinstance(native, tuple) else native.shape
+    salts: Any = np.random.default_rng(0).integers(2**64, size=n_cols, dtype=np.uint64)
+    keys: NDArray[np.uint64] = np.zeros(n_rows, dtype=np.uint64)
+    for rows in row_blocks(native):
+        part = slice_rows(native, rows)
+        if isinstance(part, tuple):
+            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_keys(part[0], salts[part[1]]))])
+            keys[rows] = np.diff(sums[part[2]])  # modulo 2^64, as are the sums
+        else:
+            keys[rows] = _keys(part, salts).sum(axis=1)
+    return keys
+
+
+def _keys(entries: NDArray[np.floating], salts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    bits = (entries.astype(np.float64) + 0.0).view(np.uint64)  # -0 + 0 is 0
+    return _mixed(bits + salts) - _mixed(salts)
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers in which every bit depends on all bits of `values`: the finaliser of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
+    return mixed

@@ -1,0 +1,107 @@
+"""Scores of rows by models of other rows: what best-bin estimation looks at."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.auc.ls_auc import fit_ls_auc
+from fastpu.boosting.stump_boost import fit_pnu_auc_boost
+from fastpu.common._params import check_scores_rows
+from fastpu.common._warnings import DegenerateModelWarning
+from fastpu.data._validate import check_vector
+from fastpu.data.binned_features import bin_features
+from fastpu.judge._prior_rows import kernel_width, on_one_scale
+from fastpu.judge._prior_sampling import folds_of
+from fastpu.kernels._gauss_basis import draw_centers
+from fastpu.kernels._kernels import take_rows, user_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.judge._prior_sampling import Sample
+    from fastpu.kernels._kernels import Native
+
+    # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
+    Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
+
+__all__ = ["default_rankers", "held_out_scores", "users_ranker"]
+
+_N_ROUNDS = 100
+_N_CENTERS = 200
+
+
+def held_out_scores(
+    drawn: Sample, rankers: list[Ranker], generator: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the scores of positive and of unlabelled rows, each by models of the folds that it is not in.
+
+    The scores of a model are counted from their mean on its own rows in their standard deviations there, and those of
+    several rankers are added.
+    """
+    pos, unl, n_folds = folds_of(drawn, generator)
+    numbers, folds = np.concatenate([drawn.pos, drawn.unl]), np.concatenate([pos, unl])
+    labels = np.repeat(np.array([1, 0]), [pos.size, unl.size])
+    scores: NDArray[np.float64] = np.zeros(folds.size)
+    for fold in range(n_folds):
+        held = folds == fold
+        for rank in rankers:
+            at_home, away = rank(numbers[~held], labels[~held], numbers[held])
+            scores[held] += (away - at_home.mean()) / (float(at_home.std()) or 1.0)
+    return scores[: pos.size], scores[pos.size :]
+
+
+def default_rankers(native: Native, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+    """Return boosted stumps, and squared-loss AUC in Gaussian basis functions of columns on one scale.
+
+    The unit of a column matters to neither. Stumps do not mind skewed columns, Gaussian functions see what columns say
+    together, and the sum of both ranks better than either.
+    """
+    binned = bin_features(user_rows(native), n_threads=n_threads)
+    scaled = on_one_scale(native)
+
+    def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
+        model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
+        return tuple(model.decision_function(binned[part], n_threads=n_threads) for part in (seen, other))
+
+    def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
+        rows, further = (take_rows(scaled, part) for part in (seen, other))
+        centers = draw_centers(rows, _N_CENTERS, None, generator)
+        model = fit_ls_auc(
+            user_rows(rows),
+            np.where(labels == 1, 1, -1),
+            basis="gauss",
+            centers=user_rows(centers),
+            bandwidth=kernel_width(centers),
+            n_threads=n_threads,
+        )
+        return tuple(model.decision_function(user_rows(part), n_threads=n_threads) for part in (rows, further))
+
+    return [_quietly(boosted), _quietly(gaussian)]
+
+
+def users_ranker(native: Native, fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
+    """Return scores by a function of the user's, of the rows as they were given."""
+
+    def rank(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
+        parts = [user_rows(take_rows(native, part)) for part in (seen, other)]
+        model = fit(parts[0], labels)
+        check_scores_rows(model)
+        return tuple(
+            check_vector("the scores of fit", model.decision_function(part), n=part.shape[0]) for part in parts
+        )
+
+    return rank
+
+
+def _quietly(rank: Ranker) -> Ranker:
+    def quiet(*arguments: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateModelWarning)  # groups that are alike have the prior 1
+            return rank(*arguments)
+
+    return quiet

@@ -1,0 +1,131 @@
+"""The search over a grid and from its best point, and the table of what was tried."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.judge._grid import Arguments, Grid, Move
+from fastpu.judge._trials import FLAWS, Outcome, Source, Work, make_lines, run_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Search"]
+
+_TIE = 1e-12  # scores that differ by less are tied: a mean over folds may be rounded either way
+_MOST_ROUNDS = 1000  # of ten per cent
+
+
+class Search:
+    """Points that have been tried, in order, and how they did on each part."""
+
+    def __init__(
+        self, *, work: Work, source: Source, shares: Sequence[str], together: bool, sign: int, jobs: int
+    ) -> None:
+        self._work, self._source, self._sign, self._jobs = work, source, sign, jobs
+        self._shares, self._together = shares, together
+        self.points: list[dict[str, Any]] = []
+        self.scores: list[float] = []
+        self._outcomes: list[list[Outcome]] = []
+        self._stages: list[str] = []
+        self._grid_of: list[Grid | None] = []
+
+    def over(self, grids: Sequence[Grid]) -> int:
+        """Try all points of the grid and return the best one's position."""
+        origins = [part for part in grids for _ in part.points()]
+        self._try([point for part in grids for point in part.points()], "grid")
+        self._origins = origins
+        best = self._first_best(range(len(self.points)))
+        if not np.isfinite(self.scores[best]) and self.scores[best] == self._work.worst:
+            raise ValueError(self._why_none())
+        return best
+
+    def refine(self, best: int, arguments: Arguments) -> int:
+        """Move from the best point of the grid by ten per cent as long as that helps; return the last point."""
+        grid = self._origins[best]
+        order = list(grid.values)
+        here = Move.at(self.points[best], grid.moving(arguments))
+        known = {here.key: best}
+        for _ in range(_MOST_ROUNDS):
+            moves = list(here.neighbors(order))
+            fresh = [move for move in moves if move.key not in known]
+            known |= {move.key: len(self.points) + i for i, move in enumerate(fresh)}
+            self._try([move.params(order) for move in fresh], "greedy")
+            around = {known[move.key]: move for move in moves}
+            if not around:
+                return best
+            found = self._first_best(around)
+            if not self._sign * (self.scores[found] - self.scores[best]) > _TIE:
+                return best
+            best, here = found, around[found]
+        warn(
+            f"greedy search was still finding better points after {_MOST_ROUNDS} rounds, the last with the score "
+            f"{self.scores[best]:g}; the grid lies far from the optimum, or there is none",
+            ConvergenceWarning,
+        )
+        return best
+
+    def _first_best(self, positions: Iterable[int]) -> int:
+        """Return the first of the positions whose score is as good as any."""
+        positions = list(positions)
+        best = max(self._sign * self.scores[i] for i in positions)
+        return next(i for i in positions if self._sign * self.scores[i] >= best - _TIE)
+
+    def _try(self, points: list[dict[str, Any]], stage: str) -> None:
+        lines = make_lines(points, self._shares, together=self._together)
+        tasks = ((self._work, part, line) for part in self._source for line, _ in lines)
+        results = iter(run_all(tasks, self._jobs))
+        outcomes: list[list[Outcome]] = [[] for _ in points]
+        for _ in range(len(self._source)):
+            for _, positions in lines:
+                for position, outcome in zip(positions, next(results), strict=True):
+                    outcomes[position].append(outcome)
+        self.points += points
+        self._outcomes += outcomes
+        self._stages += [stage] * len(points)
+        self.scores += [float(np.mean([outcome.score for outcome in found])) for found in outcomes]
+        others = dict.fromkeys(other for found in outcomes for outcome in found for other in outcome.others)
+        for category, text in others:
+            warn(text, category)
+
+    def _why_none(self) -> str:
+        worst = [_worst(found) for found in self._outcomes]
+        counts = {flaw: sum(outcome.status == flaw for outcome in worst) for flaw in FLAWS}
+        listed = ", ".join(f"{count} {flaw}" for flaw, count in counts.items() if count)
+        message = next((outcome.message for outcome in worst if outcome.message), "")
+        return f"no point of grid gave an admissible model: {listed} of {len(worst)}; the first says: {message}"
+
+    def table(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+        """Return what was tried, column by column."""
+        columns: dict[str, NDArray[Any]] = {}
+        for name in dict.fromkeys(names):
+            columns[f"param_{name}"] = _column([point.get(name) for point in self.points])
+        columns["score"] = np.array(self.scores)
+        for k in range(len(self._source)):
+            columns[f"fold_{k}"] = np.array([found[k].score for found in self._outcomes])
+        worst = [_worst(found) for found in self._outcomes]
+        columns["status"] = np.array([outcome.status for outcome in worst])
+        columns["message"] = np.array([outcome.message for outcome in worst], dtype=object)
+        columns["seconds"] = np.array([sum(outcome.seconds for outcome in found) for found in self._outcomes])
+        columns["stage"] = np.array(self._stages)
+        for column in columns.values():
+            column.flags.writeable = False
+        return columns
+
+
+def _worst(outcomes: Sequence[Outcome]) -> Outcome:
+    return max(outcomes, key=lambda outcome: (*FLAWS, "ok").index(outcome.status) if outcome.status != "ok" else -1)
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    if all(isinstance(value, numbers.Real) for value in values):
+        return np.array(values)
+    column: NDArray[Any] = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

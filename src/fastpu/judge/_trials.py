@@ -1,0 +1,214 @@
+"""Fits of many parameters to parts of the data, judged on held-out rows; work is shared where the fit offers it."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from fastpu.common._params import check_scores_rows
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["FLAWS", "Candidate", "Judge", "Line", "Outcome", "Part", "Source", "Work", "make_lines", "run_all"]
+
+Candidate: TypeAlias = Mapping[str, Any]
+Judge: TypeAlias = Callable[[Any, "Part", "int | None"], float]
+
+#: What can be wrong with a model, the worst last.
+FLAWS = ("not_converged", "degenerate", "failed")
+
+# The status of a model that is constant although its scores on the training rows may not show it.
+_COLLAPSED = ("no_negative", "collapse")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows to fit to, with the arguments that have an entry for each of them, and rows to judge by."""
+
+    X: Any
+    y: NDArray[Any]
+    by_row: Mapping[str, Any]
+    X_held: Any
+    y_held: NDArray[Any]
+    weight_held: NDArray[np.float64] | None
+
+
+class Source(Protocol):
+    """Where the parts come from, made one at a time: they are copies of the data."""
+
+    def __iter__(self) -> Iterator[Part]: ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Line:
+    """Candidates that differ in the parameters `shared` alone, or one candidate (there are none)."""
+
+    candidates: tuple[Candidate, ...]
+    shared: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all trials have in common: the fit with its other arguments, the judge, which flaws pass, the threads."""
+
+    fit: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    judge: Judge
+    worst: float
+    admitted: tuple[str, ...]
+    n_threads: int | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one candidate did on one part; `others` are warnings that mean nothing to us."""
+
+    score: float
+    status: str
+    message: str
+    seconds: float
+    others: tuple[tuple[type[Warning], str], ...] = ()
+
+
+def make_lines(
+    candidates: Sequence[Candidate], shares: Sequence[str], *, together: bool = False
+) -> list[tuple[Line, list[int]]]:
+    """Group candidates into as few lines as the shared parameters allow, each with its positions.
+
+    Those of a line differ in one of these parameters, or, `together`, in any of them.
+    """
+    best: dict[Any, list[int]] = {i: [i] for i in range(len(candidates))}
+    shared: tuple[str, ...] = ()
+    for names in [tuple(shares)] if together else [(name,) for name in shares]:
+        groups: dict[Any, list[int]] = {}
+        for i, candidate in enumerate(candidates):
+            rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key not in names)
+            given = tuple(name for name in names if name in candidate)
+            groups.setdefault((given, rest) if given else i, []).append(i)
+        if len(groups) < len(best):
+            best, shared = groups, names
+    return [(Line(tuple(candidates[i] for i in rows), shared if len(rows) > 1 else ()), rows) for rows in best.values()]
+
+
+def _token(value: Any) -> Any:
+    """Return what equal values of a parameter have in common."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
+
+
+def _run_line(work: Work, part: Part, line: Line) -> list[Outcome]:
+    """Fit all candidates of a line to a part and judge them."""
+    if line.shared:
+        try:
+            return _run_shared(work, part, line)
+        except (ArithmeticError, ValueError):
+            pass  # one of the values is to blame: one by one, only that one fails
+    return [_run_single(work, part, candidate) for candidate in line.candidates]
+
+
+def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
+    first, n = line.candidates[0], len(line.candidates)
+    names = [name for name in line.shared if name in first]
+    values = {name: [candidate[name] for candidate in line.candidates] for name in names}
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        models = work.fit(part.X, part.y, **work.arguments, **part.by_row, **{**first, **values})
+    if not isinstance(models, list | tuple) or len(models) != n:
+        listed = " and ".join(map(repr, names))
+        raise TypeError(
+            f"fit has {listed} in its attribute shares, so it must return a list of {n} models for that many values, "
+            f"got {type(models).__name__}"
+        )
+    seconds = (time.perf_counter() - start) / n
+    texts = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
+    outcomes = []
+    for i, model in enumerate(models):
+        # The warnings do not say which model they are about: the models do.
+        found = {flaw: text for flaw, text in texts.items() if _has(flaw, model, part)}
+        outcomes.append(_judged(work, part, model, found, seconds, caught if i == 0 else ()))
+    return outcomes
+
+
+def _has(flaw: str, model: Any, part: Part) -> bool:
+    """Tell whether it may be this model that the fit warned of."""
+    if flaw == "not_converged":
+        return not getattr(model, "converged", False)
+    if str(getattr(model, "status", "")).startswith(_COLLAPSED):
+        return True
+    check_scores_rows(model)
+    positive = np.asarray(model.decision_function(part.X)) > getattr(model, "threshold", 0.0)
+    return bool(positive.all() or not positive.any())
+
+
+def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model = work.fit(part.X, part.y, **work.arguments, **part.by_row, **candidate)
+        except (ArithmeticError, ValueError) as error:
+            text = f"{type(error).__name__}: {error}"
+            return Outcome(work.worst, "failed", text, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    found = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
+    return _judged(work, part, model, found, seconds, caught)
+
+
+def _judged(
+    work: Work,
+    part: Part,
+    model: Any,
+    found: Mapping[str, str],
+    seconds: float,
+    caught: Sequence[warnings.WarningMessage],
+) -> Outcome:
+    others = tuple((warning.category, str(warning.message)) for warning in caught if not _flaw(warning)[0])
+    status = max(found, key=FLAWS.index, default="ok")
+    message = found.get(status, "")
+    if not set(found) <= set(work.admitted):
+        return Outcome(work.worst, status, message, seconds, others)
+    try:
+        score = float(work.judge(model, part, work.n_threads))
+    except (ArithmeticError, ValueError) as error:
+        return Outcome(work.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
+    if math.isnan(score):
+        return Outcome(work.worst, "failed", "the score is NaN", seconds, others)
+    return Outcome(score, status, message, seconds, others)
+
+
+def _flaw(warning: warnings.WarningMessage) -> tuple[str, str]:
+    """Return which flaw of a model a warning is about, or "", and its text."""
+    if issubclass(warning.category, DegenerateModelWarning):
+        return "degenerate", str(warning.message)
+    if issubclass(warning.category, ConvergenceWarning):
+        return "not_converged", str(warning.message)
+    return "", ""
+
+
+def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> list[list[Outcome]]:
+    """Run the tasks in so many processes and return what they found, in their order."""
+    if jobs == 1:
+        return [
+            _run_line(*task) for task in tasks
+        ]  # a generator would turn a StopIteration of a fit into another error
+    joblib = import_module("joblib")
+    # Processes, not threads: which warnings are recorded is a matter of the whole process.
+    found: list[list[Outcome]] = joblib.Parallel(n_jobs=jobs, backend="loky")(
+        joblib.delayed(_run_line)(*task) for task in tasks
+    )
+    return found

@@ -1,0 +1,1 @@
+"""Kernels as arguments, Gaussian basis functions, and functions that are sums of kernels."""

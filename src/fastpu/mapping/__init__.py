@@ -1,0 +1,1 @@
+"""Mapping convergence: SMC and SVMC."""

@@ -1,0 +1,327 @@
+"""What SMC and SVMC share: checks, the stages that are SVMs on one kernel cache, the models, the warnings."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._progress import make_callback
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.kernels._kernels import take_rows
+from fastpu.mapping._loop import Groups, MappingRound, converge
+from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
+from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
+from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
+from fastpu.svm._arguments import check_options
+from fastpu.svm._solver import check_training_rows, open_training
+from fastpu.svm.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+    from fastpu.mapping._loop import Outcome
+    from fastpu.svm._arguments import Options
+    from fastpu.svm._solver import Training
+
+__all__ = ["MappingRound", "Variant", "fit_mapping"]
+
+_HELD_OUT = 0.2  # of the labelled positives, where some are needed and no share is given
+# Share of the positives that a boundary may reject without a warning: of 80 runs on Letter, digits and breast cancer,
+# those above it had lost 4 points of F1 or more to over-iteration, and up to all of it; none below had lost any.
+_MUCH = 0.2
+_COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
+
+
+# ------------------------------------------------------------------------------------------------------ fit
+
+
+def fit_mapping(
+    variant: Variant,
+    X: object,
+    y: object,
+    *,
+    nu_map: object,
+    C: object,
+    nu: object,
+    psi1: object,
+    psi2: object,
+    max_iter: object,
+    max_pos_reject: object,
+    hold_out: object,
+    kernel: object,
+    gamma: object,
+    degree: object,
+    coef0: object,
+    cache_mb: object,
+    tol: object,
+    solver_max_iter: object,
+    random_state: object,
+    n_threads: object,
+    callback: object,
+    progress: object,
+) -> MappingMachine | MappingScorer:
+    settings = _check_settings(nu_map, C, nu, psi2, max_iter, max_pos_reject, hold_out)
+    options = check_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        cache_mb=cache_mb,
+        tol=tol,
+        max_iter=None,
+        n_threads=n_threads,
+    )
+    if solver_max_iter is not None:
+        options = replace(options, max_iter=check_int("solver_max_iter", solver_max_iter, low=1))
+    generator = check_random_state(random_state)
+    matrix = check_training_rows(X, options, variant.function, solves=psi1 is None or psi2 is None)
+    labels = check_labels(y, matrix.n_rows, pu_only=variant.function)
+    groups = _groups(labels, settings.hold_out, generator)
+
+    form = RowForm.of(X, matrix.native)
+    table = None if psi1 is None and psi2 is None else form.table(matrix.native)
+    users_map = None if psi1 is None else user_mapping(psi1, table)
+    users_separate = None if psi2 is None else user_separation(psi2, table)
+    with make_callback(callback, progress, total=settings.max_iter, description=variant.title) as hook:
+        training = None
+        if users_map is None or users_separate is None:
+            training = open_training(matrix, options)
+            stages = SvmStages(training, variant, nu_map=settings.nu_map, C=settings.C, nu=settings.nu)
+        found = converge(
+            groups,
+            users_map or stages.map,
+            users_separate or stages.separate,
+            reset=variant.reset,
+            repair=variant.repair,
+            max_iter=settings.max_iter,
+            max_pos_reject=settings.max_pos_reject,
+            on_iteration=hook,
+        )
+    seed: Any = random_state
+    params = {
+        "method": variant.function,
+        **settings.params(),
+        **({"repair": variant.repair} if variant.reset else {}),
+        "psi1": None if psi1 is None else type(psi1).__name__,
+        "psi2": None if psi2 is None else type(psi2).__name__,
+        **_solver_params(options),
+        "random_state": int(seed) if isinstance(seed, numbers.Integral) else None,
+    }
+    model = _model(found, groups, matrix, training, form, params)
+    _warn(variant, found, model, options)
+    return model
+
+
+@dataclass(frozen=True)
+class _Settings:
+    nu_map: float
+    C: float
+    nu: float | None
+    max_iter: int
+    max_pos_reject: float | None
+    hold_out: float | None
+
+    def params(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def _check_settings(
+    nu_map: object, C: object, nu: object, psi2: object, max_iter: object, max_pos_reject: object, hold_out: object
+) -> _Settings:
+    if nu is not None and psi2 is not None:
+        raise ValueError(f"nu must be None where psi2 is given, for it is nu of the SVM that psi2 replaces, got {nu}")
+    most = None
+    if max_pos_reject is not None:
+        most = check_float("max_pos_reject", max_pos_reject, low=0, high=1, open_high=True)
+    share = None if most is None else _HELD_OUT
+    if hold_out is not None:
+        share = check_float("hold_out", hold_out, low=0, high=1, open_low=True, open_high=True)
+    return _Settings(
+        nu_map=check_float("nu_map", nu_map, low=0, high=1, open_low=True),
+        C=check_float("C", C, low=0, open_low=True),
+        nu=None if nu is None else check_float("nu", nu, low=0, high=1, open_low=True),
+        max_iter=check_int("max_iter", max_iter, low=1),
+        max_pos_reject=most,
+        hold_out=share,
+    )
+
+
+def _solver_params(options: Options) -> dict[str, object]:
+    params = options.params()
+    limit = params.pop("max_iter")  # the name of the iterations of the loop, here
+    return {**params, "solver_max_iter": limit}
+
+
+def _groups(labels: NDArray[np.int8], hold_out: float | None, generator: np.random.Generator) -> Groups:
+    positive = np.flatnonzero(labels == 1).astype(np.int64)
+    unlabeled = np.flatnonzero(labels == 0).astype(np.int64)
+    if hold_out is None:
+        return Groups(positive, positive[:0], unlabeled)
+    if positive.size < 2:
+        raise ValueError(f"y must have at least 2 positive rows for hold_out = {hold_out:g}, got {positive.size}")
+    n_held_out = min(max(1, round(hold_out * positive.size)), positive.size - 1)
+    order = generator.permutation(positive)
+    return Groups(np.sort(order[n_held_out:]), np.sort(order[:n_held_out]), unlabeled)
+
+
+# ---------------------------------------------------------------------------------------------------- model
+
+
+def _model(
+    found: Outcome,
+    groups: Groups,
+    matrix: Matrix,
+    training: Training | None,
+    form: RowForm,
+    params: dict[str, object],
+) -> MappingMachine | MappingScorer:
+    history = _history(found, groups.unlabeled.size, with_nu=params["nu"] is not None)
+    machines = [b.made if isinstance(b.made, FittedSvm) else None for b in found.boundaries]
+    is_solved = all(machine is None or machine.status == "tol" for machine in machines)
+    fields: dict[str, Any] = {
+        "threshold": 0.0,
+        "params": params,
+        "n_iter": found.kept,
+        "converged": found.status in ("converged", "max_pos_reject") and is_solved,
+        "status": found.status,
+        "objective": history["objective"][1 : found.kept + 1],
+        "history": history,
+        "unlabeled_rows": groups.unlabeled,
+        "rejected_by": found.rejected_by,
+        "used_fallback": found.used_fallback,
+    }
+    last = machines[found.kept]
+    if training is not None and last is not None and None not in machines[1:]:
+        boundaries = _boundary_fields(machines, last, training)
+        return MappingMachine(**_svm_fields(last, training), **boundaries, **fields)
+    stages = tuple(
+        _plain_machine(machine, training, params) if training is not None and machine is not None else boundary.made
+        for machine, boundary in zip(machines, found.boundaries, strict=True)
+    )
+    return MappingScorer(
+        n_features=matrix.n_features,
+        feature_names=matrix.feature_names,
+        scorers=StageScorers(form, stages),
+        **fields,
+    )
+
+
+def _svm_fields(machine: FittedSvm, training: Training) -> dict[str, Any]:
+    """Return the fields of a `KernelMachine` that say what its scores are, and how well it was fitted."""
+    numbers = {name: machine.solver[name] for name in ("gap", "violation", "margin")}
+    return {**training.vectors(machine.support, machine.coefs), "intercept": machine.intercept, **numbers}
+
+
+def _plain_machine(machine: FittedSvm, training: Training, params: dict[str, object]) -> KernelMachine:
+    return KernelMachine(
+        **_svm_fields(machine, training),
+        threshold=0.0,
+        n_iter=int(machine.solver["n_steps"]),
+        converged=machine.status == "tol",
+        status=machine.status,
+        objective=np.array([machine.solver["objective"]]),
+        history={},
+        params=params,
+    )
+
+
+def _history(found: Outcome, n_unl: int, *, with_nu: bool) -> dict[str, NDArray[Any]]:
+    history: dict[str, NDArray[Any]] = {
+        name: np.array(values, dtype=np.int64 if name in _COUNTS else np.float64)
+        for name, values in found.log.items()
+        if name != "nu" or with_nu
+    }
+    left, recall = history["n_left"], 1.0 - history["pos_reject"]
+    history["puf"] = np.where(left > 0, recall**2 * n_unl / np.maximum(left, 1), 0.0)
+    return history
+
+
+def _boundary_fields(machines: list[FittedSvm | None], last: FittedSvm, training: Training) -> dict[str, Any]:
+    """Return the fields of a `MappingMachine` from which the boundary of each iteration can be drawn."""
+    none = np.empty(0, dtype=np.int64)
+    supports = [none if machine is None else machine.support for machine in machines]
+    support = np.concatenate(supports)
+    fields: dict[str, Any] = {
+        "boundary_starts": np.concatenate([[0], np.cumsum([rows.size for rows in supports])]).astype(np.int64),
+        "boundary_support": support,
+        "boundary_coefs": np.concatenate([np.empty(0) if m is None else m.coefs for m in machines]),
+        "boundary_intercepts": np.array([np.nan if m is None else m.intercept for m in machines]),
+        "other_rows": none,
+    }
+    kernel = training.kernel.name
+    if kernel == "precomputed":
+        return fields
+    # The model has the support vectors of the last boundary already, but for the linear kernel.
+    others = np.unique(support) if kernel == "linear" else np.setdiff1d(support, last.support)
+    taken = take_rows(training.matrix.native, others)
+    names = ("other_data", "other_indices", "other_indptr")
+    rows = dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"other_dense": taken}
+    return {**fields, "other_rows": others, **rows}
+
+
+# ------------------------------------------------------------------------------------------------- warnings
+
+
+def _warn(variant: Variant, found: Outcome, model: MappingMachine | MappingScorer, options: Options) -> None:
+    name, history, n_iter = variant.function, model.history, model.n_iter
+    n_left, pos_reject = int(history["n_left"][-1]), float(history["pos_reject"][n_iter])
+
+    def degenerate(text: str) -> None:
+        warn(text, DegenerateModelWarning)
+
+    if found.used_fallback:
+        n_new, n_unl = int(history["n_new"][0]), model.unlabeled_rows.size
+        degenerate(
+            f"the mapping of {name} told no strong negatives from the rest of U: it called all {n_unl} unlabelled rows "
+            f"the same, and the {n_new} with its lowest scores were taken; change nu_map, the kernel or psi1"
+        )
+    _warn_if_unsolved(variant, found, options)
+    if found.status == "max_iter":
+        warn(
+            f"{name} ran all max_iter = {n_iter} iterations: the last one rejected {history['n_new'][-1]} more "
+            f"unlabelled rows and put back {history['n_back'][-1]}, with {n_left} of {model.unlabeled_rows.size} never "
+            f"rejected; raise max_iter",
+            ConvergenceWarning,
+        )
+    if found.status == "max_pos_reject" and n_iter == 0:
+        degenerate(
+            f"{name} kept only the boundary of the mapping: the first SVM rejects {history['pos_reject'][1]:.3g} of "
+            f"the positives, more than max_pos_reject = {model.params['max_pos_reject']}; change C or the kernel"
+        )
+    elif pos_reject > _MUCH:
+        degenerate(
+            f"the last boundary of {name} rejects {pos_reject:.3g} of the labelled positives, and so perhaps as many "
+            f"of the hidden ones, whose rejection moves it further into P: raise C, change the kernel, or set "
+            f"max_pos_reject"
+        )
+    elif not n_left:
+        degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
+    made = found.boundaries[n_iter].made
+    if n_iter and isinstance(made, FittedSvm) and made.score_range[0] > 0:
+        degenerate(
+            f"the last boundary of {name} calls all {made.n_rows} training rows positive: their scores are between "
+            f"{made.score_range[0]:.3g} and {made.score_range[1]:.3g}; raise C or change the kernel"
+        )
+
+
+def _warn_if_unsolved(variant: Variant, found: Outcome, options: Options) -> None:
+    made = [boundary.made for boundary in found.boundaries]
+    unsolved = [(i, svm) for i, svm in enumerate(made) if isinstance(svm, FittedSvm) and svm.status != "tol"]
+    if not unsolved:
+        return
+    iteration, worst = max(unsolved, key=lambda entry: entry[1].solver["violation"])
+    reason = (
+        "ran all solver_max_iter =" if worst.status == "max_iter" else "ended at the precision of kernel values after"
+    )
+    warn(
+        f"{len(unsolved)} of {len(made)} SVMs of {variant.function} did not converge: the worst, of iteration "
+        f"{iteration}, {reason} {worst.solver['n_steps']} pair updates, its largest KKT violation is "
+        f"{worst.solver['violation']:.3g}, above tol = {options.tol:g}, and its duality gap {worst.solver['gap']:.3g}; "
+        f"raise solver_max_iter, scale the features of X, or accept a larger tol",
+        ConvergenceWarning,
+    )

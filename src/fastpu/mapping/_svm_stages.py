@@ -1,0 +1,133 @@
+"""The stages of mapping convergence that are SVMs: all of them on one solver with its kernel cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.mapping._loop import Boundary
+from fastpu.svm._solver import Task
+
+if TYPE_CHECKING:
+    from fastpu.mapping._loop import Rows, Scores
+    from fastpu.svm._solver import Solved, Training
+
+__all__ = ["FittedSvm", "SvmStages", "Variant"]
+
+_NU_SHARE = 0.999  # of the largest nu with a solution: at the bound itself the margin is 0
+# Of the scale of the scores, below the least of P: rounding of the kernel's type shall not put a positive outside.
+_SLACK = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """SMC or SVMC: whether N is reset to its support vectors, and forgotten negatives are put back."""
+
+    function: str
+    title: str
+    reset: bool
+    repair: bool
+
+
+@dataclass(frozen=True)
+class FittedSvm:
+    """A boundary of ours, without what the solver says of every row: its support vectors, and how its fit ended.
+
+    `score_range` are the lowest and the highest score of the `n_rows` that it was fitted to.
+    """
+
+    support: Rows
+    coefs: Scores
+    intercept: float
+    solver: dict[str, float]
+    status: str
+    n_rows: int
+    score_range: tuple[float, float]
+
+
+class SvmStages:
+    """One-class mapping, and C- or nu-SVM, on a solver whose kernel cache serves the whole loop."""
+
+    def __init__(self, training: Training, variant: Variant, *, nu_map: float, C: float, nu: float | None) -> None:
+        self._training, self._variant = training, variant
+        self._nu_map, self._C, self._nu = nu_map, C, nu
+        self._alpha: Scores | None = None  # of the last C-SVM, for every row
+
+    def map(self, positive: Rows, unlabeled: Rows) -> Boundary:
+        """psi1: the one-class SVM of P, its threshold lowered until all of P is inside."""
+        del unlabeled
+        nu = max(self._nu_map, 1.0 / positive.size)
+        solved = self._training.solve(self._task("one_class", nu), positive, None, np.ones(positive.size))
+        support, coefs = positive[solved.is_support], solved.alpha[solved.is_support]
+        scores = self._training.engine.scores(support, coefs, 0.0, positive)
+        slack = _SLACK[self._training.dtype] * float(np.abs(scores).max())
+        intercept = slack - float(scores.min())
+        return self._boundary(solved, support, coefs, intercept, scores + intercept)
+
+    def separate(self, positive: Rows, negative: Rows) -> Boundary:
+        """psi2: the C-SVM of P against N, from the alpha of the last one, or the nu-SVM."""
+        rows = np.concatenate([positive, negative])
+        labels = np.repeat(np.array([1, -1], dtype=np.int8), [positive.size, negative.size])
+        if self._nu is None:
+            start = None if self._alpha is None else self._alpha[rows]
+            solved = self._training.solve(
+                self._task("c_svm", 0.0), rows, labels, np.full(rows.size, self._C), start=start
+            )
+            self._alpha = np.zeros(self._training.matrix.n_rows)
+            self._alpha[rows] = solved.alpha
+            nu = np.nan
+        else:
+            nu = min(self._nu, _NU_SHARE * 2.0 * min(positive.size, negative.size) / rows.size)
+            solved = self._training.solve(self._task("nu_svm", nu), rows, labels, np.ones(rows.size))
+        kept = np.flatnonzero(solved.is_support)
+        kept = kept[np.argsort(rows[kept])]
+        return self._boundary(
+            solved,
+            rows[kept],
+            solved.alpha[kept] * labels[kept],
+            solved.intercept,
+            solved.decision[: positive.size].copy(),
+            negative[solved.is_support[positive.size :]],
+            nu,
+        )
+
+    def _task(self, problem: Any, nu: float) -> Task:
+        return Task(self._variant.function, self._variant.title, problem, {}, nu)
+
+    def _boundary(
+        self,
+        solved: Solved,
+        support: Rows,
+        coefs: Scores,
+        intercept: float,
+        positive_scores: Scores,
+        negative_support: Rows | None = None,
+        nu: float = np.nan,
+    ) -> Boundary:
+        def score(rows: Rows) -> Scores:
+            scores = self._training.engine.scores(support, coefs, intercept, rows)
+            if np.isnan(scores).any():
+                dtype = self._training.dtype
+                raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
+            return scores
+
+        solver = {
+            "n_steps": solved.n_steps,
+            "objective": solved.objective,
+            "gap": solved.gap,
+            "violation": solved.violation,
+            "margin": solved.margin,
+        }
+        score_range = (float(solved.decision.min()), float(solved.decision.max()))
+        n_neg = 0 if negative_support is None else negative_support.size
+        return Boundary(
+            score=score,
+            support=negative_support,
+            n_support_pos=support.size - n_neg,
+            n_support_neg=n_neg,
+            made=FittedSvm(support, coefs, intercept, solver, solved.status, solved.rows.size, score_range),
+            positive_scores=positive_scores,
+            solver={**solver, "nu": nu},
+        )

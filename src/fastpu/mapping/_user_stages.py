@@ -1,0 +1,189 @@
+"""Stages of mapping convergence that users make: functions and scikit-learn-like estimators."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu.common._text import describe
+from fastpu.mapping._loop import Boundary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastpu.kernels._kernels import Native
+    from fastpu.mapping._loop import Rows, Scores, Stage
+
+__all__ = ["RowForm", "Table", "UserScorer", "user_mapping", "user_separation"]
+
+Table: TypeAlias = Any  # rows as users see them: an ndarray, or a CSR matrix or array of SciPy
+_PARTNER = {"psi1": "U", "psi2": "N"}
+
+
+@dataclass(frozen=True)
+class RowForm:
+    """How rows are handed to stages of the user: dense, or as sparse matrices or arrays, like `X`."""
+
+    is_sparse: bool
+    is_spmatrix: bool
+
+    @classmethod
+    def of(cls, X: object, native: Native) -> RowForm:
+        """Return the form of `X`, which was checked to be `native`."""
+        return cls(isinstance(native, tuple), isinstance(X, sp.spmatrix))
+
+    def table(self, native: Native) -> Table:
+        """Return checked rows as users see them; a dense one cannot be written to."""
+        if isinstance(native, tuple):
+            build = sp.csr_matrix if self.is_spmatrix else sp.csr_array
+            return build(native[:3], shape=native[3])
+        table = native.view()
+        table.flags.writeable = False  # it may be the caller's own matrix
+        return table
+
+
+@dataclass(frozen=True)
+class UserScorer:
+    """A score function of the user: `name` is the stage that made it, `shift` is added to its scores."""
+
+    name: str
+    function: Callable[[Table], object]
+    shift: float = 0.0
+
+    def __call__(self, table: Table) -> Scores:
+        """Return the scores of rows, checked."""
+        n = table.shape[0]
+        given = self.function(table)
+        what = f"the score function of {self.name} must return one real number per row, shape ({n},)"
+        try:
+            scores = np.asarray(given)
+        except ValueError as error:
+            raise ValueError(f"{what}, got {describe(given)}: {error}") from error
+        if scores.dtype.kind not in "biuf":
+            raise TypeError(f"{what}, got {describe(given)}")
+        if scores.shape != (n,):
+            raise ValueError(f"{what}, got {describe(given)}")
+        scores = scores.astype(np.float64)
+        if np.isnan(scores).any():
+            raise ValueError(f"{what}, got nan at position {int(np.argmax(np.isnan(scores)))}")
+        return scores + self.shift
+
+
+def user_mapping(psi1: object, table: Table) -> Stage:
+    """Return a user's psi1 as a stage over the rows of `table`."""
+    is_estimator = _is_estimator("psi1", psi1)
+    users: Any = psi1
+    if is_estimator:
+        _check_needs_no_labels(psi1)
+
+    def stage(positive: Rows, unlabeled: Rows) -> Boundary:
+        if not is_estimator:
+            made = users(table[positive], table[unlabeled])
+            return _boundary(_scorer("psi1", made), table, positive.size, 0)
+        fitted = copy.deepcopy(users)
+        fitted.fit(table[positive])
+        scorer = _scorer("psi1", fitted)
+        # The threshold is the estimator's own, unless it leaves rows of P outside: then it is lowered to the least
+        # score of P. It is never raised.
+        least = float(scorer(table[positive]).min())
+        if least == -np.inf:
+            raise ValueError(
+                "the score function of psi1 must return scores above -inf for the rows of P, for its threshold is "
+                "lowered to the least of them, got -inf"
+            )
+        return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size, 0)
+
+    return stage
+
+
+def user_separation(psi2: object, table: Table) -> Stage:
+    """Return a user's psi2 as a stage over the rows of `table`."""
+    is_estimator = _is_estimator("psi2", psi2)
+    users: Any = psi2
+
+    def stage(positive: Rows, negative: Rows) -> Boundary:
+        if is_estimator:
+            made = copy.deepcopy(users)
+            labels = np.repeat(np.array([1, -1]), [positive.size, negative.size])
+            made.fit(table[np.concatenate([positive, negative])], labels)
+        else:
+            made = users(table[positive], table[negative])
+        scorer = _scorer("psi2", made)
+        numbers = _support_numbers(made, positive.size, negative.size)
+        if numbers is None:
+            return _boundary(scorer, table, positive.size, negative.size)
+        n_pos = int(np.searchsorted(numbers, positive.size))
+        support = negative[numbers[n_pos:] - positive.size]
+        return _boundary(scorer, table, n_pos, support.size, support)
+
+    return stage
+
+
+def _boundary(scorer: UserScorer, table: Table, n_pos: int, n_neg: int, support: Rows | None = None) -> Boundary:
+    return Boundary(
+        score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, n_support_neg=n_neg, made=scorer
+    )
+
+
+def _is_estimator(name: str, psi: object) -> bool:
+    """Tell an estimator from a function; raise TypeError for what is neither."""
+    expected = (
+        f"{name} must be a function {name}(P, {_PARTNER[name]}) that returns a score function, or an estimator "
+        f"with fit and decision_function"
+    )
+    if isinstance(psi, type):
+        raise TypeError(f"{expected}, got the class {psi.__name__}; pass an instance")
+    if callable(getattr(psi, "fit", None)):
+        if not callable(getattr(psi, "decision_function", None)):
+            raise TypeError(f"{expected}, got {type(psi).__name__}, which has no decision_function")
+        return True
+    if not callable(psi):
+        raise TypeError(f"{expected}, got {describe(psi)}")
+    return False
+
+
+def _check_needs_no_labels(psi1: Any) -> None:
+    try:
+        parameters = list(inspect.signature(psi1.fit).parameters.values())
+    except (TypeError, ValueError):  # not every callable has a signature
+        return
+    needed = [
+        p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(needed) > 1:
+        raise TypeError(
+            f"psi1 must be an estimator that is fitted on P alone, such as a one-class SVM, got {type(psi1).__name__}, "
+            f"whose fit wants {needed[1]} too; pass a function psi1(P, U) that fits it"
+        )
+
+
+def _scorer(name: str, made: object) -> UserScorer:
+    decision = getattr(made, "decision_function", None)
+    if callable(decision):
+        return UserScorer(name, decision)
+    if not callable(made):
+        raise TypeError(
+            f"{name} must return a score function, or an estimator with decision_function, got {describe(made)}"
+        )
+    return UserScorer(name, made)
+
+
+def _support_numbers(made: object, n_pos: int, n_neg: int) -> Rows | None:
+    """Return the sorted numbers of the support vectors in P followed by N, or None where the stage names none."""
+    given = getattr(made, "support_", None)
+    # A boolean `support_` is what feature selection calls its mask of columns.
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu" or given.ndim != 1:
+        return None
+    numbers: Rows = np.unique(given.astype(np.int64))
+    if numbers.size and not 0 <= numbers[0] <= numbers[-1] < n_pos + n_neg:
+        bad = numbers[0] if numbers[0] < 0 else numbers[-1]
+        raise ValueError(
+            f"support_ of what psi2 made must number the {n_pos} rows of P followed by the {n_neg} of N, from 0 to "
+            f"{n_pos + n_neg - 1}, got {bad}"
+        )
+    return numbers

@@ -1,0 +1,318 @@
+"""The models of mapping convergence: the last boundary, the fate of every unlabelled row, and a log."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_int
+from fastpu.kernels._kernels import (
+    check_csr,
+    check_dense,
+    convert_rows,
+    is_rising,
+    linear_coef,
+    row_blocks,
+    slice_rows,
+    take_rows,
+)
+from fastpu.model._model import Model
+from fastpu.svm.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu.kernels._kernels import Native
+    from fastpu.mapping._user_stages import RowForm, UserScorer
+
+__all__ = ["MappingMachine", "MappingModel", "MappingScorer", "StageScorers"]
+
+_SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MappingModel(Model):
+    """What mapping convergence leaves behind, whatever its stages are.
+
+    Attributes
+    ----------
+    unlabeled_rows : ndarray of int64, shape (n_unl,)
+        Numbers of the unlabelled rows of the training `X`, ascending.
+    rejected_by : ndarray of int64, shape (n_unl,)
+        The iteration whose boundary first rejected each of them, 0 for the mapping; -1 for rows never rejected.
+    used_fallback : bool
+        Whether the mapping rejected nothing, or everything, and the 5 % of U with its lowest scores were taken.
+    n_iter : int
+        Number of iterations up to the boundary that was kept, each a fit of psi2; 0 if only the mapping is left.
+    status : str
+        "converged" (a boundary rejected nothing new), "max_pos_reject" (it rejected too many positives, and the one
+        before it was kept), "max_iter" or "callback".
+    converged : bool
+        Whether status is one of the first two, and every SVM met its `tol`.
+    objective : ndarray of float64, shape (n_iter,)
+        Dual objective of the SVM of each iteration; NaN for stages of the user's.
+    history : mapping
+        The log, with an entry for the mapping and one for each iteration that was run:
+        "kind" (0 mapping, 1 convergence, 2 repair), "n_neg" (rows in N), "n_new" (rows rejected for the first time),
+        "n_left" (rows never rejected so far), "n_back" (forgotten negatives that then went back into N),
+        "n_support_pos" and "n_support_neg", "pos_reject" (share of the labelled positives that are rejected, of the
+        held-out ones if there are any), "puf" (recall^2 / share of U that is left, with that recall), "fit_time" and
+        "score_time" in seconds; "n_steps", "objective", "gap", "violation" and "margin" of the SVM; "nu" (after
+        clipping) if psi2 is a nu-SVM.
+    """
+
+    unlabeled_rows: NDArray[np.int64]
+    rejected_by: NDArray[np.int64]
+    used_fallback: bool
+
+    def _check_fields(self) -> None:
+        super()._check_fields()
+        if self.rejected_by.size != self.unlabeled_rows.size:
+            raise ValueError("rejected_by must have an entry for each of unlabeled_rows")
+        if self.n_iter >= len(self.history.get("kind", ())):
+            raise ValueError(f"history must have an entry for the mapping and for each of {self.n_iter} iterations")
+
+    @property
+    def unlabeled_set(self) -> NDArray[np.int64]:
+        """+1 for each of `unlabeled_rows` that was never rejected, -1 for the others.
+
+        The labels of U by membership. They may differ from the signs of `decision_function`: the last boundary may
+        call a rejected row positive, more so for SVMC without repair, which forgets what it has rejected.
+        """
+        signs: NDArray[np.int64] = np.where(self.rejected_by < 0, np.int64(1), np.int64(-1))
+        return signs
+
+    def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of the rows of `X` by the boundary of the mapping, then by that of each iteration.
+
+        The order is that of `history`. A psi1 of the user's before a psi2 of ours is left out: the scores then start
+        with iteration 1. Parameters and errors are those of `decision_function`; each array costs as much as its
+        result does.
+        """
+        threads = resolve_n_threads(n_threads)
+        return self._staged(self._check_input(X, "X"), threads)
+
+    @abstractmethod
+    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]: ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MappingMachine(MappingModel, KernelMachine):
+    """Mapping convergence with an SVM: the last SVM, the fate of every unlabelled row, and a log.
+
+    The attributes of `KernelMachine` (support, dual_coef, intercept, kernel, gap, violation, ...) are those of the
+    SVM that was kept; these are new or differ:
+
+    Attributes
+    ----------
+    unlabeled_rows, rejected_by, used_fallback, unlabeled_set, n_iter, status, converged, objective, history
+        As in `MappingModel`.
+    boundary_starts : ndarray of int64, shape (n_boundaries + 1,)
+        Boundary i, of the mapping (0) and of each iteration, has the entries from boundary_starts[i] to before
+        boundary_starts[i + 1] of the next two arrays.
+    boundary_support : ndarray of int64
+        Numbers of its support vectors among the rows of the training `X`.
+    boundary_coefs : ndarray of float64
+        Their coefficients.
+    boundary_intercepts : ndarray of float64, shape (n_boundaries,)
+        NaN for a mapping of the user's, of which nothing is kept.
+    other_rows : ndarray of int64
+        Support vectors of earlier boundaries that are not kept in `support_vectors`, each once (all, for the linear
+        kernel; none, for a precomputed one).
+    other_dense, other_data, other_indices, other_indptr : ndarray or None
+        Their rows: the first array if dense, the others for CSR.
+    """
+
+    boundary_starts: NDArray[np.int64]
+    boundary_support: NDArray[np.int64]
+    boundary_coefs: NDArray[np.float64]
+    boundary_intercepts: NDArray[np.float64]
+    other_rows: NDArray[np.int64]
+    other_dense: NDArray[np.float32] | NDArray[np.float64] | None = None
+    other_data: NDArray[np.float32] | NDArray[np.float64] | None = None
+    other_indices: NDArray[np.int32] | None = None
+    other_indptr: NDArray[np.int64] | None = None
+
+    _ndim: ClassVar[Mapping[str, int]] = {**KernelMachine._ndim, "other_dense": 2}
+
+    # ------------------------------------------------------------------------------------------- the fields
+
+    def _check_fields(self) -> None:
+        super()._check_fields()
+        n_boundaries = self.boundary_intercepts.size
+        starts = self.boundary_starts
+        shapes = [getattr(self.history.get(name), "shape", None) for name in ("kind", "n_steps", *_SOLVER)]
+        if set(shapes) != {(n_boundaries,)} or starts.size != n_boundaries + 1:
+            raise ValueError(f"history and boundary_starts must fit {n_boundaries} boundaries")
+        if not isinstance(self.params.get("tol"), float | int):
+            raise ValueError("params must have the number tol")
+        if starts[0] != 0 or not is_rising(starts) or starts[-1] != self.boundary_support.size:
+            raise ValueError("boundary_starts must rise from 0 to the size of boundary_support")
+        if self.boundary_coefs.size != self.boundary_support.size or not np.isfinite(self.boundary_coefs).all():
+            raise ValueError("boundary_coefs must have a finite entry for each of boundary_support")
+        if not np.isfinite(self.boundary_intercepts[1:]).all() or np.isinf(self.boundary_intercepts).any():
+            raise ValueError("boundary_intercepts must be finite")
+        self._check_others()
+
+    def _check_others(self) -> None:
+        csr = (self.other_data, self.other_indices, self.other_indptr)
+        n_forms = (self.other_dense is not None) + all(array is not None for array in csr)
+        n_arrays = (self.other_dense is not None) + sum(array is not None for array in csr)
+        if n_forms != (self.kernel != "precomputed") or n_arrays not in {0, 1, 3}:
+            raise ValueError("rows of other support vectors must be there in one form, but for a precomputed kernel")
+        shape = (self.other_rows.size, self.n_features)
+        if self.other_dense is not None:
+            check_dense(self.other_dense, shape, "other")
+        data, indices, indptr = csr
+        if data is not None and indices is not None and indptr is not None:
+            check_csr(data, indices, indptr, shape, "other")
+        if self.kernel == "precomputed":
+            return
+        if (self.other_dense is None) != (self.support_dense is None) and self.kernel != "linear":
+            raise ValueError("support vectors and the other ones must have the same form")
+        if not np.isin(self.boundary_support, self._pool_rows()).all():
+            raise ValueError("boundary_support must hold support vectors that are kept")
+
+    # ------------------------------------------------------------------------------------------- boundaries
+
+    def at(self, iteration: int) -> KernelMachine:
+        """Return the boundary of an iteration (0 for the mapping) as a model of its own.
+
+        Parameters
+        ----------
+        iteration : int
+            Position in `history`, where ``model.at(model.n_iter)`` is the boundary that `model` itself has.
+
+        Returns
+        -------
+        KernelMachine
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such iteration, or it is a mapping of the user's.
+        """
+        i = check_int("iteration", iteration, low=0, high=self.boundary_intercepts.size - 1)
+        intercept = float(self.boundary_intercepts[i])
+        if np.isnan(intercept):
+            raise ValueError("iteration must be >= 1 where psi1 is the user's, whose boundary is not kept, got 0")
+        entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
+        support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
+        solver = {name: float(self.history[name][i]) for name in _SOLVER}
+        is_met = solver["violation"] <= float(str(self.params["tol"]))
+        return KernelMachine(
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+            threshold=0.0,
+            n_iter=int(self.history["n_steps"][i]),
+            converged=is_met,
+            status="tol" if is_met else "unfinished",
+            objective=np.array([solver["objective"]]),
+            history={},
+            params={**self.params, "iteration": i},
+            support=support,
+            alpha=np.abs(coefs),
+            dual_coef=coefs,
+            intercept=intercept,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            function=self.function,
+            gap=solver["gap"],
+            violation=solver["violation"],
+            margin=solver["margin"],
+            **self._rows_of(support, coefs),
+        )
+
+    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]:
+        for i, intercept in enumerate(self.boundary_intercepts):
+            if not np.isnan(intercept):
+                yield self.at(i)._decision_function(matrix, n_threads)
+
+    def _rows_of(self, support: NDArray[np.int64], coefs: NDArray[np.float64]) -> dict[str, Any]:
+        """Return the fields of a `KernelMachine` that are made from the rows of its support vectors."""
+        if self.kernel == "precomputed":
+            return {}
+        others = self._others()
+        pool_rows = self._pool_rows()
+        order = np.argsort(pool_rows)
+        places = order[np.searchsorted(pool_rows, support, sorter=order)]
+        if self.kernel == "linear":
+            return {"coef": linear_coef(others, places, coefs)}
+        taken = take_rows(_stacked(self._vectors(), others), places)
+        if isinstance(taken, tuple):
+            return dict(zip(("support_data", "support_indices", "support_indptr"), taken[:3], strict=True))
+        return {"support_dense": taken}
+
+    def _pool_rows(self) -> NDArray[np.int64]:
+        """Return the numbers of all rows that are kept, those of `support_vectors` first."""
+        return self.other_rows if self.kernel == "linear" else np.concatenate([self.support, self.other_rows])
+
+    def _others(self) -> Native:
+        if self.other_dense is not None:
+            return self.other_dense
+        csr: Any = (self.other_data, self.other_indices, self.other_indptr)
+        return (*csr, (self.other_rows.size, self.n_features))
+
+
+def _stacked(upper: Native, lower: Native) -> Native:
+    """Return rows of one form below others of the same."""
+    if isinstance(upper, np.ndarray) and isinstance(lower, np.ndarray):
+        return np.concatenate([upper, lower])
+    a: Any = upper
+    b: Any = lower
+    indptr = np.concatenate([a[2], b[2][1:] + a[2][-1]])
+    return np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]]), indptr, (a[3][0] + b[3][0], a[3][1])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MappingScorer(MappingModel):
+    """Mapping convergence whose last boundary is a score function of the user's, from a psi1 or psi2 of their own.
+
+    It can be pickled if the score functions can, but not saved.
+
+    Attributes
+    ----------
+    unlabeled_rows, rejected_by, used_fallback, unlabeled_set, n_iter, status, converged, objective, history
+        As in `MappingModel`.
+    scorers : callable
+        The score functions of all boundaries.
+    """
+
+    scorers: Callable[..., Any]
+
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = self.scorers(matrix, self.n_iter, n_threads)
+        return scores
+
+    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]:
+        for i in range(len(self.history["kind"])):
+            yield self.scorers(matrix, i, n_threads)
+
+
+@dataclass(frozen=True)
+class StageScorers:
+    """The score functions of the mapping and of each iteration, for checked rows."""
+
+    form: RowForm
+    stages: tuple[UserScorer | KernelMachine, ...]
+
+    def __call__(self, matrix: Any, iteration: int, n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of rows by the boundary of an iteration."""
+        stage = self.stages[iteration]
+        if isinstance(stage, KernelMachine):
+            return stage._decision_function(matrix, n_threads)
+        native, sparse = matrix.native, self.form.is_sparse
+        if isinstance(native, tuple) == sparse:
+            return stage(self.form.table(native))
+        scores: NDArray[np.float64] = np.empty(matrix.n_rows)
+        for rows in row_blocks(native):  # a block at a time: CSR is never made dense as a whole
+            scores[rows] = stage(self.form.table(convert_rows(slice_rows(native, rows), matrix.dtype, sparse=sparse)))
+        return scores

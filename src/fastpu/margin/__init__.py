@@ -1,0 +1,1 @@
+"""Large-margin iterations: ISVM, IPSI and BPSI."""

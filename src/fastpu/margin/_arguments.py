@@ -1,0 +1,105 @@
+"""The arguments that the large-margin iterations share, and what their callbacks see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._text import describe
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_choice, check_float, check_int
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import TypedDict
+
+    class MarginArguments(TypedDict, total=False):
+        """Those beside C, for the signatures of one and of many C."""
+
+        solver_tol: float
+        max_outer: int
+        solver: str
+        max_iter: int | None
+        sample_weight: object
+        n_threads: int | None
+        callback: Callable[[MarginRound], bool | None] | None
+        progress: bool
+
+
+__all__ = ["MOST_COST", "MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
+
+MOST_COST = 1e100  # of a row: larger ones overflow
+
+_SOLVERS = ("auto", "exact", "iadmm")
+_MOST_STEPS = 2**62
+
+
+@dataclass(frozen=True)
+class MarginRound:
+    """One classifier f_0, f_1, ... of a large-margin iteration, as a callback sees it.
+
+    Attributes
+    ----------
+    C : float
+        The cost that is being fitted.
+    step, max_outer : int
+        The number of the classifier, from 0, and the most there may be after the first.
+    objective : float
+        What is minimised, with the labels that the classifier was fitted to.
+    n_changed : int
+        Rows whose pseudo-labels it changes; for `fit_bpsi` rows whose loss it makes flat, or no longer flat.
+    gap : float
+        Duality gap of its sub-problem.
+    """
+
+    C: float
+    step: int
+    max_outer: int
+    objective: float
+    n_changed: int
+    gap: float
+
+
+@dataclass(frozen=True)
+class MarginOptions:
+    """The checked arguments that all of them share."""
+
+    solver: str
+    solver_tol: float
+    max_iter: int | None
+    max_outer: int
+    n_threads: int
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model, as they were given."""
+        names = ("solver", "solver_tol", "max_iter", "max_outer")
+        return {name: getattr(self, name) for name in names}
+
+
+def check_margin_options(
+    *, solver: object, solver_tol: object, max_iter: object, max_outer: object, n_threads: object
+) -> MarginOptions:
+    return MarginOptions(
+        solver=check_choice("solver", solver, _SOLVERS),
+        solver_tol=check_float("solver_tol", solver_tol, low=0, high=1, open_low=True, open_high=True),
+        max_iter=None if max_iter is None else min(check_int("max_iter", max_iter, low=1), _MOST_STEPS),
+        max_outer=check_int("max_outer", max_outer, low=1),
+        n_threads=resolve_n_threads(n_threads),
+    )
+
+
+def check_costs(C: object) -> tuple[list[float], bool]:
+    """Return the values of `C`, and whether there is one alone, that is not in a sequence."""
+    if isinstance(C, str | bytes | bytearray):
+        return [check_float("C", C, low=0, open_low=True)], True
+    if (isinstance(C, np.ndarray) and C.ndim > 0) or isinstance(C, Sequence):
+        values = list(C)
+    else:
+        return [check_float("C", C, low=0, open_low=True)], True
+    if not values:
+        raise ValueError(f"C must be a number > 0 or a sequence of at least one of them, got {describe(C)}")
+    return [check_float(f"C[{i}]", value, low=0, open_low=True) for i, value in enumerate(values)], False

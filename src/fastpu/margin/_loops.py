@@ -1,0 +1,277 @@
+"""The loops over large-margin sub-problems: Algorithm 1, and the difference-of-convex iteration for the psi loss.
+
+Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fastpu.margin._arguments import MarginRound
+from fastpu.margin._engine import Solver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fastpu.margin._engine import Hook, MarginRows, Solved, Unsolved
+
+__all__ = ["Rule", "Run", "algorithm_1", "biased_psi"]
+
+Loss: TypeAlias = Literal["hinge", "psi"]
+
+
+@dataclass(slots=True)
+class Problem:
+    """S(., y) = |w|^2 / 2 + sum_i c_i L(y_i f(x_i)): labels y and the costs c that go with them."""
+
+    labels: NDArray[np.int8]
+    costs: NDArray[np.float64]
+
+    def value(self, f: Solved, loss: Loss) -> float:
+        """Return S(f, y)."""
+        losses = np.maximum(1.0 - self.labels * f.decision, 0.0)
+        if loss == "psi":
+            np.minimum(losses, 1.0, out=losses)
+        losses *= self.costs
+        return f.half_norm + float(losses.sum())
+
+
+class Entry(NamedTuple):
+    """What is recorded of one classifier; the last three fields are Algorithm 1's alone."""
+
+    n_changed: int
+    intercept_low: float
+    intercept_high: float
+    gap: float
+    n_problems: int
+    n_steps: int
+    n_negative: int = 0
+    objective_fitted: float = 0.0
+    objective_relabeled: float = 0.0
+
+
+_N_SHARED = 6
+
+
+@dataclass(slots=True)
+class Run:
+    """How the fit for one C goes: its classifiers f_0, f_1, ..., the last one, and the problem that goes with it.
+
+    `cycle` is the number of steps after which labels came back, or 0.
+    """
+
+    C: float
+    last: Solved
+    problem: Problem
+    solver: Solver
+    has_labels: bool = True
+    log: list[Entry] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    status: str = ""
+    cycle: int = 0
+
+    @property
+    def labels(self) -> NDArray[np.int8] | None:
+        return self.problem.labels if self.has_labels else None
+
+    @property
+    def n_problems(self) -> int:
+        return sum(entry.n_problems for entry in self.log)
+
+    @property
+    def unsolved(self) -> list[Unsolved]:
+        return self.solver.unsolved
+
+    def add(self, f: Solved, problem: Problem, value: float, entry: Entry) -> None:
+        self.last, self.problem = f, problem
+        self.objective.append(value)
+        self.log.append(entry)
+
+    def history(self) -> dict[str, NDArray[Any]]:
+        names = Entry._fields if self.has_labels else Entry._fields[:_N_SHARED]
+        columns = list(zip(*self.log, strict=True))
+        return {name: np.array(column) for name, column in zip(names, columns, strict=False)}
+
+
+# ------------------------------------------------------------------------------------------------ Algorithm 1
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What Algorithm 1 minimises, where it starts, and what ends it; `init` is "hinge", "psi" or "isvm"."""
+
+    loss: Loss
+    init: str
+    tol: float
+    check_increase: bool
+
+
+def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Run:
+    """Fit f_0 to the labels y_init, +1 (labelled) and -1 (unlabelled); then relabel and fit by turns.
+
+    y_k is +1 on labelled rows and sgn f_k on the others, f_(k+1) the minimiser of S(., y_k).
+    """
+    loss, most = rule.loss, rows.options.max_outer
+    solver = Solver(rows)
+    f, fitted, relabelled = _first(rows, C, rule, solver)
+    run = Run(C, f, fitted, solver)
+    before = np.nan  # S(f_(k-1), y_(k-1))
+    seen: dict[bytes, int] = {}
+    for k in range(most + 1):
+        # f is f_k, `fitted` has the labels y_(k-1) that it was fitted to, and `relabelled` gets its own, y_k.
+        labels = rows.signs(f.decision > 0) if relabelled is None else relabelled.labels
+        n_changed = int(np.count_nonzero(labels != fitted.labels))
+        n_negative = int(np.count_nonzero(labels < 0))
+        if not n_changed:
+            relabelled = fitted
+        elif relabelled is None and n_negative:
+            relabelled = make_problem(rows, C, labels)
+        s_fitted = fitted.value(f, loss)
+        s_relabelled = np.nan if relabelled is None else relabelled.value(f, loss)
+        entry = Entry(n_changed, *f.interval, f.gap, *solver.counts(), n_negative, s_fitted, s_relabelled)
+        is_stopped = hook is not None and hook(MarginRound(C, k, most, s_fitted, n_changed, f.gap))
+
+        run.status = _end_before(rule, k, f, relabelled, n_changed, s_relabelled > s_fitted)
+        if run.status or relabelled is None:
+            run.add(f, fitted, s_fitted, entry)
+            return run
+        run.add(f, relabelled, s_relabelled, entry)
+        if k and abs(s_relabelled - before) <= rule.tol * before:
+            run.status = "tol"
+        elif is_stopped:
+            run.status = "callback"
+        elif k == most:
+            run.status = "max_iter"
+        elif not rule.check_increase:
+            state = _state(relabelled, f, loss)
+            if state in seen:
+                run.status, run.cycle = "max_iter", k - seen[state]
+            seen[state] = k
+        if run.status:
+            return run
+        f = minimise(solver, relabelled, f, loss)
+        fitted, relabelled, before = relabelled, None, s_relabelled
+    return run
+
+
+def _end_before(rule: Rule, k: int, f: Solved, relabelled: Problem | None, n_changed: int, is_increase: bool) -> str:
+    """Return the status if the iteration ends with f_k and the labels that it was fitted to, else ""."""
+    if rule.loss == "psi" and is_collapsed(f):
+        return "collapsed"
+    if relabelled is None:
+        return "no_negative"
+    if k and rule.check_increase and is_increase:
+        return "increase"
+    return "labels" if k and not n_changed else ""
+
+
+def _first(rows: MarginRows, C: float, rule: Rule, solver: Solver) -> tuple[Solved, Problem, Problem | None]:
+    """Return f_0, the problem it was fitted to, and the one with its labels y_0 if these are not the signs of f_0."""
+    if rule.init == "isvm":
+        isvm = algorithm_1(rows, C, Rule("hinge", "hinge", rule.tol, rule.check_increase), None)
+        solver.add(isvm.solver, isvm.n_problems, sum(entry.n_steps for entry in isvm.log))
+        return isvm.last, isvm.problem, isvm.problem
+    problem = make_problem(rows, C, rows.signs(rows.is_labelled))
+    f = solver.solve(problem.labels, problem.costs)
+    return minimise(solver, problem, f, "psi") if rule.init == "psi" else f, problem, None
+
+
+def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Problem:
+    """Return S(., y) of the paper's (2.2): each side has the cost C, shared out by the weights of its rows."""
+    is_positive = labels > 0
+    if rows.weights is None:
+        n_positive = int(np.count_nonzero(is_positive))
+        return Problem(labels, np.where(is_positive, C / n_positive, C / (labels.size - n_positive)))
+    positive, negative = (float(rows.weights[side].sum()) for side in (is_positive, ~is_positive))
+    return Problem(labels, rows.weights * np.where(is_positive, C / positive, C / negative))
+
+
+def minimise(solver: Solver, problem: Problem, f: Solved, loss: Loss) -> Solved:
+    """Return the minimiser of S, or with the psi loss a fixed point that is no worse than f."""
+    if loss == "psi":
+        for lower, _ in descend(solver, problem, f):
+            f = lower
+        return f
+    is_known = f.labels is problem.labels and f.slopes is None
+    return f if is_known else solver.solve(problem.labels, problem.costs, None, f)
+
+
+def _state(problem: Problem, f: Solved, loss: Loss) -> bytes:
+    """Return all that the next step depends on."""
+    flat = flat_rows(problem, f).tobytes() if loss == "psi" else b""
+    return problem.labels.tobytes() + flat
+
+
+# --------------------------------------------------------------------------------------------------- psi loss
+
+
+def flat_rows(problem: Problem, f: Solved) -> NDArray[np.uint8]:
+    """Return s_i = 1 where m_i = y_i f(x_i) < 0: psi(m) = (1 - m)_+ + min(m, 0) is at most (1 - m)_+ + s m there."""
+    return (problem.labels * f.decision < 0).view(np.uint8)
+
+
+def is_collapsed(f: Solved) -> bool:
+    """Tell whether w is 0: it says so, or the rows of each label with s = 1 are none or all, and not the same for both.
+
+    Then all y_i beta_i of w = sum_i beta_i y_i x_i have one sign, and their sum is 0.
+    """
+    if f.slopes is not None:
+        pushes_up = (f.labels > 0) != f.slopes.view(np.bool_)
+        if pushes_up.all() or not pushes_up.any():
+            return True
+    return f.half_norm == 0 and not f.found["coef"].any()
+
+
+def descend(solver: Solver, problem: Problem, f: Solved) -> Iterator[tuple[Solved, int]]:
+    """Go downhill in S with the psi loss from f; yield each classifier and the number of rows whose s it changes.
+
+    Each step solves the problem with the loss (1 - m)_+ + s m, which lies above psi and touches it at the last f. It
+    ends when a set of rows with s = 1 comes back: with the last set f is a fixed point, and since S never increases,
+    an earlier one has the same S. There are finitely many sets.
+    """
+    slopes = flat_rows(problem, f)
+    if f.labels is problem.labels and np.array_equal(slopes, np.zeros_like(slopes) if f.slopes is None else f.slopes):
+        return  # f is the solution of this very problem
+    seen: set[bytes] = set()
+    while (key := slopes.tobytes()) not in seen:
+        seen.add(key)
+        f = solver.solve(problem.labels, problem.costs, slopes, f)
+        last, slopes = slopes, flat_rows(problem, f)
+        yield f, int(np.count_nonzero(slopes != last))
+
+
+def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hook) -> Run:
+    """Minimise the sum of psi losses, unlabelled rows taken for negative, at these costs; C is told to the hook alone.
+
+    From the hinge solution, until the problem repeats itself.
+    """
+    solver, most = Solver(rows), rows.options.max_outer
+    problem = Problem(rows.signs(rows.is_labelled), costs)
+    f = solver.solve(problem.labels, problem.costs)
+    steps = descend(solver, problem, f)
+    run = Run(C, f, problem, solver, has_labels=False)
+    n_changed = int(np.count_nonzero(flat_rows(problem, f)))
+    for step in range(most + 1):
+        value = problem.value(f, "psi")
+        run.add(f, problem, value, Entry(n_changed, *f.interval, f.gap, *solver.counts()))
+        is_stopped = hook is not None and hook(MarginRound(C, step, most, value, n_changed, f.gap))
+        if is_collapsed(f):
+            run.status = "collapsed"
+        elif not n_changed:
+            run.status = "repeat"
+        elif is_stopped:
+            run.status = "callback"
+        elif step == most:
+            run.status = "max_iter"
+        elif (lower := next(steps, None)) is None:
+            run.status = "repeat"
+        else:
+            f, n_changed = lower
+        if run.status:
+            break
+    return run

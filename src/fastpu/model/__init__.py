@@ -1,0 +1,1 @@
+"""What every fitted model is: scores, thresholds, probabilities, files."""

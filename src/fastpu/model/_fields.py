@@ -1,0 +1,266 @@
+"""Fields of a model: read-only values, their declared types, and their form in a file.
+
+A field's type is its annotation in the dataclass. These are understood, each also with ``| None``:
+``int``, ``float``, ``bool``, ``str``, ``tuple[str, ...]``, ``NDArray[...]``, ``Mapping[str,
+NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them) and
+``Callable[..., ...]``, a function of the user's, which no file can hold.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import math
+import numbers
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastpu.common._text import describe, short
+
+__all__ = ["FieldSpec", "FrozenMapping", "decode_field", "encode_field", "field_specs", "freeze"]
+
+Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
+_KEY = re.compile(r"[A-Za-z0-9_]+")
+_SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "str"}
+
+
+class FrozenMapping(Mapping[str, Any]):
+    """A read-only dict that keeps its order and can be pickled."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, Any]) -> None:
+        self._items = dict(items)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenMapping, (dict(self._items),)
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """What a field may hold: its kind, whether None may stand for it, and its arrays' form."""
+
+    kind: Kind
+    optional: bool
+    dtypes: tuple[type[np.generic], ...]
+    ndim: int | None
+
+
+@cache
+def field_specs(cls: Any) -> Mapping[str, FieldSpec]:
+    """Return the specification of each field of a model class, from its annotations."""
+    # Names that a module may import for its type checker only.
+    names = {"Any": Any, "Callable": Callable, "Mapping": Mapping, "NDArray": NDArray, "np": np}
+    hints = typing.get_type_hints(cls, localns=names)
+    dimensions: Mapping[str, int] = getattr(cls, "_ndim", {})
+    return {
+        field.name: _spec(hints[field.name], dimensions.get(field.name, 1), field.name)
+        for field in dataclasses.fields(cls)
+    }
+
+
+def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
+    options = tuple(_plain(option) for option in _union(hint))
+    optional = type(None) in options
+    options = tuple(option for option in options if option is not type(None))
+    origins = {typing.get_origin(option) for option in options}
+    if len(options) == 1 and options[0] in _SCALARS:
+        return FieldSpec(_SCALARS[options[0]], optional, (), None)
+    if len(options) == 1 and options[0] == tuple[str, ...]:
+        return FieldSpec("names", optional, (), None)
+    if origins == {collections.abc.Callable} and len(options) == 1:
+        return FieldSpec("function", optional, (), None)
+    if origins == {np.ndarray}:
+        dtypes = tuple(t for option in options for t in _scalar_types(option))
+        return FieldSpec("array", optional, dtypes, ndim)
+    if origins == {collections.abc.Mapping} and len(options) == 1:
+        value = _plain(typing.get_args(options[0])[1])
+        if typing.get_origin(value) is np.ndarray:
+            return FieldSpec("arrays", optional, tuple(_scalar_types(value)), None)
+        if value is object:
+            return FieldSpec("scalars", optional, (), None)
+    raise TypeError(f"field {name!r} of a model has an annotation of unknown kind: {hint}")
+
+
+def _union(hint: Any) -> tuple[Any, ...]:
+    # Both spellings of a union (X | Y and Optional[X]) have a pair of arguments and such an origin.
+    is_union = getattr(typing.get_origin(hint), "__name__", "") in ("UnionType", "Union")
+    return typing.get_args(hint) if is_union else (hint,)
+
+
+def _plain(hint: Any) -> Any:
+    """Return what a lazy type alias, such as the NDArray of recent NumPy, stands for."""
+    origin = typing.get_origin(hint)
+    return origin.__value__[typing.get_args(hint)] if hasattr(origin, "__value__") else hint
+
+
+def _scalar_types(array: Any) -> Iterator[type[np.generic]]:
+    (scalar,) = typing.get_args(typing.get_args(array)[1])
+    for option in _union(scalar):
+        yield np.generic if option is Any else option
+
+
+# ------------------------------------------------------------------------------------- freezing
+
+
+def freeze(name: str, value: object, spec: FieldSpec) -> object:
+    """Return `value` checked against its specification and made read-only."""
+    if value is None and spec.optional:
+        return None
+    if spec.kind == "array":
+        return _freeze_array(name, value, spec)
+    if spec.kind == "arrays":
+        items = _mapping(name, value)
+        return FrozenMapping({k: _freeze_array(f"{name}[{k!r}]", v, spec) for k, v in items.items()})
+    if spec.kind == "scalars":
+        items = _mapping(name, value)
+        return FrozenMapping({k: _freeze_scalar(f"{name}[{k!r}]", v) for k, v in items.items()})
+    if spec.kind == "function":
+        if not callable(value):
+            raise TypeError(f"{name} must be a function, got {describe(value)}")
+        return value
+    if spec.kind == "names":
+        if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
+            raise TypeError(f"{name} must be a tuple of strings, got {describe(value)}")
+        return value
+    scalar = _freeze_scalar(name, value)
+    if spec.kind == "float" and isinstance(scalar, int) and not isinstance(scalar, bool):
+        scalar = float(scalar)
+    if type(scalar).__name__ != spec.kind:
+        raise TypeError(f"{name} must be of type {spec.kind}, got {describe(value)}")
+    return scalar
+
+
+@lru_cache(maxsize=1024)
+def _is_key(key: str) -> bool:
+    return _KEY.fullmatch(key) is not None
+
+
+def _mapping(name: str, value: object) -> Mapping[str, object]:
+    if type(value) is not dict and not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a mapping, got {describe(value)}")
+    for key in value:
+        if not isinstance(key, str) or not _is_key(key):
+            raise ValueError(f"{name} must have plain names as keys, got {short(key)}")
+    return value
+
+
+def _freeze_array(name: str, value: object, spec: FieldSpec) -> NDArray[Any]:
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must be an array, got {describe(value)}")
+    fits = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
+    if not fits or not any(issubclass(value.dtype.type, scalar) for scalar in spec.dtypes):
+        names = [scalar.__name__ for scalar in spec.dtypes if scalar is not np.generic]
+        wanted = " or ".join(names) or "boolean, integer or float"
+        raise TypeError(f"{name} must have dtype {wanted}, got {value.dtype}")
+    if spec.ndim is not None and value.ndim != spec.ndim:
+        raise ValueError(f"{name} must have {spec.ndim} dimension(s), got shape {value.shape}")
+    flags = value.flags
+    ready = flags.c_contiguous and flags.aligned and not flags.writeable and value.dtype.isnative
+    if ready and type(value) is np.ndarray:
+        return value
+    # A copy, for whoever made the array may hold on to it and write to it later.
+    array = np.array(value, dtype=value.dtype.newbyteorder("="), order="C", copy=True)
+    array.flags.writeable = False
+    return array
+
+
+def _freeze_scalar(name: str, value: object) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    # Plain types only: a subclass (an enum, say) would not come back from a file as it was.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, tuple | list):
+        return tuple(_freeze_scalar(f"{name}[{i}]", item) for i, item in enumerate(value))
+    if isinstance(value, numbers.Real):  # floats, extended precision and fractions
+        return float(value)
+    raise TypeError(f"{name} must be None, a number, a string or a tuple of them, got {describe(value)}")
+
+
+# --------------------------------------------------------------------------------- form in a file
+
+
+def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArray[Any]]) -> object:
+    """Return what the header says of a field; its arrays are added to `arrays` by name."""
+    if value is None:
+        return None
+    if spec.kind == "function":
+        raise TypeError(
+            f"the model cannot be saved: its {name} is {describe(value)}, and a model file holds numbers and text "
+            f"only; pickle the model, or fit it with a kernel that needs no function of yours"
+        )
+    if spec.kind == "array":
+        arrays[name] = value
+        return "array"
+    if spec.kind == "arrays":
+        arrays.update({f"{name}/{key}": array for key, array in value.items()})
+        return list(value)
+    if spec.kind == "scalars":
+        return {key: _encode_scalar(item) for key, item in value.items()}
+    return _encode_scalar(value)
+
+
+def _encode_scalar(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}  # JSON has no NaN and no infinity
+    if isinstance(value, tuple):
+        return [_encode_scalar(item) for item in value]
+    return value
+
+
+def decode_field(name: str, node: object, spec: FieldSpec, arrays: dict[str, NDArray[Any]]) -> object:
+    """Return a field's value from the header; the arrays it uses are taken out of `arrays`.
+
+    Raises ValueError or KeyError on what `encode_field` never writes; `freeze` checks the rest.
+    """
+    if node is None:
+        return None
+    if spec.kind == "function":
+        raise ValueError(f"field {name} cannot be in a file, got {short(node)}")
+    if spec.kind == "array":
+        if node != "array":
+            raise ValueError(f"field {name} must be an array, got {short(node)}")
+        return arrays.pop(name)
+    if spec.kind == "arrays":
+        if not isinstance(node, list) or len(set(map(str, node))) != len(node):
+            raise ValueError(f"field {name} must list its arrays, got {short(node)}")
+        return {key: arrays.pop(f"{name}/{key}") for key in node}
+    if spec.kind == "scalars":
+        if not isinstance(node, dict):
+            raise ValueError(f"field {name} must be an object, got {short(node)}")
+        return {key: _decode_scalar(name, item) for key, item in node.items()}
+    return _decode_scalar(name, node)
+
+
+def _decode_scalar(name: str, node: object) -> object:
+    if isinstance(node, list):
+        return tuple(_decode_scalar(name, item) for item in node)
+    if isinstance(node, dict):
+        if set(node) != {"float"} or node["float"] not in ("nan", "inf", "-inf"):
+            raise ValueError(f"field {name} holds {short(node)}, which is no value")
+        return float(node["float"])
+    return node

@@ -1,0 +1,486 @@
+"""What every fitted model has in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from fastpu.common._text import short
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
+from fastpu.data._validate import check_choice, check_float, check_labels, check_matrix, check_sample_weight
+from fastpu.model._calibration import METHODS, by_group, calibrate, check_calibration, probabilities
+from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
+from fastpu.model._file import file_name, read_model_file, write_model_file
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._threshold import prior_threshold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self  # in typing from Python 3.11
+
+__all__ = ["Model", "load", "refuse_nan_scores"]
+
+_MOST_FEATURES = 2**63 - 1
+_CLASSES: dict[str, type[Model]] = {}
+# Files of models without probabilities do not have these fields, like all files from before there were any.
+_CALIBRATION = ("calibration", "calibration_prior", "calibration_knots", "calibration_values")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Model(ABC):
+    """A fitted model: immutable, with read-only arrays.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features of the training data.
+    feature_names : tuple of str, or None
+        Their names, if the training data had names.
+    threshold : float
+        `predict` calls a row positive if its score is larger.
+    threshold_rule : str
+        Where the threshold comes from.
+    n_iter : int
+        Number of rounds or iterations kept. Early stopping drops the last ones that were run; `history` has these too.
+    converged : bool
+        Whether the fit ended as it was asked to: by a stopping rule before the iterations ran out, or with all the
+        rounds that were asked for.
+    status : str
+        Why the fit stopped.
+    objective : ndarray of float64
+        Value of the objective after each iteration that was kept.
+    history : mapping of str to ndarray
+        What the loop recorded, for every iteration that was run.
+    params : mapping of str to object
+        The function that made the model ("method") and its arguments that influence the result.
+    calibration : str or None
+        "sigmoid" or "isotonic" if `with_probabilities` has given the model probabilities.
+    calibration_prior : float or None
+        The share of positives among unlabelled rows that these hold for.
+    calibration_knots : ndarray of float64, or None
+        Of "isotonic": scores, rising, between which the probability is interpolated. Of "sigmoid": one score c.
+    calibration_values : ndarray of float64, or None
+        Of "isotonic": the probabilities at the knots. Of "sigmoid": a and b of z = a (s - c) + b.
+
+    Notes
+    -----
+    A subclass is a dataclass with the same four options. It implements `_decision_function`, says
+    through `_ndim` which of its arrays do not have one dimension, and checks in `_check_fields`
+    whatever its kernel relies on, for a loaded file may say anything.
+    """
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    threshold: float
+    threshold_rule: str = "zero"
+    n_iter: int
+    converged: bool
+    status: str
+    objective: NDArray[np.float64]
+    history: Mapping[str, NDArray[Any]]
+    params: Mapping[str, object]
+    calibration: str | None = None
+    calibration_prior: float | None = None
+    calibration_knots: NDArray[np.float64] | None = None
+    calibration_values: NDArray[np.float64] | None = None
+
+    _ndim: ClassVar[Mapping[str, int]] = {}
+    _nan_input: ClassVar[Literal["refuse", "allow"]] = "refuse"
+    _inf_input: ClassVar[Literal["refuse", "allow"]] = "refuse"
+    _sparse_input: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        known = _CLASSES.get(cls.__name__)
+        if known is not None and known.__module__ != cls.__module__ and known.__module__.startswith("fastpu."):
+            raise TypeError(f"there is a model class {cls.__name__} in {known.__module__} already")
+        _CLASSES[cls.__name__] = cls
+
+    def __post_init__(self) -> None:
+        for name, spec in field_specs(type(self)).items():
+            object.__setattr__(self, name, freeze(name, getattr(self, name), spec))
+        if not 1 <= self.n_features <= _MOST_FEATURES:
+            bound = ">= 1" if self.n_features < 1 else f"<= {_MOST_FEATURES}"
+            raise ValueError(f"n_features must be {bound}, got {short(self.n_features)}")
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+            raise ValueError(f"feature_names must have {self.n_features} names, got {len(self.feature_names)}")
+        if self.n_iter < 0:
+            raise ValueError(f"n_iter must be >= 0, got {self.n_iter}")
+        if np.isnan(self.threshold):
+            raise ValueError("threshold must be a number, got nan")
+        check_calibration(self.calibration, self.calibration_prior, self.calibration_knots, self.calibration_values)
+        self._check_fields()
+
+    def _check_fields(self) -> None:  # noqa: B027 - a hook, and most models have nothing to add
+        """Raise ValueError if the arrays do not fit each other: the kernel relies on it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, which makes the arrays read-only again.
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return _restore, (type(self), fields)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_features={self.n_features}, n_iter={self.n_iter}, "
+            f"converged={self.converged}, status={self.status!r}, threshold={self.threshold:.6g})"
+        )
+
+    def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Return the scores of the rows of `X`; larger is more positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
+            float32 and float64, C-contiguous or CSR, are used without a copy.
+        n_threads : int, optional
+            Most threads to use; by default the CPUs this process may use.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `X` is not such a matrix, or has other features than the training data.
+        """
+        threads = resolve_n_threads(n_threads)
+        return self._checked_scores(X, "X", threads)
+
+    def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.int64]:
+        """Return +1 for the rows of `X` whose score exceeds `threshold`, and -1 for the others.
+
+        Parameters and errors are those of `decision_function`.
+        """
+        scores = self.decision_function(X, n_threads=n_threads)
+        signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
+        return signs
+
+    def with_threshold(self, *, prior: float, X_unl: object, n_threads: int | None = None) -> Self:
+        """Return this model with the threshold that matches a class prior.
+
+        The share of the rows of `X_unl` that the new model calls positive is as near to `prior`
+        as their scores allow. The threshold is the midpoint between two neighbouring scores, or,
+        where that is nearest, the highest score (nothing is called positive) or a number just
+        below the lowest (everything is). Rows with equal scores cannot be told apart, so ties may
+        keep the share away from the prior; of two cuts equally near, the lower one is taken.
+
+        Parameters
+        ----------
+        prior : float
+            P(Y = 1) among the unlabelled rows, in (0, 1).
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features)
+            Unlabelled rows, a sample of the population that `prior` speaks of. Best rows that the model was not fitted
+            to: with more features than rows it may score those of its training as it scores no other.
+        n_threads : int, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        Model
+            A new model of the same class that shares the arrays of this one.
+
+        Warns
+        -----
+        DegenerateModelWarning
+            If the new model calls all rows of `X_unl` positive, or none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `prior` is not in (0, 1), or `X_unl` is refused by `decision_function`.
+        """
+        prior = check_float("prior", prior, low=0, high=1, open_low=True, open_high=True)
+        threads = resolve_n_threads(n_threads)
+        scores = self._checked_scores(X_unl, "X_unl", threads)
+        threshold = prior_threshold(scores, prior)
+        positive = int(np.count_nonzero(scores > threshold))
+        if positive in (0, scores.size):
+            warn(
+                f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of "
+                f"X_unl positive: the scores have too few distinct values to come nearer",
+                DegenerateModelWarning,
+            )
+        rule = f"prior {prior:g}: {positive} of {scores.size} unlabelled rows positive"
+        return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
+
+    def with_probabilities(
+        self,
+        *,
+        prior: float,
+        X: object,
+        y: object,
+        scenario: str = "case_control",
+        method: str = "sigmoid",
+        sample_weight: object = None,
+        n_threads: int | None = None,
+    ) -> Self:
+        r"""Return this model with a map from its scores to probabilities, for `predict_proba`.
+
+        The probability g(s) of a row with the score s minimises an estimate of the expected loss that needs no
+        negative row, as :math:`\pi \operatorname{mean}_P` stands for the sum over the positive rows of U:
+
+        .. math:: \text{"sigmoid":}\quad & g(s) = \frac{1}{1 + e^{-z}},\ z = a (s - c) + b,\ a \ge 0:\quad
+            \min \operatorname{mean}_U \log(1 + e^z) - \pi \operatorname{mean}_P z
+
+            \text{"isotonic":}\quad & g \text{ increasing, in } [0, 1]:\quad
+            \min \operatorname{mean}_U g^2 - 2 \pi \operatorname{mean}_P g
+
+        So the mean of the probabilities over U is :math:`\pi` (of "isotonic": less by what is cut off at 1), and they
+        rise with the score. `predict` and `threshold` stay as they are.
+
+        Parameters
+        ----------
+        prior : float
+            P(Y = 1), in (0, 1): :math:`\pi` itself, the share of positives among the unlabelled rows, in
+            ``"case_control"``; the share among all rows of `X`, the labelled ones included, in ``"single_set"``.
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
+            Rows that the model has **not** been fitted to: it scores those of its training better than new ones, and
+            their probabilities would be too near 0 and 1. Labelled rows must be a random sample of the positives.
+        y : array-like of shape (n,)
+            +1 positive, 0 unlabelled; at least one of each. Labelled negatives (-1) only count as rows that `prior` of
+            ``"single_set"`` speaks of.
+        scenario : {"case_control", "single_set"}, default "case_control"
+            How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
+            labelled. `prior` is then converted, (prior n - n_pos) / n_unl, and the probabilities are those of a row
+            that has no label.
+        method : {"sigmoid", "isotonic"}, default "sigmoid"
+            Two numbers, for tens of labelled rows and scores that behave like log odds; or a step function with lines
+            between its steps, for hundreds, which assumes nothing but the order.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0; a weight counts as that many repetitions of the row.
+        n_threads : int, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        Model
+            A new model of the same class that shares the arrays of this one.
+
+        Warns
+        -----
+        EstimateWarning
+            If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
+            every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
+            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, `prior` is not possible in ``"single_set"``, or a score is infinite.
+
+        Notes
+        -----
+        O(n) time for "sigmoid" after scoring, Newton's method in two variables, and O(n log n) for "isotonic"; O(n)
+        memory. A penalty of 5e-6 a^2, for scores of unit spread, gives "sigmoid" a minimum where labelled positives
+        score higher than the best share :math:`\pi` of the unlabelled rows: the probabilities are then those of a step.
+
+        References
+        ----------
+        Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods",
+        1999; Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD
+        2002; du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML
+        2015, for the risk without negatives.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fastpu
+        >>> rng = np.random.default_rng(0)
+        >>> truth = np.repeat([True, True, False], [200, 300, 700])
+        >>> X = (rng.normal(size=1200) + 2 * truth)[:, None]
+        >>> y = np.arange(1200) < 200  # 200 labelled positives, and 300 among 1000 unlabelled rows
+        >>> model = fastpu.fit_upu(X[::2], y[::2], prior=0.3)
+        >>> model = model.with_probabilities(prior=0.3, X=X[1::2], y=y[1::2])
+        >>> model.predict_proba([[-1.0], [1.0], [3.0]]).round(1)
+        array([[1. , 0. ],
+               [0.7, 0.3],
+               [0. , 1. ]])
+        """
+        given, drawn_as = check_prior(prior), check_scenario(scenario)
+        method = check_choice("method", method, METHODS)
+        threads = resolve_n_threads(n_threads)
+        matrix = self._check_input(X, "X")
+        labels = check_labels(y, matrix.n_rows)
+        weights = check_sample_weight(sample_weight, matrix.n_rows)
+        scored, mass = by_group(self._decision_function(matrix, threads), labels, weights)
+        share = prior_among_unlabeled(given, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=drawn_as)
+        if not 0 < share < 1:
+            raise ValueError(
+                f"prior must be {'larger' if share <= 0 else 'smaller'}: by {given:g} and scenario='single_set' "
+                f"{'none' if share <= 0 else 'all'} of the unlabelled rows are positive"
+            )
+        found = calibrate(method, scored, share)
+        if found.trouble:
+            warn(f"with_probabilities: {found.trouble}", EstimateWarning)
+        return dataclasses.replace(
+            self,
+            calibration=method,
+            calibration_prior=share,
+            calibration_knots=found.knots,
+            calibration_values=found.values,
+        )
+
+    def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Return the probabilities of both classes for the rows of `X`.
+
+        Parameters
+        ----------
+        X, n_threads
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `decision_function`, and if the model has no probabilities.
+        """
+        method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
+        if method is None or knots is None or values is None:
+            raise ValueError(
+                "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first, with rows that it "
+                "was not fitted to, and predict_proba of the model that it returns"
+            )
+        positive = probabilities(method, knots, values, self.decision_function(X, n_threads=n_threads))
+        return np.stack([1.0 - positive, positive], axis=1)
+
+    def save(self, path: object) -> None:
+        """Write the model to a file that `fastpu.load` reads.
+
+        The file is an uncompressed .npz: arrays and a JSON header with a format version and a
+        checksum, no pickle. The name is taken exactly as given. A file of that name stays whole
+        until the new one is complete, and stays if writing fails or the process is killed; the
+        new one gets its permissions.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        TypeError
+            If `path` is not such a name, or the model holds a function of the user's.
+        ValueError
+            If `path` is a device or pipe, or holds a null character.
+        """
+        name = file_name(path)
+        arrays: dict[str, NDArray[Any]] = {}
+        fields = {
+            field: encode_field(field, getattr(self, field), spec, arrays)
+            for field, spec in field_specs(type(self)).items()
+            if not (field in _CALIBRATION and self.calibration is None)
+        }
+        header = {"fastpu": version("fastpu"), "class": type(self).__name__, "fields": fields}
+        write_model_file(name, header, arrays)
+
+    def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
+        return refuse_nan_scores(self._decision_function(self._check_input(X, name), n_threads), name)
+
+    def _check_input(self, X: object, name: str) -> Any:
+        """Return `X` in the form that `_decision_function` takes."""
+        return check_matrix(
+            X,
+            name=name,
+            nan=self._nan_input,
+            inf=self._inf_input,
+            sparse=self._sparse_input,
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+        )
+
+    @abstractmethod
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of a checked matrix."""
+
+
+def refuse_nan_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the scores of the rows called `name`, of shape (n,) or (n, m), or raise ValueError where one is NaN."""
+    if (without := np.isnan(scores)).any():
+        row = int(np.argmax(without.reshape(len(scores), -1).any(axis=1)))
+        raise ValueError(f"{name} must hold numbers so small that scores can be computed, got NaN for row {row}")
+    return scores
+
+
+def _restore(cls: type[Model], fields: dict[str, Any]) -> Model:
+    for value in fields.values():
+        # An array out of a pickle or a deep copy is ours alone: no second copy is needed.
+        for array in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+    return cls(**fields)
+
+
+def load(path: object) -> Model:
+    """Read a model that `Model.save` has written.
+
+    No code in the file is run: it holds numbers and text only, and is checked before use.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Model
+        Of the class that was saved.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened (FileNotFoundError if there is none).
+    ValueError
+        If the file is no model file, is truncated, has other contents than were saved (by their checksum), or was
+        written by a newer fastpu, or if `path` is a device or pipe, or holds a null character.
+
+    Notes
+    -----
+    O(size of the file) time and memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import fastpu
+    >>> model = fastpu.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     model.save(Path(directory) / "model.npz")
+    ...     again = fastpu.load(Path(directory) / "model.npz")
+    >>> again.predict([[0.5], [2.5]])
+    array([-1,  1])
+    """
+    name = file_name(path)
+    header, arrays = read_model_file(name)
+    try:
+        return _from_parts(header, arrays)
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{name!r} cannot be loaded: {reason}") from error
+
+
+def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    cls = _CLASSES.get(str(header["class"]))
+    if cls is None:
+        raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
+    specs, nodes = field_specs(cls), header["fields"]
+    if not isinstance(nodes, dict) or set(nodes) | set(_CALIBRATION) != set(specs):
+        raise ValueError(f"its fields are not those of {cls.__name__}")
+    fields: dict[str, Any] = {
+        name: decode_field(name, nodes[name], spec, arrays) for name, spec in specs.items() if name in nodes
+    }
+    if arrays:
+        raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
+    return cls(**fields)

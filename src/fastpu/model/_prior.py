@@ -1,0 +1,50 @@
+"""What a class prior speaks of: the unlabelled rows, or all rows."""
+
+from __future__ import annotations
+
+from fastpu.common._params import check_choice, check_float
+
+__all__ = ["SCENARIOS", "check_prior", "check_scenario", "prior_among_unlabeled"]
+
+SCENARIOS = ("case_control", "single_set")
+
+_ROUNDING = 1e-9  # of all rows: a prior that is below the share of labelled rows by no more is rounded, not impossible
+
+
+def check_scenario(value: object) -> str:
+    """Return `value` if it is one of the two ways in which labelled and unlabelled rows are drawn."""
+    return check_choice("scenario", value, SCENARIOS)
+
+
+def check_prior(value: object) -> float:
+    """Return a class prior, in (0, 1)."""
+    return check_float("prior", value, low=0, high=1, open_low=True, open_high=True)
+
+
+def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: float = 0, scenario: str) -> float:
+    """Return P(Y = 1) among the unlabelled rows for the prior that belongs to the scenario.
+
+    In "case_control" that is `prior` itself. In "single_set" `prior` is the rate among all rows together: n_pos
+    labelled positives, n_unl unlabelled rows and n_neg labelled negatives (their counts, or their weights).
+
+    Raises
+    ------
+    ValueError
+        If fewer rows are positive, by `prior`, than are labelled positive, or more than are not labelled negative.
+    """
+    if scenario == "case_control":
+        return prior
+    n_rows = n_pos + n_unl + n_neg
+    hidden = prior * n_rows - n_pos
+    if hidden > n_unl + _ROUNDING * n_rows:
+        raise ValueError(
+            f"prior must be at most {1 - n_neg / n_rows:.6g} with scenario='single_set', where it is the rate among "
+            f"all rows and the others are labelled negative, got {prior:g}"
+        )
+    if hidden < -_ROUNDING * n_rows:
+        raise ValueError(
+            f"prior must be at least {n_pos / n_rows:.6g} with scenario='single_set', where it is the rate among all "
+            f"rows and that share of them is labelled positive, got {prior:g}; if it is the rate among the unlabelled "
+            f"rows, pass scenario='case_control'"
+        )
+    return min(1.0, max(0.0, hidden / n_unl))

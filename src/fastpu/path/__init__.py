@@ -1,0 +1,1 @@
+"""Regularisation paths of support vector machines, and exact selection on them."""

@@ -1,0 +1,119 @@
+"""The fields of an SVM path: from what the core has found, and checked as a file may say anything."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import short
+from fastpu.kernels._kernels import Kernel, check_csr, check_dense, check_kernel_fields, is_rising
+
+if TYPE_CHECKING:
+    from fastpu.path.svm_path_model import SVMPath
+
+__all__ = ["EVENT_KINDS", "check_path_fields", "path_fields"]
+
+EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
+
+
+def check_path_fields(path: SVMPath) -> None:
+    """Raise ValueError if the arrays of a path do not fit each other."""
+    n, n_knots = path.rows.size, path.knots.size
+    if n < 2 or not is_rising(path.rows, strictly=True) or path.rows[0] < 0:
+        raise ValueError("rows must hold ascending row numbers")
+    if any(array.size != n for array in (path.labels, path.costs, path.start_alpha)):
+        raise ValueError(f"a path of {n} rows must have as many labels, costs and start_alpha")
+    if not np.isin(path.labels, (-1, 1)).all() or path.heavier not in (-1, 0, 1):
+        raise ValueError("labels must be 1 or -1, and heavier 1, 0 or -1")
+    if not (path.costs > 0).all() or not ((path.start_alpha >= 0) & (path.start_alpha <= path.costs)).all():
+        raise ValueError("costs must be > 0 and start_alpha between 0 and them")
+    if path.offsets.size != n_knots or path.change_start.size != n_knots + (n_knots > 0):
+        raise ValueError("offsets and change_start must have an entry for each knot")
+    arrays = (path.knots, path.offsets, path.change_alpha, *(() if path.weights is None else (path.weights,)))
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError("knots, offsets, weights and change_alpha must be finite")
+    if path.weights is not None and (path.kernel != "linear" or path.weights.shape != (n_knots, path.n_features)):
+        raise ValueError(f"weights must be those of a linear kernel, of shape {(n_knots, path.n_features)}")
+    if n_knots and (not is_rising(-path.knots, strictly=True) or path.knots[-1] < 0 or path.knots[0] <= 0):
+        raise ValueError("knots must fall, and none be below 0")
+    if (n_knots == 0) != (path.status == "trivial") or (n_knots and path.status == "zero") != (
+        n_knots > 0 and path.knots[-1] == 0
+    ):
+        raise ValueError("knots must be there, down to 0, as status says")
+    _check_log(path)
+    _check_positions(path)
+    check_kernel_fields(Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function))
+    _check_train(path)
+
+
+def _check_log(path: SVMPath) -> None:
+    norm = path.history.get("norm")
+    if norm is None or norm.shape != path.lams.shape:
+        raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
+    lam_min = path.params.get("lam_min")
+    if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
+        raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
+
+
+def _check_positions(path: SVMPath) -> None:
+    starts, n, n_knots = path.change_start, path.rows.size, path.knots.size
+    if n_knots and (starts[0] != 0 or not is_rising(starts) or starts[-1] != path.change_row.size):
+        raise ValueError("change_start must rise from 0 to the number of changes")
+    if path.change_alpha.size != path.change_row.size:
+        raise ValueError("change_row and change_alpha must have as many entries")
+    sizes = {path.event_knot.size, path.event_kind.size, path.event_row.size}
+    if len(sizes) != 1:
+        raise ValueError("event_knot, event_kind and event_row must have as many entries")
+    bounds = (
+        ("change_row", path.change_row, n),
+        ("event_row", path.event_row, n),
+        ("event_knot", path.event_knot, n_knots),
+        ("event_kind", path.event_kind, len(EVENT_KINDS)),
+    )
+    for name, values, bound in bounds:
+        if values.size and not (int(values.min()) >= 0 and int(values.max()) < bound):
+            raise ValueError(f"{name} must be in [0, {bound})")
+
+
+def _check_train(path: SVMPath) -> None:
+    csr = (path.train_data, path.train_indices, path.train_indptr)
+    n_arrays = (path.train_dense is not None) + sum(array is not None for array in csr)
+    n_forms = (path.train_dense is not None) + all(array is not None for array in csr)
+    if n_forms != (path.kernel != "precomputed") or n_arrays not in {0, 1, 3}:
+        raise ValueError("training rows must be there in one form, but for the precomputed kernel")
+    shape = (path.rows.size, path.n_features)
+    if path.train_dense is not None:
+        check_dense(path.train_dense, shape, "train")
+    data, indices, indptr = csr
+    if data is not None and indices is not None and indptr is not None:
+        check_csr(data, indices, indptr, shape, "train")
+    if path.kernel == "precomputed" and path.rows[-1] >= path.n_features:
+        raise ValueError(f"rows must be < {path.n_features}, the number of training rows")
+
+
+def path_fields(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a path that the core has found."""
+    lams = found["lams"]
+    n_lams = int(np.count_nonzero(lams > 0))
+    kept = slice(0, n_lams)
+    objective, norm = found["objective"][kept], found["norm"][kept]
+    names = {"heavier": "heavier", "start_alpha": "start", "knots": "lams", "offsets": "offsets", "violation":
+             "violation", "status": "status", "change_row": "change_row", "change_alpha": "change_value",
+             "change_start": "change_start", "event_knot": "event_knot", "event_kind": "event_kind",
+             "event_row": "event_row"}  # fmt: skip
+    return {
+        **{field: found[name] for field, name in names.items()},
+        "weights": found["weights"] if found["weights"].size else None,
+        "n_iter": n_lams,
+        "converged": found["status"] in ("zero", "lam_min", "trivial"),
+        "objective": objective,
+        "history": {
+            "lam": lams[kept],
+            "objective": objective,
+            "norm": norm,
+            "loss": objective - lams[kept] * norm / 2,
+            "n_margin": found["n_margin"][kept],
+        },
+    }

@@ -1,0 +1,263 @@
+"""What the SVM paths share: their arguments, the call of the core, and the warnings."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._validate import check_float, check_int, check_vector
+from fastpu.kernels._kernels import FunctionKernel, Kernel, Native, check_kernel, convert_rows, row_blocks, take_rows
+from fastpu.svm._arguments import check_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "PathOptions",
+    "PathRound",
+    "check_costs",
+    "check_path_options",
+    "follow_path",
+    "knot_changes",
+    "precision_forgiven",
+    "warn_of_path",
+]
+
+_MANY = 2**62
+_forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
+_FEW_FEATURES = 128  # up to which the core of a linear path works with the rows: its kernel rows would be larger
+_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam has their size, and its square must be a number
+
+
+@dataclass(frozen=True)
+class PathRound:
+    """One breakpoint of a path, as a callback sees it.
+
+    Attributes
+    ----------
+    n_breakpoints, max_events : int
+        Breakpoints so far, this one included, and the most there may be.
+    lam : float
+        Where it is.
+    n_margin : int
+        Rows on the margin whose dual variables move from here on.
+    objective : float
+        Value of what is minimised at `lam`.
+    """
+
+    n_breakpoints: int
+    max_events: int
+    lam: float
+    n_margin: int
+    objective: float
+
+
+@dataclass(frozen=True)
+class PathOptions:
+    """The checked arguments that the paths share."""
+
+    kernel: Kernel
+    lam_min: float
+    max_events: int | None
+    cache_bytes: int
+    n_threads: int
+
+    def events(self, n_rows: int) -> int:
+        """Return the most breakpoints for so many rows."""
+        return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, _MANY)
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the path, as they were given."""
+        kernel = self.kernel
+        return {
+            "kernel": kernel.name,
+            "gamma": kernel.gamma,
+            "degree": kernel.degree,
+            "coef0": kernel.coef0,
+            "lam_min": self.lam_min,
+            "max_events": self.max_events,
+        }
+
+
+def check_path_options(
+    *,
+    kernel: object,
+    gamma: object,
+    degree: object,
+    coef0: object,
+    lam_min: object,
+    max_events: object,
+    cache_mb: object,
+    n_threads: object,
+) -> PathOptions:
+    return PathOptions(
+        kernel=check_kernel(kernel, gamma, degree, coef0),
+        lam_min=check_float("lam_min", lam_min, low=0),
+        max_events=None if max_events is None else check_int("max_events", max_events, low=1),
+        cache_bytes=check_cache(cache_mb),
+        n_threads=resolve_n_threads(n_threads),
+    )
+
+
+def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
+    """Return a cost for each row: >= 0, where infinite ones are in one class only and not all of a class are 0."""
+    values = check_vector(name, costs, n=labels.size, inf="allow")
+    lowest = int(np.argmin(values))
+    if values[lowest] < 0:
+        raise ValueError(f"{name} must be >= 0, got {values[lowest]} at position {lowest}")
+    odd = np.isfinite(values) & (values > 0) & ((values < _LEAST_COST) | (values > _MOST_COST))
+    if odd.any():
+        position = int(np.argmax(odd))
+        raise ValueError(
+            f"{name} must be 0, infinite or between {_LEAST_COST:g} and {_MOST_COST:g}, got {values[position]} at "
+            f"position {position}"
+        )
+    hard = [np.flatnonzero(np.isinf(values) & (labels == sign)) for sign in (1, -1)]
+    if all(rows.size for rows in hard):
+        raise ValueError(
+            f"{name} may be infinite in one class only, or the path has no beginning; got inf for the positive row at "
+            f"position {hard[0][0]} and for the other one at position {hard[1][0]}"
+        )
+    return values
+
+
+def follow_path(
+    native: Native,
+    kernel: Kernel,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    costs: NDArray[np.float64],
+    options: PathOptions,
+    hook: Callable[[PathRound], bool] | None = None,
+) -> dict[str, Any]:
+    """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
+    limit = options.events(rows.size)
+
+    def on_round(n_breakpoints: int, lam: float, n_margin: int, objective: float) -> bool:
+        return hook is not None and hook(PathRound(n_breakpoints, limit, lam, n_margin, objective))
+
+    is_function = kernel.name == "callable"
+    if kernel.name == "linear" and isinstance(native, tuple) and native[3][1] <= _FEW_FEATURES:
+        native = convert_rows(native, np.dtype(np.float64), sparse=False)
+    centre = _centre(native, rows) if kernel.name == "linear" else None
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    found: dict[str, Any] = _core.svm_path(
+        # Of the first argument only the number of rows is looked at where there is a function.
+        np.zeros((n_rows, 1)) if is_function else _in_float64(native, centre),
+        rows,
+        labels,
+        costs,
+        kernel="function" if is_function else kernel.name,
+        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        function=FunctionKernel(kernel.function, native) if kernel.function is not None else None,
+        lam_min=options.lam_min,
+        max_events=limit,
+        cache_bytes=options.cache_bytes,
+        n_threads=options.n_threads,
+        isa=forced_isa(_core.isa_levels()),
+        callback=None if hook is None else on_round,
+    )
+    n_knots = found["lams"].size
+    found["weights"] = found["weights"].reshape(n_knots, found["weights"].size // max(1, n_knots))
+    if centre is not None and found["weights"].size:
+        found["offsets"] -= np.einsum("ij,j->i", found["weights"], centre)
+    elif centre is not None and found["lams"].size:
+        of_path: Any = take_rows(native, rows)
+        found["offsets"] -= _along(found, labels, (of_path - centre) @ centre)
+    return found
+
+
+def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """Return the mean of the rows if they are dense: f does not depend on where the origin is, but rounding does."""
+    if isinstance(native, tuple):
+        return None
+    mean: NDArray[np.float64] = np.zeros(native.shape[1])
+    for block in row_blocks(native):
+        counted = (
+            native[block]
+            if rows.size == len(native)
+            else native[np.intersect1d(rows, np.arange(block.start, block.stop))]
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean += counted.sum(axis=0, dtype=np.float64) / rows.size
+    return mean if np.isfinite(mean).all() else None  # rows so large that their squares are refused
+
+
+def knot_changes(
+    start_alpha: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    change_start: NDArray[np.int64],
+    change_row: NDArray[np.int32],
+    change_alpha: NDArray[np.float64],
+) -> Any:
+    """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
+    order = np.argsort(change_row, kind="stable")
+    sorted_rows, values = change_row[order], change_alpha[order]
+    before = np.empty_like(values)
+    before[1:] = values[:-1]
+    first = np.ones(values.size, dtype=np.bool_)
+    first[1:] = sorted_rows[1:] != sorted_rows[:-1]
+    before[first] = start_alpha[sorted_rows[first]]
+    change: NDArray[np.float64] = np.empty_like(values)
+    change[order] = (values - before) * labels[sorted_rows]
+    shape = (change_start.size - 1, start_alpha.size)
+    return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
+
+
+def _along(found: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sum_i y_i a_i values[i] at every knot."""
+    names = ("change_start", "change_row", "change_value")
+    changes = knot_changes(found["start"], labels, *(found[name] for name in names))
+    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", found["start"], labels, values)
+    return sums
+
+
+def _in_float64(native: Native, centre: NDArray[np.float64] | None) -> Native:
+    rows = convert_rows(native, np.dtype(np.float64), sparse=isinstance(native, tuple))
+    return rows if centre is None or isinstance(rows, tuple) else rows - centre
+
+
+@contextmanager
+def precision_forgiven() -> Iterator[None]:
+    """Let a path end where float64 does not show the margin, without a warning, in this thread."""
+    token = _forgives_precision.set(True)
+    try:
+        yield
+    finally:
+        _forgives_precision.reset(token)
+
+
+def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
+    """Warn if the path ended too early, or has nothing to choose from."""
+    status, lams = found["status"], found["lams"]
+    if status == "trivial":
+        warn(
+            f"{function} found that w = 0 is optimal for every lam: the mean of the lighter class lies among the "
+            f"{heavier} rows, and all rows are called the same; change the costs or the kernel",
+            DegenerateModelWarning,
+        )
+    reasons = {
+        "max_events": "ran all max_events breakpoints; raise max_events or lam_min",
+        "stalled": "could not tell which rows are on the margin for rounding; raise lam_min or scale X",
+        "precision": "came to a lam so small that float64 does not show the margin; raise lam_min, or scale X",
+        "indefinite": "met a direction in which the kernel is not positive semidefinite; use another kernel",
+    }
+    if status in reasons and not (status == "precision" and _forgives_precision.get()):
+        warn(
+            f"{function} followed the path from lam = {lams[0]:.6g} to {lams[-1]:.6g} only, where the largest KKT "
+            f"violation is {found['violation']:.3g}: it {reasons[status]}",
+            ConvergenceWarning,
+        )

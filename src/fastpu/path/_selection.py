@@ -1,0 +1,370 @@
+"""The best point of an SVM path: where rows change sides, and what a criterion says between any two such points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._params import check_random_state
+from fastpu.common._text import describe, short
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_float, check_int, check_labels
+from fastpu.judge._pu_criteria import Called
+from fastpu.kernels._kernels import Kernel, take_rows, user_rows
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.path._fields import path_fields
+from fastpu.path._fit import PathOptions, follow_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.path.svm_path_model import SVMPath
+
+__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
+
+_FOLD_CACHE = 200 * 2**20  # bytes
+_CRITERIA = ("puf", "err_star", "f1", "error", "end")
+_LEAST_IS_BEST = ("err_star", "error")
+_MOST_TRIES = (
+    50  # of intervals whose machine is not as good as the crossings say, which takes a row whose f is rounding
+)
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Where rows change sides along a path, lam falling.
+
+    `called` says which rows are called positive where lam is large; row `row[k]` is called the opposite from `lam[k]`
+    on. `low` is where the path ends, 0 if it does not.
+    """
+
+    called: NDArray[np.bool_]
+    lam: NDArray[np.float64]
+    row: NDArray[np.int64]
+    low: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A criterion along a path: `values[k]` holds between `cuts[k - 1]` and `cuts[k]`, which fall.
+
+    The first value holds for all larger lam, the last one down to `low`; the best one is the first of equal ones.
+    """
+
+    name: str
+    cuts: NDArray[np.float64]
+    values: NDArray[np.float64]
+    best: int
+    low: float
+    n_folds: int | None
+    judge: Callable[[NDArray[np.bool_]], float]
+    rows: Any
+
+    def is_better(self, value: float, than: float) -> bool:
+        """Tell whether a value of the criterion is better than another."""
+        return value < than if self.name in _LEAST_IS_BEST else value > than
+
+
+def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
+    """Return where checked rows change sides along a path."""
+    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    if not path.knots.size:
+        none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        return Crossings(np.full(n_rows, path.heavier > 0), np.empty(0), none, 0.0)
+    called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
+    lams, rows = [], []
+    # Below the last breakpoint f stays. At lam = 0 itself lam f is 0, and what is computed there is rounding.
+    high, low = path.lams[:-1, None], path.lams[1:, None]
+    for block, at_knots in path.knot_values(native, n_threads):
+        values = at_knots[: path.lams.size]
+        numbers = np.arange(block.start, block.stop)
+        # Above the first breakpoint: the value grows or falls with lam at the rate 1, or stays.
+        now = values[0] > 0 if path.heavier == 0 else np.full(numbers.size, path.heavier > 0)
+        called[block] = now
+        crossed = (values[0] > 0) != now
+        lams.append(path.knots[0] - path.heavier * values[0][crossed])
+        rows.append(numbers[crossed])
+        if path.lams.size == 1:
+            continue
+        first, last = values[:-1], values[1:]
+        # Just inside the segment: a value of 0 takes the sign that it is going to, or is coming from.
+        at_high = (first > 0) | ((first == 0) & (last > 0))
+        at_low = (last > 0) | ((last == 0) & (first > 0))
+        segment, column = np.nonzero(at_high != at_low)
+        a, b = first[segment, column], last[segment, column]
+        lams.append((high[segment, 0] * -b + low[segment, 0] * a) / (a - b))
+        rows.append(numbers[column])
+        before = np.vstack([values[0] > 0, at_low[:-1]])
+        segment, column = np.nonzero(before != at_high)
+        lams.append(high[segment, 0])
+        rows.append(numbers[column])
+    lam, row = np.concatenate(lams), np.concatenate(rows)
+    order = np.argsort(-lam, kind="stable")
+    return Crossings(called, lam[order], row[order].astype(np.int64), float(path.knots[-1]))
+
+
+def select_on_path(
+    path: SVMPath,
+    criterion: object,
+    X: object,
+    y: object,
+    *,
+    prior: object,
+    scenario: object,
+    cv: object,
+    random_state: object,
+    n_threads: object,
+) -> dict[str, Any]:
+    """Check the arguments of `SVMPath.select`; return lam, and what is known of it."""
+    curve = curve_on_path(
+        path, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
+    )
+    if curve is None:
+        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+    return {**(best_of(path, curve) if cv is not None else _best_machine(path, curve)), "cv": curve.n_folds}
+
+
+def curve_on_path(
+    path: SVMPath,
+    criterion: object,
+    X: object,
+    y: object,
+    *,
+    prior: object,
+    scenario: object,
+    cv: object = None,
+    random_state: object = None,
+    n_threads: object = None,
+) -> Curve | None:
+    """Check the arguments of `SVMPath.select`; return what the criterion says all along the path, of "end" None."""
+    name = _check_criterion(criterion)
+    scenario = check_scenario(scenario)
+    if (prior is None) == (name == "err_star"):
+        wanted = "must be given" if prior is None else "must not be given"
+        raise ValueError(f"prior {wanted} for criterion={name!r}")
+    share = 0.5 if prior is None else check_prior(prior)
+    threads, rng = resolve_n_threads(n_threads), check_random_state(random_state)
+    n_folds = None if cv is None else check_int("cv", cv, low=2)
+    if (X is None) != (y is None):
+        raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
+    if cv is not None and X is not None:
+        raise ValueError("cv must not be given with X and y: it makes held-out rows of the training rows")
+    if name == "end":
+        return None
+    labels, merged, rows = _judged_rows(path, X, y, n_folds, rng, threads)
+    function = criterion if callable(criterion) else None
+    if function is None and name in ("puf", "err_star"):
+        _require_pu(labels, name)
+        n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
+        if name == "err_star":
+            prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
+
+    def judge(called: NDArray[np.bool_]) -> float:
+        if function is not None:
+            result = function(labels, np.where(called, 1, -1))
+            return check_float("the result of criterion", result, allow_inf=True)
+        return _value(name, [int(np.count_nonzero(called & part)) for part in parts], sizes, share, scenario)
+
+    parts = (labels == 1, labels == 0 if name in ("puf", "err_star") else labels != 1)
+    sizes = [int(np.count_nonzero(part)) for part in parts]
+    if function is not None:
+        cuts, values = _sweep_function(merged, judge)
+    else:
+        cuts, counts = _sweep(merged, parts)
+        values = np.array([_value(name, each, sizes, share, scenario) for each in counts])
+    best = int(np.argmin(values) if name in _LEAST_IS_BEST else np.argmax(values))
+    return Curve(name, cuts, values, best, merged.low, n_folds, judge, rows)
+
+
+def _value(name: str, called: list[int], sizes: list[int], prior: float, scenario: str) -> float:
+    """Return a criterion of the numbers of positive and of other rows, and of those that are called positive."""
+    (n_pos_called, n_rest_called), (n_pos, n_rest) = called, sizes
+    if name == "f1":
+        return 2 * n_pos_called / max(1, n_pos_called + n_rest_called + n_pos)
+    if name == "error":
+        return (n_pos - n_pos_called + n_rest_called) / (n_pos + n_rest)
+    state = Called(n_pos_called / n_pos, n_rest_called / n_rest, n_pos, n_rest)
+    return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
+
+
+def _best_machine(path: SVMPath, curve: Curve) -> dict[str, Any]:
+    """Return the best interval by the criterion of its machine, which a row whose f is rounding may call otherwise."""
+    order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
+    best: dict[str, Any] = {}
+    for k in order[:_MOST_TRIES].tolist():
+        if best and not curve.is_better(float(curve.values[k]), best["value"]):
+            break
+        found = best_of(path, replace(curve, best=k))
+        found["value"] = curve.judge(path.at(found["lam"]).decision_function(curve.rows) > 0)
+        if not best or curve.is_better(found["value"], best["value"]):
+            best = found
+    return best
+
+
+def best_of(path: SVMPath, curve: Curve) -> dict[str, Any]:
+    """Return a lam at which the criterion is best, its value, and between which lam it is as good."""
+    upper = float(curve.cuts[curve.best - 1]) if curve.best else np.inf
+    lower = float(curve.cuts[curve.best]) if curve.best < curve.cuts.size else curve.low
+    value = float(curve.values[curve.best])
+    return {
+        "lam": _inside(path, lower, upper),
+        "criterion": curve.name,
+        "value": value,
+        "lam_low": lower,
+        "lam_high": upper,
+    }
+
+
+def _check_criterion(criterion: object) -> str:
+    if callable(criterion):
+        return "callable"
+    if not isinstance(criterion, str):
+        raise TypeError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))} or a function of the labels and "
+                        f"the predictions, got {describe(criterion)}")  # fmt: skip
+    if criterion not in _CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))}, got {short(criterion)}")
+    return criterion
+
+
+def _require_pu(labels: NDArray[np.int8], name: str) -> None:
+    counts = [int(np.count_nonzero(labels == label)) for label in (1, 0, -1)]
+    if not (counts[0] and counts[1]):
+        raise ValueError(
+            f"y must hold positive rows (+1) and unlabelled ones (0) for criterion={name!r}, got {counts[0]} positive, "
+            f"{counts[1]} unlabelled and {counts[2]} negative"
+        )
+
+
+def _judged_rows(
+    path: SVMPath, X: object, y: object, n_folds: int | None, rng: np.random.Generator, threads: int
+) -> tuple[NDArray[np.int8], Crossings, Any]:
+    """Return the labels of the rows to judge by, where they change sides, and the rows if no folds are made."""
+    if X is not None:
+        matrix = path._check_input(X, "X")
+        return check_labels(y, matrix.n_rows), crossings(path, matrix.native, threads), X
+    labels: NDArray[np.int8] = np.where(path.labels > 0, np.int8(1), np.int8(0))
+    if n_folds is None:
+        if path.kernel == "precomputed":
+            raise ValueError("X and y must be given for a precomputed kernel, whose path does not keep its matrix")
+        return labels, crossings(path, path.train(), threads), user_rows(path.train())
+    fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
+    if n_folds > fewest:
+        raise ValueError(f"cv must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
+    fold: NDArray[np.int64] = np.empty(labels.size, dtype=np.int64)
+    for label in (0, 1):
+        members = rng.permutation(np.flatnonzero(labels == label))
+        fold[members] = np.arange(members.size) % n_folds
+    merged = _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
+    # A path of fewer rows can reach further down than that of all, which alone has a machine to return: below its end
+    # that is the same one all the way, or none.
+    return labels, replace(merged, low=max(merged.low, path.end if path.lams.size else 0.0)), None
+
+
+def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
+    """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
+    kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+    found = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
+    factor = held_out.size / kept.size
+    return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
+
+
+def path_of_fold(path: SVMPath, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
+    """Return the path of some of the training rows, given by their positions in `rows`."""
+    is_precomputed = path.kernel == "precomputed"
+    if is_precomputed:
+        raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
+    options = PathOptions(
+        Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function),
+        float(str(path.params["lam_min"])) * kept.size / path.rows.size,
+        None,
+        _FOLD_CACHE,
+        n_threads,
+    )
+    found = follow_path(
+        path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
+    )
+    train = take_rows(path.train(), kept)
+    names = ("train_data", "train_indices", "train_indptr")
+    fields: dict[str, Any] = (
+        dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
+    )
+    return replace(
+        path,
+        **path_fields(found),
+        **fields,
+        rows=path.rows[kept],
+        labels=path.labels[kept],
+        costs=path.costs[kept],
+        calibration=None,  # that of the whole path is of other scores
+        calibration_prior=None,
+        calibration_knots=None,
+        calibration_values=None,
+    )
+
+
+def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:
+    called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
+    for judged, found in folds:
+        called[judged] = found.called
+    lam = np.concatenate([found.lam for _, found in folds])
+    row = np.concatenate([judged[found.row] for judged, found in folds])
+    order = np.argsort(-lam, kind="stable")
+    return Crossings(called, lam[order], row[order], max(found.low for _, found in folds))
+
+
+def _cuts(found: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct lam where rows change sides, those rows, and where the rows of each lam begin and end."""
+    usable = found.lam > found.low
+    lam, row = found.lam[usable], found.row[usable]
+    cuts, starts = np.unique(-lam, return_index=True)
+    return -cuts, row, np.append(starts, lam.size)
+
+
+def _sweep_function(
+    found: Crossings, judge: Callable[[NDArray[np.bool_]], float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the distinct lam where rows change sides, and the value of each interval between them."""
+    cuts, row, bounds = _cuts(found)
+    called = found.called.copy()
+    values = [judge(called)]
+    for start, stop in pairwise(bounds.tolist()):
+        np.logical_xor.at(called, row[start:stop], True)
+        values.append(judge(called))
+    return cuts, np.array(values)
+
+
+def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
+    """Return the distinct lam where rows change sides, and how many rows of each part each interval calls positive."""
+    cuts, row, bounds = _cuts(found)
+    # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
+    order = np.argsort(row, kind="stable")
+    number = np.empty(row.size, dtype=np.int64)
+    changes = np.ones(row.size, dtype=np.bool_)
+    changes[1:] = row[order][1:] != row[order][:-1]
+    firsts = np.flatnonzero(changes)
+    number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
+    joins = np.where(found.called[row] == (number % 2 == 1), 1, -1)
+    counts = []
+    for part in parts:
+        total = np.concatenate([[0], np.cumsum(np.where(part[row], joins, 0))])
+        counts.append((int(np.count_nonzero(found.called & part)) + total[bounds]).tolist())
+    return cuts, [list(pair) for pair in zip(*counts, strict=True)]
+
+
+def _inside(path: SVMPath, lower: float, upper: float) -> float:
+    """Return a lam in the interval: its geometric mean, or a breakpoint where it reaches beyond the path."""
+    if not path.lams.size:
+        return 1.0
+    first, last = float(path.lams[0]), float(path.lams[-1])
+    high = first if upper > first > lower else upper
+    low = last if lower < last < upper else lower
+    if not np.isfinite(high):  # all of it above the first breakpoint
+        return 2 * low
+    if low == 0:  # all of it below the last one
+        return high / 2
+    return float(np.sqrt(high) * np.sqrt(low))

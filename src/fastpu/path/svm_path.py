@@ -1,0 +1,295 @@
+"""The whole regularisation path of an SVM: SvmPath and PU-SvmPath."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._progress import make_callback
+from fastpu.data._validate import check_float, check_labels
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.kernels._kernels import check_kernel_matrix, convert_rows, resolve_gamma, take_rows
+from fastpu.kernels._scales import warn_of_scales
+from fastpu.path._fields import path_fields
+from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
+from fastpu.path.svm_path_model import SVMPath
+from fastpu.svm._arguments import check_supervised, require_both
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+
+__all__ = ["PathRound", "fit_pu_svm_path", "fit_svm_path"]
+
+
+@answers_unknown_keywords
+def fit_svm_path(
+    X: object,
+    y: object,
+    *,
+    sample_cost: object = None,
+    kernel: str | Callable[..., object] = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    lam_min: float = 0.0,
+    max_events: int | None = None,
+    cache_mb: float = 200,
+    n_threads: int | None = None,
+    callback: Callable[[PathRound], bool | None] | None = None,
+    progress: bool = False,
+) -> SVMPath:
+    """All solutions of the weighted SVM over its regularisation, with every breakpoint (SvmPath).
+
+    Finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
+
+        sum_i c_i max(0, 1 - y_i (w'phi(x_i) + b)) + lam |w|^2 / 2,
+
+    where a row with c_i = inf must have y_i f(x_i) >= 1. This is the C-SVM of `fit_svm` with C_i = c_i / lam.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Converted to float64 once if it has another dtype. With ``kernel="precomputed"`` the symmetric matrix of K
+        between every two rows, shape (n, n), dense.
+    y : array-like of shape (n,)
+        +1 positive, -1 negative. Unlabelled rows (0) are for `fit_pu_svm_path`.
+    sample_cost : array-like of shape (n,), optional
+        c, 1 by default, each 0, inf (allowed in one of the classes) or in [1e-100, 1e100]. Rows of cost 0 are left out.
+    kernel : str or callable, default "rbf"
+        As in `fit_svm`. It must be positive semidefinite, as "sigmoid" and some functions are not: where the path meets
+        a direction of negative curvature it ends with status "indefinite".
+    gamma, degree, coef0
+        As in `fit_svm`.
+    lam_min : float, default 0.0
+        Where the path ends. With 0 it goes on until f does not change any more, or float64 does not show the margin.
+    max_events : int, optional
+        Most breakpoints; by default 50 n + 1000, some ten times what paths have.
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB. With less than n^2 values (8 bytes each) rows are computed again.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The path is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: PathRound) -> bool``, called at every breakpoint; True ends the path.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts breakpoints.
+
+    Returns
+    -------
+    SVMPath
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described. The message names it.
+    MemoryError
+        If the working memory cannot be had; the message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the path ends early: status "max_events", "stalled" or "indefinite".
+    DegenerateModelWarning
+        If w = 0 for every lam (status "trivial"): the mean of the class whose costs sum to less, weighted by them, can
+        be had from the other class within its costs. It is common where few positives are labelled and all others
+        count as negative.
+
+    Notes
+    -----
+    O(n m + m^2) for each breakpoint with m rows on the margin, and n^2 d for kernel values; some 0.1 n to 4 n
+    breakpoints. Memory: `cache_mb`, m^2 / 2 values, a copy of the rows, and m values for each breakpoint.
+
+    Rows that arrive at the margin together, repeated rows and singular systems are dealt with by a directional
+    quadratic program at the breakpoint; Newton steps keep rounding from adding up. Rows that are nearer to each other
+    than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64. The linear kernel of up to
+    128 columns is not formed: the path carries lam w itself, and a column a million times as large as others does no
+    harm to it.
+
+    References
+    ----------
+    Hastie, Rosset, Tibshirani and Zhu (2004), The entire regularization path for the support vector machine.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X = [[0.0], [1.0], [1.5], [2.0], [2.5], [4.0]]
+    >>> path = fastpu.fit_svm_path(X, [-1, -1, 1, -1, 1, 1], kernel="linear")
+    >>> path.lams.round(3)
+    array([10.  ,  2.  ,  0.75])
+    >>> path.at(0.5).predict(X)
+    array([-1, -1, -1,  1,  1,  1])
+    >>> path.status
+    'zero'
+    """
+    options = check_path_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        lam_min=lam_min,
+        max_events=max_events,
+        cache_mb=cache_mb,
+        n_threads=n_threads,
+    )
+    matrix = _check_rows(X, options, "fit_svm_path")
+    labels = check_supervised(y, matrix.n_rows, "fit_svm_path")
+    costs = np.ones(matrix.n_rows) if sample_cost is None else check_costs(sample_cost, labels, "sample_cost")
+    require_both(labels, costs, "fit_svm_path", ("positive", "negative"))
+    return _fit("fit_svm_path", {}, matrix, labels, costs, options, callback, progress)
+
+
+@answers_unknown_keywords
+def fit_pu_svm_path(
+    X: object,
+    y: object,
+    *,
+    cost_pos: float = math.inf,
+    cost_unl: float = 1.0,
+    kernel: str | Callable[..., object] = "linear",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    lam_min: float = 0.0,
+    max_events: int | None = None,
+    cache_mb: float = 200,
+    n_threads: int | None = None,
+    callback: Callable[[PathRound], bool | None] | None = None,
+    progress: bool = False,
+) -> SVMPath:
+    """PU-SvmPath: all solutions of the SVM that must have every labelled positive right.
+
+    Finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
+
+        cost_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2   subject to  f(x_i) >= 1 for all labelled positives,
+
+    or, with a finite `cost_pos` for positives that may be wrong, of cost_pos sum_P max(0, 1 - f(x_i)) +
+    cost_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2. A cost that no dual variable reaches on the path is as good as
+    infinite. Use `SVMPath.select` to choose lam.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        As in `fit_svm_path`.
+    y : array-like of shape (n,)
+        +1 labelled positive, 0 unlabelled.
+    cost_pos : float, default inf
+        > 0, of the labelled positives.
+    cost_unl : float, default 1.0
+        > 0 and finite, of the unlabelled rows, which count as negative.
+    kernel : str or callable, default "linear"
+    gamma, degree, coef0, lam_min, max_events, cache_mb, n_threads, callback, progress
+        As in `fit_svm_path`.
+
+    Returns
+    -------
+    SVMPath
+        Its `labels` are -1 for unlabelled rows.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_svm_path`; also if `y` has labelled negatives, no positive or no unlabelled row.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fit_svm_path`. With an infinite `cost_pos` the path is trivial where the mean of the unlabelled rows lies
+        in the convex hull of the labelled ones: then all rows are called positive.
+
+    Notes
+    -----
+    Costs as in `fit_svm_path`.
+
+    References
+    ----------
+    Yao, Tang and Li, "The entire solution path for support vector machine in positive and unlabeled classification".
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
+    >>> path = fastpu.fit_pu_svm_path(X, [0, 0, 1, 1, 0, 0])
+    >>> path.predict(X)
+    array([-1, -1,  1,  1, -1, -1])
+    >>> path.select("puf", X, [0, 0, 1, 1, 0, 0]).params["lam"] > 0
+    True
+    """
+    costs = {
+        "cost_pos": check_float("cost_pos", cost_pos, low=0, open_low=True, allow_inf=True),
+        "cost_unl": check_float("cost_unl", cost_unl, low=0, open_low=True),
+    }
+    options = check_path_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        lam_min=lam_min,
+        max_events=max_events,
+        cache_mb=cache_mb,
+        n_threads=n_threads,
+    )
+    matrix = _check_rows(X, options, "fit_pu_svm_path")
+    labels = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path")
+    signs = np.where(labels == 1, np.int8(1), np.int8(-1))
+    by_row = np.where(labels == 1, costs["cost_pos"], costs["cost_unl"])
+    check_costs(by_row, signs, "cost_pos or cost_unl")
+    return _fit("fit_pu_svm_path", costs, matrix, signs, by_row, options, callback, progress)
+
+
+def _check_rows(X: object, options: PathOptions, function: str) -> Matrix:
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
+        )
+    return warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
+
+
+def _fit(
+    function: str,
+    arguments: dict[str, float],
+    matrix: Matrix,
+    labels: NDArray[np.int8],
+    costs: NDArray[np.float64],
+    options: PathOptions,
+    callback: object,
+    progress: object,
+) -> SVMPath:
+    rows = np.flatnonzero(costs > 0).astype(np.int64)
+    kernel = resolve_gamma(options.kernel, matrix, None if rows.size == costs.size else (costs > 0).astype(np.float64))
+    native = matrix.native
+    with make_callback(callback, progress, total=None, description="SVM path") as hook:
+        found = follow_path(native, kernel, rows, labels[rows], costs[rows], options, hook)
+    if not all(np.isfinite(found[name]).all() for name in ("lams", "offsets", "weights", "violation")):
+        raise ValueError(
+            "X must have entries so small that kernel values do not overflow; scale X or use another kernel"
+        )
+    train: dict[str, Any] = {}
+    if kernel.name != "precomputed":
+        taken = convert_rows(take_rows(native, rows), np.dtype(np.float64), sparse=isinstance(native, tuple))
+        names = ("train_data", "train_indices", "train_indptr")
+        train = dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"train_dense": taken}
+    model = SVMPath(
+        n_features=matrix.n_features,
+        feature_names=matrix.feature_names,
+        threshold=0.0,
+        params={"method": function, **arguments, **options.params()},
+        rows=rows,
+        labels=labels[rows],
+        costs=costs[rows],
+        kernel=kernel.name,
+        gamma=kernel.gamma if isinstance(kernel.gamma, float) else None,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        function=kernel.function,
+        **train,
+        **path_fields(found),
+    )
+    heavier = "positive" if found["heavier"] > 0 else "negative or unlabelled" if found["heavier"] < 0 else "other"
+    warn_of_path(function, found, heavier)
+    return model

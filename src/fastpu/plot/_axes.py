@@ -1,0 +1,97 @@
+"""Axes to draw into, and how the groups of rows look in every figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["CYCLE", "DASHES", "GROUPS", "Group", "check_axes", "groups_of", "mark_scale", "open_axes", "with_legends"]
+
+# Colours that the colour-blind tell apart (Okabe and Ito), and dashes for more lines than there are colours.
+CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", ":", "-.")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one kind of label: how they are called and drawn."""
+
+    label: int
+    name: str
+    color: str
+    marker: str
+    dash: str
+
+
+# In the order in which they are drawn: the many below the few.
+GROUPS = (
+    Group(0, "unlabelled", "#5A5A5A", ".", "-"),
+    Group(-1, "negative", "#D55E00", "^", "--"),
+    Group(1, "positive", "#0072B2", "o", "-"),
+)
+
+
+def groups_of(labels: NDArray[np.int8]) -> Iterator[tuple[Group, NDArray[np.intp]]]:
+    """Yield the groups that have rows, with the numbers of these."""
+    for group in GROUPS:
+        rows = np.flatnonzero(labels == group.label)
+        if rows.size:
+            yield group, rows
+
+
+def check_axes(ax: object, n: int) -> list[Any] | None:
+    """Return the user's Axes as a list of `n`, or None if there are none."""
+    if ax is None:
+        return None
+    axes = list(ax.ravel()) if isinstance(ax, np.ndarray) else list(ax) if isinstance(ax, list | tuple) else [ax]
+    if len(axes) != n or not all(hasattr(each, "plot") and hasattr(each, "axvline") for each in axes):
+        raise TypeError(f"ax must be {'one of matplotlib' if n == 1 else 'two'} Axes, got {describe(ax)}")
+    return axes
+
+
+def open_axes(axes: list[Any] | None, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
+    """Return Axes, one below the other, and their Figure: the user's, or new ones that nothing else knows of."""
+    if axes is not None:
+        figure = axes[0].figure
+        return axes, getattr(figure, "figure", figure)  # of Axes in a SubFigure the whole
+    try:
+        figure_module = import_module("matplotlib.figure")
+    except ImportError as error:
+        raise ImportError("figures need matplotlib: pip install 'fastpu[plot]'") from error
+    figure = figure_module.Figure(figsize=size, layout="constrained")
+    return list(np.atleast_1d(figure.subplots(n, 1, sharex=True)).ravel()), figure
+
+
+def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 2.3) -> Any:
+    """Give all Axes with something to name a legend, and return their figure.
+
+    In a figure of ours it stands above the Axes, where it hides nothing, in columns of `entry` inches as far as they
+    fit. In Axes of the user's it stands inside: above them is the place of their title.
+    """
+    for ax in axes:
+        if not ax.get_legend_handles_labels()[0]:
+            continue
+        if is_ours:
+            columns = int(np.clip(ax.get_window_extent().width / figure.dpi / entry, 1, 4))
+            place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": columns, "borderaxespad": 0.2}
+            ax.legend(**place, fontsize=8, frameon=False)
+        else:
+            ax.legend(loc="best", fontsize=7, framealpha=0.8)
+    return figure
+
+
+def mark_scale(ax: Any, n_rounds: int) -> None:
+    """Put ticks at whole numbers only, and make room for a single round."""
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    if n_rounds == 1:
+        ax.set_xlim(ax.dataLim.x0 - 1, ax.dataLim.x0 + 1)

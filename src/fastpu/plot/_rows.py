@@ -1,0 +1,319 @@
+"""Figures of rows: where a model puts them in the plane, and the scores that it gives them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu.common._text import columns_named, describe
+from fastpu.data._frames import frame_kind
+from fastpu.data._validate import check_int, check_labels, check_matrix
+from fastpu.plot._axes import check_axes, groups_of, open_axes, with_legends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+
+__all__ = ["decision_regions", "score_histogram"]
+
+_ABOVE, _BELOW = (0, 114, 178), (230, 159, 0)  # blue and orange, in 0 ... 255
+_TINTS = (0.10, 0.18, 0.27, 0.38)  # of the bands of scores, from the threshold outwards
+_LARGEST = 1e100  # matplotlib multiplies limits of axes
+_MANY = 500  # points above which a group is drawn smaller, and as pixels in vector formats
+
+
+def decision_regions(
+    model: Any, X: object, y: object, *, resolution: int = 200, max_rows: int = 2000, ax: Any = None
+) -> Any:
+    """Draw where a model of two features says +1 (blue) and -1 (orange), and rows above that.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted to two features; or any object with `decision_function` (and `threshold`, if that is not 0).
+    X : array-like, sparse matrix or DataFrame of shape (n, 2)
+        Rows to draw, which also set the limits of the axes.
+    y : array-like of shape (n,)
+        +1 positive (blue circles), 0 unlabelled (grey dots), -1 negative (orange triangles); true labels may be given
+        as {1, -1}.
+    resolution : int, default 200
+        Points on either axis at which the model is asked for scores.
+    max_rows : int, default 2000
+        Most rows of each label that are drawn, a random sample of them; the legend says so where there are more.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The darker of the four tints of a side is further from the threshold; each covers a quarter of the side. The line is
+    where the score equals the threshold. Rows with NaN or infinite entries are not drawn, and the legend counts them.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_pu_toy2(160, random_state=0)
+    >>> y = [1 if t > 0 and i % 2 else 0 for i, t in enumerate(truth)]
+    >>> figure = fastpu.plot.decision_regions(fastpu.fit_svmc(X, y), X, y)
+    >>> figure.axes[0].get_ylabel()
+    'feature 1'
+    """
+    _check_scorer(model)
+    matrix = check_matrix(X, nan="allow", inf="allow")
+    if matrix.n_features != 2:
+        raise ValueError(f"X must have 2 features (columns) to be drawn in the plane, got {matrix.n_features}")
+    labels = check_labels(y, matrix.n_rows)
+    resolution = check_int("resolution", resolution, low=2, high=2000)
+    max_rows = check_int("max_rows", max_rows, low=1)
+    given = check_axes(ax, 1)
+    known = getattr(model, "n_features", 2)
+    if known != 2:
+        raise ValueError(f"model must be one of 2 features, got one of {known}")
+    known_names = matrix.feature_names or getattr(model, "feature_names", None)
+    names = known_names or ("feature 0", "feature 1")
+    points = _dense_points(matrix)
+    axes, figure = open_axes(given, 1, (6, 5))
+    with columns_named(known_names):
+        _draw_regions(
+            axes[0], lambda grid: _score_rows(model, _like(X, grid)), points, labels, names, resolution, max_rows
+        )
+    return with_legends(axes, figure, is_ours=given is None, entry=1.6)
+
+
+def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any = None) -> Any:
+    """Draw the scores of positive, unlabelled and negative rows, each as shares of its group, and the threshold.
+
+    Parameters
+    ----------
+    model : Model
+        Or any object with `decision_function` (and `threshold`, if that is not 0).
+    X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, d)
+        What the model scores; best rows that it was not fitted to.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 negative; true labels may be given as {1, -1}.
+    bins : int, default 50
+        Number of bins, which all groups share.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError, ValueError
+        If an argument is not as described, or the model gives NaN.
+
+    Notes
+    -----
+    Where the model is good, the scores of the unlabelled rows have a part that looks like those of the positives and a
+    part that does not. The legend gives the share of each group above the threshold, with ``predict``'s rule. Infinite
+    scores are counted in the outermost bins.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=60, random_state=0)
+    >>> model = fastpu.fit_isvm(X[split.train], split.y_train)
+    >>> figure = fastpu.plot.score_histogram(model, X[split.train], split.y_train)
+    >>> len(figure.axes[0].get_legend().get_texts())
+    3
+    """
+    _check_scorer(model)
+    n_bins = check_int("bins", bins, low=1, high=10_000)
+    given = check_axes(ax, 1)
+    scores, threshold = _score_rows(model, X)
+    labels = check_labels(y, scores.size)
+    axes, figure = open_axes(given, 1, (7, 4))
+    _draw_histogram(axes[0], scores, threshold, labels, n_bins)
+    return with_legends(axes, figure, is_ours=given is None)
+
+
+def _check_scorer(model: Any) -> None:
+    if not callable(getattr(model, "decision_function", None)):
+        raise TypeError(f"model must be a fitted model or have a decision_function, got {describe(model)}")
+
+
+def _score_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], float]:
+    """Return the scores of rows and the threshold, of a model or of whatever has a `decision_function`."""
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    if scores.ndim != 1 or not scores.size:
+        raise ValueError(f"model must give one score for each row, got {describe(scores)}")
+    if np.isnan(scores).any():
+        raise ValueError(f"model must give scores that are numbers, got nan for row {int(np.argmax(np.isnan(scores)))}")
+    return scores, float(getattr(model, "threshold", 0.0))
+
+
+# ---- Decision regions ----
+
+
+def _like(X: Any, points: NDArray[np.float64]) -> Any:
+    """Return points as a frame where `X` is one: estimators of scikit-learn that were fitted to frames want names."""
+    kind = frame_kind(X)
+    if kind is None:
+        return points
+    return type(X)(points, **{"columns" if kind == "pandas" else "schema": list(X.columns)})
+
+
+def _dense_points(matrix: Matrix) -> NDArray[Any]:
+    """Return the rows of a checked matrix of two features as an array."""
+    if isinstance(matrix.native, tuple):
+        data, indices, indptr, shape = matrix.native
+        points: NDArray[Any] = sp.csr_array((data, indices, indptr), shape=shape).toarray()
+        return points
+    return matrix.native
+
+
+def _spans(points: NDArray[Any]) -> list[tuple[float, float]]:
+    """Return the limits of each of the two axes: the finite entries and a margin."""
+    limits = []
+    for column, values in enumerate(points.T):
+        finite = values[np.isfinite(values)].astype(np.float64)
+        if not finite.size:
+            raise ValueError(f"X must have finite entries in column {column} to be drawn, got none")
+        low, high = float(finite.min()), float(finite.max())
+        if max(abs(low), abs(high)) > _LARGEST:
+            raise ValueError(f"X must have entries up to {_LARGEST:g} in column {column}, got {low:g} to {high:g}")
+        margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(low))
+        limits.append((low - margin, high + margin))
+    return limits
+
+
+def _draw_regions(
+    ax: Any,
+    score: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], float]],
+    points: NDArray[Any],
+    labels: NDArray[np.int8],
+    names: tuple[str, ...],
+    resolution: int,
+    max_rows: int,
+) -> None:
+    """Draw the two regions and their border, and the rows above them."""
+    (left, right), (bottom, top) = _spans(points)
+    across, up = np.linspace(left, right, resolution), np.linspace(bottom, top, resolution)
+    grid = np.column_stack([each.ravel() for each in np.meshgrid(across, up)])
+    scores, threshold = score(grid)
+    above = scores > threshold
+    with np.errstate(invalid="ignore", over="ignore"):
+        distance = np.nan_to_num(np.abs(scores - threshold), nan=0.0, posinf=np.inf)
+    shape = (resolution, resolution)
+    step_x, step_y = (right - left) / (resolution - 1) / 2, (top - bottom) / (resolution - 1) / 2
+    extent = (left - step_x, right + step_x, bottom - step_y, top + step_y)  # a pixel for each point of the grid
+    image = _tinted(distance, above).reshape(*shape, 3)
+    ax.imshow(image, extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
+    for side, hue, called in ((above, _ABOVE, "+1"), (~above, _BELOW, "-1")):
+        if side.any():
+            color = tuple(255 + _TINTS[2] * (part - 255) for part in hue)
+            ax.plot([], [], "s", color=tuple(part / 255 for part in color), markersize=8, label=f"predicted {called}")
+    if above.any() and not above.all():
+        ax.contour(across, up, _signed(distance, above).reshape(shape), levels=[0.0], colors="black",
+                            linewidths=1.2, zorder=1)  # fmt: skip
+        ax.plot([], [], color="black", linewidth=1.2, label=f"score = threshold ({threshold:.4g})")
+    _draw_points(ax, points, labels, max_rows)
+    ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=names[0], ylabel=names[1])
+
+
+def _tinted(distance: NDArray[np.float64], above: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Return a colour for each point: its side of the threshold, darker further away, in bands of equal areas."""
+    colors = np.empty((distance.size, 3))
+    for side, hue in ((above, _ABOVE), (~above, _BELOW)):
+        if not side.any():
+            continue
+        # "lower": a score of the grid, never a mean of two, of which one may be infinite.
+        cuts = np.quantile(distance[side], np.arange(1, len(_TINTS)) / len(_TINTS), method="lower")
+        tint = np.array(_TINTS)[np.searchsorted(np.unique(cuts), distance[side], side="right")]
+        colors[side] = 255 + tint[:, None] * (np.array(hue) - 255)
+    pixels: NDArray[np.uint8] = colors.round().astype(np.uint8)
+    return pixels
+
+
+def _signed(distance: NDArray[np.float64], above: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return finite heights whose zero is the border; a point at the threshold is below it, as in `predict`."""
+    finite = distance[np.isfinite(distance) & (distance > 0)]
+    high, low = (float(finite.max()), float(finite.min())) if finite.size else (1.0, 1.0)
+    heights = np.clip(distance, low, high) / high
+    return np.where(above, heights, -heights)
+
+
+def _draw_points(ax: Any, points: NDArray[Any], labels: NDArray[np.int8], max_rows: int) -> None:
+    can_be_drawn = np.isfinite(points).all(axis=1)
+    for group, rows in groups_of(labels):
+        drawn = rows[can_be_drawn[rows]]
+        if drawn.size > max_rows:  # the same ones every time
+            drawn = drawn[np.sort(np.random.default_rng(0).permutation(drawn.size)[:max_rows])]
+        count = f"{rows.size:,}" if drawn.size == rows.size else f"{drawn.size:,} of {rows.size:,}"
+        is_many, is_below = drawn.size > _MANY, group.label == 0
+        ax.plot(
+            points[drawn, 0],
+            points[drawn, 1],
+            linestyle="none",
+            marker=group.marker,
+            markersize=(3.5 if is_many else 5) if is_below else (3 if is_many else 6),
+            color=group.color,
+            alpha=0.6 if is_below or is_many else 1,
+            markeredgecolor="none" if is_below or is_many else "white",
+            markeredgewidth=0.6,
+            rasterized=is_many,
+            label=f"{group.name} ({count})",
+        )
+
+
+# ---- Scores ----
+
+
+def _draw_histogram(
+    ax: Any, scores: NDArray[np.float64], threshold: float, labels: NDArray[np.int8], n_bins: int
+) -> None:
+    """Draw the shares of each group over the scores, and the threshold."""
+    edges = _edges(scores, threshold, n_bins)
+    held = np.clip(scores, edges[0], edges[-1])
+    for group, rows in groups_of(labels):
+        shares = np.histogram(held[rows], edges)[0] / rows.size
+        above = np.count_nonzero(scores[rows] > threshold) / rows.size
+        is_below = group.label == 0
+        ax.stairs(
+            shares,
+            edges,
+            fill=is_below,
+            facecolor="0.8" if is_below else "none",
+            edgecolor=group.color,
+            linestyle=group.dash,
+            linewidth=0.8 if is_below else 1.6,
+            label=f"{group.name} ({rows.size:,}): {above:.1%} above",
+        )
+    if abs(threshold) <= _LARGEST:
+        ax.axvline(threshold, color="black", linestyle=":", linewidth=1.4, label=f"threshold {threshold:.4g}")
+    beyond = scores[np.abs(scores) > _LARGEST]
+    size = "infinite" if np.isinf(beyond).all() else f"beyond {_LARGEST:g}"
+    ax.set_xlabel("score" if not beyond.size else f"score ({beyond.size:,} {size}, in the outermost bins)")
+    ax.set_ylabel("share of the group")
+
+
+def _edges(scores: NDArray[np.float64], threshold: float, n_bins: int) -> NDArray[np.float64]:
+    finite = scores[np.abs(scores) <= _LARGEST]
+    if not finite.size:
+        finite = np.array([threshold if abs(threshold) <= _LARGEST else 0.0])
+    low, high = float(finite.min()), float(finite.max())
+    if not high - low > 1e-9 * max(abs(low), abs(high)):  # one value, up to rounding
+        middle, half = (low + high) / 2, max(0.5, 0.1 * abs(low))
+        low, high = middle - half, middle + half
+    return np.linspace(low, high, n_bins + 1)

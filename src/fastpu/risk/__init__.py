@@ -1,0 +1,1 @@
+"""Risks estimated without negatives: uPU and nnPU."""

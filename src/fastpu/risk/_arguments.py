@@ -1,0 +1,154 @@
+"""The arguments that `fit_upu` and `fit_nnpu` share, and what their callbacks see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.kernels._gauss_basis import is_bandwidth
+
+__all__ = ["RiskRound", "Shape", "Training", "check_shape", "check_training"]
+
+_LOSSES = ("sigmoid", "logistic", "squared")
+_MODELS = ("linear", "gauss", "mlp")
+_MANY = 2**62
+_MOST_HIDDEN = 10**6
+_MLP_DECAY = 0.005  # the weight decay of the reference setting
+_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # of Adam, by measurement
+_PATIENCE = 30
+_EPOCHS = 100
+_MOST_EPOCHS = 2000  # where something says when to stop
+
+
+@dataclass(frozen=True)
+class RiskRound:
+    """One epoch of Adam, or one step of Newton's method, as a callback sees it.
+
+    Attributes
+    ----------
+    round, n_rounds : int
+        Its number, from 1, and the most there may be.
+    risk : float
+        Of Adam the mean risk of the batches of the epoch, each before its step; of Newton's method the risk after it.
+    eval_risk : float, or None
+        The risk of the evaluation set after the epoch.
+    n_reversed : int
+        Batches of the epoch whose step was taken back by nnPU's rule.
+    """
+
+    round: int
+    n_rounds: int
+    risk: float
+    eval_risk: float | None
+    n_reversed: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What f is and what it is fitted by."""
+
+    model: str
+    loss: str
+    n_hidden: int
+    n_centers: int
+    centers: object
+    bandwidth: float | None
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model."""
+        found: dict[str, object] = {"loss": self.loss, "model": self.model}
+        if self.model == "mlp":
+            found["n_hidden"] = self.n_hidden
+        if self.model == "gauss":
+            found["n_centers"] = self.n_centers if self.centers is None else None
+            found["bandwidth"] = self.bandwidth
+        return found
+
+
+def check_shape(
+    *, model: object, loss: object, n_hidden: object, n_centers: object, centers: object, bandwidth: object
+) -> Shape:
+    kind = check_choice("model", model, _MODELS)
+    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
+        if kind != "gauss" and value is not None:
+            raise ValueError(f"{name} is for model='gauss', got it with model={kind!r}")
+    width = None
+    if bandwidth is not None:
+        width = check_float("bandwidth", bandwidth, low=0, open_low=True)
+        if not is_bandwidth(width):
+            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
+    return Shape(
+        model=kind,
+        loss=check_choice("loss", loss, _LOSSES),
+        n_hidden=check_int("n_hidden", n_hidden, low=1, high=_MOST_HIDDEN),
+        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
+        centers=centers,
+        bandwidth=width,
+    )
+
+
+@dataclass(frozen=True)
+class Training:
+    """The arguments of a fit by Adam; `n_epochs` is None where it depends on what there is to stop by."""
+
+    learning_rate: float
+    weight_decay: float
+    batch_size: int | str | None
+    n_epochs: int | None
+    validation_fraction: float
+    patience: int | None
+
+    def epochs(self, *, stops: bool) -> int:
+        """Return the most epochs of a fit that something stops early, or nothing."""
+        default = _MOST_EPOCHS if stops else _EPOCHS
+        return default if self.n_epochs is None else self.n_epochs
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model."""
+        return {
+            "learning_rate": self.learning_rate,
+            "weight_decay": self.weight_decay,
+            "batch_size": self.batch_size,
+            "n_epochs": self.n_epochs,
+            "validation_fraction": self.validation_fraction,
+            "early_stopping_rounds": self.patience,
+        }
+
+
+def check_training(
+    shape: Shape,
+    *,
+    learning_rate: object,
+    weight_decay: object,
+    batch_size: object,
+    n_epochs: object,
+    validation_fraction: object,
+    early_stopping_rounds: object,
+) -> Training:
+    decay = _MLP_DECAY if shape.model == "mlp" else 0.0
+    size: int | str | None = None
+    if isinstance(batch_size, str):
+        size = check_choice("batch_size", batch_size, ("auto",))
+        if shape.model != "mlp":
+            size = None  # these have one minimum, and passes over rows take little time
+    elif batch_size is not None:
+        size = check_int("batch_size", batch_size, low=1)
+    epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
+    patience: int | None = None
+    if isinstance(early_stopping_rounds, str):
+        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",))
+        patience = _PATIENCE if epochs is None else None
+    elif early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    return Training(
+        learning_rate=_RATES[shape.model]
+        if learning_rate is None
+        else check_float("learning_rate", learning_rate, low=0, open_low=True),
+        weight_decay=decay if weight_decay is None else check_float("weight_decay", weight_decay, low=0),
+        batch_size=size,
+        n_epochs=epochs,
+        validation_fraction=check_float(
+            "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
+        ),
+        patience=patience,
+    )

@@ -1,0 +1,362 @@
+"""What `fit_upu` and `fit_nnpu` share: rows, basis functions, the fit by Adam, the models and the warnings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.common._progress import make_callback
+from fastpu.common._text import describe
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._validate import (
+    Matrix,
+    check_float,
+    check_labels,
+    check_matrix,
+    check_random_state,
+    check_sample_weight,
+    well_scaled,
+)
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.kernels._gauss_basis import default_bandwidth, draw_centers, gauss_features
+from fastpu.kernels._kernels import convert_rows, take_rows
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.risk._arguments import RiskRound
+from fastpu.risk._split import split_rows
+from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk.risk_network import RiskNetwork
+from fastpu.svm._arguments import require_both
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu.kernels._kernels import Native
+    from fastpu.model._model import Model
+    from fastpu.risk._arguments import Shape, Training
+
+__all__ = ["Rows", "fit_by_adam", "make_machine", "open_rows", "warn_of"]
+
+_MANY = 2**62
+_RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}  # of lam=None, times prior / sqrt(positive rows); by measurement
+
+
+# ------------------------------------------------------------------------------------------------------ rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows whose weight is not 0, with the prior among the unlabelled ones.
+
+    `native` is what the fit is linear in: the rows of `matrix`, or the basis functions around `centers`.
+    """
+
+    function: str
+    matrix: Matrix
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    prior: float
+    given_prior: float
+    scenario: str
+    native: Native
+    centers: Native | None
+    bandwidth: float | None
+    lam: float
+    generator: np.random.Generator
+    n_threads: int
+
+    def params(self) -> dict[str, object]:
+        """Return what the model says of the prior."""
+        return {
+            "prior": self.given_prior,
+            "scenario": self.scenario,
+            "prior_among_unlabeled": self.prior,
+            "lam": self.lam,
+        }
+
+
+def open_rows(
+    X: object,
+    y: object,
+    *,
+    function: str,
+    prior: object,
+    scenario: object,
+    lam: object,
+    shape: Shape,
+    sample_weight: object,
+    random_state: object,
+    n_threads: object,
+) -> Rows:
+    ridge = None if lam is None else check_float("lam", lam, low=0)
+    given = check_prior(prior)
+    drawn_as = check_scenario(scenario)
+    threads = resolve_n_threads(n_threads)
+    generator = check_random_state(random_state)
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
+        )
+    matrix = check_matrix(X)
+    labels = check_labels(y, matrix.n_rows, pu_only=function)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    if weights is not None:
+        weights = well_scaled(weights)
+    if weights is not None and not weights.all():
+        require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
+        kept = np.flatnonzero(weights).astype(np.int64)  # left out altogether: they may not even touch the rounding
+        taken = take_rows(matrix.native, kept)
+        matrix = Matrix(taken, kept.size, matrix.n_features, matrix.feature_names, matrix.is_sparse, matrix.dtype)
+        labels, weights = labels[kept], weights[kept]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    mass = np.ones(labels.size) if weights is None else weights
+    n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
+    share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
+    native: Native = matrix.native
+    centers = bandwidth = None
+    if shape.model == "gauss":
+        centers = _centers(matrix, weights, shape, generator)
+        bandwidth = shape.bandwidth or default_bandwidth(matrix.native, weights, centers)
+        native = gauss_features(matrix.native, centers, bandwidth, threads)
+    if ridge is None:
+        # The means over positive rows are as uncertain as there are few. Weights may stand for repeated rows.
+        ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, float(np.count_nonzero(labels == 1))))
+    return Rows(
+        function, matrix, labels, weights, share, given, drawn_as, native, centers, bandwidth, ridge, generator, threads
+    )
+
+
+def _centers(
+    matrix: Matrix, weights: NDArray[np.float64] | None, shape: Shape, generator: np.random.Generator
+) -> Native:
+    if shape.centers is None:
+        return draw_centers(matrix.native, shape.n_centers, weights, generator)
+    given = check_matrix(
+        shape.centers, name="centers", n_features=matrix.n_features, feature_names=matrix.feature_names
+    )
+    with np.errstate(over="ignore"):
+        centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
+    values = centers[0] if isinstance(centers, tuple) else centers
+    if not np.isfinite(values).all():
+        raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
+    return centers
+
+
+def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Native | None, NDArray[np.int8] | None]:
+    """Return the evaluation rows in the form of the training rows, and their labels."""
+    if eval_set is None:
+        return None, None
+    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
+        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
+    X, y = eval_set
+    matrix = check_matrix(
+        X, name="X of eval_set", n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names
+    )
+    labels = check_labels(y, matrix.n_rows, name="y of eval_set", pu_only=rows.function)
+    with np.errstate(over="ignore"):
+        native = convert_rows(matrix.native, rows.matrix.dtype, sparse=rows.matrix.is_sparse)
+    values = native[0] if isinstance(native, tuple) else native
+    if not np.isfinite(values).all():
+        raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got some beyond it")
+    if rows.centers is not None and rows.bandwidth is not None:
+        native = gauss_features(native, rows.centers, rows.bandwidth, rows.n_threads)
+    return native, labels
+
+
+# ------------------------------------------------------------------------------------------------------ Adam
+
+
+def fit_by_adam(
+    rows: Rows,
+    shape: Shape,
+    training: Training,
+    *,
+    title: str,
+    risk: Mapping[str, object],
+    eval_set: object,
+    callback: object,
+    progress: object,
+) -> Model:
+    """Fit by Adam and return the model; `risk` has the arguments of nnPU's rule."""
+    eval_native, eval_labels = _check_eval_set(eval_set, rows)
+    eval_weights = None
+    start = _start(rows, shape)
+    seed = int(rows.generator.integers(2**63))
+    # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
+    holds_out = training.patience is not None and shape.model == "mlp" and eval_native is None
+    split = split_rows(
+        rows.labels,
+        rows.weights,
+        fraction=training.validation_fraction if holds_out else None,
+        batch_size=training.batch_size,
+        generator=rows.generator,
+    )
+    if split.held is not None:
+        eval_native, eval_labels = take_rows(rows.native, split.held), rows.labels[split.held]
+        eval_weights = split.held_weights
+    stops = training.patience is not None and (eval_native is not None or shape.model != "mlp")
+    n_epochs = training.epochs(stops=stops)
+    with make_callback(callback, progress, total=n_epochs, description=title) as hook:
+
+        def on_epoch(epoch: int, value: float, _pos: float, _neg: float, n_reversed: int, eval_risk: float) -> bool:
+            judged = None if eval_native is None else eval_risk
+            return hook is not None and hook(RiskRound(epoch, n_epochs, value, judged, n_reversed))
+
+        found = _core.fit_nnpu(
+            rows.native,
+            rows.labels,
+            split.weights,
+            start,
+            risk={"loss": shape.loss, "prior": rows.prior, **risk},
+            training={
+                "lam": rows.lam,
+                "weight_decay": training.weight_decay,
+                "learning_rate": training.learning_rate,
+                "n_epochs": min(n_epochs, _MANY),
+                "batch_size": min(split.batch_size or 0, _MANY),
+                "seed": seed,
+                "early_stopping_rounds": min(training.patience or 0, _MANY) if stops else 0,
+            },
+            eval_x=eval_native,
+            eval_labels=eval_labels,
+            chosen=split.chosen,
+            eval_weights=eval_weights,
+            callback=None if hook is None else on_epoch,
+            n_threads=rows.n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+    history = {
+        "risk": found["risk"],
+        "positive_risk": found["positive"],
+        "negative_risk": found["negative"],
+        "n_reversed": found["n_reversed"],
+    }
+    if eval_native is not None:
+        history["eval_risk"] = found["eval_risk"]
+    kept = found["best_epoch"]
+    common = {
+        "n_iter": kept,
+        # All the epochs that were asked for are what was asked for, unless they were to be stopped.
+        "converged": found["status"] == ("early_stopping" if stops else "n_epochs"),
+        "status": found["status"],
+        "objective": found["risk"][:kept],
+        "history": history,
+    }
+    own = {key: value for key, value in risk.items() if key != "non_negative"} if risk["non_negative"] else {}
+    params = {
+        "method": rows.function,
+        **rows.params(),
+        **shape.params(),
+        **own,
+        **training.params(),
+        "n_epochs": n_epochs,
+    }
+    model: Model
+    if shape.model != "mlp":
+        net = found["net"]
+        coef = net["coef"].astype(np.float64)
+        model = make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
+    else:
+        model = RiskNetwork(
+            n_features=rows.matrix.n_features,
+            feature_names=rows.matrix.feature_names,
+            threshold=0.0,
+            params=params,
+            **found["net"],
+            **common,
+        )
+    unfinished = ""
+    if stops and model.status == "n_epochs":
+        last = (
+            f"the risk of the training rows still fell by a thousandth within the last {training.patience} of them"
+            if eval_native is None
+            else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
+            f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {training.patience} epochs "
+            f"must pass without a lower one"
+        )
+        unfinished = (
+            f"all n_epochs = {n_epochs} epochs were run before early stopping ended them: {last}; raise n_epochs or "
+            f"learning_rate, or pass early_stopping_rounds=None"
+        )
+    warn_of(model, rows, unfinished)
+    return model
+
+
+def _start(rows: Rows, shape: Shape) -> dict[str, Any]:
+    """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers."""
+    native = rows.native
+    dtype = native[0].dtype if isinstance(native, tuple) else native.dtype
+    n_features = native[3][1] if isinstance(native, tuple) else native.shape[1]
+    if shape.model != "mlp":
+        hidden_coef, coef = np.zeros((n_features, 0)), np.zeros(n_features)
+    else:
+        hidden_coef = rows.generator.standard_normal((n_features, shape.n_hidden)) / math.sqrt(n_features)
+        coef = rows.generator.standard_normal(shape.n_hidden) / math.sqrt(shape.n_hidden)
+    return {
+        "hidden_coef": hidden_coef.astype(dtype),
+        "hidden_intercept": np.zeros(hidden_coef.shape[1], dtype=dtype),
+        "coef": coef.astype(dtype),
+        "intercept": 0.0,
+    }
+
+
+# ---------------------------------------------------------------------------------------- models and warnings
+
+
+def make_machine(
+    rows: Rows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
+) -> RiskMachine:
+    """Return a linear model in the features of the rows."""
+    centers = rows.centers
+    arrays: dict[str, Any] = {}
+    if isinstance(centers, tuple):
+        arrays = {"centers_data": centers[0], "centers_indices": centers[1], "centers_indptr": centers[2]}
+    elif centers is not None:
+        arrays = {"centers_dense": centers}
+    return RiskMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        params=params,
+        basis="linear" if centers is None else "gauss",
+        coef=coef,
+        intercept=intercept,
+        bandwidth=rows.bandwidth,
+        **arrays,
+        **common,
+    )
+
+
+def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
+    """Warn the caller of a fit that did not end, and of one that calls all rows, or all unlabelled ones, the same."""
+    if unfinished:
+        warn(f"{rows.function}: {unfinished}", ConvergenceWarning)
+    if model.status == "callback":
+        return
+    scores = model._decision_function(rows.matrix, rows.n_threads)
+    is_called = scores > 0
+    among = is_called[rows.labels == 0]
+    n_called = int(np.count_nonzero(among))
+    if n_called not in (0, among.size):
+        return
+    verdict = "positive" if n_called else "negative"
+    n_other = among.size * ((1 - rows.prior) if n_called else rows.prior)  # rows that should not be called that
+    is_for_all = bool((is_called == is_called[0]).all())
+    if not is_for_all and n_other < 1:
+        return
+    of = f"{scores.size} training" if is_for_all else f"{among.size} unlabelled"
+    warn(
+        f"{rows.function}: the model calls all {of} rows {verdict}: their scores are between {scores.min():.3g} and "
+        f"{scores.max():.3g}. By the prior, {n_other:.3g} of the unlabelled rows are of the other class. Scale the "
+        f"features, lower lam or train it for longer; where the classes overlap this much, rank by the scores, or take "
+        f"the threshold that fits the prior (with_threshold)",
+        DegenerateModelWarning,
+    )

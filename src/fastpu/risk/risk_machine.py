@@ -1,0 +1,119 @@
+"""The linear models that minimise a risk of positive and unlabelled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fastpu.kernels._gauss_basis import gauss_scores, is_bandwidth
+from fastpu.kernels._kernels import check_csr, check_dense, user_rows
+from fastpu.model._model import Model
+from fastpu.svm.kernel_machine import linear_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu.kernels._kernels import Native
+
+__all__ = ["RiskMachine"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RiskMachine(Model):
+    """A linear classifier in the features or in Gaussian basis functions; `predict` says +1 where f(x) > 0.
+
+    f(x) = coef'x + intercept, or sum_c coef[c] exp(-|x - centers[c]|^2 / (2 bandwidth^2)) + intercept.
+
+    Attributes
+    ----------
+    basis : str
+        "linear" or "gauss".
+    coef : ndarray of float64, shape (n_features,) or (number of centres,)
+    intercept : float
+    bandwidth : float, or None
+        The number that was used; None for the linear basis.
+    centers : ndarray, SciPy CSR array or None
+        The centres, in the form of the training rows; None for the linear basis.
+    centers_dense, centers_data, centers_indices, centers_indptr : ndarray or None
+        The arrays that `centers` is made of: the first for dense rows, the others for CSR.
+    n_iter : int
+        Newton's steps, or epochs kept.
+    status : str
+        Of Newton's method: "tol", "max_iter", "precision" (rounding left nothing to gain before tol was met) or
+        "callback". Of Adam: "n_epochs", "early_stopping" or "callback".
+    converged : bool
+        Whether status is "tol" or "early_stopping", or "n_epochs" where nothing was to stop before.
+    objective : ndarray of float64
+        Of Newton's method: the least risk with its penalty, at the start and after each step, shape (n_iter + 1,). Of
+        Adam: the risk of each epoch that was kept, the mean over its batches, each before its step.
+    history : mapping
+        "risk", which `objective` is taken from. Of Adam also "positive_risk" and "negative_risk" (R+ and R-),
+        "n_reversed" (batches whose step was taken back) and, with an evaluation set, "eval_risk" after each epoch.
+
+    Notes
+    -----
+    Scoring n rows costs O(n d), times the number of centres for the Gaussian basis.
+    """
+
+    basis: str
+    coef: NDArray[np.float64]
+    intercept: float
+    bandwidth: float | None = None
+    centers_dense: NDArray[np.float32] | NDArray[np.float64] | None = None
+    centers_data: NDArray[np.float32] | NDArray[np.float64] | None = None
+    centers_indices: NDArray[np.int32] | None = None
+    centers_indptr: NDArray[np.int64] | None = None
+
+    _ndim: ClassVar[Mapping[str, int]] = {"centers_dense": 2}
+
+    def _check_fields(self) -> None:
+        if self.basis not in ("linear", "gauss"):
+            raise ValueError(f"basis must be 'linear' or 'gauss', got {self.basis!r}")
+        if not np.isfinite(self.intercept):
+            raise ValueError(f"intercept must be finite, got {self.intercept}")
+        csr = (self.centers_data, self.centers_indices, self.centers_indptr)
+        n_csr = sum(array is not None for array in csr)
+        n_forms = (self.centers_dense is not None) + (n_csr == len(csr))
+        is_gauss = self.basis == "gauss"
+        if n_forms != is_gauss or n_csr not in {0, len(csr)} or (self.bandwidth is not None) != is_gauss:
+            raise ValueError(
+                "centers, in one form, and bandwidth must be there for the basis 'gauss', and for no other"
+            )
+        size = self.coef.size if is_gauss else self.n_features
+        if self.coef.size != size or not size or not np.isfinite(self.coef).all():
+            raise ValueError(f"coef must have {max(1, size)} finite entries")
+        if self.bandwidth is not None and not is_bandwidth(self.bandwidth):
+            raise ValueError(f"bandwidth must be a number > 0 whose square is one too, got {self.bandwidth}")
+        shape = (self.coef.size, self.n_features)
+        if self.centers_dense is not None:
+            check_dense(self.centers_dense, shape, "centers")
+        data, indices, indptr = csr
+        if data is not None and indices is not None and indptr is not None:
+            check_csr(data, indices, indptr, shape, "centers")
+
+    @property
+    def centers(self) -> Any:
+        """The centres: an ndarray, a SciPy CSR array, or None for the linear basis."""
+        return None if self.bandwidth is None else user_rows(self._centers())
+
+    def _centers(self) -> Native:
+        if self.centers_dense is not None:
+            return self.centers_dense
+        csr: Any = (self.centers_data, self.centers_indices, self.centers_indptr)
+        return (*csr, (self.coef.size, self.n_features))
+
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.bandwidth is None:
+                scores = linear_scores(matrix.native, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+            else:
+                scores = gauss_scores(matrix.native, self._centers(), self.coef, self.bandwidth, n_threads)
+                scores = scores + self.intercept
+        if np.isnan(scores).any():
+            row = int(np.argmax(np.isnan(scores)))
+            raise ValueError(f"X has entries so large that its scores overflow, first in row {row}")
+        return scores

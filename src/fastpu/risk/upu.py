@@ -1,0 +1,310 @@
+"""uPU: classifiers from an unbiased estimate of the risk, without labelled negatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastpu import _core
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import forced_isa
+from fastpu.common._progress import make_callback
+from fastpu.common._text import columns_named
+from fastpu.data._validate import check_float, check_int
+from fastpu.kernels._scales import warn_of_scales
+from fastpu.risk._arguments import RiskRound, Shape, check_shape, check_training
+from fastpu.risk._fit import Rows, fit_by_adam, make_machine, open_rows, warn_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from fastpu.risk.risk_machine import RiskMachine
+    from fastpu.risk.risk_network import RiskNetwork
+
+__all__ = ["RiskRound", "fit_upu"]
+
+_UNBIASED = {"non_negative": False, "beta": 0.0, "gamma_nn": 1.0}
+_MANY = 2**62
+
+
+@answers_unknown_keywords
+def fit_upu(
+    X: object,
+    y: object,
+    *,
+    prior: float,
+    scenario: str = "case_control",
+    lam: float | None = None,
+    loss: str = "logistic",
+    model: str = "linear",
+    n_centers: int = 200,
+    centers: object = None,
+    bandwidth: float | None = None,
+    n_hidden: int = 100,
+    tol: float = 1e-10,
+    max_iter: int = 200,
+    learning_rate: float | None = None,
+    weight_decay: float | None = None,
+    batch_size: int | str | None = "auto",
+    n_epochs: int | None = None,
+    validation_fraction: float = 0.1,
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | str | None = "auto",
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[RiskRound], bool | None] | None = None,
+    progress: bool = False,
+) -> RiskMachine | RiskNetwork:
+    """uPU: minimise an unbiased estimate of the risk of a classifier from positive and unlabelled rows.
+
+    With the share pi of positives among unlabelled rows, a loss l, and means over positive (p) and unlabelled (u) rows,
+
+        R(f) = pi mean_p l(f) + [ mean_u l(-f) - pi mean_p l(-f) ]  (+ lam/2 |weights|^2)
+
+    is the risk of f on the population of the unlabelled rows: what is in brackets stands for the negatives, of which
+    none is known. The losses are
+
+        sigmoid   l(z) = 1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
+
+    For the last two l(z) - l(-z) = -z, and R is convex for a model that is linear in its weights,
+    -pi mean_p f + mean_u log(1 + e^f) or -pi mean_p f + mean_u (1 + f)^2 / 4: these are solved by Newton's method, the
+    squared loss in closed form. Everything else is trained by Adam.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    prior : float
+        pi, P(Y = 1) among the unlabelled rows, in (0, 1); among all rows with ``scenario="single_set"``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: positives and unlabelled rows apart, or all together, of which some positives were then
+        labelled. `prior` is then converted, (prior n - n_pos) / n_unl.
+    lam : float, optional
+        >= 0, ridge penalty on all weights but the intercepts, of the columns as they are: scale them. By default
+        pi / sqrt(n_pos) for "linear", a twentieth of that for "gauss" and 0 for "mlp", where n_pos is the number of
+        positive rows (the sum of their weights if that is more): the fewer there are, the less their mean is worth.
+    loss : {"sigmoid", "logistic", "squared"}, default "logistic"
+    model : {"linear", "gauss", "mlp"}, default "linear"
+        "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c;
+        "mlp" has one hidden layer of rectified linear units.
+    n_centers : int, default 200
+        Most centres, drawn from the rows of `X` by `random_state`, no two of them equal.
+    centers : array-like or CSR matrix of shape (n_centers, d), optional
+        The centres, in place of drawn ones.
+    bandwidth : float, optional
+        > 0; by default the median distance between the rows and the centres.
+    n_hidden : int, default 100
+        Hidden units of "mlp".
+    tol : float, default 1e-10
+        Of Newton's method: it ends when half of Newton's decrement, which is about R - min R, is at most ``tol * |R|``.
+    max_iter : int, default 200
+        Most steps of Newton's method.
+    learning_rate : float, optional
+        Of Adam, as the arguments below; by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Its means
+        decay with 0.9 and 0.999, and eps is 1e-8.
+    weight_decay : float, optional
+        >= 0, times all parameters, intercepts included, it is added to the gradient; by default 0.005 for "mlp" (the
+        reference setting) and 0 for the others. The risk that is reported does not hold it, nor `lam`.
+    batch_size : int, "auto" or None, default "auto"
+        Rows of a step: the next ones of a random order that is drawn anew for each epoch, positive and unlabelled
+        rows together, as in the reference; the last batch may be smaller, and a batch without rows of a group has 0 in
+        place of their mean. None is all rows in one batch. "auto" is None for "linear" and "gauss"; for "mlp" it makes
+        as many batches as have 1000 rows, and 10 positive ones on average, each.
+    n_epochs : int, optional
+        Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
+        most 2000 times, or for 100 epochs where there is nothing to stop by.
+    validation_fraction : float, default 0.1
+        In (0, 1), the share of the positive and of the unlabelled rows that "mlp" is not trained on but stopped by,
+        drawn by `random_state`, where early stopping is on and there is no `eval_set`. Nothing is held out where that
+        would be fewer than 10 positive rows, whose risk is all noise.
+    eval_set : (X, y), optional
+        Rows, positive and unlabelled ones, whose risk with the same prior is computed after each epoch.
+    early_stopping_rounds : int, "auto" or None, default "auto"
+        Stop when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs, and keep the
+        parameters of the best. "linear" and "gauss" are stopped, without an `eval_set`, when the risk of the training
+        rows with its penalties has not fallen by a thousandth in so many epochs. "auto" is 30 where `n_epochs` is left
+        out, and None, which stops nothing, where it is given.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
+        round(w) rows of equal weight, but at least as one.
+    random_state : int >= 0, numpy.random.Generator or None
+        Of drawn centres, the start of "mlp", the order of rows, and which are held out.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: RiskRound) -> bool``, called after each epoch or step; True ends the fit.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    RiskMachine or RiskNetwork
+        The latter for "mlp". The threshold is 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row, or if R has
+        no minimum, which happens with ``lam=0`` where rows can be separated. The message names the argument.
+    MemoryError
+        If the working memory cannot be had; the message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If Newton's method does not meet `tol`, or all epochs are run though they were to be stopped early.
+    DegenerateModelWarning
+        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
+
+    Notes
+    -----
+    A step of Newton's method takes O(n d^2), some 5 to 10 of them are usual; with more than 2000 weights O(entries of
+    X) for each product of the conjugate gradients in it. An epoch takes O(n d) times the hidden units. Memory beside X:
+    O(n + d^2) and O(batch size * n_hidden + d n_hidden). "gauss" holds n times as many numbers as there are centres.
+
+    Scales of columns do not matter to Newton's method, but for what `lam` makes of them. Where `lam` is all but nothing
+    beside the squares of separable rows, scores are so large that the logistic risk is piecewise linear; the steps then
+    go through smoothed risks, `objective` has the least risk so far, and "tol" says that a bound on R - min R is met.
+
+    The reference setting of nnPU's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
+    n_epochs=100``.
+
+    The unbiased risk of a flexible model can be driven below 0, where it fits the labelled rows too closely;
+    `fit_nnpu` takes such steps back.
+
+    References
+    ----------
+    du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML 2015;
+    "Analysis of learning from positive and unlabeled data", NIPS 2014 (the sigmoid loss).
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
+    >>> rows, y = X[split.train], split.y_train
+    >>> model = fastpu.fit_upu(rows, y, prior=0.45)
+    >>> model.status
+    'tol'
+    >>> model.coef.shape
+    (2,)
+    """
+    shape = check_shape(
+        model=model, loss=loss, n_hidden=n_hidden, n_centers=n_centers, centers=centers, bandwidth=bandwidth
+    )
+    tolerance = check_float("tol", tol, low=0, open_low=True)
+    steps = check_int("max_iter", max_iter, low=1)
+    training = check_training(
+        shape,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        batch_size=batch_size,
+        n_epochs=n_epochs,
+        validation_fraction=validation_fraction,
+        early_stopping_rounds=early_stopping_rounds,
+    )
+    is_convex = shape.model != "mlp" and shape.loss != "sigmoid"
+    if is_convex and eval_set is not None:
+        raise ValueError(
+            f"eval_set is for models that are trained by Adam, got one with loss={shape.loss!r} and "
+            f"model={shape.model!r}, which is solved by Newton's method; choose lam instead"
+        )
+    rows = open_rows(
+        X,
+        y,
+        function="fit_upu",
+        prior=prior,
+        scenario=scenario,
+        lam=lam,
+        shape=shape,
+        sample_weight=sample_weight,
+        random_state=random_state,
+        n_threads=n_threads,
+    )
+    if not is_convex or shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
+        warn_of_scales(rows.matrix)
+    fitted: Any
+    if is_convex:
+        fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
+        warn_of(fitted, rows, unfinished)
+    else:
+        fitted = fit_by_adam(
+            rows,
+            shape,
+            training,
+            title="uPU",
+            risk=_UNBIASED,
+            eval_set=eval_set,
+            callback=callback,
+            progress=progress,
+        )
+    return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`
+
+
+def _solve(
+    rows: Rows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
+) -> tuple[RiskMachine, str]:
+    """Return the minimiser of the convex risk, and what is to be said if it was not reached."""
+    if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
+        raise ValueError(
+            f"prior must leave positive and negative rows among the unlabelled ones, got {rows.given_prior:g} with "
+            f"scenario={rows.scenario!r}, by which {rows.prior:g} of them are positive"
+        )
+    names = rows.matrix.feature_names if shape.model == "linear" else None
+    with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
+
+        def on_step(step: int, risk: float, _decrement: float) -> bool:
+            return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
+
+        found = _core.fit_upu(
+            rows.native,
+            rows.labels,
+            rows.weights,
+            loss=shape.loss,
+            prior=rows.prior,
+            lam=rows.lam,
+            tol=tol,
+            max_iter=min(max_iter, _MANY),
+            callback=None if hook is None else on_step,
+            n_threads=rows.n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+    status, risks = found["status"], found["risks"]
+    if status == "unbounded":
+        raise ValueError(
+            f"lam = 0 leaves the {shape.loss} risk without a minimum on these rows, as positive rows can be moved away "
+            f"from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
+        )
+    made = make_machine(
+        rows,
+        coef=found["coef"],
+        intercept=found["intercept"],
+        n_iter=len(risks) - 1,
+        converged=status == "tol",
+        status=status,
+        objective=risks,
+        history={"risk": risks},
+        params={
+            "method": rows.function,
+            **rows.params(),
+            **shape.params(),
+            "tol": tol,
+            "max_iter": max_iter,
+        },
+    )
+    if status in ("tol", "callback"):
+        return made, ""
+    reason = (
+        f"all max_iter = {max_iter} steps were taken"
+        if status == "max_iter"
+        else f"rounding ended it after {len(risks) - 1} steps"
+    )
+    hint = "raise max_iter, " if status == "max_iter" else ""
+    return made, (
+        f"{reason} with Newton's decrement {found['decrement']:.3g} at the risk {risks[-1]:.6g}, which tol = {tol:g} "
+        f"wants below a share of that; {hint}scale the features of X, or raise lam"
+    )

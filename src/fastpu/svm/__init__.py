@@ -1,0 +1,1 @@
+"""Support vector machines: the solver, and the machines on it."""

@@ -1,0 +1,127 @@
+"""The arguments that the support vector machines share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._capabilities import methods_with
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_float, check_int, check_labels, check_sample_weight, label_counts
+from fastpu.kernels._kernels import Kernel, check_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["Options", "check_cache", "check_options", "check_supervised", "cost_per_row", "require_both"]
+
+_MIB = 2**20
+_MANY = 2**62  # more bytes or steps than there can be
+_LEAST_STEPS = 10**7  # of max_iter=None, or 100 a row if that is more
+
+
+@dataclass(frozen=True)
+class Options:
+    """The checked arguments that all kernel machines share."""
+
+    kernel: Kernel
+    cache_bytes: int
+    tol: float
+    max_iter: int | None
+    n_threads: int
+
+    def steps(self, n_rows: int) -> int:
+        """Return the most pair updates for a problem of so many rows."""
+        return min(max(_LEAST_STEPS, 100 * n_rows) if self.max_iter is None else self.max_iter, _MANY)
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model, as they were given."""
+        kernel = self.kernel
+        return {
+            "kernel": kernel.name,
+            "gamma": kernel.gamma,
+            "degree": kernel.degree,
+            "coef0": kernel.coef0,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+        }
+
+
+def check_options(
+    *,
+    kernel: object,
+    gamma: object,
+    degree: object,
+    coef0: object,
+    cache_mb: object,
+    tol: object,
+    max_iter: object,
+    n_threads: object,
+) -> Options:
+    return Options(
+        kernel=check_kernel(kernel, gamma, degree, coef0),
+        cache_bytes=check_cache(cache_mb),
+        tol=check_float("tol", tol, low=0, open_low=True),
+        max_iter=None if max_iter is None else check_int("max_iter", max_iter, low=1),
+        n_threads=resolve_n_threads(n_threads),
+    )
+
+
+def check_cache(cache_mb: object) -> int:
+    """Return the bytes that a kernel cache may use."""
+    cache = check_float("cache_mb", cache_mb, low=0, open_low=True)
+    return int(min(cache * _MIB, float(_MANY)))
+
+
+def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
+    """Return labels +1 and -1; unlabelled rows are refused with a word on who takes them."""
+    labels = check_labels(y, n_rows)
+    n_unl = label_counts(labels)[1]
+    if n_unl:
+        raise ValueError(
+            f"y must hold +1 and -1 alone for {function}, which is supervised, got {n_unl} unlabelled rows (0, False "
+            f"or missing): if 0 means negative, pass fastpu.as_labels(y, negative=0); if it means unlabelled, "
+            f"{methods_with('U')} learn from such rows"
+        )
+    return labels
+
+
+def cost_per_row(n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str, object]) -> NDArray[np.float64]:
+    """Return the product of numbers and of arrays with an entry a row (or None), each under its argument's name.
+
+    Rows with a cost of 0 are to be dropped.
+    """
+    cost: NDArray[np.float64] = np.ones(n_rows)
+    dropped = np.zeros(n_rows, dtype=np.bool_)
+    with np.errstate(over="ignore", under="ignore"):
+        for factor in scalars.values():
+            cost *= factor
+        for name, factors in by_row.items():
+            if (values := check_sample_weight(factors, n_rows, name=name)) is not None:
+                cost *= values
+                dropped |= values == 0
+        total = float(cost.sum())
+    names = " * ".join([*scalars, *(name for name, factors in by_row.items() if factors is not None)])
+    if not math.isfinite(total):
+        raise ValueError(f"{names} must be finite for all rows together, got up to {cost.max():g} a row")
+    lost = (cost == 0) & ~dropped
+    if lost.any():
+        raise ValueError(f"{names} is too small for a number, so 0, at position {int(np.argmax(lost))}")
+    return cost
+
+
+def require_both(labels: NDArray[np.int8], cost: NDArray[np.float64], function: str, kinds: tuple[str, str]) -> None:
+    """Raise ValueError unless there are rows of both signs whose cost is not 0; `kinds` says what they are."""
+    counts = [int(np.count_nonzero((labels == sign) & (cost > 0))) for sign in (1, -1)]
+    if all(counts):
+        return
+    dropped = " with a cost or weight that is not 0" if not (cost > 0).all() else ""
+    raise ValueError(
+        f"y must have {kinds[0]} and {kinds[1]} rows{dropped} for {function}, "
+        f"got {counts[0]} {kinds[0]} and {counts[1]} {kinds[1]}"
+    )

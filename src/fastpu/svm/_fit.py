@@ -1,0 +1,228 @@
+"""A fit of one SVM, and C-SVMs with the linear kernel, which the engine of large margins solves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.common._progress import make_callback
+from fastpu.kernels._kernels import linear_coef
+from fastpu.margin._arguments import MOST_COST
+from fastpu.svm._solver import (
+    Solved,
+    SvmRound,
+    open_training,
+    warn_if_degenerate,
+    warn_if_no_margin,
+    warn_if_unfinished,
+)
+from fastpu.svm.kernel_machine import KernelMachine, linear_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+    from fastpu.svm._arguments import Options
+    from fastpu.svm._solver import Task, Training
+
+__all__ = ["fit_machine"]
+
+_GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
+_FEW_STEPS = 100_000  # pair updates, and 10 a row, that may go before the engine or follow it
+_FEW_FEATURES = 200  # for which the engine is fast even where rows are fewer
+
+
+def fit_machine(
+    task: Task,
+    matrix: Matrix,
+    labels: NDArray[np.int8] | None,
+    cost: NDArray[np.float64],
+    options: Options,
+    *,
+    weights: NDArray[np.float64] | None,
+    callback: object,
+    progress: object,
+) -> KernelMachine:
+    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of what went wrong.
+
+    `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
+    cost is not 0.
+    """
+    rows = np.flatnonzero(cost > 0).astype(np.int64)
+    if rows.size < cost.size:
+        counted = np.ones(cost.size) if weights is None else weights
+        weights = np.where(cost > 0, counted, 0.0)
+    with make_callback(callback, progress, total=None, description=task.title) as hook:
+        training = open_training(matrix, options, weights)
+        if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
+            solved = _solve_linear(task, training, rows, labels, cost, hook)
+        else:
+            solved = training.solve(task, rows, None if labels is None else labels[rows], cost[rows], hook=hook)
+    params = {"method": task.function, **task.arguments, **options.params()}
+    model = training.machine(solved, params, KernelMachine)
+    warn_if_unfinished(task.function, solved, options, matrix)
+    if solved.status in {"tol", "gap", "precision"}:
+        warn_if_no_margin(task, solved, options.tol)
+        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class")
+    return model
+
+
+# --------------------------------------------------------------------------------------------------- linear kernel
+
+
+def _solve_linear(
+    task: Task,
+    training: Training,
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int8],
+    cost: NDArray[np.float64],
+    hook: Callable[[SvmRound], bool] | None,
+) -> Solved:
+    """Solve a C-SVM with the linear kernel by the engine of large margins; by pairs alone where they are counted.
+
+    The coefficients and the intercept of the engine are kept as they are, with a certificate that is computed from
+    them: where columns differ very much in scale, sums over the support vectors could not give them to enough digits.
+    Pairs follow where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
+    They go first where dense rows have more features than there are rows, which is mostly easy for them, and costs the
+    engine a system of as many equations as there are features.
+    """
+    options, signs, boxes = training.options, labels[rows], cost[rows]
+    few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
+    is_dense, n_features = not isinstance(training.matrix.native, tuple), training.matrix.n_features
+    if options.max_iter is None and is_dense and n_features > max(_FEW_FEATURES, rows.size):
+        pairs = training.solve(task, rows, signs, boxes, limit=few_steps, hook=hook)
+        pairs = _certified(training, pairs, signs, boxes)
+        if pairs.status in {"tol", "callback"}:
+            return pairs
+    found = None
+    if options.max_iter is None and cost.max() <= MOST_COST:
+        found = _run_engine(training, labels, cost, hook)
+    if found is None:
+        return _certified(training, training.solve(task, rows, signs, boxes, hook=hook), signs, boxes)
+    is_optimal = found.violation <= options.tol
+    if is_optimal or found.status == "callback":
+        return replace(found, status="tol" if is_optimal else "callback")
+    has_gap = found.status == "gap"
+    limit = few_steps if has_gap else None
+    pairs = training.solve(task, rows, signs, boxes, start=found.alpha, limit=limit, hook=hook)
+    pairs = _certified(training, pairs, signs, boxes)
+    if pairs.status == "tol" or (not has_gap and pairs.gap < found.gap):
+        return pairs
+    status = "callback" if pairs.status == "callback" else "gap" if has_gap else "precision"
+    return replace(found, n_steps=pairs.n_steps, status=status)
+
+
+def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
+    """Return a solution of pairs with its coefficients, and what is certified computed from them."""
+    kept = np.flatnonzero(solved.is_support)
+    coef = linear_coef(training.matrix.native, solved.rows[kept], solved.alpha[kept] * labels[kept])
+    decision = _scores(training, coef, solved.intercept)[solved.rows]
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = float(coef @ coef - solved.alpha.sum() + (cost * np.maximum(0, 1 - labels * decision)).sum())
+    if not np.isfinite(gap):
+        return solved
+    violation = _violation(labels, cost, solved.alpha, decision)
+    is_worse = solved.status == "tol" and violation > training.options.tol
+    history = solved.history | {"violation": np.append(solved.history["violation"][:-1], violation)}
+    return replace(
+        solved,
+        coef=coef,
+        decision=decision,
+        gap=max(0.0, gap),
+        violation=violation,
+        status="precision" if is_worse else solved.status,
+        history=history,
+    )
+
+
+def _scores(training: Training, coef: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
+    """Return the scores of all rows as the model will compute them."""
+    n_threads = training.options.n_threads
+    with np.errstate(over="ignore", invalid="ignore"):
+        return linear_scores(training.matrix.native, coef[None, :], np.array([intercept]), n_threads)[:, 0]
+
+
+def _violation(
+    labels: NDArray[np.int8],
+    cost: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    decision: NDArray[np.float64],
+) -> float:
+    """Return the largest violation of the optimality conditions by a pair of rows."""
+    gradient = decision - labels
+    may_shrink, may_grow = alpha > 0, alpha < cost
+    rising, falling = np.where(labels > 0, may_grow, may_shrink), np.where(labels > 0, may_shrink, may_grow)
+    return max(0.0, float(gradient[falling].max() - gradient[rising].min()))
+
+
+def _run_engine(
+    training: Training,
+    labels: NDArray[np.int8],
+    cost: NDArray[np.float64],
+    hook: Callable[[SvmRound], bool] | None,
+) -> Solved | None:
+    matrix, rows = training.matrix, np.flatnonzero(cost > 0).astype(np.int64)
+    limit = training.options.steps(rows.size)
+    failed: list[bool] = []  # the callback, whose errors come through
+
+    def on_step(_: int, objective: float, gap: float) -> bool:
+        try:
+            return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, rows.size))
+        except ValueError:
+            failed.append(True)
+            raise
+
+    try:
+        n_threads, isa = training.options.n_threads, forced_isa(_core.isa_levels())
+        found = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
+            labels,
+            cost,
+            None,
+            solver="exact",
+            b_step="auto",
+            tol=_GAP,
+            max_iter=0,
+            rho=0.0,
+            eps=0.0,
+            start=None,
+            callback=None if hook is None else on_step,
+        )
+    except ValueError:
+        if failed:
+            raise
+        return None  # it squares and adds what pairs need not: rows of 1e100 may do for these
+    alpha, coef, signs = found["beta"][rows], found["coef"], labels[rows]
+    # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
+    # are those of centred rows.
+    scores = _scores(training, coef, found["intercept"])[rows]
+    with np.errstate(over="ignore", invalid="ignore"):
+        losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, found["decision"][rows])]
+    if not (np.isfinite(alpha).all() and np.isfinite(scores).all() and np.isfinite(coef).all()):
+        return None
+    primal = found["objective"] + (losses[0] - losses[1])
+    gap = max(0.0, found["gap"] + (losses[0] - losses[1]))
+    violation = _violation(signs, cost[rows], alpha, scores)
+    objective = found["gap"] - found["objective"]
+    status = "precision" if found["status"] == "gap" and gap > _GAP * primal else found["status"]
+    last = {"objective": objective, "violation": violation, "n_active": rows.size, "n_steps": 0}
+    return Solved(
+        rows=rows,
+        labels=signs,
+        alpha=alpha,
+        intercept=found["intercept"],
+        decision=scores,
+        objective=objective,
+        gap=gap,
+        violation=violation,
+        margin=1.0,
+        n_steps=0,
+        status=status,
+        history={name: np.array([value]) for name, value in last.items()},
+        coef=coef,
+    )

@@ -1,0 +1,305 @@
+"""What the support vector machines share: the solver and its kernel cache, the model, the warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.kernels._kernels import (
+    FunctionKernel,
+    Kernel,
+    check_kernel_matrix,
+    convert_rows,
+    linear_coef,
+    resolve_gamma,
+    take_rows,
+    value_dtype,
+)
+from fastpu.kernels._scales import warn_of_scales
+from fastpu.svm.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._validate import Matrix
+    from fastpu.svm._arguments import Options
+
+__all__ = [
+    "Solved",
+    "SvmRound",
+    "Task",
+    "Training",
+    "check_training_rows",
+    "open_training",
+    "warn_if_degenerate",
+    "warn_if_no_margin",
+    "warn_if_unfinished",
+]
+
+_MACHINE = TypeVar("_MACHINE", bound=KernelMachine)
+
+
+@dataclass(frozen=True)
+class SvmRound:
+    """One working set of the solver, some hundred rows whose dual variables it optimised, as a callback sees it.
+
+    Attributes
+    ----------
+    n_steps, max_iter : int
+        Updates of a pair of dual variables so far, and the most there may be. 0 in the steps of the engine that
+        solves C-SVMs with the linear kernel.
+    objective : float
+        Value of the dual problem, which is minimised, after it.
+    violation : float
+        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf in the
+        steps of the linear engine.
+    n_active : int
+        Rows whose dual variables are not shrunk, that is not held at a bound for the time being.
+    """
+
+    n_steps: int
+    max_iter: int
+    objective: float
+    violation: float
+    n_active: int
+
+
+def check_training_rows(X: object, options: Options, function: str, *, solves: bool = True) -> Matrix:
+    """Check the training rows for the kernel; `function` is the public function that was called.
+
+    `solves` tells whether a machine is fitted to them at all.
+    """
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
+        )
+    matrix = check_kernel_matrix(X, options.kernel)
+    return warn_of_scales(matrix, options.kernel) if solves else matrix
+
+
+# --------------------------------------------------------------------------------------------------- solver
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one method asks of the solver; `arguments` are those of its own that the model is to remember."""
+
+    function: str
+    title: str
+    problem: Literal["c_svm", "nu_svm", "one_class"]
+    arguments: Mapping[str, object]
+    nu: float = 0.0
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the solver found for some of the rows, in the order of `rows`.
+
+    The dual variables of nu-SVM are divided by `margin`. `coef` are the coefficients that the numbers belong to, where
+    they are not those that follow from alpha, up to rounding.
+    """
+
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int8] | None
+    alpha: NDArray[np.float64]
+    intercept: float
+    decision: NDArray[np.float64]
+    objective: float
+    gap: float
+    violation: float
+    margin: float
+    n_steps: int
+    status: str
+    history: dict[str, NDArray[Any]]
+    coef: NDArray[np.float64] | None = None
+
+    @property
+    def is_support(self) -> NDArray[np.bool_]:
+        return self.alpha > 0
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training rows with their kernel (its gamma a number) and a solver, whose cache outlives each solve."""
+
+    matrix: Matrix
+    kernel: Kernel
+    options: Options
+    engine: _core.SvmEngine
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of kernel values."""
+        return value_dtype(self.kernel.name, self.matrix.dtype)
+
+    def solve(
+        self,
+        task: Task,
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int8] | None,
+        cost: NDArray[np.float64],
+        *,
+        start: NDArray[np.float64] | None = None,
+        limit: int | None = None,
+        hook: Callable[[SvmRound], bool] | None = None,
+    ) -> Solved:
+        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`.
+
+        `limit` is the most pair updates, where it is not for the options to say.
+        """
+        limit = self.options.steps(rows.size) if limit is None else limit
+
+        def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
+            return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
+
+        found = self.engine.solve(
+            task.problem,
+            rows,
+            labels,
+            cost,
+            nu=task.nu,
+            start=start,
+            tol=self.options.tol,
+            max_iter=limit,
+            callback=None if hook is None else on_round,
+        )
+        numbers = (found["alpha"], found["decision"], [found["intercept"], found["objective"]])
+        if not all(np.isfinite(values).all() for values in numbers):
+            raise ValueError(
+                f"X must have entries so small that kernel values do not overflow {self.dtype}; "
+                f"scale X, or pass float64 or another kernel"
+            )
+        names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
+        last = {"n_active": rows.size, **{name: found[name] for name in ("objective", "violation", "n_steps")}}
+        history = {name: np.append(values, last[name]) for name, values in found["history"].items()}
+        return Solved(rows, labels, history=history, **{name: found[name] for name in names})
+
+    def vectors(
+        self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a `KernelMachine` that depend on the rows and the kernel; `coef` where it is known."""
+        kernel = self.kernel
+        fields: dict[str, Any] = {
+            "n_features": self.matrix.n_features,
+            "feature_names": self.matrix.feature_names,
+            "support": support,
+            "dual_coef": dual_coef,
+            "alpha": np.abs(dual_coef),
+            "kernel": kernel.name,
+            "gamma": kernel.gamma,
+            "degree": kernel.degree,
+            "coef0": kernel.coef0,
+            "function": kernel.function,
+        }
+        if kernel.name == "linear":
+            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef) if coef is None else coef
+        elif kernel.name != "precomputed":
+            taken = take_rows(self.matrix.native, support)
+            names = ("support_data", "support_indices", "support_indptr")
+            fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
+        for value in fields.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # all of them ours alone: the model needs no second copy
+        return fields
+
+    def machine(self, solved: Solved, params: dict[str, object], cls: type[_MACHINE], **fields: Any) -> _MACHINE:
+        """Return the model of a solution, of class `cls`, with more `fields` or other values for those it has."""
+        kept = np.flatnonzero(solved.is_support)
+        kept = kept[np.argsort(solved.rows[kept])]
+        signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
+        known: dict[str, Any] = {
+            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs, solved.coef),
+            "threshold": 0.0,
+            "n_iter": solved.n_steps,
+            "converged": solved.status in {"tol", "gap"},
+            "status": solved.status,
+            "objective": solved.history["objective"],
+            "history": solved.history,
+            "params": params,
+            "intercept": solved.intercept,
+            "gap": solved.gap,
+            "violation": solved.violation,
+            "margin": solved.margin,
+        }
+        return cls(**{**known, **fields})
+
+
+def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> Training:
+    """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
+    kernel = resolve_gamma(options.kernel, matrix, weights)
+    is_function = kernel.name == "callable"
+    is_sparse, dtype = isinstance(matrix.native, tuple), value_dtype(kernel.name, matrix.dtype)
+    engine = _core.SvmEngine(
+        # Of the first argument only the number of rows is looked at where there is a function.
+        np.zeros((matrix.n_rows, 1)) if is_function else convert_rows(matrix.native, dtype, sparse=is_sparse),
+        kernel="function" if is_function else kernel.name,
+        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        function=FunctionKernel(kernel.function, matrix.native) if kernel.function is not None else None,
+        cache_bytes=options.cache_bytes,
+        n_threads=options.n_threads,
+        isa=forced_isa(_core.isa_levels()),
+    )
+    return Training(matrix, kernel, options, engine)
+
+
+# ------------------------------------------------------------------------------------------------- warnings
+
+
+def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: Matrix) -> None:
+    """Warn if the solver gave up: how far it came, how far it is from the optimum, and what would help."""
+    if solved.status not in ("max_iter", "precision"):
+        return
+    state = (
+        f"the largest KKT violation is {solved.violation:.3g}, above tol = {options.tol:g}, and the duality gap "
+        f"{solved.gap:.3g} at the objective {solved.objective:.6g}"
+    )
+    if solved.status == "max_iter":
+        advice = "raise max_iter, scale the features of X, or accept a larger tol"
+        text = f"{function} ran all max_iter = {solved.n_steps} pair updates: {state}; {advice}"
+    else:
+        dtype = value_dtype(options.kernel.name, matrix.dtype)
+        more = " or pass float64 rows" if dtype == np.float32 else ""
+        text = (
+            f"{function} ended after {solved.n_steps} pair updates at the precision of {dtype} kernel values: "
+            f"{state}; accept a larger tol{more}"
+        )
+    warn(text, ConvergenceWarning)
+
+
+def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
+    """Warn if rho of a nu-SVM or one-class SVM is 0 within tol: what is left of the scores is rounding."""
+    if task.problem == "c_svm" or solved.margin > tol:
+        return
+    reason = {
+        "nu_svm": "so few errors as nu allows cannot be had with this kernel; raise nu",
+        "one_class": "the rows lie all around the origin of the kernel's space; change nu or the kernel",
+    }[task.problem]
+    warn(
+        f"{task.function} found no margin: rho is {solved.margin:.3g}, not above tol = {tol:g}, and the scores mean "
+        f"nothing; {reason}, or lower tol if kernel values are as small as that",
+        DegenerateModelWarning,
+    )
+
+
+def warn_if_degenerate(function: str, decision: NDArray[np.float64], *, one_class: bool) -> None:
+    """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
+    n_positive = int(np.count_nonzero(decision > 0))
+    if n_positive and (one_class or n_positive < decision.size):
+        return
+    verdict = "positive" if n_positive else "negative"
+    advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
+    warn(
+        f"{function} made a model that calls all {decision.size} training rows {verdict}: their scores are between "
+        f"{decision.min():.3g} and {decision.max():.3g}; {advice}, or rank by the scores (with_threshold)",
+        DegenerateModelWarning,
+    )

@@ -1,0 +1,384 @@
+"""Bagging SVM: the mean of many SVMs, each of the positive rows against some of the unlabelled ones."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._progress import make_callback
+from fastpu.common._text import describe
+from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.kernels._kernels import linear_coef
+from fastpu.svm._arguments import check_options
+from fastpu.svm._solver import Training, check_training_rows, open_training, warn_if_degenerate
+from fastpu.svm.kernel_machine import KernelMachine, linear_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
+
+_MOST_DRAWS = 2**28  # row numbers in all bags: 2 GiB
+_CHUNK_BYTES = 1 << 26  # of scores and coefficients of the bags that are fitted at a time
+_LEAST = np.finfo(np.float64).tiny
+_SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
+
+
+@dataclass(frozen=True)
+class BagRound:
+    """One bag of a bagging SVM that is fitted, as a callback sees it.
+
+    Attributes
+    ----------
+    bag, n_bags : int
+        The number of this bag, from 1, and of the bags asked for.
+    n_steps : int
+        Pair updates that its SVM took.
+    objective, gap, violation : float
+        Dual objective, duality gap and largest KKT violation of its SVM at the end.
+    """
+
+    bag: int
+    n_bags: int
+    n_steps: int
+    objective: float
+    gap: float
+    violation: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class BaggingSVM(KernelMachine):
+    """The mean of the SVMs of all bags, which is a kernel machine with the support vectors of any of them.
+
+    Attributes
+    ----------
+    bags : ndarray of int64, shape (n_bags, bag_size)
+        Numbers of the unlabelled rows in each bag, repeats included.
+    oob_decision_function : ndarray of float64, shape (n,)
+        Out-of-bag scores of the training rows: for an unlabelled row the mean over the bags that it is not in. NaN for
+        labelled rows, which are in every bag, and where an unlabelled row is in every bag too.
+    bag_intercepts : ndarray of float64, shape (n_bags,)
+    support, dual_coef, alpha, intercept, coef : ndarray and float
+        As in `KernelMachine`, dual_coef and intercept the means over the bags, alpha the absolute value of the former.
+    gap, violation : float
+        The largest of any bag.
+    n_iter : int
+        Number of bags.
+    status : str
+        "tol" if every bag met it, else "max_iter" or "precision" if some did not, or "callback".
+    objective : ndarray of float64, shape (n_bags,)
+    history : mapping
+        "n_steps", "objective", "gap" and "violation" of each bag.
+    """
+
+    bags: NDArray[np.int64]
+    oob_decision_function: NDArray[np.float64]
+    bag_intercepts: NDArray[np.float64]
+
+    _ndim: ClassVar[Mapping[str, int]] = {**KernelMachine._ndim, "bags": 2}
+
+    def _check_fields(self) -> None:
+        super()._check_fields()
+        if not len(self.bags) == self.bag_intercepts.size == self.n_iter:
+            raise ValueError(f"a model of {self.n_iter} bags must have as many entries in bags and bag_intercepts")
+        n_rows = self.oob_decision_function.size
+        if self.bags.size and (self.bags.min() < 0 or self.bags.max() >= n_rows):
+            raise ValueError(f"bags must hold row numbers in [0, {n_rows})")
+
+
+@answers_unknown_keywords
+def fit_bagging_svm(
+    X: object,
+    y: object,
+    *,
+    C: float = 1.0,
+    n_estimators: int | None = None,
+    bag_size: int | None = None,
+    kernel: str | Callable[..., object] = "linear",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    cache_mb: float = 200,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[BagRound], bool | None] | None = None,
+    progress: bool = False,
+) -> BaggingSVM:
+    """Bagging SVM (BASVM): the mean of SVMs, each of all positives against a few unlabelled rows.
+
+    Each of T bags holds all n_pos positive rows and K unlabelled rows, drawn with replacement, which stand in for
+    negatives. Its SVM minimises
+
+        |w|^2 / 2 + C sum_P max(0, 1 - f_t(x_i)) + C n_pos / K sum_(bag t) max(0, 1 + f_t(x_i)),
+
+    so that both sides weigh the same, and f = (f_1 + ... + f_T) / T. Few of the hidden positives are in any one bag,
+    and the mean evens out the harm that they do.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        As in `fit_svm`.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C : float, default 1.0
+        > 0, the cost of a positive row.
+    n_estimators : int, optional
+        T, the number of bags; by default 35 if they have up to 20 unlabelled rows, else 11.
+    bag_size : int, optional
+        K, the number of draws in a bag; by default the number of positives.
+    kernel : str or callable, default "linear"
+        As in `fit_svm`.
+    gamma : float, "scale" or "auto", default "scale"
+        One for all bags: "scale" takes the variance of all of `X`.
+    degree, coef0, tol, n_threads
+        As in `fit_svm`.
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB, which all bags share.
+    max_iter : int, optional
+        Most pair updates in a bag.
+    sample_weight : None
+        Refused with a TypeError if given: a row that is there twice is drawn twice as often, which no weight in the
+        loss makes up for. Repeat rows, or use `fit_bsvm`.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws the bags; the model is the same for every `n_threads`.
+    callback : callable, optional
+        ``callback(info: BagRound) -> bool``, called after every bag in their order; True ends the fit with the bags so
+        far.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    BaggingSVM
+        With `oob_decision_function`, which scores the unlabelled training rows by the bags that they are not in.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the SVM of any bag does not meet `tol`.
+    DegenerateModelWarning
+        If the model calls all training rows positive, or all negative.
+
+    Notes
+    -----
+    T fits as in `fit_svm` on n_pos + K rows, several at a time, with one kernel cache; then the scores of the training
+    rows, O(n n_support d), or O(n d T) with the linear kernel.
+
+    References
+    ----------
+    Mordelet and Vert (2014), A bagging SVM to learn from positive and unlabeled examples.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = np.repeat([True, False], 40)
+    >>> X = rng.standard_normal((80, 2)) + 2.0 * hidden[:, None]
+    >>> y = hidden & (np.arange(80) < 20)
+    >>> model = fastpu.fit_bagging_svm(X, y, random_state=0)
+    >>> model.bags.shape
+    (35, 20)
+    >>> bool(np.nanmean(model.oob_decision_function[20:40]) > np.nanmean(model.oob_decision_function[40:]))
+    True
+    """
+    if sample_weight is not None:
+        raise TypeError(
+            f"sample_weight must be None for fit_bagging_svm, where a repeated row is drawn more often: repeat rows, "
+            f"or use fit_bsvm; got {describe(sample_weight)}"
+        )
+    C = check_float("C", C, low=0, open_low=True)
+    options = check_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        cache_mb=cache_mb,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    matrix = check_training_rows(X, options, "fit_bagging_svm")
+    labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
+    positives = np.flatnonzero(labels == 1).astype(np.int64)
+    size = positives.size if bag_size is None else check_int("bag_size", bag_size, low=1)
+    if n_estimators is None:
+        n_bags = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
+    else:
+        n_bags = check_int("n_estimators", n_estimators, low=1)
+    if n_bags * size > _MOST_DRAWS:
+        raise ValueError(
+            f"n_estimators * bag_size must be at most {_MOST_DRAWS} row numbers, got {n_bags} * {size} = "
+            f"{n_bags * size}"
+        )
+    generator = check_random_state(random_state)
+    unlabelled = np.flatnonzero(labels == 0).astype(np.int64)
+    bags = unlabelled[generator.integers(0, unlabelled.size, size=(n_bags, size))]
+
+    with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
+        work = _Bags(open_training(matrix, options), positives, bags, C, hook)
+        for first in range(0, n_bags, work.n_at_once):
+            if not work.fit(first, min(first + work.n_at_once, n_bags)):
+                break
+    seed: Any = random_state
+    params = {
+        "method": "fit_bagging_svm",
+        "C": C,
+        "n_estimators": n_bags,
+        "bag_size": size,
+        **options.params(),
+        "random_state": int(seed) if isinstance(seed, numbers.Integral) else None,
+    }
+    model = work.model(unlabelled, params)
+    _warn_if_unfinished(work, tol=options.tol)
+    if model.status in {"tol", "precision"}:
+        warn_if_degenerate("fit_bagging_svm", work.totals / work.n_done, one_class=False)
+    return model
+
+
+class _Bags:
+    """The bags fitted so far: what the mean of their SVMs, and the scores of the training rows, are made from."""
+
+    def __init__(
+        self,
+        training: Training,
+        positives: NDArray[np.int64],
+        bags: NDArray[np.int64],
+        C: float,
+        hook: Callable[[BagRound], bool] | None,
+    ) -> None:
+        n_rows, n_bags = training.matrix.n_rows, len(bags)
+        self._training, self._positives, self._bags, self._hook = training, positives, bags, hook
+        self._is_linear = training.kernel.name == "linear"
+        self._C, self._C_unl = C, C * positives.size / bags.shape[1]
+        if not 0 < self._C_unl * bags.size < np.inf:
+            raise ValueError(f"C * n_pos / bag_size must be a positive number, got {self._C_unl}")
+        if not min(self._C, self._C_unl) / bags.size >= _LEAST:
+            raise ValueError(f"C must be so large that its share of a row in a bag is no denormal number, got {C}")
+        self.totals: NDArray[np.float64] = np.zeros(n_rows)  # sums of the scores of all bags,
+        self._oob_totals: NDArray[np.float64] = np.zeros(n_rows)  # and of those a row is not in
+        self._oob_counts: NDArray[np.int64] = np.zeros(n_rows, dtype=np.int64)
+        self._dual_coef: NDArray[np.float64] = np.zeros(n_rows)
+        self._is_support: NDArray[np.bool_] = np.zeros(n_rows, dtype=np.bool_)
+        self.n_done = 0
+        self.statuses: list[str] = []
+        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercepts")}
+        self.is_stopped = False
+        # Together, so that several threads have bags to fit; but where there is somebody to be told, soon.
+        per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
+        self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
+        if hook is not None:
+            self.n_at_once = min(self.n_at_once, 4 * training.options.n_threads)
+
+    def fit(self, first: int, stop: int) -> bool:
+        """Fit the bags from `first` to before `stop`; return whether the fit is to go on."""
+        training, bags = self._training, self._bags[first:stop]
+        found = training.engine.solve_bags(
+            self._positives,
+            bags,
+            cost_pos=np.full(self._positives.size, self._C),
+            cost_unl=self._C_unl,
+            tol=training.options.tol,
+            max_iter=training.options.steps(self._positives.size + bags.shape[1]),
+            score_rows=np.arange(0 if self._is_linear else training.matrix.n_rows, dtype=np.int64),
+        )
+        decision = self._linear_decision(found) if self._is_linear else found["decision"]
+        n_kept = 0
+        for bag in range(len(bags)):
+            self._add(found, bag, decision[:, bag])
+            n_kept += 1
+            if self._hook is not None and self._hook(self._info(found, bag)):
+                self.is_stopped = True
+                break
+        for name, parts in self._parts.items():
+            parts.append(found[name][:n_kept])
+        return not self.is_stopped
+
+    def _linear_decision(self, found: dict[str, Any]) -> NDArray[np.float64]:
+        native, coefs = self._training.matrix.native, found["coefs"]
+        weights = []
+        for bag in range(coefs.shape[1]):
+            used = np.flatnonzero(coefs[:, bag])
+            weights.append(linear_coef(native, found["support"][used], coefs[used, bag]))
+        return linear_scores(native, np.array(weights), found["intercepts"], self._training.options.n_threads)
+
+    def _add(self, found: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
+        # One bag after the other: the same sums however many are fitted at a time.
+        coefs = found["coefs"][:, bag]
+        if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
+            dtype = self._training.dtype
+            raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
+        is_out: NDArray[np.bool_] = np.ones(scores.size, dtype=np.bool_)
+        is_out[self._bags[self.n_done]] = False
+        self.totals += scores
+        self._oob_totals[is_out] += scores[is_out]
+        self._oob_counts += is_out
+        self._dual_coef[found["support"]] += coefs
+        self._is_support[found["support"][coefs != 0]] = True
+        self.statuses.append(found["status"][bag])
+        self.n_done += 1
+
+    def _info(self, found: dict[str, Any], bag: int) -> BagRound:
+        numbers = {name: found[name][bag].item() for name in _HISTORY}
+        return BagRound(bag=self.n_done, n_bags=len(self._bags), **numbers)
+
+    def model(self, unlabelled: NDArray[np.int64], params: dict[str, object]) -> BaggingSVM:
+        """Return the mean of the SVMs of the bags that were kept."""
+        parts = {name: np.concatenate(arrays) for name, arrays in self._parts.items()}
+        out_of_bag = np.full(self.totals.size, np.nan)
+        rows = unlabelled[self._oob_counts[unlabelled] > 0]
+        out_of_bag[rows] = self._oob_totals[rows] / self._oob_counts[rows]
+        support = np.flatnonzero(self._is_support).astype(np.int64)
+        unfinished = [status for status in self.statuses if status != "tol"]
+        status = "callback" if self.is_stopped else unfinished[0] if unfinished else "tol"
+        return BaggingSVM(
+            **self._training.vectors(support, self._dual_coef[support] / self.n_done),
+            threshold=0.0,
+            n_iter=self.n_done,
+            converged=status == "tol",
+            status=status,
+            objective=parts["objective"],
+            history={name: parts[name] for name in _HISTORY},
+            params=params,
+            intercept=float(parts["intercepts"].mean()),
+            gap=float(parts["gap"].max()),
+            violation=float(parts["violation"].max()),
+            margin=1.0,
+            bags=self._bags[: self.n_done],
+            oob_decision_function=out_of_bag,
+            bag_intercepts=parts["intercepts"],
+        )
+
+
+_HISTORY = ("n_steps", "objective", "gap", "violation")
+
+
+def _warn_if_unfinished(work: _Bags, *, tol: float) -> None:
+    unfinished = [bag for bag, status in enumerate(work.statuses) if status in ("max_iter", "precision")]
+    if not unfinished:
+        return
+    history = {name: np.concatenate(arrays)[unfinished] for name, arrays in work._parts.items()}
+    worst = int(np.argmax(history["violation"]))
+    ended = [work.statuses[bag] for bag in unfinished]
+    warn(
+        f"{len(unfinished)} of {work.n_done} bags of fit_bagging_svm did not converge ({ended.count('max_iter')} ran "
+        f"all max_iter pair updates, {ended.count('precision')} ended at the precision of kernel values): in the "
+        f"worst, bag {unfinished[worst]}, after {history['n_steps'][worst]} the largest KKT violation is "
+        f"{history['violation'][worst]:.3g}, above tol = {tol:g}, and the duality gap {history['gap'][worst]:.3g}; "
+        f"raise max_iter, scale the features of X, or accept a larger tol",
+        ConvergenceWarning,
+    )

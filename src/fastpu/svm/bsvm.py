@@ -1,0 +1,130 @@
+"""Biased SVM: positive against unlabelled rows with two costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.data._validate import check_float, check_labels, check_sample_weight
+from fastpu.svm._arguments import check_options, cost_per_row, require_both
+from fastpu.svm._fit import fit_machine
+from fastpu.svm._solver import Task, check_training_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastpu.svm._solver import SvmRound
+    from fastpu.svm.kernel_machine import KernelMachine
+
+__all__ = ["fit_bsvm"]
+
+
+@answers_unknown_keywords
+def fit_bsvm(
+    X: object,
+    y: object,
+    *,
+    C_pos: float,
+    C_unl: float,
+    C: float = 1.0,
+    kernel: str | Callable[..., object] = "linear",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    cache_mb: float = 200,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[SvmRound], bool | None] | None = None,
+    progress: bool = False,
+) -> KernelMachine:
+    """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two.
+
+    Minimises over w, b in the feature space of the kernel
+
+        |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
+
+    The unlabelled rows stand in for negatives, and the smaller `C_unl` is, the less the positives hidden among them
+    matter.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        As in `fit_svm`.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C_pos, C_unl : float
+        Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. C_pos = C_unl * n_unl / n_pos
+        gives both groups the same total cost.
+    C : float, default 1.0
+        > 0, multiplies both.
+    kernel : str or callable, default "linear"
+    gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
+        As in `fit_svm`.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 that multiply the costs; equal to repeating rows. Rows of weight 0 are left out.
+
+    Returns
+    -------
+    KernelMachine
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fit_svm`. A model that calls all rows positive, or none, means that one of the costs is far too large.
+
+    Notes
+    -----
+    Costs as in `fit_svm`.
+
+    References
+    ----------
+    Liu, Dai, Li, Lee and Yu (2003), Building text classifiers using positive and unlabeled examples.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
+    >>> model = fastpu.fit_bsvm(X, [0, 0, 1, 1, 0, 0], C_pos=30, C_unl=10)
+    >>> model.predict(X)
+    array([-1, -1,  1,  1, -1,  1])
+    """
+    costs = {
+        name: check_float(name, value, low=0, open_low=True)
+        for name, value in (("C", C), ("C_pos", C_pos), ("C_unl", C_unl))
+    }
+    options = check_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        cache_mb=cache_mb,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    matrix = check_training_rows(X, options, "fit_bsvm")
+    labels = check_labels(y, matrix.n_rows, pu_only="fit_bsvm")
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
+    cost = cost_per_row(matrix.n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
+    signs = np.where(labels == 1, np.int8(1), np.int8(-1))
+    require_both(signs, cost, "fit_bsvm", ("positive", "unlabelled"))
+    return fit_machine(
+        Task("fit_bsvm", "biased SVM", "c_svm", costs),
+        matrix,
+        signs,
+        cost,
+        options,
+        weights=weights,
+        callback=callback,
+        progress=progress,
+    )

@@ -1,0 +1,370 @@
+"""Support vector machines with a cost for each row: C-SVM, nu-SVM and one-class SVM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.data._validate import check_float, check_sample_weight
+from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
+from fastpu.svm._fit import fit_machine
+from fastpu.svm._solver import SvmRound, Task, check_training_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fastpu.svm.kernel_machine import KernelMachine
+
+__all__ = ["SvmRound", "fit_nu_svm", "fit_one_class_svm", "fit_svm"]
+
+_BOTH = ("positive", "negative")
+_ROUNDING = 1e-12  # of sums of weights
+
+
+@answers_unknown_keywords
+def fit_svm(
+    X: object,
+    y: object,
+    *,
+    C: float = 1.0,
+    sample_cost: object = None,
+    kernel: str | Callable[..., object] = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    cache_mb: float = 200,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[SvmRound], bool | None] | None = None,
+    progress: bool = False,
+) -> KernelMachine:
+    """C-SVM, supervised, with a cost for each row.
+
+    Minimises over w, b in the feature space of the kernel
+
+        |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w'phi(x_i) + b)),    C_i = C * sample_cost_i * sample_weight_i,
+
+    through its dual: alpha'Q alpha / 2 - sum alpha, 0 <= alpha_i <= C_i, y'alpha = 0, Q_ij = y_i y_j K(x_i, x_j).
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy; kernel values have the type of `X`, but
+        float64 for "poly", for which float32 rows are converted. With
+        ``kernel="precomputed"`` the symmetric matrix of K between every two rows, shape (n, n), dense.
+    y : array-like of shape (n,)
+        +1 positive, -1 negative. Unlabelled rows (0) are for `fit_bsvm` and others.
+    C : float, default 1.0
+        > 0; the larger, the fewer errors on the training rows.
+    sample_cost : array-like of shape (n,), optional
+        Costs >= 0 that multiply `C`; a row of cost 0 is left out.
+    kernel : str or callable, default "rbf"
+        "linear" x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
+        coef0), "precomputed", or a function k(A, B) that returns the kernel between the rows of two matrices, shape
+        (len(A), len(B)). It is called with rows of `X`, dense or CSR as `X` is, on the calling thread, and must be
+        symmetric: a sample of rows is looked at before the fit. "sigmoid" is not positive definite: the dual is then
+        not convex, and the fit ends at a stationary point, of which there may be several.
+    gamma : float, "scale" or "auto", default "scale"
+        "scale" is 1 / (d var(X)) with the variance of all entries of `X` (rows of cost 0 left out, the others counted
+        by `sample_weight`), "auto" is 1 / d.
+    degree : int, default 3
+    coef0 : float, default 0.0
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB. It changes the time only. The linear kernel needs none.
+    tol : float, default 1e-3
+        The fit ends when no KKT condition is violated by more, as in LIBSVM.
+    max_iter : int, optional
+        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: SvmRound) -> bool``, called after every working set of rows; True stops the fit.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts working sets.
+
+    Returns
+    -------
+    KernelMachine
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described. The message names it.
+    MemoryError
+        If the working memory cannot be had; the message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` is reached, or rounding leaves nothing to gain, before `tol` is met: with the violation and the
+        duality gap. Not if that gap is at most 1e-9 of the primal objective with the linear kernel.
+    DegenerateModelWarning
+        If the model calls all training rows positive, or all negative.
+
+    Notes
+    -----
+    Sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n) and, unless
+    they are cached, two kernel rows of O(n d); their number grows faster than n, and with C. The linear kernel forms
+    no kernel rows. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some
+    200 bytes a row.
+
+    With the linear kernel the engine of `fit_isvm` solves the problem, dense or CSR: for sparse or many features by
+    coordinate descent, O(entries of X) a round, while that gets on; else, up to 2000 features, by an interior point,
+    some 15 passes of O(n d^2) each, whatever `C` is. Its duality gap is at most 1e-9 of the objective, and is that of
+    the coefficients that are kept. Pairs follow only where `tol` is not met yet; they go first where dense rows have
+    more than 200 features, and more than there are rows. With a `max_iter` pairs work alone.
+
+    Where the intercept is not unique it is the midpoint of the interval of the best ones.
+
+    References
+    ----------
+    Fan, Chen and Lin (2005), Working set selection using second order information for training SVM. Chang and Lin
+    (2011), LIBSVM.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> model = fastpu.fit_svm(X, [1, 1, -1, -1], C=10, gamma=2.0)
+    >>> model.predict(X)
+    array([ 1,  1, -1, -1])
+    >>> model.support
+    array([0, 1, 2, 3])
+    """
+    C = check_float("C", C, low=0, open_low=True)
+    options = check_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        cache_mb=cache_mb,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    matrix = check_training_rows(X, options, "fit_svm")
+    labels = check_supervised(y, matrix.n_rows, "fit_svm")
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    by_row = {"sample_cost": sample_cost, "sample_weight": weights}
+    cost = cost_per_row(matrix.n_rows, {"C": C}, by_row)
+    require_both(labels, cost, "fit_svm", _BOTH)
+    return fit_machine(
+        Task("fit_svm", "C-SVM", "c_svm", {"C": C}),
+        matrix,
+        labels,
+        cost,
+        options,
+        weights=weights,
+        callback=callback,
+        progress=progress,
+    )
+
+
+@answers_unknown_keywords
+def fit_nu_svm(
+    X: object,
+    y: object,
+    *,
+    nu: float = 0.5,
+    kernel: str | Callable[..., object] = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    cache_mb: float = 200,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[SvmRound], bool | None] | None = None,
+    progress: bool = False,
+) -> KernelMachine:
+    """nu-SVM, supervised: the C-SVM whose share of support vectors is chosen in place of C.
+
+    Minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are the
+    weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that
+    free support vectors have f = +1 and -1, as LIBSVM does.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    y : array-like of shape (n,)
+        +1 positive, -1 negative.
+    nu : float, default 0.5
+        In (0, 1]: at most this share of the rows lies within the margin or on its wrong side, and at least this share
+        are support vectors. It must be at most 2 min(W+, W-) / W, W+ and W- the weights of the two classes.
+    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
+        As in `fit_svm`.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows.
+
+    Returns
+    -------
+    KernelMachine
+        Its `margin` is rho, its `objective` that of the dual before the division.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`; also if `nu` is too large for the classes, with the largest that is not.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fit_svm`; the latter also if rho is 0 within `tol`, as it is where `nu` is smaller than any share of
+        errors that the kernel can reach: the scores then mean nothing.
+
+    Notes
+    -----
+    Costs as in `fit_svm`.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson and Bartlett (2000), New support vector algorithms. Chang and Lin (2001), Training
+    nu-support vector classifiers.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> model = fastpu.fit_nu_svm([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1], nu=0.5, kernel="linear")
+    >>> model.predict([[1.4], [1.6]])
+    array([-1,  1])
+    """
+    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+    options = check_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        cache_mb=cache_mb,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    matrix = check_training_rows(X, options, "fit_nu_svm")
+    labels = check_supervised(y, matrix.n_rows, "fit_nu_svm")
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    cost = cost_per_row(matrix.n_rows, {}, {"sample_weight": weights})
+    require_both(labels, cost, "fit_nu_svm", _BOTH)
+    feasible = _check_feasible(nu, labels, cost)
+    return fit_machine(
+        Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, feasible),
+        matrix,
+        labels,
+        cost,
+        options,
+        weights=weights,
+        callback=callback,
+        progress=progress,
+    )
+
+
+def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> float:
+    """Return nu, cut to the largest that is feasible where only rounding lies between the two."""
+    positive, negative = (float(weights[labels == sign].sum()) for sign in (1, -1))
+    bound = 2 * min(positive, negative) / (positive + negative)
+    if nu > bound * (1 + _ROUNDING):
+        raise ValueError(
+            f"nu must be at most 2 min(W+, W-) / (W+ + W-) = {bound:.6g} for classes of weight W+ = {positive:g} and "
+            f"W- = {negative:g}, got {nu!r}"
+        )
+    return min(nu, bound)
+
+
+@answers_unknown_keywords
+def fit_one_class_svm(
+    X: object,
+    *,
+    nu: float = 0.1,
+    kernel: str | Callable[..., object] = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    cache_mb: float = 200,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[SvmRound], bool | None] | None = None,
+    progress: bool = False,
+) -> KernelMachine:
+    """One-class SVM: a region that holds all but a share of the rows, from rows of one kind alone.
+
+    Minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights and W
+    their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Rows of the class, for example the labelled positives.
+    nu : float, default 0.1
+        In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors.
+    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
+        As in `fit_svm`.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows.
+
+    Returns
+    -------
+    KernelMachine
+        Its `margin` is rho, and its intercept -rho.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        As in `fit_svm`.
+    DegenerateModelWarning
+        If the model calls all training rows negative, or if rho is 0 within `tol`, as it is for the linear kernel
+        where rows lie on all sides of the origin: the scores then mean nothing.
+
+    Notes
+    -----
+    Costs as in `fit_svm`.
+
+    References
+    ----------
+    Schölkopf, Platt, Shawe-Taylor, Smola and Williamson (2001), Estimating the support of a high-dimensional
+    distribution.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> X = np.random.default_rng(0).standard_normal((100, 2))
+    >>> model = fastpu.fit_one_class_svm(X, nu=0.05, gamma=0.1)
+    >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
+    array([ 1, -1])
+    """
+    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+    options = check_options(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        cache_mb=cache_mb,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    matrix = check_training_rows(X, options, "fit_one_class_svm")
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    return fit_machine(
+        Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu),
+        matrix,
+        None,
+        cost_per_row(matrix.n_rows, {}, {"sample_weight": weights}),
+        options,
+        weights=weights,
+        callback=callback,
+        progress=progress,
+    )
