@@ -1,6 +1,7 @@
-"""Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators, and from room to room downwards.
+"""Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators.
 
-Read from the include and import lines; there is no circle, between files of Python or between units of C++.
+Rooms stand on each other the same way, and there is no circle, between files of Python or between units of C++. All this
+is read from the include and import lines.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ ROOMS = (
     ("kernels", "boosting"),
     ("svm",),
     ("margin", "mapping", "risk"),
-    ("path", "graph", "auc"),
+    ("graph", "auc"),
     ("judge",),
+    ("path",),
     ("estimators", "plot"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
@@ -148,7 +150,7 @@ ONLY_IN = {  # package -> the modules that may import it, and whether at the top
 
 def room_of_module(name: str) -> str | None:
     """Return the room of a module `fastpu.<name>`, None for the core and for names of the package itself."""
-    first = name.split(".")[0]
+    first = name.partition(".")[0]
     return HALL.get(first, first if first in FLOOR else None)
 
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from fastpu.common._params import check_bool
 from fastpu.common._text import describe
-from fastpu.data._validate import check_bool
 
 __all__ = ["Callback", "make_callback"]
 

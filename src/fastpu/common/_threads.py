@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fastpu.data._validate import check_int
+from fastpu.common._params import check_int
 
 __all__ = ["available_cpus", "resolve_n_threads"]
 

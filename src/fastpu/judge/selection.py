@@ -14,7 +14,7 @@ import numpy as np
 from fastpu.common._sharing import shared_parameters, shares_together
 from fastpu.common._text import describe
 from fastpu.common._threads import available_cpus, resolve_n_threads
-from fastpu.data._folds import Fold, FoldParts, Rows, ValidationPart, check_folds, stratified_folds
+from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._validate import (
     check_choice,
     check_int,
@@ -26,6 +26,7 @@ from fastpu.data._validate import (
 )
 from fastpu.judge._criteria import Criterion, check_scoring
 from fastpu.judge._grid import Arguments, Grid, check_grid
+from fastpu.judge._parts import FoldParts, Rows, ValidationPart, check_folds
 from fastpu.judge._search import Search
 from fastpu.judge._trials import Work
 from fastpu.model._fields import FrozenMapping

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
         progress: bool
 
 
-__all__ = ["MOST_COST", "MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
-
-MOST_COST = 1e100  # of a row: larger ones overflow
+__all__ = ["MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
 
 _SOLVERS = ("auto", "exact", "iadmm")
 _MOST_STEPS = 2**62

@@ -9,10 +9,11 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
 from fastpu.data._validate import check_float
-from fastpu.margin._arguments import MOST_COST, check_margin_options
-from fastpu.margin._engine import Task, fit_each_cost
+from fastpu.margin._arguments import check_margin_options
+from fastpu.margin._engine import Task
+from fastpu.margin._fit import fit_each_cost
 from fastpu.margin._loops import biased_psi
-from fastpu.svm._arguments import cost_per_row
+from fastpu.svm._arguments import MOST_COST, cost_per_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, overload
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
 from fastpu.data._validate import check_bool, check_choice, check_float
-from fastpu.margin._arguments import MOST_COST, MarginRound, check_margin_options
-from fastpu.margin._engine import Task, fit_each_cost
+from fastpu.margin._arguments import MarginRound, check_margin_options
+from fastpu.margin._engine import Task
+from fastpu.margin._fit import fit_each_cost
 from fastpu.margin._loops import Rule, algorithm_1
+from fastpu.svm._arguments import MOST_COST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,22 +3,66 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from fastpu.common._text import short
 from fastpu.kernels._kernels import Kernel, check_csr, check_dense, check_kernel_fields, is_rising
+from fastpu.model._model import Model
 
 if TYPE_CHECKING:
-    from fastpu.path.svm_path_model import SVMPath
+    from collections.abc import Callable, Mapping
 
-__all__ = ["EVENT_KINDS", "check_path_fields", "path_fields"]
+    from numpy.typing import NDArray
+
+__all__ = ["EVENT_KINDS", "PathFields", "path_fields"]
 
 EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
 
 
-def check_path_fields(path: SVMPath) -> None:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PathFields(Model):
+    """The fields of an SVM path: its knots as differences. See `SVMPath` for what each means."""
+
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int8]
+    costs: NDArray[np.float64]
+    heavier: int
+    start_alpha: NDArray[np.float64]
+    knots: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    change_start: NDArray[np.int64]
+    change_row: NDArray[np.int32]
+    change_alpha: NDArray[np.float64]
+    event_knot: NDArray[np.int64]
+    event_kind: NDArray[np.uint8]
+    event_row: NDArray[np.int32]
+    kernel: str
+    gamma: float | None
+    degree: int
+    coef0: float
+    weights: NDArray[np.float64] | None = None
+    train_dense: NDArray[np.float64] | None = None
+    train_data: NDArray[np.float64] | None = None
+    train_indices: NDArray[np.int32] | None = None
+    train_indptr: NDArray[np.int64] | None = None
+    function: Callable[..., Any] | None = None
+    violation: float
+
+    _ndim: ClassVar[Mapping[str, int]] = {"weights": 2, "train_dense": 2}
+
+    def _check_fields(self) -> None:
+        _check_path(self)
+
+    @property
+    def lams(self) -> NDArray[np.float64]:
+        """The breakpoints, falling."""
+        return self.knots[:-1] if self.knots.size and self.knots[-1] == 0 else self.knots
+
+
+def _check_path(path: PathFields) -> None:
     """Raise ValueError if the arrays of a path do not fit each other."""
     n, n_knots = path.rows.size, path.knots.size
     if n < 2 or not is_rising(path.rows, strictly=True) or path.rows[0] < 0:
@@ -48,7 +92,7 @@ def check_path_fields(path: SVMPath) -> None:
     _check_train(path)
 
 
-def _check_log(path: SVMPath) -> None:
+def _check_log(path: PathFields) -> None:
     norm = path.history.get("norm")
     if norm is None or norm.shape != path.lams.shape:
         raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
@@ -57,7 +101,7 @@ def _check_log(path: SVMPath) -> None:
         raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
 
 
-def _check_positions(path: SVMPath) -> None:
+def _check_positions(path: PathFields) -> None:
     starts, n, n_knots = path.change_start, path.rows.size, path.knots.size
     if n_knots and (starts[0] != 0 or not is_rising(starts) or starts[-1] != path.change_row.size):
         raise ValueError("change_start must rise from 0 to the number of changes")
@@ -77,7 +121,7 @@ def _check_positions(path: SVMPath) -> None:
             raise ValueError(f"{name} must be in [0, {bound})")
 
 
-def _check_train(path: SVMPath) -> None:
+def _check_train(path: PathFields) -> None:
     csr = (path.train_data, path.train_indices, path.train_indptr)
     n_arrays = (path.train_dense is not None) + sum(array is not None for array in csr)
     n_forms = (path.train_dense is not None) + all(array is not None for array in csr)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.path.svm_path_model import SVMPath
+    from fastpu.path._points import PathPoints
 
 __all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
 
@@ -70,7 +70,7 @@ class Curve:
         return value < than if self.name in _LEAST_IS_BEST else value > than
 
 
-def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
+def crossings(path: PathPoints, native: Any, n_threads: int) -> Crossings:
     """Return where checked rows change sides along a path."""
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
     if not path.knots.size:
@@ -109,7 +109,7 @@ def crossings(path: SVMPath, native: Any, n_threads: int) -> Crossings:
 
 
 def select_on_path(
-    path: SVMPath,
+    path: PathPoints,
     criterion: object,
     X: object,
     y: object,
@@ -130,7 +130,7 @@ def select_on_path(
 
 
 def curve_on_path(
-    path: SVMPath,
+    path: PathPoints,
     criterion: object,
     X: object,
     y: object,
@@ -192,7 +192,7 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
     return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
 
 
-def _best_machine(path: SVMPath, curve: Curve) -> dict[str, Any]:
+def _best_machine(path: PathPoints, curve: Curve) -> dict[str, Any]:
     """Return the best interval by the criterion of its machine, which a row whose f is rounding may call otherwise."""
     order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
     best: dict[str, Any] = {}
@@ -206,7 +206,7 @@ def _best_machine(path: SVMPath, curve: Curve) -> dict[str, Any]:
     return best
 
 
-def best_of(path: SVMPath, curve: Curve) -> dict[str, Any]:
+def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
     """Return a lam at which the criterion is best, its value, and between which lam it is as good."""
     upper = float(curve.cuts[curve.best - 1]) if curve.best else np.inf
     lower = float(curve.cuts[curve.best]) if curve.best < curve.cuts.size else curve.low
@@ -241,7 +241,7 @@ def _require_pu(labels: NDArray[np.int8], name: str) -> None:
 
 
 def _judged_rows(
-    path: SVMPath, X: object, y: object, n_folds: int | None, rng: np.random.Generator, threads: int
+    path: PathPoints, X: object, y: object, n_folds: int | None, rng: np.random.Generator, threads: int
 ) -> tuple[NDArray[np.int8], Crossings, Any]:
     """Return the labels of the rows to judge by, where they change sides, and the rows if no folds are made."""
     if X is not None:
@@ -265,7 +265,7 @@ def _judged_rows(
     return labels, replace(merged, low=max(merged.low, path.end if path.lams.size else 0.0)), None
 
 
-def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
+def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
     """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
     kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
     found = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
@@ -273,7 +273,7 @@ def _fold_crossings(path: SVMPath, held_out: NDArray[np.bool_], threads: int) ->
     return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
 
 
-def path_of_fold(path: SVMPath, kept: NDArray[np.intp], n_threads: int) -> SVMPath:
+def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> PathPoints:
     """Return the path of some of the training rows, given by their positions in `rows`."""
     is_precomputed = path.kernel == "precomputed"
     if is_precomputed:
@@ -356,7 +356,7 @@ def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDAr
     return cuts, [list(pair) for pair in zip(*counts, strict=True)]
 
 
-def _inside(path: SVMPath, lower: float, upper: float) -> float:
+def _inside(path: PathPoints, lower: float, upper: float) -> float:
     """Return a lam in the interval: its geometric mean, or a breakpoint where it reaches beyond the path."""
     if not path.lams.size:
         return 1.0

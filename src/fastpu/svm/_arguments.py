@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Options", "check_cache", "check_options", "check_supervised", "cost_per_row", "require_both"]
+__all__ = ["MOST_COST", "Options", "check_cache", "check_options", "check_supervised", "cost_per_row", "require_both"]
+
+MOST_COST = 1e100  # of a row, in linear machines: larger ones overflow
 
 _MIB = 2**20
 _MANY = 2**62  # more bytes or steps than there can be

@@ -11,7 +11,7 @@ from fastpu import _core
 from fastpu.common._params import forced_isa
 from fastpu.common._progress import make_callback
 from fastpu.kernels._kernels import linear_coef
-from fastpu.margin._arguments import MOST_COST
+from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._solver import (
     Solved,
     SvmRound,

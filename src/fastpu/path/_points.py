@@ -1,0 +1,324 @@
+"""The machine and the scores at any point of an SVM path."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_float, check_matrix, check_vector
+from fastpu.kernels._kernels import (
+    call_kernel,
+    centred,
+    convert_rows,
+    linear_coef,
+    row_blocks,
+    slice_rows,
+    take_rows,
+    user_rows,
+)
+from fastpu.model._model import refuse_nan_scores
+from fastpu.path._fields import EVENT_KINDS, PathFields
+from fastpu.path._fit import knot_changes
+from fastpu.svm.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fastpu.kernels._kernels import Native
+
+__all__ = ["PathPoints"]
+
+_COLUMNS = 64  # rows of a block whose scores are followed along the path together
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PathPoints(PathFields):
+    """What an SVM path says between and at its knots."""
+
+    # ------------------------------------------------------------------------------------------------ views
+
+    @property
+    def n_events(self) -> int:
+        """How many rows arrived at the margin or left it, all breakpoints together."""
+        return int(self.event_knot.size)
+
+    @property
+    def events(self) -> NDArray[Any]:
+        """Record array of the events: lam, kind, row."""
+        kinds = np.array(EVENT_KINDS)
+        fields = [("lam", np.float64), ("kind", kinds.dtype), ("row", np.int64)]
+        records = np.empty(self.n_events, dtype=fields)
+        records["lam"] = self.knots[self.event_knot]
+        records["kind"] = kinds[self.event_kind]
+        records["row"] = self.rows[self.event_row]
+        return records
+
+    @property
+    def intercepts(self) -> NDArray[np.float64]:
+        """The intercept at each breakpoint."""
+        return self.offsets[: self.lams.size] / self.lams
+
+    @property
+    def coef(self) -> NDArray[np.float64] | None:
+        """For the linear kernel the coefficients at each breakpoint, of shape (len(lams), n_features)."""
+        if self.kernel != "linear":
+            return None
+        if self.weights is not None:
+            return self.weights[: self.lams.size] / self.lams[:, None]
+        train = centred(self.train())
+        beta: Any = self.changes()[: self.lams.size] @ user_rows(train)
+        beta = np.asarray(beta.toarray() if sp.issparse(beta) else beta)
+        first = linear_coef(train, np.arange(self.rows.size), self.start_alpha * self.labels)
+        total: NDArray[np.float64] = (first + np.cumsum(beta, axis=0)) / self.lams[:, None]
+        return total
+
+    def train(self) -> Native:
+        """Return the training rows of the path in the form that the core takes."""
+        if self.train_dense is not None:
+            return self.train_dense
+        csr: Any = (self.train_data, self.train_indices, self.train_indptr)
+        return (*csr, (self.rows.size, self.n_features))
+
+    def changes(self) -> Any:
+        """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
+        return knot_changes(self.start_alpha, self.labels, self.change_start, self.change_row, self.change_alpha)
+
+    # ---------------------------------------------------------------------------------------- one solution
+
+    def at(self, lam: float) -> KernelMachine:
+        """Return the machine at `lam`, exact for every value.
+
+        Parameters
+        ----------
+        lam : float
+            > 0, and not below the last of `lams` unless `status` is "zero" or "trivial". The machine is the C-SVM with
+            the costs C_i = c_i / lam, as `fit_svm` finds it.
+
+        Returns
+        -------
+        KernelMachine
+            Its `gap` is 0 and its `violation` that of the path, the largest.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `lam` is no such number.
+
+        Notes
+        -----
+        O(changes up to lam), and a copy of the support vectors.
+        """
+        lam = check_float("lam", lam, low=0, open_low=True)
+        alpha, offset, value = self._solution(lam)
+        if not (math.isfinite(offset / lam) and math.isfinite(float(alpha.max(initial=0)) / lam)):
+            raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
+        support = np.flatnonzero(alpha)
+        rows = self._machine_rows(support, alpha[support] * self.labels[support] / lam)
+        if self.weights is not None:
+            rows["coef"] = self._along(self.weights, lam) / lam
+        objective = np.array([value])
+        history = {"objective": objective, "violation": np.array([self.violation])}
+        return KernelMachine(
+            **rows,
+            intercept=offset / lam,
+            threshold=self.threshold,
+            threshold_rule=self.threshold_rule,
+            n_iter=0,
+            converged=True,
+            status=self.status,
+            objective=objective,
+            history=history,
+            params={**self.params, "lam": lam},
+            gap=0.0,
+            violation=self.violation,
+            margin=1.0,
+        )
+
+    def _solution(self, lam: float) -> tuple[NDArray[np.float64], float, float]:
+        """Return a, a0 and the objective of the dual of the C-SVM at `lam`."""
+        if not self.knots.size:
+            return np.zeros(self.rows.size), self.heavier * lam, -float(self.start_alpha.sum()) / lam
+        if lam >= self.knots[0]:
+            alpha = self.start_alpha.copy()
+            ratio = float(self.knots[0]) / lam
+            offset = float(self.offsets[0]) + self.heavier * (lam - float(self.knots[0]))
+            return alpha, offset, float(self.history["norm"][0]) * ratio * ratio / 2 - float(alpha.sum()) / lam
+        if lam < self.knots[-1]:
+            raise ValueError(
+                f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
+            )
+        after = int(np.searchsorted(-self.knots, -lam))
+        upper, lower = self.alpha_at(after - 1), self.alpha_at(after)
+        left, right = float(self.knots[after - 1]), float(self.knots[after])
+        share = (left - lam) / (left - right)
+        alpha = upper + share * (lower - upper)
+        offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
+        norms = self.history["norm"][after - 1 : after + 1].tolist()
+        if after == self.lams.size:  # lam w goes to 0 on a straight line: w stays
+            return alpha, offset, norms[0] / 2 - float(alpha.sum()) / lam
+        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). All of it is divided by lam^2, whose own value
+        # may be no number.
+        norms = [norm * (knot / lam) * (knot / lam) for norm, knot in zip(norms, (left, right), strict=True)]
+        curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
+        norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
+        if math.isnan(norm):  # |w|^2 is beyond the largest number at one of the two
+            norm = math.inf
+        return alpha, offset, norm / 2 - float(alpha.sum()) / lam
+
+    def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return what has these values at the knots, is linear between them and constant above, at `lam`."""
+        if lam >= self.knots[0]:
+            first: NDArray[np.float64] = values[0]
+            return first
+        after = int(np.searchsorted(-self.knots, -lam))
+        left, right = self.knots[after - 1], self.knots[after]
+        share = (left - lam) / (left - right)
+        between: NDArray[np.float64] = (1 - share) * values[after - 1] + share * values[after]
+        return between
+
+    def alpha_at(self, knot: int) -> NDArray[np.float64]:
+        """Return a of every training row at a knot."""
+        alpha: NDArray[np.float64] = self.start_alpha.copy()
+        stop = int(self.change_start[knot + 1])
+        alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # of repeated rows the last one stays
+        return alpha
+
+    def _machine_rows(self, support: NDArray[np.intp], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
+        fields: dict[str, Any] = {
+            "n_features": self.n_features,
+            "feature_names": self.feature_names,
+            "support": self.rows[support],
+            "dual_coef": dual_coef,
+            "alpha": np.abs(dual_coef),
+            "kernel": self.kernel,
+            "gamma": self.gamma,
+            "degree": self.degree,
+            "coef0": self.coef0,
+            "function": self.function,
+        }
+        if self.kernel == "linear":
+            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
+        elif self.kernel != "precomputed":
+            taken = take_rows(self.train(), support)
+            names = ("support_data", "support_indices", "support_indptr")
+            fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
+        return fields
+
+    @property
+    def end(self) -> float:
+        """The last breakpoint: below it f does not change, or is not known. 1 for a trivial path."""
+        return float(self.lams[-1]) if self.lams.size else 1.0
+
+    # ------------------------------------------------------------------------------------------- scores
+
+    def _check_input(self, X: object, name: str) -> Any:
+        if self.kernel != "precomputed":
+            return super()._check_input(X, name)
+        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names)
+        if matrix.n_features != self.n_features:
+            raise ValueError(
+                f"{name} must have a column for each of the {self.n_features} training rows for the precomputed "
+                f"kernel, K(x, training row), got {matrix.n_features}"
+            )
+        return matrix
+
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        # The class of the machine is ours: its scores of a checked matrix are what is meant.
+        return self.at(self.end)._decision_function(matrix, n_threads)
+
+    def scores(self, X: object, lams: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Return f(x) of the rows of `X` at several lam.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
+        lams : array-like of shape (n_lams,)
+            Each as for `at`, in any order.
+        n_threads : int, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_lams)
+
+        Notes
+        -----
+        O(n (n_train d + changes)) in all, however many lams there are; `decision_function` of ``at(lam)`` is cheaper
+        for one.
+        """
+        is_one = isinstance(lams, numbers.Real) or (isinstance(lams, np.ndarray) and lams.ndim == 0)
+        values = check_vector("lams", [lams] if is_one else lams)
+        wanted = [check_float("lams", lam, low=0, open_low=True) for lam in values.tolist()]
+        matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
+        result: NDArray[np.float64] = np.empty((matrix.n_rows, len(wanted)))
+        if not self.knots.size:
+            result[:] = self.heavier
+            return result
+        for rows, values in self.knot_values(matrix.native, threads):
+            for column, lam in enumerate(wanted):
+                if lam >= self.knots[0]:
+                    at_lam = values[0] + self.heavier * (lam - self.knots[0])
+                elif lam < self.knots[-1]:
+                    raise ValueError(f"lams must be >= {self.knots[-1]:.6g}, where the path ends, got {lam!r}")
+                else:
+                    after = int(np.searchsorted(-self.knots, -lam))
+                    share = (self.knots[after - 1] - lam) / (self.knots[after - 1] - self.knots[after])
+                    at_lam = (1 - share) * values[after - 1] + share * values[after]
+                result[rows, column] = at_lam / lam
+        return refuse_nan_scores(result, "X")
+
+    def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
+        if self.weights is not None:
+            for block in row_blocks(native, max(1, self.knots.size)):
+                given = user_rows(slice_rows(native, block))
+                if isinstance(native, tuple):
+                    products = np.asarray((given @ self.weights.T).T)
+                else:
+                    products = np.einsum("kj,ij->ki", self.weights, given)
+                yield block, products + self.offsets[:, None]
+            return
+        changes, first = self.changes(), self.start_alpha * self.labels
+        for rows in row_blocks(native, max(1, self.rows.size, self.knots.size)):
+            for start in range(rows.start, rows.stop, _COLUMNS):
+                block = slice(start, min(start + _COLUMNS, rows.stop))
+                kernel = self._kernel_block(slice_rows(native, block), n_threads)
+                values = np.asarray(changes @ kernel)
+                values = np.einsum("i,ij->j", first, kernel) + np.cumsum(values, axis=0) + self.offsets[:, None]
+                yield block, values
+
+    def _kernel_block(self, block: Native, n_threads: int) -> NDArray[np.float64]:
+        """Return K(training row, row of the block), of shape (n, rows in the block)."""
+        if self.kernel == "precomputed":
+            dense: Any = block
+            return np.ascontiguousarray(dense[:, self.rows].T, dtype=np.float64)
+        train = centred(self.train()) if self.kernel == "linear" else self.train()
+        block = convert_rows(block, np.dtype(np.float64), sparse=isinstance(train, tuple))
+        if self.function is not None:
+            return call_kernel(self.function, user_rows(train), user_rows(block))
+        n_block = block[3][0] if isinstance(block, tuple) else len(block)
+        # Each row of the block is the support vector of a model of its own.
+        return _core.kernel_scores(
+            block,
+            train,
+            np.eye(n_block),
+            np.zeros(n_block),
+            kernel=self.kernel,
+            gamma=1.0 if self.gamma is None else self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_threads=n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+
+    # ------------------------------------------------------------------------------------------- selection
