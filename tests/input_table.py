@@ -161,7 +161,7 @@ PARAMETERS: dict[str, Parameter] = {
     "max_outer": integer(1, changes=(1,), where={"C": 3.0}),
     "fit_bpsi.max_outer": integer(1, changes=(1,), where={"C": 0.3, "C_pos": 5.0, "seed": 0}),
     "check_increase": Parameter("switch", changes=(False,), where={"C": 0.1, "seed": 2}),
-    "fit_ipsi.check_increase": Parameter("switch", changes=(False,)),
+    "fit_ipsi.check_increase": Parameter("switch", changes=(False,), where={"C": 1.0}),
     "init": choice("hinge", "psi", changes=("psi",)),
     # -- neighbourhood graphs
     "n_neighbors": integer(0, changes=(2, 0)),

@@ -19,6 +19,12 @@ SLACK_TOL = 1e-9
 STEPS = 10**6
 
 
+def shares(n, n_mixture):
+    """The first rows are the mixture, the others the component, each with equal shares."""
+    is_mixture = np.arange(n) < n_mixture
+    return is_mixture / n_mixture, ~is_mixture / (n - n_mixture)
+
+
 def hull_of(Z, *, n_threads=1, isa=""):
     return _core.HullDistance(np.ascontiguousarray(Z, dtype=float), n_threads=n_threads, isa=isa)
 
@@ -115,9 +121,9 @@ def test_the_share_of_km2_is_that_by_non_negative_least_squares(seed, monkeypatc
     X = np.random.default_rng(seed).normal(size=(240, 4))
     X[80:, 0] += 3  # 40 of the 120 first rows are as the others
     Z = kernel_factor(np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8))
-    found = mixture_share(Z, 120)
+    found = mixture_share(Z, *shares(240, 120))
     monkeypatch.setattr(_core, "HullDistance", Slow)
-    assert found == pytest.approx(mixture_share(Z, 120), abs=1e-3)
+    assert found == pytest.approx(mixture_share(Z, *shares(240, 120)), abs=1e-3)
     assert 0.1 < found < 0.6
 
 
@@ -215,10 +221,10 @@ def test_steps_that_run_out_are_told(monkeypatch):
     best = np.linalg.norm(nearest(Z, line(Z)[1])["apart"])
     reached = np.linalg.norm(found["apart"])
     assert reached - found["slack"] <= best <= reached
-    assert mixture_share(np.eye(8), 7) > 0.9
+    assert mixture_share(np.eye(8), *shares(8, 7)) > 0.9
     monkeypatch.setattr(_prior_kernel, "_MOST_STEPS", 1)  # for each row, where 7 rows come in
     text = "km2: the nearest point of the hull of 8 rows has not been found in"
-    refused(RuntimeError, text, mixture_share, np.eye(8), 7)
+    refused(RuntimeError, text, mixture_share, np.eye(8), *shares(8, 7))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e301])

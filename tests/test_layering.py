@@ -1,7 +1,7 @@
 """Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators.
 
-Rooms stand on each other the same way, and there is no circle, between files of Python or between units of C++. All this
-is read from the include and import lines.
+Rooms stand on each other the same way, and there is no circle, between files of Python or between units of C++. It is
+all read from the include and import lines.
 """
 
 from __future__ import annotations
