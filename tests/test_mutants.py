@@ -24,7 +24,7 @@ def mutate_cpp():
 
 
 def test_every_module_has_tests_that_notice_or_nothing_to_change():
-    modules = {file.stem for file in mutants.PACKAGE.glob("*.py")}
+    modules = {str(file.relative_to(mutants.PACKAGE).with_suffix("")) for file in mutants.PACKAGE.rglob("*.py")}
     assert set(mutants.MODULES) <= modules
     assert {module for module in modules - set(mutants.MODULES) if mutants.mutants_of(module)} == set()
     for tests in mutants.MODULES.values():
