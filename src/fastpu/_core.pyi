@@ -260,5 +260,5 @@ def svm_path(
     cache_bytes: int,
     n_threads: int,
     isa: str,
-    callback: Callable[[int, float, int, float], bool] | None,
+    callback: Callable[[int, int, float, int, float], bool] | None,
 ) -> dict[str, Any]: ...

@@ -71,7 +71,6 @@ VALUES = {
     "max_bins": [None, 1, 2, 255],
     "max_events": [None, 1, 20],
     "max_iter": [None, 1, 5, 50],
-    "max_outer": [1, 3],
     "max_pos_reject": [None, 0.1],
     "mode": ["mutual", "union"],
     "model": ["linear", "gauss", "mlp"],
@@ -99,7 +98,7 @@ VALUES = {
     "tol": [1e-3, 1e-9, 0.5],
     "weight_decay": [None, 0.0, 0.1],
 }
-ALWAYS = {"n_threads": [1], "max_outer": [1, 3], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
+ALWAYS = {"n_threads": [1], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
 ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
 FITS = [name for name in fastpu.__all__ if name.startswith("fit_")]

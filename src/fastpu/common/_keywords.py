@@ -25,7 +25,10 @@ _OTHER_NAMES = (
         "n_estimators n_rounds num_rounds num_round num_boost_round nrounds iterations num_iterations n_iter "
         "n_iterations epochs num_epochs max_epochs max_iter max_iterations n_trees num_trees ntree n_learners",
     ),
-    ("max_iter max_outer max_events", "max_iter max_iterations maxiter iterations n_iter num_iterations n_iterations"),
+    (
+        "max_iter max_events",
+        "max_iter max_outer max_iterations maxiter iterations n_iter num_iterations n_iterations max_breakpoints",
+    ),
     ("learning_rate", "lr eta eta0 shrinkage step_size learning_rate_init"),
     ("C_pos C_unl", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
     ("cost_pos cost_unl sample_cost", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
@@ -43,7 +46,7 @@ _OTHER_NAMES = (
     ("eval_set", "eval_sets evals valid_sets validation_data validation_set X_val validation_fraction"),
     ("n_neighbors", "n_neighbours k neighbors neighbours num_neighbors"),
     ("cache_mb", "cache_size cache"),
-    ("tol stop_tol", "eps epsilon tolerance stopping_criterion gtol ftol tol"),
+    ("tol stop_tol solver_tol", "eps epsilon tolerance stopping_criterion gtol ftol tol"),
     ("n_hidden", "hidden_layer_sizes hidden_size hidden hidden_units n_units"),
     ("n_centers", "n_centres n_basis n_components num_basis"),
     ("centers", "centres"),

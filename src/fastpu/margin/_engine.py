@@ -161,7 +161,7 @@ class Solver:
             "solver": options.solver,
             "b_step": "auto",
             "tol": options.solver_tol,
-            "max_iter": options.max_iter or 0,
+            "max_iter": options.solver_max_iter or 0,
             "rho": 0.0,
             "eps": 0.0,
             "callback": None,

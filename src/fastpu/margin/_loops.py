@@ -116,7 +116,7 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Run:
 
     y_k is +1 on labelled rows and sgn f_k on the others, f_(k+1) the minimiser of S(., y_k).
     """
-    loss, most = rule.loss, rows.options.max_outer
+    loss, most = rule.loss, rows.options.max_iter
     solver = Solver(rows)
     f, fitted, relabelled = _first(rows, C, rule, solver)
     run = Run(C, f, fitted, solver)
@@ -250,7 +250,7 @@ def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hoo
 
     From the hinge solution, until the problem repeats itself.
     """
-    solver, most = Solver(rows), rows.options.max_outer
+    solver, most = Solver(rows), rows.options.max_iter
     problem = Problem(rows.signs(rows.is_labelled), costs)
     f = solver.solve(problem.labels, problem.costs)
     steps = descend(solver, problem, f)

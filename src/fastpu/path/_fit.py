@@ -46,8 +46,10 @@ class PathRound:
 
     Attributes
     ----------
-    n_breakpoints, max_events : int
-        Breakpoints so far, this one included, and the most there may be.
+    n_breakpoints : int
+        Breakpoints so far, this one included.
+    n_events, max_events : int
+        Events so far, those of this breakpoint included, and how many end the path.
     lam : float
         Where it is.
     n_margin : int
@@ -57,6 +59,7 @@ class PathRound:
     """
 
     n_breakpoints: int
+    n_events: int
     max_events: int
     lam: float
     n_margin: int
@@ -74,7 +77,7 @@ class PathOptions:
     n_threads: int
 
     def events(self, n_rows: int) -> int:
-        """Return the most breakpoints for so many rows."""
+        """Return the most events for so many rows."""
         return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, _MANY)
 
     def params(self) -> dict[str, object]:
@@ -144,8 +147,8 @@ def follow_path(
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = options.events(rows.size)
 
-    def on_round(n_breakpoints: int, lam: float, n_margin: int, objective: float) -> bool:
-        return hook is not None and hook(PathRound(n_breakpoints, limit, lam, n_margin, objective))
+    def on_round(n_breakpoints: int, n_events: int, lam: float, n_margin: int, objective: float) -> bool:
+        return hook is not None and hook(PathRound(n_breakpoints, n_events, limit, lam, n_margin, objective))
 
     is_function = kernel.name == "callable"
     if kernel.name == "linear" and isinstance(native, tuple) and native[3][1] <= _FEW_FEATURES:
@@ -250,7 +253,7 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
             DegenerateModelWarning,
         )
     reasons = {
-        "max_events": "ran all max_events breakpoints; raise max_events or lam_min",
+        "max_events": "had max_events events; raise max_events or lam_min",
         "stalled": "could not tell which rows are on the margin for rounding; raise lam_min or scale X",
         "precision": "came to a lam so small that float64 does not show the margin; raise lam_min, or scale X",
         "indefinite": "met a direction in which the kernel is not positive semidefinite; use another kernel",

@@ -70,7 +70,8 @@ def fit_svm_path(
     lam_min : float, default 0.0
         Where the path ends. With 0 it goes on until f does not change any more, or float64 does not show the margin.
     max_events : int, optional
-        Most breakpoints; by default 50 n + 1000, some ten times what paths have.
+        The path ends at the breakpoint where it has had so many events (rows that arrive at the margin or leave it,
+        `SVMPath.events`); by default 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
         Most memory for kernel rows, in MiB. With less than n^2 values (8 bytes each) rows are computed again.
     n_threads : int, optional

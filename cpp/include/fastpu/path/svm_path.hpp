@@ -54,7 +54,7 @@ struct SvmPathOptions {
   // rows are formed where there are few features, and a breakpoint costs O(n d + m^2).
   const DenseView<double>* linear = nullptr;
   double lam_min = 0;      // where to stop
-  index_t max_events = 0;  // 0: 50 n + 1000
+  index_t max_events = 0;  // the path ends at the breakpoint with this event; 0 stands for 50 n + 1000
   Isa isa = best_isa();
 };
 
@@ -80,7 +80,8 @@ enum class PathEvent : std::uint8_t {
 
 // A breakpoint as a callback sees it; true stops the path.
 struct PathRound {
-  index_t n_events;
+  index_t n_breakpoints;  // so far, this one included
+  index_t n_events;       // so far, those of this breakpoint included
   double lam;
   index_t n_margin;  // rows on the margin that move
   double objective;  // of the first formula
