@@ -15,7 +15,8 @@ __all__ = ["answers_unknown_keywords"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
-#: What it is called here, and what others call it. The first line with a keyword that the function has counts.
+#: Names that fastpu uses, and names that other libraries use for the same thing. For an unknown keyword the first line
+#: counts that lists it on the right and has a keyword of the function on the left.
 _OTHER_NAMES = (
     ("n_threads", "n_jobs n_threads num_threads nthread nthreads thread_count n_cores threads workers"),
     ("progress", "verbose verbosity verbose_eval silent disp show_progress logging_level"),
@@ -56,7 +57,7 @@ _OTHER_NAMES = (
     ("loss", "objective loss_function"),
     ("kernel", "kernel_type"),
 )
-_ALIKE = 0.75  # of a word that is mistyped, as difflib counts
+_ALIKE = 0.75  # difflib ratio from which on an unknown keyword is taken for a misspelt one
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "doubts", "folds_of", "open_sample"]
 
-MOST_SAMPLES = 10**9  # of a bootstrap: more than there is time for
+MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5
 _FAR_BELOW = 0.25  # of an estimate
 _FAR_OUTSIDE = 1.25  # times the largest share that is allowed

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["SparseQuarters", "label_frequency", "quarters"]
 
 _N_PARTS = 4
-_ROUNDS = 2  # the first with the variance that the frequency 1/2 has
-_SMOOTHING = 5  # added to the size of a part where shares of labelled rows are compared
-_FEWEST = 10  # rows of a subset that gives a bound
+_ROUNDS = 2  # the first round takes the variance of the frequency 1/2, the second that of the first estimate
+_SMOOTHING = 5  # is added to the size of a part when shares of labelled rows are compared
+_FEWEST = 10  # fewest rows of a subset that may give a bound
 _MOST_SPLITS = 500
 
 
 @dataclass(frozen=True)
 class SparseQuarters:
-    """The quarters of the entries of CSR rows: of those that are stored, and for each column that of 0."""
+    """Which quarter of its column's range each entry of CSR rows is in: each stored entry, and the 0 of each column."""
 
     stored: NDArray[np.int8]
     columns: NDArray[np.int64]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _TIE = 1e-12  # scores that differ by less are tied: a mean over folds may be rounded either way
-_MOST_ROUNDS = 1000  # of ten per cent
+_MOST_ROUNDS = 1000  # most moves by ten per cent
 
 
 class Search:

@@ -72,7 +72,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one candidate did on one part; `others` are warnings that mean nothing to us."""
+    """How one candidate did on one part; `others` are warnings about other things, passed on to the caller."""
 
     score: float
     status: str

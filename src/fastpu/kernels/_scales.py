@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["warn_of_scales"]
 
-_APART = 100.0  # times that one column varies more than another before they are on different scales
-_SHARE = 0.1  # of the columns must vary so little: at the border of images some do, and nothing is lost
-_ENTRIES = 1 << 17  # that are looked at, of rows at even distances
+_APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
+_SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm
+_ENTRIES = 1 << 17  # entries that are looked at, in evenly spaced rows
 _LEAST_ROWS = 16
-_RARE = 0.01  # of the rows: as many must differ from the median for a column to be judged
-_NAMED = 2  # columns of either end in the message
+_RARE = 0.01  # share of the rows that must differ from the median for a column to be judged
+_NAMED = 2  # columns of the smallest and of the largest spread that the message names
 
 
 def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:

@@ -18,9 +18,9 @@ Scores: TypeAlias = NDArray[np.float64]
 
 MAPPING, CONVERGENCE, REPAIR = 0, 1, 2
 _KINDS = ("mapping", "convergence", "repair")
-# What solvers add to the log, and what stands for it where a stage has none.
+# The columns of the log that an SVM fills, and the values they have where a stage is not one of our SVMs.
 _SOLVER = {"n_steps": 0, **dict.fromkeys(("objective", "gap", "violation", "margin", "nu"), math.nan)}
-_FALLBACK_SHARE = 0.05  # of U, where the mapping rejects none of it or all
+_FALLBACK_SHARE = 0.05  # share of U taken as strong negatives where the mapping rejects nothing of U, or all of it
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class MappingRound:
 
 @dataclass(frozen=True)
 class Boundary:
-    """What a stage returns: a score function h, negative where it rejects, and what the log says of its fit.
+    """What a stage returns: a score function h, negative for the rows it rejects, and the log of its fit.
 
     `score` takes numbers of rows; `positive_scores` are those of P where they are known already. `support` holds the
     rows of N that carry h, in the order of N; None stands for all of them. `solver` are numbers for the log, and

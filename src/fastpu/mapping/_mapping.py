@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MappingRound", "Variant", "fit_mapping"]
 
-_HELD_OUT = 0.2  # of the labelled positives, where some are needed and no share is given
-# Share of the positives that a boundary may reject without a warning: of 80 runs on Letter, digits and breast cancer,
-# those above it had lost 4 points of F1 or more to over-iteration, and up to all of it; none below had lost any.
+_HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
+# Share of the positives that a boundary may reject without a warning. Of 80 runs on Letter, digits and breast cancer,
+# those above it had lost 4 points of F1 or more to too many iterations, some all of it; those below had lost none.
 _MUCH = 0.2
 _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
 
@@ -153,7 +153,7 @@ def _check_settings(
 
 def _solver_params(options: Options) -> dict[str, object]:
     params = options.params()
-    limit = params.pop("max_iter")  # the name of the iterations of the loop, here
+    limit = params.pop("max_iter")  # which here is the name of the loop's own limit
     return {**params, "solver_max_iter": limit}
 
 

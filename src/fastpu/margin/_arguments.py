@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict
 
     class MarginArguments(TypedDict, total=False):
-        """Those beside C, for the signatures of one and of many C."""
+        """The keywords that all functions of this room share, but for C: typed signatures for one C and for many."""
 
         max_iter: int
         solver_tol: float
@@ -64,7 +64,7 @@ class MarginRound:
 
 @dataclass(frozen=True)
 class MarginOptions:
-    """The checked arguments that all of them share."""
+    """The checked arguments that all functions of this room share."""
 
     max_iter: int
     solver: str

@@ -216,9 +216,10 @@ def flat_rows(problem: Problem, f: Solved) -> NDArray[np.uint8]:
 
 
 def is_collapsed(f: Solved) -> bool:
-    """Tell whether w is 0: it says so, or the rows of each label with s = 1 are none or all, and not the same for both.
+    """Tell whether w is 0.
 
-    Then all y_i beta_i of w = sum_i beta_i y_i x_i have one sign, and their sum is 0.
+    It is if w says so, or if s = 1 on all rows of one label and on no row of the other: then all y_i beta_i of
+    w = sum_i beta_i y_i x_i have one sign, while their sum is 0, so that all of them are 0.
     """
     if f.slopes is not None:
         pushes_up = (f.labels > 0) != f.slopes.view(np.bool_)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastpu.margin.linear_machine import LinearMachine
 
     class IterationArguments(MarginArguments, total=False):
-        """Those that both have, beside C."""
+        """The keywords of both functions, but for C."""
 
         tol: float
         check_increase: bool

@@ -36,8 +36,8 @@ __all__ = [
 
 _MANY = 2**62
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
-_FEW_FEATURES = 128  # up to which the core of a linear path works with the rows: its kernel rows would be larger
-_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam has their size, and its square must be a number
+_FEW_FEATURES = 128  # up to so many features a linear path is computed from the rows: kernel rows would be larger
+_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam is as large as costs are, and its square must not overflow or vanish
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def follow_path(
     centre = _centre(native, rows) if kernel.name == "linear" else None
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
     found: dict[str, Any] = _core.svm_path(
-        # Of the first argument only the number of rows is looked at where there is a function.
+        # With a user's kernel function the core reads only the number of rows from its first argument.
         np.zeros((n_rows, 1)) if is_function else _in_float64(native, centre),
         rows,
         labels,
@@ -196,7 +196,7 @@ def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | No
         )
         with np.errstate(over="ignore", invalid="ignore"):
             mean += counted.sum(axis=0, dtype=np.float64) / rows.size
-    return mean if np.isfinite(mean).all() else None  # rows so large that their squares are refused
+    return mean if np.isfinite(mean).all() else None  # such large rows are refused later, for their squares
 
 
 def knot_changes(

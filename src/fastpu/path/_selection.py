@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
 
-_FOLD_CACHE = 200 * 2**20  # bytes
+_FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
 _CRITERIA = ("puf", "err_star", "f1", "error", "end")
 _LEAST_IS_BEST = ("err_star", "error")
-_MOST_TRIES = (
-    50  # of intervals whose machine is not as good as the crossings say, which takes a row whose f is rounding
-)
+# Intervals that are tried at most. A machine can be worse than the crossings say only if f of some row is rounding.
+_MOST_TRIES = 50
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def crossings(path: PathPoints, native: Any, n_threads: int) -> Crossings:
     for block, at_knots in path.knot_values(native, n_threads):
         values = at_knots[: path.lams.size]
         numbers = np.arange(block.start, block.stop)
-        # Above the first breakpoint: the value grows or falls with lam at the rate 1, or stays.
+        # Above the first breakpoint lam f grows or falls with lam at the rate 1, or stays.
         now = values[0] > 0 if path.heavier == 0 else np.full(numbers.size, path.heavier > 0)
         called[block] = now
         crossed = (values[0] > 0) != now
@@ -92,7 +91,7 @@ def crossings(path: PathPoints, native: Any, n_threads: int) -> Crossings:
         if path.lams.size == 1:
             continue
         first, last = values[:-1], values[1:]
-        # Just inside the segment: a value of 0 takes the sign that it is going to, or is coming from.
+        # A value of 0 at an end of the segment has the sign that it has just inside the segment.
         at_high = (first > 0) | ((first == 0) & (last > 0))
         at_low = (last > 0) | ((last == 0) & (first > 0))
         segment, column = np.nonzero(at_high != at_low)

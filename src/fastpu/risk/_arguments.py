@@ -14,10 +14,10 @@ _MODELS = ("linear", "gauss", "mlp")
 _MANY = 2**62
 _MOST_HIDDEN = 10**6
 _MLP_DECAY = 0.005  # the weight decay of the reference setting
-_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # of Adam, by measurement
+_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30
 _EPOCHS = 100
-_MOST_EPOCHS = 2000  # where something says when to stop
+_MOST_EPOCHS = 2000  # most epochs by default where a rule stops early
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_machine"]
 
-_GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
-_FEW_STEPS = 100_000  # pair updates, and 10 a row, that may go before the engine or follow it
-_FEW_FEATURES = 200  # for which the engine is fast even where rows are fewer
+_GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
+_FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried before the engine or after it
+_FEW_FEATURES = 200  # up to so many features the engine is fast even where there are fewer rows
 
 
 def fit_machine(
@@ -84,13 +84,14 @@ def _solve_linear(
     cost: NDArray[np.float64],
     hook: Callable[[SvmRound], bool] | None,
 ) -> Solved:
-    """Solve a C-SVM with the linear kernel by the engine of large margins; by pairs alone where they are counted.
+    """Solve a C-SVM with the linear kernel: by the engine of the large-margin methods, by pair updates, or by both.
 
-    The coefficients and the intercept of the engine are kept as they are, with a certificate that is computed from
-    them: where columns differ very much in scale, sums over the support vectors could not give them to enough digits.
-    Pairs follow where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
-    They go first where dense rows have more features than there are rows, which is mostly easy for them, and costs the
-    engine a system of as many equations as there are features.
+    The engine's coefficients and intercept are kept as they are, and the certificate is computed from them: where
+    columns differ very much in scale, sums over the support vectors would not have enough digits. If a condition is
+    still violated by more than tol, pair updates follow, and their solution is taken if it meets tol. Pair updates go
+    first where dense rows have more features than there are rows: they mostly end soon there, while the engine would
+    have to solve a system with an equation for each feature. With a `max_iter`, which counts pair updates, they work
+    alone.
     """
     options, signs, boxes = training.options, labels[rows], cost[rows]
     few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
@@ -169,7 +170,7 @@ def _run_engine(
 ) -> Solved | None:
     matrix, rows = training.matrix, np.flatnonzero(cost > 0).astype(np.int64)
     limit = training.options.steps(rows.size)
-    failed: list[bool] = []  # the callback, whose errors come through
+    failed: list[bool] = []  # filled if the callback raises: its error must not be taken for one of the engine
 
     def on_step(_: int, objective: float, gap: float) -> bool:
         try:
@@ -196,7 +197,7 @@ def _run_engine(
     except ValueError:
         if failed:
             raise
-        return None  # it squares and adds what pairs need not: rows of 1e100 may do for these
+        return None  # the engine squares the entries and overflows; pair updates can still solve rows of 1e100
     alpha, coef, signs = found["beta"][rows], found["coef"], labels[rows]
     # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
     # are those of centred rows.

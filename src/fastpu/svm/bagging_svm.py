@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 
-_MOST_DRAWS = 2**28  # row numbers in all bags: 2 GiB
-_CHUNK_BYTES = 1 << 26  # of scores and coefficients of the bags that are fitted at a time
+_MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
+_CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time
 _LEAST = np.finfo(np.float64).tiny
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 
@@ -278,7 +278,7 @@ class _Bags:
         self.statuses: list[str] = []
         self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercepts")}
         self.is_stopped = False
-        # Together, so that several threads have bags to fit; but where there is somebody to be told, soon.
+        # Many bags at a time keep several threads busy; with a callback, which is to hear of each bag soon, only a few.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
         self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
         if hook is not None:
