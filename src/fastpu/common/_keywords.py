@@ -84,9 +84,9 @@ def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     own = list(signature.parameters)
     ours = next(
         (
-            found
+            matches
             for names, theirs in _OTHER_NAMES
-            if keyword in theirs.split() and (found := [name for name in names.split() if name in own])
+            if keyword in theirs.split() and (matches := [name for name in names.split() if name in own])
         ),
         difflib.get_close_matches(keyword, own, cutoff=_ALIKE),
     )

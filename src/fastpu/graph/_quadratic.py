@@ -40,7 +40,7 @@ class Local:
         self.R, self.gram = R, gram
         self._last: tuple[float, NDArray[np.float64]] | None = None
 
-    def with_unlabelled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
+    def with_unlabeled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
         """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
         if self._last is None or self._last[0] != C_unl:
             self._last = None  # its memory is wanted
@@ -148,7 +148,7 @@ class Smooth:
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
         self.features = features
-        matrix = local.with_unlabelled(features, point.C_unl)
+        matrix = local.with_unlabeled(features, point.C_unl)
         n_last = 0 if more is None else len(more)
         diagonal = np.diagonal(matrix).copy()
         if more is not None:
@@ -188,7 +188,7 @@ class Smooth:
         """
         rank = self.features.rank
         # A ridge so small that it is lost in rounding here too is raised, or the factor would be all rounding.
-        diagonal = np.diagonal(local.with_unlabelled(self.features, float(weights.max()) / 2))
+        diagonal = np.diagonal(local.with_unlabeled(self.features, float(weights.max()) / 2))
         upper = np.diag(np.sqrt(np.maximum(lam, _LEAST_ROOT**2 * diagonal)))
         used = np.flatnonzero(weights)
         for first in range(0, used.size, rank):

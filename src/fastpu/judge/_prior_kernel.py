@@ -63,12 +63,12 @@ def mixture_share(
 
     def apart_at(factor: float) -> NDArray[np.float64]:
         """Return mixture + factor along - the nearest point of the hull."""
-        found = hull.nearest(start + factor * along, max_steps=_MOST_STEPS * len(Z))
-        if found["status"] == "max_steps":
+        nearest = hull.nearest(start + factor * along, max_steps=_MOST_STEPS * len(Z))
+        if nearest["status"] == "max_steps":
             raise RuntimeError(
-                f"km2: the nearest point of the hull of {len(Z)} rows has not been found in {found['n_steps']} steps"
+                f"km2: the nearest point of the hull of {len(Z)} rows has not been found in {nearest['n_steps']} steps"
             )
-        apart: NDArray[np.float64] = found["apart"]
+        apart: NDArray[np.float64] = nearest["apart"]
         return apart if float(np.linalg.norm(apart)) > _IN_HULL else np.zeros_like(apart)
 
     first = float(np.linalg.norm(apart_at(_FIRST_STEP))) / _FIRST_STEP

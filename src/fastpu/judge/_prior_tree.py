@@ -44,9 +44,9 @@ class SparseQuarters:
         """Return how many of the rows are in each quarter of each column."""
         part = self[rows]
         n_cols = self.of_zero.size
-        found = np.bincount(part.columns * _N_PARTS + part.stored, minlength=n_cols * _N_PARTS).reshape(n_cols, -1)
-        found[np.arange(n_cols), self.of_zero] += rows.size - found.sum(axis=1)
-        return found
+        counts = np.bincount(part.columns * _N_PARTS + part.stored, minlength=n_cols * _N_PARTS).reshape(n_cols, -1)
+        counts[np.arange(n_cols), self.of_zero] += rows.size - counts.sum(axis=1)
+        return counts
 
     def column(self, rows: NDArray[np.int64], feature: int) -> NDArray[np.int8]:
         """Return the quarters of the rows in one column."""

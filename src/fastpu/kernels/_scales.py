@@ -69,8 +69,8 @@ def _spreads(matrix: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     step = -(-matrix.n_rows // max(_LEAST_ROWS, _ENTRIES // per_row))
     taken = take_rows(native, np.arange(0, matrix.n_rows, step, dtype=np.int64)) if step > 1 else native
     if not isinstance(taken, tuple):
-        found, spreads = _dense_spreads(taken)
-        return found.astype(np.int64), spreads
+        judged, spreads = _dense_spreads(taken)
+        return judged.astype(np.int64), spreads
     n_rows = taken[3][0]
     columns, places, counts = np.unique(taken[1], return_inverse=True, return_counts=True)
     is_dense = 2 * counts >= n_rows  # together they have twice as many entries as are stored, or fewer
@@ -78,13 +78,13 @@ def _spreads(matrix: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     block = np.zeros((n_rows, int(is_dense.sum())))
     rows = np.repeat(np.arange(n_rows), np.diff(taken[2]))
     block[rows[in_dense], (np.cumsum(is_dense) - 1)[places[in_dense]]] = taken[0][in_dense]
-    found, spreads = _dense_spreads(block)
+    judged, spreads = _dense_spreads(block)
     # The median of the others is 0.
     sizes = np.abs(taken[0].astype(np.float64))
     n_set = np.bincount(places, weights=sizes > 0, minlength=columns.size)
     means = np.bincount(places, weights=sizes / np.maximum(n_set, 1)[places], minlength=columns.size)
     others = ~is_dense & (n_set >= max(1.0, _RARE * n_rows))
-    return np.concatenate([columns[is_dense][found], columns[others]]).astype(np.int64), np.concatenate(
+    return np.concatenate([columns[is_dense][judged], columns[others]]).astype(np.int64), np.concatenate(
         [spreads, means[others]]
     )
 

@@ -155,7 +155,7 @@ def follow_path(
         native = convert_rows(native, np.dtype(np.float64), sparse=False)
     centre = _centre(native, rows) if kernel.name == "linear" else None
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
-    found: dict[str, Any] = _core.svm_path(
+    result: dict[str, Any] = _core.svm_path(
         # With a user's kernel function the core reads only the number of rows from its first argument.
         np.zeros((n_rows, 1)) if is_function else _in_float64(native, centre),
         rows,
@@ -173,14 +173,14 @@ def follow_path(
         isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
-    n_knots = found["lams"].size
-    found["weights"] = found["weights"].reshape(n_knots, found["weights"].size // max(1, n_knots))
-    if centre is not None and found["weights"].size:
-        found["offsets"] -= np.einsum("ij,j->i", found["weights"], centre)
-    elif centre is not None and found["lams"].size:
+    n_knots = result["lams"].size
+    result["weights"] = result["weights"].reshape(n_knots, result["weights"].size // max(1, n_knots))
+    if centre is not None and result["weights"].size:
+        result["offsets"] -= np.einsum("ij,j->i", result["weights"], centre)
+    elif centre is not None and result["lams"].size:
         of_path: Any = take_rows(native, rows)
-        found["offsets"] -= _along(found, labels, (of_path - centre) @ centre)
-    return found
+        result["offsets"] -= _along(result, labels, (of_path - centre) @ centre)
+    return result
 
 
 def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
@@ -220,11 +220,11 @@ def knot_changes(
     return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
 
 
-def _along(found: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _along(result: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum_i y_i a_i values[i] at every knot."""
     names = ("change_start", "change_row", "change_value")
-    changes = knot_changes(found["start"], labels, *(found[name] for name in names))
-    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", found["start"], labels, values)
+    changes = knot_changes(result["start"], labels, *(result[name] for name in names))
+    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", result["start"], labels, values)
     return sums
 
 
@@ -243,9 +243,9 @@ def precision_forgiven() -> Iterator[None]:
         _forgives_precision.reset(token)
 
 
-def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
+def warn_of_path(function: str, result: dict[str, Any], heavier: str) -> None:
     """Warn if the path ended too early, or has nothing to choose from."""
-    status, lams = found["status"], found["lams"]
+    status, lams = result["status"], result["lams"]
     if status == "trivial":
         warn(
             f"{function} found that w = 0 is optimal for every lam: the mean of the lighter class lies among the "
@@ -261,6 +261,6 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
     if status in reasons and not (status == "precision" and _forgives_precision.get()):
         warn(
             f"{function} followed the path from lam = {lams[0]:.6g} to {lams[-1]:.6g} only, where the largest KKT "
-            f"violation is {found['violation']:.3g}: it {reasons[status]}",
+            f"violation is {result['violation']:.3g}: it {reasons[status]}",
             ConvergenceWarning,
         )

@@ -198,10 +198,10 @@ def _best_machine(path: PathPoints, curve: Curve) -> dict[str, Any]:
     for k in order[:_MOST_TRIES].tolist():
         if best and not curve.is_better(float(curve.values[k]), best["value"]):
             break
-        found = best_of(path, replace(curve, best=k))
-        found["value"] = curve.judge(path.at(found["lam"]).decision_function(curve.rows) > 0)
-        if not best or curve.is_better(found["value"], best["value"]):
-            best = found
+        candidate = best_of(path, replace(curve, best=k))
+        candidate["value"] = curve.judge(path.at(candidate["lam"]).decision_function(curve.rows) > 0)
+        if not best or curve.is_better(candidate["value"], best["value"]):
+            best = candidate
     return best
 
 
@@ -267,9 +267,9 @@ def _judged_rows(
 def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
     """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
     kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    found = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
+    sides = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
     factor = held_out.size / kept.size
-    return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
+    return judged, Crossings(sides.called, sides.lam * factor, sides.row, sides.low * factor)
 
 
 def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> PathPoints:
@@ -284,7 +284,7 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
         _FOLD_CACHE,
         n_threads,
     )
-    found = follow_path(
+    result = follow_path(
         path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
     )
     train = take_rows(path.train(), kept)
@@ -294,7 +294,7 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
     )
     return replace(
         path,
-        **path_fields(found),
+        **path_fields(result),
         **fields,
         rows=path.rows[kept],
         labels=path.labels[kept],
@@ -308,28 +308,28 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
 
 def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:
     called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
-    for judged, found in folds:
-        called[judged] = found.called
-    lam = np.concatenate([found.lam for _, found in folds])
-    row = np.concatenate([judged[found.row] for judged, found in folds])
+    for judged, sides in folds:
+        called[judged] = sides.called
+    lam = np.concatenate([sides.lam for _, sides in folds])
+    row = np.concatenate([judged[sides.row] for judged, sides in folds])
     order = np.argsort(-lam, kind="stable")
-    return Crossings(called, lam[order], row[order], max(found.low for _, found in folds))
+    return Crossings(called, lam[order], row[order], max(sides.low for _, sides in folds))
 
 
-def _cuts(found: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def _cuts(sides: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct lam where rows change sides, those rows, and where the rows of each lam begin and end."""
-    usable = found.lam > found.low
-    lam, row = found.lam[usable], found.row[usable]
+    usable = sides.lam > sides.low
+    lam, row = sides.lam[usable], sides.row[usable]
     cuts, starts = np.unique(-lam, return_index=True)
     return -cuts, row, np.append(starts, lam.size)
 
 
 def _sweep_function(
-    found: Crossings, judge: Callable[[NDArray[np.bool_]], float]
+    sides: Crossings, judge: Callable[[NDArray[np.bool_]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the distinct lam where rows change sides, and the value of each interval between them."""
-    cuts, row, bounds = _cuts(found)
-    called = found.called.copy()
+    cuts, row, bounds = _cuts(sides)
+    called = sides.called.copy()
     values = [judge(called)]
     for start, stop in pairwise(bounds.tolist()):
         np.logical_xor.at(called, row[start:stop], True)
@@ -337,9 +337,9 @@ def _sweep_function(
     return cuts, np.array(values)
 
 
-def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
+def _sweep(sides: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
     """Return the distinct lam where rows change sides, and how many rows of each part each interval calls positive."""
-    cuts, row, bounds = _cuts(found)
+    cuts, row, bounds = _cuts(sides)
     # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
     order = np.argsort(row, kind="stable")
     number = np.empty(row.size, dtype=np.int64)
@@ -347,11 +347,11 @@ def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDAr
     changes[1:] = row[order][1:] != row[order][:-1]
     firsts = np.flatnonzero(changes)
     number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
-    joins = np.where(found.called[row] == (number % 2 == 1), 1, -1)
+    joins = np.where(sides.called[row] == (number % 2 == 1), 1, -1)
     counts = []
     for part in parts:
         total = np.concatenate([[0], np.cumsum(np.where(part[row], joins, 0))])
-        counts.append((int(np.count_nonzero(found.called & part)) + total[bounds]).tolist())
+        counts.append((int(np.count_nonzero(sides.called & part)) + total[bounds]).tolist())
     return cuts, [list(pair) for pair in zip(*counts, strict=True)]
 
 

@@ -56,13 +56,13 @@ class Shape:
 
     def params(self) -> dict[str, object]:
         """Return those that influence the model."""
-        found: dict[str, object] = {"loss": self.loss, "model": self.model}
+        params: dict[str, object] = {"loss": self.loss, "model": self.model}
         if self.model == "mlp":
-            found["n_hidden"] = self.n_hidden
+            params["n_hidden"] = self.n_hidden
         if self.model == "gauss":
-            found["n_centers"] = self.n_centers if self.centers is None else None
-            found["bandwidth"] = self.bandwidth
-        return found
+            params["n_centers"] = self.n_centers if self.centers is None else None
+            params["bandwidth"] = self.bandwidth
+        return params
 
 
 def check_shape(

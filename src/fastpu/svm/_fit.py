@@ -101,22 +101,22 @@ def _solve_linear(
         pairs = _certified(training, pairs, signs, boxes)
         if pairs.status in {"tol", "callback"}:
             return pairs
-    found = None
+    by_engine = None
     if options.max_iter is None and cost.max() <= MOST_COST:
-        found = _run_engine(training, labels, cost, hook)
-    if found is None:
+        by_engine = _run_engine(training, labels, cost, hook)
+    if by_engine is None:
         return _certified(training, training.solve(task, rows, signs, boxes, hook=hook), signs, boxes)
-    is_optimal = found.violation <= options.tol
-    if is_optimal or found.status == "callback":
-        return replace(found, status="tol" if is_optimal else "callback")
-    has_gap = found.status == "gap"
+    is_optimal = by_engine.violation <= options.tol
+    if is_optimal or by_engine.status == "callback":
+        return replace(by_engine, status="tol" if is_optimal else "callback")
+    has_gap = by_engine.status == "gap"
     limit = few_steps if has_gap else None
-    pairs = training.solve(task, rows, signs, boxes, start=found.alpha, limit=limit, hook=hook)
+    pairs = training.solve(task, rows, signs, boxes, start=by_engine.alpha, limit=limit, hook=hook)
     pairs = _certified(training, pairs, signs, boxes)
-    if pairs.status == "tol" or (not has_gap and pairs.gap < found.gap):
+    if pairs.status == "tol" or (not has_gap and pairs.gap < by_engine.gap):
         return pairs
     status = "callback" if pairs.status == "callback" else "gap" if has_gap else "precision"
-    return replace(found, n_steps=pairs.n_steps, status=status)
+    return replace(by_engine, n_steps=pairs.n_steps, status=status)
 
 
 def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
@@ -181,7 +181,7 @@ def _run_engine(
 
     try:
         n_threads, isa = training.options.n_threads, forced_isa(_core.isa_levels())
-        found = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
+        result = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
             labels,
             cost,
             None,
@@ -198,25 +198,25 @@ def _run_engine(
         if failed:
             raise
         return None  # the engine squares the entries and overflows; pair updates can still solve rows of 1e100
-    alpha, coef, signs = found["beta"][rows], found["coef"], labels[rows]
+    alpha, coef, signs = result["beta"][rows], result["coef"], labels[rows]
     # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
     # are those of centred rows.
-    scores = _scores(training, coef, found["intercept"])[rows]
+    scores = _scores(training, coef, result["intercept"])[rows]
     with np.errstate(over="ignore", invalid="ignore"):
-        losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, found["decision"][rows])]
+        losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, result["decision"][rows])]
     if not (np.isfinite(alpha).all() and np.isfinite(scores).all() and np.isfinite(coef).all()):
         return None
-    primal = found["objective"] + (losses[0] - losses[1])
-    gap = max(0.0, found["gap"] + (losses[0] - losses[1]))
+    primal = result["objective"] + (losses[0] - losses[1])
+    gap = max(0.0, result["gap"] + (losses[0] - losses[1]))
     violation = _violation(signs, cost[rows], alpha, scores)
-    objective = found["gap"] - found["objective"]
-    status = "precision" if found["status"] == "gap" and gap > _GAP * primal else found["status"]
+    objective = result["gap"] - result["objective"]
+    status = "precision" if result["status"] == "gap" and gap > _GAP * primal else result["status"]
     last = {"objective": objective, "violation": violation, "n_active": rows.size, "n_steps": 0}
     return Solved(
         rows=rows,
         labels=signs,
         alpha=alpha,
-        intercept=found["intercept"],
+        intercept=result["intercept"],
         decision=scores,
         objective=objective,
         gap=gap,

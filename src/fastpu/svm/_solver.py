@@ -160,7 +160,7 @@ class Training:
         def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
             return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
 
-        found = self.engine.solve(
+        result = self.engine.solve(
             task.problem,
             rows,
             labels,
@@ -171,16 +171,16 @@ class Training:
             max_iter=limit,
             callback=None if hook is None else on_round,
         )
-        numbers = (found["alpha"], found["decision"], [found["intercept"], found["objective"]])
+        numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError(
                 f"X must have entries so small that kernel values do not overflow {self.dtype}; "
                 f"scale X, or pass float64 or another kernel"
             )
         names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
-        last = {"n_active": rows.size, **{name: found[name] for name in ("objective", "violation", "n_steps")}}
-        history = {name: np.append(values, last[name]) for name, values in found["history"].items()}
-        return Solved(rows, labels, history=history, **{name: found[name] for name in names})
+        last = {"n_active": rows.size, **{name: result[name] for name in ("objective", "violation", "n_steps")}}
+        history = {name: np.append(values, last[name]) for name, values in result["history"].items()}
+        return Solved(rows, labels, history=history, **{name: result[name] for name in names})
 
     def vectors(
         self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None

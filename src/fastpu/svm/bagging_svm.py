@@ -287,7 +287,7 @@ class _Bags:
     def fit(self, first: int, stop: int) -> bool:
         """Fit the bags from `first` to before `stop`; return whether the fit is to go on."""
         training, bags = self._training, self._bags[first:stop]
-        found = training.engine.solve_bags(
+        result = training.engine.solve_bags(
             self._positives,
             bags,
             cost_pos=np.full(self._positives.size, self._C),
@@ -296,29 +296,29 @@ class _Bags:
             max_iter=training.options.steps(self._positives.size + bags.shape[1]),
             score_rows=np.arange(0 if self._is_linear else training.matrix.n_rows, dtype=np.int64),
         )
-        decision = self._linear_decision(found) if self._is_linear else found["decision"]
+        decision = self._linear_decision(result) if self._is_linear else result["decision"]
         n_kept = 0
         for bag in range(len(bags)):
-            self._add(found, bag, decision[:, bag])
+            self._add(result, bag, decision[:, bag])
             n_kept += 1
-            if self._hook is not None and self._hook(self._info(found, bag)):
+            if self._hook is not None and self._hook(self._info(result, bag)):
                 self.is_stopped = True
                 break
         for name, parts in self._parts.items():
-            parts.append(found[name][:n_kept])
+            parts.append(result[name][:n_kept])
         return not self.is_stopped
 
-    def _linear_decision(self, found: dict[str, Any]) -> NDArray[np.float64]:
-        native, coefs = self._training.matrix.native, found["coefs"]
+    def _linear_decision(self, result: dict[str, Any]) -> NDArray[np.float64]:
+        native, coefs = self._training.matrix.native, result["coefs"]
         weights = []
         for bag in range(coefs.shape[1]):
             used = np.flatnonzero(coefs[:, bag])
-            weights.append(linear_coef(native, found["support"][used], coefs[used, bag]))
-        return linear_scores(native, np.array(weights), found["intercepts"], self._training.options.n_threads)
+            weights.append(linear_coef(native, result["support"][used], coefs[used, bag]))
+        return linear_scores(native, np.array(weights), result["intercepts"], self._training.options.n_threads)
 
-    def _add(self, found: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
+    def _add(self, result: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
         # One bag after the other: the same sums however many are fitted at a time.
-        coefs = found["coefs"][:, bag]
+        coefs = result["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
             dtype = self._training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
@@ -327,13 +327,13 @@ class _Bags:
         self.totals += scores
         self._oob_totals[is_out] += scores[is_out]
         self._oob_counts += is_out
-        self._dual_coef[found["support"]] += coefs
-        self._is_support[found["support"][coefs != 0]] = True
-        self.statuses.append(found["status"][bag])
+        self._dual_coef[result["support"]] += coefs
+        self._is_support[result["support"][coefs != 0]] = True
+        self.statuses.append(result["status"][bag])
         self.n_done += 1
 
-    def _info(self, found: dict[str, Any], bag: int) -> BagRound:
-        numbers = {name: found[name][bag].item() for name in _HISTORY}
+    def _info(self, result: dict[str, Any], bag: int) -> BagRound:
+        numbers = {name: result[name][bag].item() for name in _HISTORY}
         return BagRound(bag=self.n_done, n_bags=len(self._bags), **numbers)
 
     def model(self, unlabelled: NDArray[np.int64], params: dict[str, object]) -> BaggingSVM:
