@@ -107,9 +107,8 @@ def ordered_factor(
         if limit > _MOST_LOST * size:
             break
     raise ValueError(
-        "kernel must be positive semidefinite, as a space that it measures has to be there, got one whose matrix "
-        f"differs from the nearest such one by {apart:.3g} where its largest entry is {size:.3g}; n_components leaves "
-        "out what is negative"
+        f"kernel must be positive semidefinite, got one whose matrix differs from the nearest such matrix by "
+        f"{apart:.3g}, where its largest entry is {size:.3g}; n_components leaves out its negative part"
     )
 
 

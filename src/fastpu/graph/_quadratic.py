@@ -175,8 +175,8 @@ class Smooth:
                 if ridge.any() or float(pivots.min()) > _LEAST_PIVOT:
                     return
         raise ValueError(
-            f"X must have columns of one size with C_unl = {point.C_unl:g} and lam = {point.lam:g}, got some whose "
-            f"squares have no digit left beside those of others; scale the features of X"
+            f"X must have columns of one size with C_unl = {point.C_unl:g} and lam = {point.lam:g}, got columns so "
+            f"small that rounding hides their squares beside those of others; scale the features of X"
         )
 
     def sharpen(self, local: Local, lam: float, weights: NDArray[np.float64]) -> None:

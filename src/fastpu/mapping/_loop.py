@@ -82,7 +82,7 @@ Stage: TypeAlias = Callable[[Rows, Rows], Boundary]  # of P and U, or of P and N
 
 @dataclass(frozen=True)
 class Groups:
-    """The rows by what they are for: training positives, held-out ones (perhaps none) and unlabelled ones."""
+    """The numbers of the training positives, of the held-out positives (perhaps none) and of the unlabelled rows."""
 
     positive: Rows
     held_out: Rows
@@ -91,7 +91,7 @@ class Groups:
 
 @dataclass
 class Outcome:
-    """What the loop found. Boundary 0 is that of the mapping; `kept` is the number of the one to return."""
+    """The result of the loop. Boundary 0 is that of the mapping; `kept` is the number of the boundary to return."""
 
     boundaries: list[Boundary] = field(default_factory=list)
     log: dict[str, list[float]] = field(default_factory=dict)

@@ -74,7 +74,7 @@ def by_group(
 
 @dataclass(frozen=True)
 class Calibration:
-    """The knots and values of `probabilities`, and what the user must know of them."""
+    """The knots and values of `probabilities`, and a warning for the user, or ""."""
 
     knots: NDArray[np.float64]
     values: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""The fields of an SVM path: from what the core has found, and checked as a file may say anything."""
+"""The fields of an SVM path: made from the core's result, and checked, since a file may hold anything."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _check_train(path: PathFields) -> None:
 
 
 def path_fields(result: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a path that the core has found."""
+    """Return the fields of a path from the core's result."""
     lams = result["lams"]
     n_lams = int(np.count_nonzero(lams > 0))
     kept = slice(0, n_lams)

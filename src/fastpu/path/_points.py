@@ -43,7 +43,7 @@ _COLUMNS = 64  # rows of a block whose scores are followed along the path togeth
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PathPoints(PathFields):
-    """What an SVM path says between and at its knots."""
+    """The machine and the scores of an SVM path at any lam."""
 
     # ------------------------------------------------------------------------------------------------ views
 
@@ -176,7 +176,7 @@ class PathPoints(PathFields):
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
     def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return what has these values at the knots, is linear between them and constant above, at `lam`."""
+        """Return the value at `lam` of a function with these values at the knots: linear between, constant above."""
         if lam >= self.knots[0]:
             first: NDArray[np.float64] = values[0]
             return first

@@ -119,7 +119,7 @@ def select_on_path(
     random_state: object,
     n_threads: object,
 ) -> dict[str, Any]:
-    """Check the arguments of `SVMPath.select`; return lam, and what is known of it."""
+    """Check the arguments of `SVMPath.select`; return the best lam, with its value and how it was chosen."""
     curve = curve_on_path(
         path, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
     )
@@ -192,7 +192,10 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
 
 
 def _best_machine(path: PathPoints, curve: Curve) -> dict[str, Any]:
-    """Return the best interval by the criterion of its machine, which a row whose f is rounding may call otherwise."""
+    """Return the interval whose machine is best by the criterion.
+
+    A machine can differ from what the crossings say where f of a row is so near 0 that its sign is rounding.
+    """
     order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
     best: dict[str, Any] = {}
     for k in order[:_MOST_TRIES].tolist():

@@ -45,7 +45,7 @@ class RiskRound:
 
 @dataclass(frozen=True)
 class Shape:
-    """What f is and what it is fitted by."""
+    """The form of f, and the loss in the risk that it minimises."""
 
     model: str
     loss: str

@@ -111,7 +111,7 @@ def open_rows(
         weights = well_scaled(weights)
     if weights is not None and not weights.all():
         require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
-        kept = np.flatnonzero(weights).astype(np.int64)  # left out altogether: they may not even touch the rounding
+        kept = np.flatnonzero(weights).astype(np.int64)  # rows of weight 0 must not even change the rounding
         taken = take_rows(matrix.native, kept)
         matrix = Matrix(taken, kept.size, matrix.n_features, matrix.feature_names, matrix.is_sparse, matrix.dtype)
         labels, weights = labels[kept], weights[kept]
@@ -244,7 +244,7 @@ def fit_by_adam(
     kept = result["best_epoch"]
     common = {
         "n_iter": kept,
-        # All the epochs that were asked for are what was asked for, unless they were to be stopped.
+        # A fit that ran all its epochs has done what was asked, unless it was to be stopped early.
         "converged": result["status"] == ("early_stopping" if stops else "n_epochs"),
         "status": result["status"],
         "objective": result["risk"][:kept],
@@ -336,7 +336,7 @@ def make_machine(
 
 
 def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
-    """Warn the caller of a fit that did not end, and of one that calls all rows, or all unlabelled ones, the same."""
+    """Warn of a fit that did not converge, and of a model that calls all rows, or all unlabelled ones, the same."""
     if unfinished:
         warn(f"{rows.function}: {unfinished}", ConvergenceWarning)
     if model.status == "callback":

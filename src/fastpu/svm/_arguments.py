@@ -81,7 +81,7 @@ def check_cache(cache_mb: object) -> int:
 
 
 def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
-    """Return labels +1 and -1; unlabelled rows are refused with a word on who takes them."""
+    """Return labels +1 and -1; refuse unlabelled rows, and name the methods that take them."""
     labels = check_labels(y, n_rows)
     n_unl = label_counts(labels)[1]
     if n_unl:

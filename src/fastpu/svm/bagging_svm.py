@@ -251,7 +251,7 @@ def fit_bagging_svm(
 
 
 class _Bags:
-    """The bags fitted so far: what the mean of their SVMs, and the scores of the training rows, are made from."""
+    """The bags fitted so far, summed up for the mean of their SVMs and for the scores of the training rows."""
 
     def __init__(
         self,
