@@ -37,7 +37,12 @@ class AucLoss final : public BoostLoss {
  private:
   // Minimises e^{rho alpha} (W+ e^-alpha + W0 + W- e^alpha) over the pairs that the stump orders rightly, not, wrongly.
   double line_search(double jensen, const PerSlot& firing_shares) const {
-    const auto [right, wrong] = ordered(firing_shares);
+    double right = 0;
+    double wrong = 0;
+    for (const RiskTerm& term : terms()) {
+      right += term.share * firing_shares[term.first] * (1 - firing_shares[term.second]);
+      wrong += term.share * (1 - firing_shares[term.first]) * firing_shares[term.second];
+    }
     const double rest = std::max(0.0, 1.0 - right - wrong);
     const double most = std::atanh(kPerfect);
     // The positive root of (1 + rho) W- x^2 + rho W0 x - (1 - rho) W+ = 0 for x = e^alpha, in the form without

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace fastpu::detail {
 
@@ -19,28 +20,26 @@ constexpr NamedLoss kLosses[] = {{"auc", make_auc_loss}, {"ada", make_ada_loss}}
 
 }  // namespace
 
-BoostLoss::BoostLoss(const std::vector<RiskTerm>& terms) {
-  for (const RiskTerm& term : terms) {
-    if (term.weight > 0) terms_.push_back({std::log(term.weight), term.first, term.second, term.weight});
-  }
+BoostLoss::BoostLoss(std::vector<RiskTerm> terms) : terms_(std::move(terms)) {
+  std::erase_if(terms_, [](const RiskTerm& term) { return !(term.weight > 0); });
 }
 
 double BoostLoss::recompute(const PerSlot& log_means) {
   double top = -std::numeric_limits<double>::infinity();
-  for (Term& term : terms_) {
+  for (RiskTerm& term : terms_) {
     const double second = term.second == kSlots ? 0.0 : log_means[term.second];
-    term.share = term.log_weight + (log_means[term.first] + second);
+    term.share = std::log(term.weight) + (log_means[term.first] + second);
     top = std::max(top, term.share);
   }
   double sum = 0;
-  for (Term& term : terms_) sum += term.share = std::exp(term.share - top);
+  for (RiskTerm& term : terms_) sum += term.share = std::exp(term.share - top);
   divide_shares(sum);
   return top + std::log(sum);
 }
 
 double BoostLoss::update(const PerSlot& factors) {
   double sum = 0;
-  for (Term& term : terms_) {
+  for (RiskTerm& term : terms_) {
     const double second = term.second == kSlots ? 1.0 : factors[term.second];
     sum += term.share *= factors[term.first] * second;
   }
@@ -49,26 +48,16 @@ double BoostLoss::update(const PerSlot& factors) {
 }
 
 void BoostLoss::divide_shares(double sum) {
-  for (Term& term : terms_) term.share /= sum;
+  for (RiskTerm& term : terms_) term.share /= sum;
 }
 
 PerSlot BoostLoss::slot_shares() const {
   PerSlot shares{};
-  for (const Term& term : terms_) {
+  for (const RiskTerm& term : terms_) {
     shares[term.first] += term.share;
     if (term.second != kSlots) shares[term.second] += term.share;
   }
   return shares;
-}
-
-std::pair<double, double> BoostLoss::ordered(const PerSlot& firing_shares) const {
-  double right = 0;
-  double wrong = 0;
-  for (const Term& term : terms_) {
-    right += term.share * firing_shares[term.first] * (1 - firing_shares[term.second]);
-    wrong += term.share * (1 - firing_shares[term.first]) * firing_shares[term.second];
-  }
-  return {right, wrong};
 }
 
 double jensen_step(double gain, double rho) { return std::atanh(std::min(gain, kPerfect)) - std::atanh(rho); }

@@ -14,7 +14,6 @@
 
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "boosting/slots.hpp"
@@ -36,6 +35,7 @@ struct RiskTerm {
   double weight;
   Slot first;
   Slot second = kSlots;
+  double share = weight;  // of the risk; at f = 0, where all means are 1, that is the weight
 };
 
 class BoostLoss {
@@ -56,22 +56,15 @@ class BoostLoss {
   PerSlot slot_shares() const;
 
  protected:
-  // The weights of the terms sum to 1; terms of weight 0 are left out. Until recompute is called, f is 0.
-  explicit BoostLoss(const std::vector<RiskTerm>& terms);
+  // The weights of the terms sum to 1; terms of weight 0 are left out.
+  explicit BoostLoss(std::vector<RiskTerm> terms);
 
-  // The shares of R in pairs that a stump orders rightly and wrongly, where every term is of pairs.
-  std::pair<double, double> ordered(const PerSlot& firing_shares) const;
+  const std::vector<RiskTerm>& terms() const { return terms_; }
 
  private:
-  struct Term {
-    double log_weight;
-    Slot first;
-    Slot second;
-    double share;  // of R
-  };
   void divide_shares(double sum);
 
-  std::vector<Term> terms_;
+  std::vector<RiskTerm> terms_;
 };
 
 // atanh(gain) - atanh(rho), the step of BoostStep::jensen.

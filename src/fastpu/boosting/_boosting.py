@@ -171,7 +171,7 @@ def boost(
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
-    history = {name: getattr(found, key) for name, key in _HISTORY.items()}
+    history = {"delta": found.deltas, "alpha": found.alphas, "z": found.z, "objective": found.objective}
     if held is not None:
         history["eval_auc"] = found.eval_auc
     if chosen is not None:
@@ -206,7 +206,13 @@ def _model(
         history=history,
         params=params,
         low=found.low,
-        **{name: getattr(found, name)[:kept] for name in _STUMP_ARRAYS},
+        features=found.features[:kept],
+        thresholds=found.thresholds[:kept],
+        polarity=found.polarity[:kept],
+        alphas=found.alphas[:kept],
+        deltas=found.deltas[:kept],
+        z=found.z[:kept],
+        objective=found.objective[:kept],
     )
 
 
@@ -214,8 +220,6 @@ _MANY = 2**62  # more rounds than can be run
 _MOST_DISTINCT = 20_000  # distinct values of a feature that max_bins=None searches all of
 _MANY_ROWS = 2**31 - 1  # more rows, and so values, than can be read
 _GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
-_STUMP_ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
-_HISTORY = {"delta": "deltas", "alpha": "alphas", "z": "z", "objective": "objective"}
 
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
