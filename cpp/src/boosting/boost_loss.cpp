@@ -76,10 +76,10 @@ GroupWeights group_weights(const BinnedFeatures& features, const std::int8_t* la
 }
 
 std::unique_ptr<BoostLoss> make_boost_loss(const BoostLossOptions& options, const GroupWeights& weights) {
-  if (!(options.gamma >= 0 && options.gamma <= 1)) {
+  if (!(options.gamma >= 0) || options.gamma > 1) {
     throw std::invalid_argument("gamma must be in [0, 1], got " + std::to_string(options.gamma));
   }
-  if (!(options.rho >= 0 && options.rho < 1)) {
+  if (!(options.rho >= 0) || options.rho >= 1) {
     throw std::invalid_argument("rho must be in [0, 1), got " + std::to_string(options.rho));
   }
   if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
