@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boosting/boost_state.hpp"
-#include "fastpu/boosting/stump_boost.hpp"
+#include "fastpu/boosting/boost_problem.hpp"
 
 namespace fastpu::detail {
 

@@ -36,8 +36,6 @@ constexpr index_t kLeastChanges = 1000;
 constexpr index_t kChangesPerRow = 10;
 constexpr index_t kBlockRows = 128;
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 // Inside, rows and points are counted from the first row, in units of a power of two that makes the largest entry about

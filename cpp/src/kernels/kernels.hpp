@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/kernels/kernel.hpp"
+#include "fastpu/kernels/kernel_base.hpp"
 #include "kernels/svm_kernels.hpp"
 
 namespace fastpu::detail {
-
-inline index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Kernel values from x'z (or |x - z|^2, for rbf), in place; whole panels.
 template <class T>

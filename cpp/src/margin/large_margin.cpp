@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "fastpu/margin/iadmm.hpp"
 #include "fastpu/svm/smo.hpp"
 #include "margin/active_set.hpp"
 #include "margin/coordinate_descent.hpp"
+#include "margin/iadmm.hpp"
 #include "margin/interior_point.hpp"
 #include "margin/margin_data.hpp"
 #include "margin/margin_task.hpp"
@@ -330,7 +330,7 @@ void Solve::run_smo(index_t most) {
 
 void Solve::run_iadmm(const MarginStart* start) {
   result_.method = MarginMethod::iadmm;
-  IadmmOptions options;
+  detail::IadmmOptions options;
   options.tol = options_.tol;
   options.eps = options_.eps;
   options.b_step = options_.b_step;
@@ -344,7 +344,7 @@ void Solve::run_iadmm(const MarginStart* start) {
   }
   AlignedBuffer<double> v(task_.n(), "dual variables");
   std::copy_n(v_.data(), task_.n(), v.data());
-  const IadmmResult found =
+  const detail::IadmmResult found =
       iadmm(data_, task_, pass_, options, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
   found_ = {};  // what IADMM found, whatever the start was
   keep(v, std::move(certificate));

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/margin/margin_problem.hpp"
 #include "linalg/row_pass.hpp"
 
 namespace fastpu::detail {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/margin/margin_problem.hpp"
 #include "linalg/row_pass.hpp"
 
 namespace fastpu::detail {

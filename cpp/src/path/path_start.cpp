@@ -30,8 +30,6 @@ constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its s
 constexpr double kMostCost = 1e100;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
   for (std::size_t f = 0; f < weights.size(); ++f) {
     if (!(std::abs(weights[f]) <= kLostWeight * sizes[f])) return false;

@@ -12,7 +12,7 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
-#include "fastpu/path/svm_path.hpp"
+#include "fastpu/path/path_problem.hpp"
 
 namespace fastpu::detail {
 

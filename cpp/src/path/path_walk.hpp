@@ -6,7 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "fastpu/path/svm_path.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/path/path_problem.hpp"
 #include "linalg/path_kernels.hpp"
 #include "path/elbow.hpp"
 #include "path/path_record.hpp"

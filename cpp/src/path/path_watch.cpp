@@ -19,8 +19,6 @@ constexpr double kSafety = 1.0001;
 constexpr double kRounding = 1e-14;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 PathWatch::PathWatch(PathRows& rows, const PathPoint& point, Isa isa)

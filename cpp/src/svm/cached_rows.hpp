@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "fastpu/svm/smo.hpp"
+#include "fastpu/kernels/kernel.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/svm/smo_problem.hpp"
 #include "kernels/kernels.hpp"
 #include "svm/pair_solver.hpp"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fastpu/svm/smo.hpp"
+#include "fastpu/svm/smo_problem.hpp"
 
 namespace fastpu::detail {
 

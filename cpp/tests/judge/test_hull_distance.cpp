@@ -13,6 +13,7 @@
 
 namespace {
 
+using fastpu::at;
 using fastpu::DenseView;
 using fastpu::HullDistance;
 using fastpu::HullNearest;
@@ -22,8 +23,6 @@ using fastpu::Isa;
 using fastpu::Team;
 
 constexpr index_t kSteps = 100'000;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 struct Rows {
   index_t n;

@@ -14,6 +14,7 @@
 
 namespace {
 
+using fastpu::at;
 using fastpu::CsrView;
 using fastpu::DenseView;
 using fastpu::index_t;
@@ -24,8 +25,6 @@ using fastpu::PuNet;
 using fastpu::PuRisk;
 using fastpu::PuRows;
 using fastpu::Team;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 // Rows, dense and sparse, of which every fourth is positive.
 template <class T>

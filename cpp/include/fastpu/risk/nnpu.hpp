@@ -34,21 +34,11 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/risk/pu_net.hpp"
 
 namespace fastpu {
 
 enum class PuLoss { sigmoid, logistic, squared };
-
-// Parameters of f. n_hidden == 0 is the linear function, whose coef has a value for each feature.
-template <class T>
-struct PuNet {
-  index_t n_features = 0;
-  index_t n_hidden = 0;
-  std::vector<T> hidden_coef;       // n_features x n_hidden, row-major
-  std::vector<T> hidden_intercept;  // n_hidden
-  std::vector<T> coef;              // n_hidden, or n_features
-  T intercept = 0;
-};
 
 // Rows, dense or CSR, with their labels +1 (positive) and 0 (unlabelled); weights are > 0, null: 1.
 template <class View>

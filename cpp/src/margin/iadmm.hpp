@@ -20,15 +20,12 @@
 // An iteration reads X once: the products A b, what follows from them row by row, and the sums A'lambda and A'z.
 #pragma once
 
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/margin/margin_problem.hpp"
+#include "linalg/row_pass.hpp"
+#include "margin/margin_data.hpp"
+#include "margin/margin_task.hpp"
 
-namespace fastpu {
-
-namespace detail {
-class MarginTask;
-class RowPass;
-struct Certificate;
-}  // namespace detail
+namespace fastpu::detail {
 
 struct IadmmOptions {
   double tol = 1e-9;  // of the duality gap, relative to the objective
@@ -45,8 +42,7 @@ struct IadmmResult {
 
 // v (v_i = y_i beta_i) is the start, with w0 (or null) its w and intercept, and then the solution, feasible; `found`
 // its certificate. The pass goes over the rows of the task.
-IadmmResult iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
-                  const IadmmOptions& options, const MarginCallback& callback, double* v, const double* w0,
-                  detail::Certificate& found);
+IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options,
+                  const MarginCallback& callback, double* v, const double* w0, Certificate& found);
 
-}  // namespace fastpu
+}  // namespace fastpu::detail
