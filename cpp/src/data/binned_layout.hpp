@@ -1,4 +1,4 @@
-// How codes lie in memory, and the steps that making and rearranging them share.
+// How the codes of binned features lie in memory, and the steps that bin_features and take_rows share.
 #pragma once
 
 #include <algorithm>

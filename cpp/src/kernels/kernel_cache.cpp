@@ -69,7 +69,7 @@ void KernelCache<T>::link_oldest(index_t s) {
   newer_[at(ring)] = s;
 }
 
-// Slots in use are at least n, and those that lie within the memory in use.
+// Takes slots into use until there are n of them, or all there are, and the memory already in use is full.
 template <class T>
 void KernelCache<T>::use_more_slots(index_t n) {
   values_in_use_ = std::max(values_in_use_, std::min(n, capacity()) * slot_size_);

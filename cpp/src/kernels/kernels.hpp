@@ -1,4 +1,4 @@
-// The kinds of kernels behind make_kernel and the scores, and what they share.
+// The kernels of dense and of sparse rows, which make_kernel makes and kernel_scores uses.
 #pragma once
 
 #include <cmath>

@@ -83,7 +83,7 @@ Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, cons
       v_(v),
       n_(task.n()),
       p_(pass.n_features()),
-      is_exact_(options.b_step == BStep::exact || (options.b_step == BStep::automatic && pass.has_gram())),
+      is_exact_(pass.has_gram()),
       rho_(options.rho),
       deviation_(make_vector<double>(pass.width(), "ADMM")),
       lambda_(n_, "multipliers of ADMM"),
@@ -136,19 +136,11 @@ double Iadmm::largest_eigenvalue() {
   for (int round = 0; round < kMostRounds; ++round) {
     const double length = norm(x, p_ + 1);
     for (index_t f = 0; f <= p_; ++f) x[at(f)] /= length;
-    if (gram_.empty()) {
-      for (index_t f = 0; f < pass_.width(); ++f) unscaled[at(f)] = x[at(f)] / deviation_[at(f)];
-      double* const sums[] = {next.data()};
-      pass_.run(unscaled.data(), 1, sums,
-                [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
-      divide_by_deviation(next);
-    } else {
-      for (index_t f = 0; f <= p_; ++f) {
-        double sum = 0;
-        for (index_t g = 0; g <= p_; ++g) sum += gram_[f * pass_.width() + g] * x[at(g)];
-        next[at(f)] = sum;
-      }
-    }
+    for (index_t f = 0; f < pass_.width(); ++f) unscaled[at(f)] = x[at(f)] / deviation_[at(f)];
+    double* const sums[] = {next.data()};
+    pass_.run(unscaled.data(), 1, sums,
+              [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
+    divide_by_deviation(next);
     const double found = norm(next, p_ + 1);
     const bool is_done = found - value <= kAccuracy * found;
     value = found;
@@ -186,8 +178,8 @@ void Iadmm::start(const double* w0) {
   if (w0 != nullptr) {
     for (index_t f = 0; f <= p_; ++f) b_[at(f)] = w0[f] * deviation_[at(f)];
   }
-  if (is_exact_ || pass_.has_gram()) scaled_gram();
   if (is_exact_) {
+    scaled_gram();
     factor();
   } else {
     zeta_ = rho_ * largest_eigenvalue();

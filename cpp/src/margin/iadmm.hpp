@@ -1,7 +1,8 @@
 // Inexact ADMM for the problem of large_margin.hpp (Liu, Zheng, Shen and Wang, section 3, with the errata of our
 // specification). A has rows y_i (x_i, 1), b = (w, b0), and the constraint is A b + z = 1 with multipliers lambda:
 //
-//     b       argmin of 1/2 |w|^2 + (c s)'A b + lambda'A b + rho/2 |A b + z - 1|^2, by one of two steps:
+//     b       argmin of 1/2 |w|^2 + (c s)'A b + lambda'A b + rho/2 |A b + z - 1|^2, by one of two steps,
+//             the exact one for up to 2000 features:
 //               exact    (diag(1, .., 1, 0) + rho A'A) b = A'(rho (1 - z) - lambda - c s), the factor kept
 //               linear   v = A'(A b - 1 + z + (lambda + c s) / rho), then b0 <- b0 - rho v_0 / zeta and
 //                        w <- (zeta w - rho v_w) / (1 + zeta), with zeta = rho lambda_max(A'A)
@@ -30,8 +31,7 @@ namespace fastpu::detail {
 struct IadmmOptions {
   double tol = 1e-9;  // of the duality gap, relative to the objective
   double eps = 0;     // > 0: the residuals decide instead
-  BStep b_step = BStep::automatic;
-  double rho = 0;  // 0: the mean of the costs
+  double rho = 0;     // 0: the mean of the costs
   index_t max_iter = 0;
 };
 

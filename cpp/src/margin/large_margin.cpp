@@ -333,7 +333,6 @@ void Solve::run_iadmm(const MarginStart* start) {
   detail::IadmmOptions options;
   options.tol = options_.tol;
   options.eps = options_.eps;
-  options.b_step = options_.b_step;
   options.rho = options_.rho;
   options.max_iter = options_.max_iter;
   Certificate certificate;
@@ -436,10 +435,6 @@ index_t LargeMarginEngine::n_features() const { return data_->n_features(); }
 MarginResult LargeMarginEngine::solve(const MarginProblem& problem, const MarginOptions& options,
                                       const MarginStart* start, const MarginCallback& callback, Team& team) const {
   check(options);
-  if (options.b_step == BStep::exact && n_features() > detail::kMostGramFeatures) {
-    throw std::invalid_argument("the exact b step must have at most " + std::to_string(detail::kMostGramFeatures) +
-                                " features, got " + std::to_string(n_features()));
-  }
   return Solve(*data_, problem, options, callback, team).run(start);
 }
 

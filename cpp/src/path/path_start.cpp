@@ -19,7 +19,6 @@ namespace fastpu::detail {
 namespace {
 
 constexpr double kSmoTol = 1e-7;         // of the largest gradient: then come Newton steps
-constexpr double kRounding = 1e-14;      // of the same: gradients that differ by less are equal
 constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a value at a bound
 constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
 constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal

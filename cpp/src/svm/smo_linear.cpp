@@ -272,7 +272,7 @@ void LinearSmo<View>::start() {
 
 template <class View>
 void LinearSmo<View>::choose_origin() {
-  constexpr double kRounding = 1e-12;
+  constexpr double kZeroSum = 1e-12;  // a sum is 0 if it is no larger, as a share of the sizes that were added
   double sum = 0;
   double size = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -280,7 +280,7 @@ void LinearSmo<View>::choose_origin() {
     size += std::abs(value_[i]);
   }
   if constexpr (requires { x_.row(0); }) {
-    if (!(std::abs(sum) <= kRounding * size)) return;
+    if (!(std::abs(sum) <= kZeroSum * size)) return;
     const auto* row = x_.row(problem_.rows[0]);
     for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
   }

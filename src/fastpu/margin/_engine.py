@@ -157,7 +157,6 @@ class Solver:
         self._solve = rows.engine.solve
         self._options: dict[str, Any] = {
             "solver": options.solver,
-            "b_step": "auto",
             "tol": options.solver_tol,
             "max_iter": options.max_iter or 0,
             "rho": 0.0,

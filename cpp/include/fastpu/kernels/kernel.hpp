@@ -28,7 +28,7 @@ std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelPar
 template <class T>
 std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers);
 
-// K given as a whole: a symmetric matrix of n rows and columns.
+// A kernel whose values are given: a symmetric matrix of n rows and columns.
 template <class T>
 std::unique_ptr<Kernel<T>> make_precomputed_kernel(const DenseView<T>& view);
 
@@ -37,7 +37,7 @@ using KernelFunction =
     std::function<void(const index_t* rows, index_t n_rows, const index_t* columns, index_t n_columns, double* out)>;
 std::unique_ptr<Kernel<double>> make_function_kernel(index_t n_rows, KernelFunction fill);
 
-// Scores of the rows of x: out[i * n_models + m] = intercepts[m] + sum_s coefs[s * n_models + m] K(support[s], x[i]),
+// Scores of rows x: out[i * n_models + m] = intercepts[m] + sum_s coefs[s * n_models + m] K(support[s], x[i]),
 // summed in the order of s in double. Time O(n_x n_support (d + n_models)), memory of a block of columns per thread.
 struct KernelModels {
   const index_t* support = nullptr;  // rows of the kernel's own matrix
@@ -47,12 +47,12 @@ struct KernelModels {
   index_t n_models = 1;
 };
 
-// x are rows of the kernel's own matrix,
+// The rows x are given by their numbers in the kernel's own matrix.
 template <class T>
 void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Isa isa,
                    Team& team, double* out);
 
-// or all rows of another one, with support vectors in `support_view`.
+// The rows x are all rows of another matrix, and the support vectors are rows of `support_view`.
 template <class T>
 void kernel_scores(const DenseView<T>& support_view, const DenseView<T>& x, const KernelParams& params,
                    const KernelModels& models, Isa isa, Team& team, double* out);

@@ -17,8 +17,8 @@ struct KernelParams {
   double coef0 = 0.0;  // of poly and sigmoid
 };
 
-// Rows chosen as columns of a block, in the form that is fastest to compute against. One block of columns after the
-// other is passed over; every block but the last has kKernelPanel columns or a multiple.
+// Rows of the matrix that are the columns of a block of kernel values, packed so that computing is fast. Columns are
+// taken block by block, and every block but the last has a multiple of kKernelPanel columns.
 inline constexpr index_t kKernelPanel = 64;
 
 template <class T>
@@ -53,12 +53,13 @@ class Kernel {
   virtual std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const = 0;
 
   // out[k][c - first] = K(rows[k], column c) for k < n and first <= c < last. first is a multiple of kKernelPanel, and
-  // there is room in out[k] for whole panels: what lies beyond last in the last one is overwritten. `worker` is that of
-  // the team whose loop calls this; calls with different workers may run at the same time, unless is_serial().
+  // there is room in out[k] for whole panels: what lies beyond last in the last one is overwritten. `worker` is the
+  // number of the team's worker that calls this; calls with different workers may run at the same time, unless
+  // is_serial().
   virtual void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
                     T* const* out, int worker) const = 0;
 
-  // Whether fill must be called from one thread, and is best asked for all columns at once.
+  // Whether fill must be called by one thread at a time; it is then best called for all columns at once.
   virtual bool is_serial() const { return false; }
 };
 

@@ -16,8 +16,8 @@
 // depends on X alone is computed once. Ways to a solution:
 //
 //     bounds              every beta at its bound, where that is optimal: as for small costs that balance
-//     active set          from a guess of the rows at bounds that is nearly right: a start, or an interior point
-//     coordinate descent  for sparse or many features, while it gets on: O(entries of X) for each round
+//     active set          where a start or an interior point shows nearly which rows are at bounds
+//     coordinate descent  for sparse or many features, as long as it makes progress: O(entries of X) for each round
 //     interior point      primal-dual, with (p + 1) x (p + 1) systems: O(n p^2) for each of some 10 to 20 steps; of
 //                         many rows, only those near their margin take part
 //     smo                 smo.hpp, for more than 2000 features, tightened until the gap holds
@@ -42,7 +42,8 @@ class MarginData;
 
 class LargeMarginEngine {
  public:
-  // What x shows must outlive the engine. Throws std::invalid_argument if X has no row, or its squares overflow.
+  // The arrays that x points to must outlive the engine. Throws std::invalid_argument if X has no row, or its squares
+  // overflow.
   LargeMarginEngine(const MarginRows& x, Isa isa, Team& team);
   ~LargeMarginEngine();
   LargeMarginEngine(LargeMarginEngine&&) = delete;

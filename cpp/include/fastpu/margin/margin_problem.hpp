@@ -17,19 +17,18 @@ struct MarginProblem {
 };
 
 enum class MarginSolver { exact, iadmm };
-enum class BStep { automatic, exact, linear };
 
 struct MarginOptions {
   MarginSolver solver = MarginSolver::exact;
   double tol = 1e-9;  // of P - D, relative to P
-  // Of interior-point steps, SMO's pairs or IADMM's iterations; 0: 200, max(10^7, 100 n) or 10^5.
+  // The most steps of the interior point, pairs of SMO or iterations of IADMM; 0 stands for 200, max(10^7, 100 n) and
+  // 10^5.
   index_t max_iter = 0;
-  BStep b_step = BStep::automatic;  // of IADMM: exact up to 2000 features
-  double rho = 0;                   // of IADMM; 0: the mean of the costs
-  double eps = 0;                   // of IADMM: stop by its residuals instead of by the gap
+  double rho = 0;  // of IADMM; 0: the mean of the costs
+  double eps = 0;  // of IADMM: stop by its residuals instead of by the gap
 };
 
-// A result of the same engine to start from, for whatever problem.
+// Where to start: what the same engine has found, for this problem or another one.
 struct MarginStart {
   const double* beta = nullptr;
   double intercept = 0;
@@ -48,7 +47,7 @@ enum class MarginMethod { bounds, active_set, interior_point, coordinate_descent
 struct MarginResult {
   std::vector<double> coef;  // w
   double intercept = 0;      // b0
-  double intercept_low = 0;  // the best intercepts; may be infinite
+  double intercept_low = 0;  // every intercept from here to intercept_high is optimal; both may be infinite
   double intercept_high = 0;
   double objective = 0;          // P
   double gap = 0;                // P - D >= 0
@@ -59,10 +58,10 @@ struct MarginResult {
   MarginMethod method = MarginMethod::bounds;
 };
 
-// What a callback sees now and then; true stops the fit.
+// What the callback is told now and then; if it returns true, the fit stops.
 struct MarginRound {
   index_t n_iter;
-  double objective;  // P of the moment
+  double objective;  // P at this moment
   double gap;
 };
 using MarginCallback = std::function<bool(const MarginRound&)>;

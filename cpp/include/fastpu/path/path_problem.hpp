@@ -46,11 +46,11 @@ enum class PathEvent : std::uint8_t {
   to_left      // leaves it with a = c
 };
 
-// A breakpoint as a callback sees it; true stops the path.
+// What the callback is told at a breakpoint; if it returns true, the path stops.
 struct PathRound {
   index_t n_events;
   double lam;
-  index_t n_margin;  // rows on the margin that move
+  index_t n_margin;  // rows on the margin whose a changes
   double objective;  // of the first formula
 };
 using PathCallback = std::function<bool(const PathRound&)>;

@@ -19,9 +19,9 @@
 // path goes on to where the next row meets the margin or a bound, and a Newton step on the rows between their bounds
 // takes away what rounding has added. The system of these rows is kept factored.
 //
-// Where the rows are shown (SvmPathOptions::linear) and have few features, K is not formed. The path carries lam w =
-// X'(y a) as a value of its own, for products and sums over features of unlike scale lose the small ones, and a0 and
-// lam w are what it returns. Each point's duality gap is looked at before it is returned.
+// Where the rows of a linear kernel are given (SvmPathOptions::linear) and have few features, K is not formed. The path
+// then keeps lam w = X'(y a) beside a, since recomputing it would lose small features beside large ones, and returns a0
+// and lam w. The duality gap of each point is checked before the point is returned.
 //
 // Time O(n m + m^2) for each breakpoint with m rows on the margin, and less where many lie close together: only rows
 // that may soon meet the margin are followed from one to the next, under a bound for the others. Memory: what the

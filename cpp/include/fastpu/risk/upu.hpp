@@ -12,11 +12,10 @@
 // half of what Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|, and little is left of
 // the gradient of columns divided by their largest entries: scales of columns matter to lam alone.
 //
-// Where lam is all but nothing beside the squares of rows that can be separated, scores are so large that the logistic
-// R is all but piecewise linear, of which Newton's method sees one piece at a time. What is minimised then has
-// width log(1 + e^(f / width)) in place of phi, with a width that is as large as scores to begin with and falls in
-// steps. R - min R is at most width log 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends
-// when that is within tol |R|.
+// Where rows can be separated and lam is tiny beside their squares, scores become so large that the logistic R is
+// nearly piecewise linear, and Newton's method sees one linear piece at a time. Then width log(1 + e^(f / width)) takes
+// the place of phi, with a width that starts as large as the scores and falls in steps. R - min R is at most width log
+// 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends when that is within tol |R|.
 //
 // With lam = 0, R may have no minimum. For the logistic loss that is so if and only if some f has R <= 0: along t f,
 // t > 1, R then falls for ever. For the squared loss it takes a direction in which unlabelled rows do not differ.

@@ -36,7 +36,7 @@ enum class UpuStatus {
   callback
 };
 
-// What a callback sees of each step; true stops the fit.
+// What the callback is told of each step; if it returns true, the fit stops.
 struct UpuStep {
   index_t n_iter;  // steps so far
   double risk;

@@ -26,7 +26,7 @@ struct SmoOptions {
   Isa isa = best_isa();
 };
 
-// What a callback sees after each working set, or some hundred steps; true stops the fit.
+// What the callback is told after each working set, or some hundred steps; if it returns true, the fit stops.
 struct SmoRound {
   index_t n_steps;
   double objective;
