@@ -79,7 +79,6 @@ class LargeMarginEngine:
         slopes: NDArray[np.uint8] | None,
         *,
         solver: str,
-        b_step: str,
         tol: float,
         max_iter: int,
         rho: float,
@@ -256,16 +255,6 @@ def fit_upu(
     tol: float,
     max_iter: int,
     callback: Callable[[int, float, float], bool] | None,
-    n_threads: int,
-    isa: str,
-) -> dict[str, Any]: ...
-def nnpu_risk(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    at: dict[str, Any],
-    *,
-    risk: dict[str, Any],
     n_threads: int,
     isa: str,
 ) -> dict[str, Any]: ...

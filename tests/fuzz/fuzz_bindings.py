@@ -267,7 +267,6 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             [signs, costs, None],
             {
                 "solver": source.one_of(["exact", "iadmm"]),
-                "b_step": "automatic",
                 "tol": 1e-6,
                 "max_iter": 50,
                 "rho": 0.0,
@@ -324,7 +323,10 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             "intercept": 0.0,
         }
         risk = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0}
-        return _core.nnpu_risk, [x, pu, None, start], {"risk": risk, **run}
+        training = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-3, "n_epochs": 2, "batch_size": 0, "seed": 0}
+        training["early_stopping_rounds"] = 0
+        evaluated = {"eval_x": None, "eval_labels": None, "callback": None}
+        return _core.fit_nnpu, [x, pu, None, start], {"risk": risk, "training": training, **evaluated, **run}
     if which == 12:
         return (
             _core.fit_upu,

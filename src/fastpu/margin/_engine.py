@@ -159,7 +159,6 @@ class Solver:
         self._solve = rows.engine.solve
         self._options: dict[str, Any] = {
             "solver": options.solver,
-            "b_step": "auto",
             "tol": options.solver_tol,
             "max_iter": options.solver_max_iter or 0,
             "rho": 0.0,

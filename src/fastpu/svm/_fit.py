@@ -186,7 +186,6 @@ def _run_engine(
             cost,
             None,
             solver="exact",
-            b_step="auto",
             tol=_GAP,
             max_iter=0,
             rho=0.0,
