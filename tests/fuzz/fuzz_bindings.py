@@ -358,7 +358,7 @@ def core(source: Bytes) -> None:
         if options and source.below(3) == 0:
             key = source.one_of(list(options))
             # How long a call takes stays as it is.
-            if key not in {"max_iter", "n_rounds", "max_events", "n_threads", "cache_bytes"}:
+            if key not in {"max_iter", "n_rounds", "max_events", "n_threads", "cache_bytes", "training"}:
                 options[key] = spoilt(source, options[key])
         else:
             at = source.below(len(arguments))
