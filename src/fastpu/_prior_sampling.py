@@ -75,8 +75,8 @@ def doubts(found: PriorEstimate, remedy: str) -> str:
     if found.only_upper_bound:
         return (
             f"the data give an upper bound of {high:.2g} rather than an estimate: {found.value:.2g} is only one of the "
-            f"shares from {low:.2g} to {high:.2g} that the scores allow, as positive and negative rows overlap or there "
-            f"are few of them; {remedy}"
+            f"shares from {low:.2g} to {high:.2g} that the scores allow, as positive and negative rows overlap or "
+            f"there are few of them; {remedy}"
         )
     return ""
 
