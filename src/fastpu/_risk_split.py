@@ -15,7 +15,7 @@ __all__ = ["Split", "n_held_out", "split_rows"]
 _LEAST_HELD = 10  # positive rows: the risk of fewer is too noisy to stop by
 _ROWS_A_BATCH = 1000  # at least, in batches of batch_size="auto"
 _POSITIVES_A_BATCH = 10  # on average, in these
-_MOST_COPIES = 2**24  # of all rows together, as which weights are shuffled, or four of each row
+_MOST_COPIES = 2**17  # of all rows together, as which weights are shuffled, or four of each row: an epoch takes as long
 
 
 @dataclass(frozen=True)
