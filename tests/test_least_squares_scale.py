@@ -18,7 +18,7 @@ import fastpu
 from helpers import refused
 from pual_cases import pu_rows, quiet
 
-pytestmark = quiet
+pytestmark = [quiet, pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")]
 
 #: Of the scores: float64 has 16 digits, and products with columns far from 0 take some of them.
 SCALE_TOL = 1e-9
