@@ -55,3 +55,10 @@ def test_it_has_no_arguments_of_a_graph(data):
         with pytest.raises(TypeError, match=name):
             fastpu.fit_bls_svm(*data, **{name: 1})
     refused(ValueError, "lam must be a finite number > 0, got 0.0", fastpu.fit_bls_svm, *data, lam=0)
+
+
+def test_a_warning_names_its_own_parameters_alone():
+    with pytest.warns(
+        fastpu.DegenerateModelWarning, match="C_pos = 1, C_unl = 0.1, lam = 1e[+]06: the model calls all"
+    ):
+        fastpu.fit_bls_svm([[1.0], [3.0], [2.0]], [0, 1, 1], lam=1e6)

@@ -147,7 +147,9 @@ def test_bad_arguments_are_named():
 
 def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
     X, _, labelled = pu_rows(seed=1, n=300, apart=0.5)
-    with pytest.warns(fastpu.EstimateWarning, match=r"bbe: 0.* is an upper bound rather than an .*; use a prior"):
+    with pytest.warns(
+        fastpu.EstimateWarning, match=r"bbe: the data give an upper bound .* rather than an .*; use a prior"
+    ):
         fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled)
     assert fitted.prior_estimate_.only_upper_bound
     with pytest.warns(fastpu.EstimateWarning, match=r"calibration_prior is not given: .* pass calibration_"):

@@ -65,11 +65,12 @@ def test_weights_are_numbers_of_rows(fit):
     np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("n", [300, 70_000])  # less and more than a block of rows
 @pytest.mark.parametrize("shift", [0.0, 2.0**27])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_mean_square_is_that_of_all_entries(dtype, shift):
+def test_the_mean_square_is_that_of_all_entries(dtype, shift, n):
     rng = np.random.default_rng(0)
-    X = (rng.random((70_000, 3)) * (rng.random((70_000, 3)) < 0.3)).astype(dtype)  # more than a block of rows
+    X = (rng.random((n, 3)) * (rng.random((n, 3)) < 0.3)).astype(dtype)
     X[:, 1] += dtype(shift)
     is_labelled = np.arange(len(X)) < 100
     for weights in (None, rng.integers(1, 5, len(X)).astype(float)):

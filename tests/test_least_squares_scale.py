@@ -152,6 +152,19 @@ def test_a_column_far_from_0_is_moved_to_it(function, form):
     np.testing.assert_allclose(fit(form(far), y).coef, near.coef, rtol=1e-6, atol=1e-9)
 
 
+@each_form
+@pytest.mark.parametrize("fit", [fastpu.fit_ls_auc, fastpu.fit_upu])
+def test_the_width_of_gaussian_functions_does_not_depend_on_where_a_column_is(fit, form):
+    X, y = pu_rows(80, 4)
+    far = X.copy()
+    far[:, 1] += 2.0**27
+    y, given = (2 * y - 1, {"basis": "gauss"}) if fit is fastpu.fit_ls_auc else (y, {"prior": 0.3, "model": "gauss"})
+    near = fit(X, y, random_state=0, **given)
+    moved = fit(form(far), y, random_state=0, **given)
+    assert moved.bandwidth == pytest.approx(near.bandwidth, rel=1e-7)
+    np.testing.assert_allclose(moved.decision_function(form(far)), near.decision_function(X), rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("function", ["fit_bls_svm", "fit_gllc", "fit_pual"])
 def test_numbers_whose_squares_vanish_do_not_hang(function):
     X = np.array([[1.0, 2, 3, 4], [4, 3, 2, 2], [1, 0, 2, 5]]) * 1e-162

@@ -68,7 +68,7 @@ def test_no_weight_is_lost_and_copies_are_bounded(scale):
     labels = labels_of(150, 400)
     weights = scale * np.linspace(0.1, 3, 550)
     found = split(labels, weights, batch_size=64)
-    assert found.chosen.size < 2**25
+    assert found.chosen.size < 2**17 + 550  # an epoch passes over all of them
     held = np.bincount(found.held, weights=found.held_weights, minlength=550)
     kept = np.bincount(found.chosen, weights=found.weights[found.chosen], minlength=550)
     np.testing.assert_allclose(held + kept, weights, rtol=1e-9)

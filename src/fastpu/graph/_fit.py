@@ -293,5 +293,6 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMa
 
 def _tell(options: PualOptions, n_models: int, n_flawed: int, point: Point, text: str, category: type[Warning]) -> None:
     where = "" if n_models == 1 else f"{n_flawed} of {n_models} models, the first with "
-    values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items())
+    has_graph = "n_neighbors" in options.values
+    values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items() if has_graph or name != "sigma")
     warn(f"{options.function}: for {where}{values}: {text}", category)

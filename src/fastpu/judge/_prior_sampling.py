@@ -74,8 +74,9 @@ def doubts(estimate: PriorEstimate, remedy: str) -> str:
         )
     if estimate.only_upper_bound:
         return (
-            f"{estimate.value:.2g} is an upper bound rather than an estimate: the scores allow shares from {low:.2g} "
-            f"to {high:.2g}, as positive and negative rows overlap or there are few of them; {remedy}"
+            f"the data give an upper bound of {high:.2g} rather than an estimate: {estimate.value:.2g} is only one of the "
+            f"shares from {low:.2g} to {high:.2g} that the scores allow, as positive and negative rows overlap or "
+            f"there are few of them; {remedy}"
         )
     return ""
 

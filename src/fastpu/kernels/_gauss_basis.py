@@ -6,10 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from fastpu import _core
 from fastpu.common._params import forced_isa
+from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._kernels import convert_rows, row_blocks, slice_rows, take_rows, user_rows
 
 if TYPE_CHECKING:
@@ -94,7 +96,10 @@ def _distances(left: Native, right: Native) -> NDArray[np.float64]:
     """Return the distance of each row of one matrix from each of another, both of one form."""
     if not isinstance(left, tuple):
         return np.asarray(cdist(left, right))
-    one, other = (user_rows(convert_rows(part, np.dtype(np.float64), sparse=True)) for part in (left, right))
+    both = [user_rows(convert_rows(part, np.dtype(np.float64), sparse=True)) for part in (left, right)]
+    # Squares of rows far from 0 would leave no digits to their difference.
+    moved, _ = shifted_csr(sp.csr_array(sp.vstack(both)), np.arange(left[3][0] + right[3][0]))
+    one, other = moved[: left[3][0]], moved[left[3][0] :]
     norms = [np.asarray(part.multiply(part).sum(axis=1)) for part in (one, other)]
     squares = norms[0][:, None] + norms[1][None] - 2 * (one @ other.T).toarray()
     # Of equal rows rounding leaves something.

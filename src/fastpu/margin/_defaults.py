@@ -45,8 +45,11 @@ def _mean_square(native: Native, weights: NDArray[np.float64] | None) -> float:
         of_entries = np.repeat(given, np.diff(indptr))
         mean = np.bincount(indices, of_entries * data, minlength=d)
         here = np.bincount(indices, of_entries, minlength=d)
+        # Where every row has an entry, 1 - here is rounding, which would count times the square of the mean.
+        is_full = np.bincount(indices, of_entries > 0, minlength=d) == np.count_nonzero(given)
+        absent = np.where(is_full, 0.0, np.maximum(1.0 - here, 0.0))
         apart = float((of_entries * (data - mean[indices]) ** 2).sum())
-        return apart + float((np.maximum(1.0 - here, 0.0) * mean**2).sum())
+        return apart + float((absent * mean**2).sum())
     n, d = native.shape
     given = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
     step = max(1, _BLOCK // max(1, d))

@@ -130,7 +130,8 @@ def fit_upu(
         out, and None, which stops nothing, where it is given.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
-        round(w) rows of equal weight, but at least as one.
+        round(w) rows of equal weight, but at least as one; where all of them were more than 131,072 rows, and more than
+        four times those of `X`, as fewer of larger weight in proportion.
     random_state : int >= 0, numpy.random.Generator or None
         Of drawn centres, the start of "mlp", the order of rows, and which are held out.
     n_threads : int, optional
