@@ -12,6 +12,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import threadpoolctl
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fastpu
 from fastpu.auc import _fit as _ls_auc
 from fastpu.model._threshold import balanced_accuracy_threshold
-from ls_auc_cases import FITS, ROUNDING, assert_same, bits, centers_of, each_fit, pnu_rows
+from ls_auc_cases import FITS, ROUNDING, assert_same, centers_of, each_fit, pnu_rows
 from oracles import ls_auc as oracle
 
 each_form = pytest.mark.parametrize("form", [np.array, sp.csr_array], ids=["dense", "csr"])
