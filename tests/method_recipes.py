@@ -59,6 +59,11 @@ class Recipe:
             more["n_jobs"] = more.pop("n_threads")
         return self.function(*arguments, **{**self.options, **more})
 
+    @property
+    def sums_by_blas(self) -> bool:
+        """Whether BLAS sums for it, whose rounding may depend on the number of threads."""
+        return self.name in {"fit_bls_svm", "fit_gllc", "fit_ls_auc", "fit_pnu_auc", "fit_pual", "fit_samult"}
+
     def takes(self, parameter: str) -> bool:
         return parameter in inspect.signature(self.function).parameters
 

@@ -55,7 +55,6 @@ MODULES = {
     "common/_params": ["test_validate.py"],
     "common/_progress": ["test_progress.py"],
     "common/_sharing": ["test_selection_search.py"],
-    "common/_side_by_side": ["test_side_by_side.py"],
     "common/_text": ["test_validate.py"],
     "common/_threads": ["test_threads.py"],
     "common/_warnings": ["test_estimators_search.py"],

@@ -151,7 +151,7 @@ def test_many_costs_give_the_models_of_each(fit, form, data):
     X, y = data
     rows = form(X)
     alone = [bits(fit(rows, y, C=C)) for C in COSTS]
-    for n_threads in (1, 2, 7):  # fits in threads of their own, where there are some
+    for n_threads in (1, 2, 7):
         models = fit(rows, y, C=COSTS, n_threads=n_threads)
         assert [model.params["C"] for model in models] == COSTS.tolist()
         assert [bits(model) for model in models] == alone
@@ -282,7 +282,7 @@ def test_several_python_threads_at_once(data):
 @posix
 @pytest.mark.parametrize("n_costs", [1, 5000])
 def test_ctrl_c_ends_a_fit(n_costs):
-    """Of one cost in the solver, and of many that are fitted at once."""
+    """Of one cost in the solver, and of many, one after another."""
     rng = np.random.default_rng(3)
     n, d = (60_000, 200) if n_costs == 1 else (2_000, 20)
     X = rng.normal(size=(n, d))

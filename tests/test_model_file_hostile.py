@@ -1,4 +1,4 @@
-"""Files made to do harm, with a checksum that is right: refused, or a model whose scores are numbers or an error."""
+"""Files made to do harm: refused, or a model whose scores are numbers or an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.model import _file as _model_file
 from fastpu.model import _model
 from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
@@ -39,19 +38,9 @@ def small_file(path):
 
 def parts(path):
     """The header and the arrays of a file."""
-    with zipfile.ZipFile(path) as archive:
-        content = {name: archive.read(name) for name in archive.namelist()}
-    header = json.loads(content.pop("header.json"))
-    return header, {name[:-4]: _model_file._read_array(name, data) for name, data in content.items()}
-
-
-def with_header(path, text):
-    """Put another text in place of the header; what it says of a checksum is checked as it is."""
-    with zipfile.ZipFile(path) as archive:
-        content = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in {**content, "header.json": text}.items():
-            archive.writestr(name, data)
+    with np.load(path, allow_pickle=False) as content:
+        arrays = dict(content)
+    return json.loads(arrays.pop("header").tobytes()), arrays
 
 
 # ------------------------------------------------------------------------------------------------ bytes
@@ -94,48 +83,37 @@ def test_what_stands_before_or_after_changes_nothing(path, more):
             assert_same(toy(**SMALL), found)
 
 
-@pytest.mark.parametrize(
-    "name", ["../coef.npy", "/etc/passwd.npy", "..\\coef.npy", "a/../coef.npy", ".npy", "history.npy"]
-)
+@pytest.mark.parametrize("name", ["../coef.npy", "/etc/passwd.npy", "a/../coef.npy", ".npy", "history.npy"])
 def test_names_that_lead_elsewhere(path, name):
     small_file(path)
-    header, arrays = parts(path)
-    header["checksum"] = _model_file._checksum(header, {**arrays, name[:-4]: np.ones(2)})
-    with_header(path, json.dumps(header).encode())
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(name, _model_file._npy_header(np.ones(2)) + np.ones(2).tobytes())
+    with zipfile.ZipFile(path, "a") as archive, archive.open(name, "w") as member:
+        np.lib.format.write_array(member, np.ones(2))
     refused(ValueError, "cannot be loaded", load, path)
     assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        (b'{"magic": "fastpu-model", "format": 1, "format": 1}', "has a name twice"),
-        (b'{"magic": "fastpu-model", "format": 1, "fields": {"a": 1, "a": 2}}', "has a name twice"),
-        (b'{"magic": "fastpu-model", "format": ' + b"9" * 5000 + b"}", "cannot be loaded"),
-        (b'{"magic": "fastpu-model", "format": ' + b"9" * 4000 + b"}", "newer fastpu"),
-        (b'{"magic": "fastpu-model", "format": 1, "x": NaN}', "which is no JSON"),
-        (b'{"magic": "fastpu-model", "format": 1, "x": -Infinity}', "which is no JSON"),
-        (b'{"magic": "fastpu-model", "format": 1, "x": 1e999}', "cannot be loaded"),
-        (b'{"magic": "fastpu-model", "format": 1, "x": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "cannot be loaded"),
-        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "cannot be loaded"),
-        (b'{"magic": "fastpu-model", "format": 1, "x": "\\ud800"}', "checksum does not match"),
-        (b"\xef\xbb\xbf{}", "cannot be loaded"),
-        ("{}".encode("utf-16"), "cannot be loaded"),
+        b'{"magic": "fastpu-model", "format": ' + b"9" * 5000 + b"}",
+        b'{"magic": "fastpu-model", "format": ' + b"9" * 4000 + b"}",
+        b'{"magic": "fastpu-model", "format": 1, "x": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+        b'{"magic": "fastpu-model", "format": 1, "x": "\\ud800"}',
+        b"\xef\xbb\xbf{}",
+        "{}".encode("utf-16"),
     ],
 )
-def test_headers_that_no_program_writes(path, text, reason):
-    small_file(path)
-    with_header(path, text)
-    assert "cannot be loaded" in refused(ValueError, reason, load, path)
+def test_headers_that_no_program_writes(path, text):
+    toy(**SMALL).save(path)
+    _, arrays = parts(path)
+    np.savez(path, header=np.frombuffer(text, dtype=np.uint8), **arrays)
+    refused(ValueError, "cannot be loaded", load, path)
 
 
 LIMITED = """
-import resource, sys, zipfile
-import numpy as np
+import resource, sys
 import fastpu
-from fastpu.model import _file as _model_file
 
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000,) * 2)
@@ -162,16 +140,18 @@ def test_claims_of_size_take_no_memory(tmp_path):
     for size in (2**31, 2**32 - 2):  # of a member, in the directory of the file
         claim = size.to_bytes(4, "little") * 2
         hostile(f"member-{size}", whole[: entry + 20] + claim + whole[entry + 28 :])
-    for number, shape in enumerate(("(1000000000000000,)", "(9999999999999999999,)", "(4294967296, 4294967296)")):
+    for number, shape in enumerate(
+        ("(1152921504606846976,)", "(1000000000000000,)", "(9999999999999999999,)", "(4294967296, 4294967296)")
+    ):
         text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
         data = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(16)
         with zipfile.ZipFile(tmp_path / f"shape-{number}", "w") as archive:
-            archive.writestr("header.json", zipfile.ZipFile(tmp_path / "model.npz").read("header.json"))
+            archive.writestr("header.npy", zipfile.ZipFile(tmp_path / "model.npz").read("header.npy"))
             archive.writestr("coef.npy", data)
         names.append(str(tmp_path / f"shape-{number}"))
     with (
         zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("header.json", "w") as out,
+        archive.open("header.npy", "w") as out,
     ):
         for _ in range(150):
             out.write(bytes(1_000_000))
@@ -228,7 +208,7 @@ def broken_arrays(array: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-NUMBERS: list[Any] = [None, -1, 2**63, 1e308, {"float": "nan"}, {"float": "inf"}, True]
+NUMBERS: list[Any] = [None, -1, 2**63, 1e308, np.nan, np.inf, True]
 OTHERS: list[Any] = ["", "precomputed", "rbf", [], ["x"], {}]
 
 
@@ -250,7 +230,7 @@ def broken(header: dict[str, Any], arrays: dict[str, Any]):
         for value in () if node == "array" else NUMBERS + OTHERS:
             yield f"{name} = {value!r}", {**header, "fields": {**fields, name: value}}, arrays
         for key in node if isinstance(node, dict) else ():
-            for value in (None, "x", -1, {"float": "nan"}):
+            for value in (None, "x", -1, np.nan):
                 yield f"{name}[{key}] = {value!r}", {**header, "fields": {**fields, name: {**node, key: value}}}, arrays
 
 

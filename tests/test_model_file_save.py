@@ -31,119 +31,34 @@ def names_beside(path):
     return sorted(name.name for name in path.parent.iterdir())
 
 
-def unnamed_refused(monkeypatch):
-    """As on a file system whose files always have a name."""
-    real = os.open
-
-    def refuse(name, flags, *args, **kwargs):
-        if _model_file._O_TMPFILE and flags & _model_file._O_TMPFILE == _model_file._O_TMPFILE:
-            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
-        return real(name, flags, *args, **kwargs)
-
-    monkeypatch.setattr(_model_file.os, "open", refuse)
-
-
-def no_such_flag(monkeypatch):
-    monkeypatch.setattr(_model_file, "_O_TMPFILE", 0)
-
-
-def link_refused(monkeypatch):
-    """As where /proc is hidden."""
-
-    def refuse(*args, **kwargs):
-        raise OSError(errno.ENOENT, "No such file or directory")
-
-    monkeypatch.setattr(_model_file.os, "link", refuse)
-
-
-def as_it_is(monkeypatch):
-    pass
-
-
-SYSTEMS = [as_it_is, unnamed_refused, no_such_flag, link_refused]
-each_system = pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.__name__)
-
-
-@each_system
-def test_every_way_of_writing_gives_the_same_file(path, system, monkeypatch):
-    expected = path.read_bytes()
-    system(monkeypatch)
-    toy(n_iter=7).save(path)
-    assert load(path).n_iter == 7
-    toy().save(path)
-    toy().save(path.with_name("other"))
-    assert path.read_bytes() == path.with_name("other").read_bytes() == expected
-    assert names_beside(path) == ["model.npz", "other"]
-
-
 @posix
-@each_system
-def test_permissions_are_those_of_the_old_file_from_the_start(path, system, monkeypatch):
-    system(monkeypatch)
-    write, seen = _model_file._write_member, []
+def test_permissions_are_those_of_the_old_file_from_the_start(path, monkeypatch):
+    savez, seen = np.savez, []
 
-    def look(archive, name, *parts):
-        seen.append(stat.S_IMODE(os.fstat(archive.fp.fileno()).st_mode))
-        write(archive, name, *parts)
+    def look(stream, **arrays):
+        seen.append(stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
+        savez(stream, **arrays)
 
-    monkeypatch.setattr(_model_file, "_write_member", look)
-    for mode in (0o600, 0o640, 0o400, 0o644):
+    monkeypatch.setattr(_model_file.np, "savez", look)
+    for mode in (0o600, 0o640, 0o400, 0o666):
         path.chmod(mode)
         toy(n_iter=mode).save(path)
         assert stat.S_IMODE(path.stat().st_mode) == mode
-        assert not seen[-1] & ~(mode | stat.S_IWUSR)
-    assert load(path).n_iter == 0o644
+        assert not seen[-1] & ~mode
+    assert load(path).n_iter == 0o666
 
 
-class Full:
-    """A disk that has no room for the n-th write."""
-
-    def __init__(self, monkeypatch, n):
-        self.n, self.real = n, _model_file._write_member
-        monkeypatch.setattr(_model_file, "_write_member", self)
-
-    def __call__(self, archive, name, *parts):
-        self.n -= 1
-        if self.n < 0:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        self.real(archive, name, *parts)
-
-
-@each_system
-@pytest.mark.parametrize("n", range(7))
-def test_a_full_disk_leaves_the_old_file(path, system, n, monkeypatch):
-    old = path.read_bytes()
-    system(monkeypatch)
-    Full(monkeypatch, n)
-    with pytest.raises(OSError, match="No space left on device"):
-        toy(n_iter=9).save(path)
-    assert path.read_bytes() == old
-    assert names_beside(path) == ["model.npz"]
-
-
-@each_system
-@pytest.mark.parametrize("place", ["fsync", "fchmod", "replace", "copyfileobj"])
+@pytest.mark.parametrize("place", ["savez", "fsync", "replace"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
-def test_a_failure_at_the_end_leaves_the_old_file(path, system, place, error, monkeypatch):
-    if place == "fchmod" and not hasattr(os, "fchmod"):
-        pytest.skip("needs fchmod")
-
+def test_a_failure_leaves_the_old_file(path, place, error, monkeypatch):
     def fail(*args, **kwargs):
         raise error
 
     old = path.read_bytes()
-    with monkeypatch.context() as patch:
-        system(patch)
-        owner = {"replace": Path, "copyfileobj": _model_file.shutil}.get(place, _model_file.os)
-        patch.setattr(owner, place, fail)
-        if place == "copyfileobj" and system is not link_refused:
-            toy(n_iter=9).save(path)  # there is nothing to copy
-            assert load(path).n_iter == 9
-            return
-        if place == "copyfileobj" and not _model_file._O_TMPFILE:
-            pytest.skip("needs files without a name")
-        with pytest.raises(type(error)):
-            toy(n_iter=9).save(path)
+    owner = {"savez": _model_file.np, "fsync": _model_file.os, "replace": Path}[place]
+    monkeypatch.setattr(owner, place, fail)
+    with pytest.raises(type(error)):
+        toy(n_iter=9).save(path)
     assert path.read_bytes() == old
     assert names_beside(path) == ["model.npz"]
 
@@ -186,19 +101,7 @@ def test_a_killed_process_leaves_the_old_or_the_new_file(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     left = [name for name in names_beside(tmp_path / "model.npz") if name != "model.npz"]
-    if _has_unnamed_files(tmp_path):
-        assert len(left) <= n_kills // 4  # between the name beside and the name of the model are two calls
     assert all(name.startswith(".fastpu-") for name in left)
-
-
-def _has_unnamed_files(folder):
-    if not _model_file._O_TMPFILE:
-        return False
-    try:
-        os.close(os.open(folder, os.O_RDWR | _model_file._O_TMPFILE, 0o600))
-    except OSError:
-        return False
-    return Path("/proc/self/fd").is_dir()
 
 
 # ---------------------------------------------------------------------------------------------------- places
@@ -210,27 +113,18 @@ def test_links_are_followed_and_kept(tmp_path):
     toy(n_iter=5).save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert load(tmp_path / "there").n_iter == load(tmp_path / "link").n_iter == 5
-    for name, other in (("a", "b"), ("b", "a")):
-        (tmp_path / name).symlink_to(other)
-    with pytest.raises(OSError, match="symbolic links"):
-        toy().save(tmp_path / "a")
-    with pytest.raises(OSError, match="symbolic links"):
-        load(tmp_path / "a")
-    assert names_beside(tmp_path / "a") == ["a", "b", "link", "there"]
     (tmp_path / "nowhere").symlink_to("absent/model")
     with pytest.raises(FileNotFoundError):
         toy().save(tmp_path / "nowhere")
 
 
 @posix
-@each_system
 @pytest.mark.parametrize("place", ["absent/m.npz", "./absent//m.npz", "model.npz/m.npz", "x" * 300, "nowhere"])
-def test_errors_name_the_path_that_was_given(path, system, place, monkeypatch):
+def test_errors_name_the_path_that_was_given(path, place, monkeypatch):
     monkeypatch.chdir(path.parent)
     Path("nowhere").symlink_to("absent/model")
     with pytest.raises(OSError, match=".") as of_python:
         Path(place).write_bytes(b"")
-    system(monkeypatch)
     for function in (toy().save, load):
         with pytest.raises(type(of_python.value), match=place) as raised:
             function(place)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import warnings
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -100,15 +98,6 @@ def test_probabilities_of_a_selected_solution(rows):
 
 
 # ------------------------------------------------------------------------------------------------------ files
-
-
-def test_files_of_models_without_probabilities_are_as_before(tmp_path):
-    path = tmp_path / "model"
-    toy().save(path)
-    with zipfile.ZipFile(path) as archive:
-        header = json.loads(archive.read("header.json"))
-    assert not any(name.startswith("calibration") for name in header["fields"])
-    assert fastpu.load(path).calibration is None
 
 
 ARRAY = np.array

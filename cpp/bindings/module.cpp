@@ -4,7 +4,6 @@
 namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
 void bind_hull_distance(const pybind11::module_& module);
-void bind_interrupts(const pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
 void bind_knn_graph(pybind11::module_& module);
 void bind_large_margin(const pybind11::module_& module);
@@ -22,7 +21,6 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.attr("__version__") = FASTPU_VERSION;
   fastpu::bind_binned_features(module);
   fastpu::bind_hull_distance(module);
-  fastpu::bind_interrupts(module);
   fastpu::bind_kernel(module);
   fastpu::bind_knn_graph(module);
   fastpu::bind_large_margin(module);

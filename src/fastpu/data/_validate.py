@@ -44,6 +44,7 @@ __all__ = [
     "check_random_state",
     "check_sample_weight",
     "check_vector",
+    "is_rising",
     "label_counts",
     "well_scaled",
 ]
@@ -383,3 +384,12 @@ def label_counts(labels: NDArray[np.int8]) -> tuple[int, int, int]:
     n_pos = int(np.count_nonzero(labels == 1))
     n_neg = int(np.count_nonzero(labels == -1))
     return n_pos, labels.size - n_pos - n_neg, n_neg
+
+
+def is_rising(values: NDArray[Any], *, strictly: bool = False) -> bool:
+    """Tell whether no value is below (or, strictly, at) the one before.
+
+    Compared, not subtracted: the difference of large integers of both signs wraps around.
+    """
+    lower, upper = values[:-1], values[1:]
+    return bool(np.all(lower < upper if strictly else lower <= upper))

@@ -66,17 +66,6 @@ class Features(ABC):
     def rank(self) -> int:
         return len(self.gram_unl)
 
-    def share(self) -> None:  # noqa: B027 - a hook, and most features have nothing to add
-        """Compute what all models share, before several threads ask for it."""
-
-    def with_one_thread(self) -> Features:
-        """Return the same features with room of their own to work in, and one thread."""
-        mine = copy(self)
-        mine.__dict__.pop("scratch", None)
-        mine.rows = copy(self.rows)
-        mine.rows.n_threads = 1
-        return mine
-
     @cached_property
     def scratch(self) -> NDArray[np.float64]:
         """Room for one matrix of the shape of `gram_unl`: pages that are new each time cost as much as the copy."""
@@ -191,10 +180,6 @@ class KernelFeatures(Features):
     def _shared(self) -> dict[str, Any]:
         return expansion_rows(self.rows, self._kernel, np.arange(self.rows.n))
 
-    def share(self) -> None:
-        self._shared  # noqa: B018 - computed when first looked at
-        self._factor.triangle  # noqa: B018
-
     def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._factor.Z[np.argsort(self._order)[numbers]]
 
@@ -239,10 +224,6 @@ class WideFeatures(KernelFeatures):
 
     def _w(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._x.back(self._coefs(beta))
-
-    def share(self) -> None:
-        self._factor.triangle  # noqa: B018 - computed when first looked at
-        self._x.lengths  # noqa: B018
 
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._x.times(self._w(beta))
@@ -291,9 +272,6 @@ class NystroemFeatures(Features):
     @cached_property
     def _shared(self) -> dict[str, Any]:
         return expansion_rows(self.rows, self._kernel, self._landmarks)
-
-    def share(self) -> None:
-        self._shared  # noqa: B018 - computed when first looked at
 
     def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._z[numbers]

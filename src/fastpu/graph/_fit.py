@@ -9,7 +9,6 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._side_by_side import side_by_side
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "record_of"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
-Fitted: TypeAlias = "tuple[list[PualMachine], list[tuple[float, float]]]"
 
-_SHORT = 1.5e10  # multiplications of a part, some 0.1 s, that Ctrl-C has to wait for where several are worked on
 _NO_NEIGHBOURS = 1e-6  # mean weight of an edge: what it adds to a sum of losses cannot be seen
 
 
@@ -119,16 +116,9 @@ def fit_points(
             parts = [
                 part for _, of_unl in _groups(points, of_sigma, "C_unl") for _, part in _groups(points, of_unl, "lam")
             ]
-
-            def work(features: Features, local: Local, part: list[int]) -> Fitted:
+            for part in parts:
                 solved = solver(features, local, [points[i] for i in part], hook)
-                return _models(features, kernel, solved, options)
-
-            is_short = features.rank**3 + 40 * rows.pos.size**3 < _SHORT
-            n_workers = min(len(parts), rows.n_threads) if is_short and hook is None else 1
-            ahead = _side_by_side(work, features, local, parts, n_workers) if n_workers > 1 else None
-            for k, part in enumerate(parts):
-                models, spans = work(features, local, part) if ahead is None else ahead[k]
+                models, spans = _models(features, kernel, solved, options)
                 found |= dict(zip(part, models, strict=False))
                 scores |= dict(zip(part, spans, strict=False))
                 is_stopped = models[-1].status == "callback"
@@ -146,27 +136,6 @@ def fit_points(
         )
     _warn(options, rows, [(points[i], found[i], scores[i]) for i in order])
     return found[0] if is_one else [found[i] for i in order]
-
-
-def _side_by_side(
-    work: Callable[[Features, Local, list[int]], Fitted],
-    features: Features,
-    local: Local,
-    parts: Sequence[list[int]],
-    n_workers: int,
-) -> list[Fitted]:
-    """Work on several of the parts at once, each with one thread."""
-    features.share()
-    own = [(features.with_one_thread(), Local(local.R, local.gram)) for _ in range(n_workers)]
-
-    def work_on(part: list[int]) -> Fitted:
-        mine = own.pop()  # there are as many as there are workers
-        try:
-            return work(*mine, part)
-        finally:
-            own.append(mine)
-
-    return side_by_side(work_on, parts, n_workers)
 
 
 def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tuple[float, list[int]]]:

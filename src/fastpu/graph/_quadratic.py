@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.graph._rows import empty, in_fours, row_strips
+from fastpu.graph._rows import empty, row_strips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,14 +221,10 @@ class Smooth:
 
     def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the solutions of factor' beta = (0, last), in rows."""
-        right = np.zeros((len(last), self.features.rank))
-        right[:, -last.shape[1] :] = last
-
-        def solve(few: NDArray[np.float64]) -> NDArray[np.float64]:
-            _core.tiled_solve(self.factor, few, transpose=False, n_threads=self.features.rows.n_threads)
-            return few
-
-        return in_fours(right, solve)
+        found = np.zeros((len(last), self.features.rank))
+        found[:, -last.shape[1] :] = last
+        _core.tiled_solve(self.factor, found, transpose=False, n_threads=self.features.rows.n_threads)
+        return found
 
 
 def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:

@@ -15,8 +15,6 @@ from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._kernels import call_kernel, convert_rows, row_blocks, slice_rows, take_rows, user_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from fastpu.data._validate import Matrix
@@ -27,18 +25,15 @@ __all__ = [
     "Rows",
     "empty",
     "expansion_rows",
-    "in_fours",
     "kernel_columns",
     "kernel_diagonal",
     "product",
     "row_strips",
     "taken_rows",
-    "times_rows",
     "to_dense",
     "weighted_gram",
 ]
 
-_AT_ONCE = 4  # rows of a product that has to give the same bits for one and for many
 _CHUNK = 1 << 20  # entries of a block of rows that is worked on at a time
 _DIAGONAL = 64
 
@@ -253,30 +248,6 @@ def product(
 ) -> NDArray[np.float64]:
     """Return op(a) op(b), with the same bits for every number of threads."""
     return _core.tiled_product(a, b, transpose_a=transpose_a, transpose_b=transpose_b, n_threads=n_threads)
-
-
-def times_rows(
-    rows: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int, transpose: bool
-) -> NDArray[np.float64]:
-    """Return rows b, or rows b', with the same bits of a row whatever the others are, and how many."""
-
-    def times(few: NDArray[np.float64]) -> NDArray[np.float64]:
-        return product(few, b, n_threads=n_threads, transpose_b=transpose)
-
-    return in_fours(rows, times)
-
-
-def in_fours(
-    rows: NDArray[np.float64], function: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Return what a function of rows gives, called with four of them each time: BLAS sums fewer in other orders."""
-    parts = []
-    for first in range(0, len(rows), _AT_ONCE):
-        few = rows[first : first + _AT_ONCE]
-        block = np.zeros((_AT_ONCE, rows.shape[1]))
-        block[: len(few)] = few
-        parts.append(function(block)[: len(few)])
-    return np.concatenate(parts)
 
 
 def weighted_gram(

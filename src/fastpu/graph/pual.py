@@ -18,7 +18,7 @@ from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
 from fastpu.graph._paper_form import PaperAdmm, fit_paper_points
 from fastpu.graph._quadratic import Quadratic, Smooth, is_right
-from fastpu.graph._rows import times_rows
+from fastpu.graph._rows import product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -302,7 +302,7 @@ class _How:
             if results[-1][1]["status"] == "callback":
                 break
         alphas = np.array([found["alpha"] for _, found in results])
-        betas = smooth.betas(times_rows(alphas, H, n_threads=n_threads, transpose=False))
+        betas = smooth.betas(product(alphas, H, n_threads=n_threads))
         return [
             self._finish(features, local, smooth, point, found, beta)
             for (point, found), beta in zip(results, betas, strict=True)

@@ -74,8 +74,8 @@ def doubts(estimate: PriorEstimate, remedy: str) -> str:
         )
     if estimate.only_upper_bound:
         return (
-            f"the data give an upper bound of {high:.2g} rather than an estimate: {estimate.value:.2g} is only one of the "
-            f"shares from {low:.2g} to {high:.2g} that the scores allow, as positive and negative rows overlap or "
+            f"the data give an upper bound of {high:.2g} rather than an estimate: {estimate.value:.2g} is only one of "
+            f"the shares from {low:.2g} to {high:.2g} that the scores allow, as positive and negative rows overlap or "
             f"there are few of them; {remedy}"
         )
     return ""

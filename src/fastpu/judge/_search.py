@@ -34,7 +34,6 @@ class Search:
         self.scores: list[float] = []
         self._outcomes: list[list[Outcome]] = []
         self._stages: list[str] = []
-        self._grid_of: list[Grid | None] = []
 
     def over(self, grids: Sequence[Grid]) -> int:
         """Try all points of the grid and return the best one's position."""

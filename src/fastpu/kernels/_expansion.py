@@ -9,16 +9,18 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import forced_isa
-from fastpu.data._validate import check_matrix
+from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import (
     Kernel,
     call_kernel,
     check_csr,
     check_dense,
     check_kernel_fields,
+    check_scored_rows,
     convert_rows,
-    is_rising,
     row_blocks,
+    row_dtype,
+    score_rows,
     slice_rows,
     user_rows,
     value_dtype,
@@ -143,13 +145,7 @@ class KernelExpansion(Model):
     def _check_input(self, X: object, name: str) -> Any:
         if self.kernel != "precomputed":
             return super()._check_input(X, name)
-        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names)
-        if matrix.n_features != self.n_features:
-            raise ValueError(
-                f"{name} must have a column for each of the {self.n_features} training rows for the precomputed "
-                f"kernel, K(x, training row), got {matrix.n_features}"
-            )
-        return matrix
+        return check_scored_rows(X, name, n_features=self.n_features, feature_names=self.feature_names)
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
         native = matrix.native
@@ -177,7 +173,7 @@ class KernelExpansion(Model):
     def _scores_by_kernel(self, native: Native, n_threads: int) -> NDArray[np.float64]:
         vectors = self._vectors()
         sparse = isinstance(native, tuple) or isinstance(vectors, tuple)
-        dtype = value_dtype(self.kernel, np.result_type(_dtype(native), _dtype(vectors)))
+        dtype = value_dtype(self.kernel, np.result_type(row_dtype(native), row_dtype(vectors)))
         vectors = convert_rows(vectors, dtype, sparse=sparse)
         coefs, intercepts = self.dual_coef[:, None], np.array([self.intercept])
         isa = forced_isa(_core.isa_levels())
@@ -196,14 +192,14 @@ class KernelExpansion(Model):
                 isa=isa,
             )
 
-        return _in_blocks(native, dtype, score, 1, sparse=sparse)[:, 0]
+        return score_rows(native, dtype, score, sparse=sparse)[:, 0]
 
     def _scores_by_function(self, native: Native, function: Callable[..., Any]) -> NDArray[np.float64]:
         vectors = self._vectors()
         support = user_rows(vectors)
         scores: NDArray[np.float64] = np.empty(_n_rows(native))
         for rows in row_blocks(native, self.support.size):
-            block = convert_rows(slice_rows(native, rows), _dtype(native), sparse=isinstance(vectors, tuple))
+            block = convert_rows(slice_rows(native, rows), row_dtype(native), sparse=isinstance(vectors, tuple))
             if isinstance(block, np.ndarray):
                 block = block.view()
                 block.flags.writeable = False  # it may be the caller's own matrix
@@ -212,29 +208,8 @@ class KernelExpansion(Model):
         return scores
 
 
-def _dtype(native: Native) -> np.dtype[Any]:
-    return native[0].dtype if isinstance(native, tuple) else native.dtype
-
-
 def _n_rows(native: Native) -> int:
     return native[3][0] if isinstance(native, tuple) else len(native)
-
-
-def _in_blocks(
-    native: Native,
-    dtype: np.dtype[Any],
-    score: Callable[[Native], NDArray[np.float64]],
-    n_models: int,
-    *,
-    sparse: bool,
-) -> NDArray[np.float64]:
-    """Return scores (n, n_models) of rows that may have to be converted, a block at a time, to `dtype` and CSR."""
-    if _dtype(native) == dtype and isinstance(native, tuple) == sparse:
-        return score(native)
-    scores: NDArray[np.float64] = np.empty((_n_rows(native), n_models))
-    for rows in row_blocks(native):
-        scores[rows] = score(convert_rows(slice_rows(native, rows), dtype, sparse=sparse))
-    return scores
 
 
 def linear_scores(
@@ -277,4 +252,4 @@ def _few_linear_scores(
             isa=isa,
         )
 
-    return _in_blocks(native, np.dtype(np.float64), score, len(coefs), sparse=False)
+    return score_rows(native, np.dtype(np.float64), score, sparse=False)

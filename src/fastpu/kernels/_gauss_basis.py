@@ -12,12 +12,9 @@ from scipy.spatial.distance import cdist
 from fastpu import _core
 from fastpu.common._params import forced_isa
 from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import convert_rows, row_blocks, slice_rows, take_rows, user_rows
+from fastpu.kernels._kernels import convert_rows, row_blocks, row_dtype, score_rows, slice_rows, take_rows, user_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from fastpu.kernels._kernels import Native
@@ -29,7 +26,6 @@ __all__ = [
     "gauss_scores",
     "is_bandwidth",
     "median_distance",
-    "scores_in_blocks",
 ]
 
 _ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
@@ -126,10 +122,10 @@ def gauss_scores(
     native: Native, centers: Native, coef: NDArray[np.float64], bandwidth: float, n_threads: int
 ) -> NDArray[np.float64]:
     """Return sum_c coef[c] exp(-|x - c|^2 / (2 bandwidth^2)) for each row x, of any form."""
-    dtype = np.result_type(_dtype(native), _dtype(centers))
+    dtype = np.result_type(row_dtype(native), row_dtype(centers))
     sparse = isinstance(native, tuple) or isinstance(centers, tuple)
     vectors = convert_rows(centers, dtype, sparse=sparse)
-    return scores_in_blocks(
+    return score_rows(
         native, dtype, lambda rows: _sums(rows, vectors, coef[:, None], bandwidth, n_threads)[:, 0], sparse=sparse
     )
 
@@ -149,23 +145,6 @@ def _sums(
         n_threads=n_threads,
         isa=forced_isa(_core.isa_levels()),
     )
-
-
-def scores_in_blocks(
-    native: Native, dtype: np.dtype[Any], score: Callable[[Native], NDArray[np.float64]], *, sparse: bool
-) -> NDArray[np.float64]:
-    """Return the scores of rows, converted to `dtype`, and to CSR if `sparse`, a block at a time if need be."""
-    if _dtype(native) == dtype and isinstance(native, tuple) == sparse:
-        return score(native)
-    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
-    scores: NDArray[np.float64] = np.empty(n_rows)
-    for rows in row_blocks(native):
-        scores[rows] = score(convert_rows(slice_rows(native, rows), dtype, sparse=sparse))
-    return scores
-
-
-def _dtype(native: Native) -> np.dtype[Any]:
-    return native[0].dtype if isinstance(native, tuple) else native.dtype
 
 
 def is_bandwidth(bandwidth: float) -> bool:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from fastpu.common._params import check_float, check_int
 from fastpu.common._text import describe, short
 from fastpu.data._sparse import CSRArrays, Floats, is_sparse, read_sparse
-from fastpu.data._validate import Matrix, as_real_array, check_matrix
+from fastpu.data._validate import Matrix, as_real_array, check_matrix, is_rising
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,11 +35,13 @@ __all__ = [
     "check_kernel",
     "check_kernel_fields",
     "check_kernel_matrix",
+    "check_scored_rows",
     "convert_rows",
-    "is_rising",
     "linear_coef",
     "resolve_gamma",
     "row_blocks",
+    "row_dtype",
+    "score_rows",
     "slice_rows",
     "take_rows",
     "user_rows",
@@ -128,6 +130,17 @@ def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
         )
     values: Any = matrix.native
     _check_symmetric(values)
+    return matrix
+
+
+def check_scored_rows(X: object, name: str, *, n_features: int, feature_names: tuple[str, ...] | None) -> Matrix:
+    """Check kernel values of the rows to be scored, for a model of a precomputed kernel."""
+    matrix = check_matrix(X, name=name, sparse=False, feature_names=feature_names)
+    if matrix.n_features != n_features:
+        raise ValueError(
+            f"{name} must have a column for each of the {n_features} training rows for the precomputed kernel, "
+            f"K(x, training row), got {matrix.n_features}"
+        )
     return matrix
 
 
@@ -280,6 +293,21 @@ def convert_rows(native: Native, dtype: np.dtype[Any], *, sparse: bool) -> Nativ
     return matrix.data, indices, np.require(matrix.indptr, np.int64, ["C", "A"]), native.shape
 
 
+def row_dtype(native: Native) -> np.dtype[Any]:
+    """Return the type of the entries."""
+    return native[0].dtype if isinstance(native, tuple) else native.dtype
+
+
+def score_rows(
+    native: Native, dtype: np.dtype[Any], score: Callable[[Native], NDArray[np.float64]], *, sparse: bool
+) -> NDArray[np.float64]:
+    """Return the scores of rows, converted to `dtype`, and to CSR if `sparse`, a block at a time if need be."""
+    if row_dtype(native) == dtype and isinstance(native, tuple) == sparse:
+        return score(native)
+    blocks = (convert_rows(slice_rows(native, rows), dtype, sparse=sparse) for rows in row_blocks(native))
+    return np.concatenate([score(block) for block in blocks])
+
+
 def centred(native: Native) -> Native:
     """Return rows less their mean if they are dense, and others as they are.
 
@@ -346,15 +374,6 @@ def check_dense(values: NDArray[Any], shape: tuple[int, int], name: str) -> None
         raise ValueError(f"{name}_dense must have shape {shape}, got {values.shape}")
     if not np.isfinite(values).all():
         raise ValueError(f"{name}_dense must be finite")
-
-
-def is_rising(values: NDArray[Any], *, strictly: bool = False) -> bool:
-    """Tell whether no value is below (or, strictly, at) the one before.
-
-    Compared, not subtracted: the difference of large integers of both signs wraps around.
-    """
-    lower, upper = values[:-1], values[1:]
-    return bool(np.all(lower < upper if strictly else lower <= upper))
 
 
 # ------------------------------------------------------------------------------------ a function of the caller's

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_int
+from fastpu.data._validate import check_int, is_rising
 from fastpu.kernels._kernels import (
     check_csr,
     check_dense,
     convert_rows,
-    is_rising,
     linear_coef,
     row_blocks,
     slice_rows,

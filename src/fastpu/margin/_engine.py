@@ -36,7 +36,6 @@ __all__ = [
 
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 
-_SHORT_FIT = 16 * 10**6  # n d^2 of a fit that takes a fifth of a second or less
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
 
 # ------------------------------------------------------------------------------------------- rows and engine
@@ -55,7 +54,6 @@ class MarginRows:
     is_labelled: NDArray[np.bool_]
     weights: NDArray[np.float64] | None
     engine: _core.LargeMarginEngine
-    n_workers: int
     options: MarginOptions
 
     def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
@@ -83,9 +81,9 @@ class Task:
     is_relative: bool = True  # only ratios of sample weights matter
 
 
-def open_rows(X: object, y: object, sample_weight: object, task: Task, n_fits: int) -> MarginRows:
-    """Check the rows, labels and weights, and make an engine for so many fits that may be done at once."""
-    function, n_threads = task.function, task.options.n_threads
+def open_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
+    """Check the rows, labels and weights, and make an engine for all fits to them."""
+    function = task.function
     if isinstance(X, BinnedFeatures):
         raise TypeError(
             f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
@@ -107,16 +105,11 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task, n_fits: i
     if weights is not None and (weights == 1).all():
         weights = None
     warn_of_scales(matrix)
-    # Threads are best used for fits that have nothing to tell each other, as long as these are short: only the caller's
-    # thread hears of Ctrl-C.
-    is_small = not matrix.is_sparse and matrix.n_rows * matrix.n_features**2 <= _SHORT_FIT
-    is_short = is_small and task.options.solver != "iadmm"
-    n_workers = min(n_fits, n_threads) if is_short else 1
     with columns_named(matrix.feature_names):
         engine = _core.LargeMarginEngine(
-            matrix.native, n_threads=1 if n_workers > 1 else n_threads, isa=forced_isa(_core.isa_levels())
+            matrix.native, n_threads=task.options.n_threads, isa=forced_isa(_core.isa_levels())
         )
-    return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, n_workers, task.options)
+    return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, task.options)
 
 
 # --------------------------------------------------------------------------------------------- sub-problems

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastpu.common._progress import make_callback
-from fastpu.common._side_by_side import side_by_side
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.margin._arguments import check_costs
 from fastpu.margin._defaults import default_cost, largest_share
@@ -25,10 +24,7 @@ __all__ = ["fit_each_cost"]
 
 Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Run]"
 Flaws: TypeAlias = tuple[str, str, str, str]
-Fitted: TypeAlias = tuple[LinearMachine, Flaws]
 
-_SHORT_FIT = 16 * 10**6  # n d^2 of a fit that takes a fifth of a second or less
-_PLUS, _MINUS = np.int8(1), np.int8(-1)
 
 # ------------------------------------------------------------------------------------------------- the model
 
@@ -76,27 +72,20 @@ def fit_each_cost(
     has_default = C is None and task.is_relative
     costs, is_one = ([], True) if has_default else check_costs(C)
     with make_callback(callback, progress, total=None, description=task.title) as hook:
-        rows = open_rows(X, y, sample_weight, task, 1 if hook is not None else max(1, len(costs)))
+        rows = open_rows(X, y, sample_weight, task)
         if has_default:
             costs = [default_cost(rows.matrix.native, rows.is_labelled, rows.weights)]
 
-        def fit(cost: float) -> Fitted:
-            run = loop(rows, cost, hook)  # not kept: it holds numbers for every row
-            return make_model(rows, run, task), _flaws(run, rows)
-
-        fitted = side_by_side(fit, costs, rows.n_workers) if rows.n_workers > 1 else _one_by_one(fit, costs)
-    models = [model for model, _ in fitted]
-    _warn_of([flaws for _, flaws in fitted], costs, task.function)
+        models: list[LinearMachine] = []
+        flaws: list[Flaws] = []
+        for cost in costs:
+            run = loop(rows, cost, hook)
+            models.append(make_model(rows, run, task))
+            flaws.append(_flaws(run, rows))
+            if run.status == "callback":
+                break
+    _warn_of(flaws, costs, task.function)
     return models[0] if is_one else models
-
-
-def _one_by_one(fit: Callable[[float], Fitted], costs: Sequence[float]) -> list[Fitted]:
-    fitted = []
-    for cost in costs:
-        fitted.append(fit(cost))
-        if fitted[-1][0].status == "callback":
-            break
-    return fitted
 
 
 # ------------------------------------------------------------------------------------------------- warnings

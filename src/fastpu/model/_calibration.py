@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.data._validate import is_rising
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -118,15 +120,10 @@ def check_calibration(
     if method == "sigmoid":
         if knots.size != 1 or values.size != 2 or values[0] < 0:
             raise ValueError("calibration must have one knot, a slope >= 0 and an intercept for 'sigmoid'")
-    elif knots.size < 1 or knots.size != values.size or not _rises(knots, strictly=True):
+    elif knots.size < 1 or knots.size != values.size or not is_rising(knots, strictly=True):
         raise ValueError("calibration_knots must rise, one for each of calibration_values, for 'isotonic'")
-    elif values[0] < 0 or values[-1] > 1 or not _rises(values):
+    elif values[0] < 0 or values[-1] > 1 or not is_rising(values):
         raise ValueError("calibration_values must be in [0, 1] and not fall for 'isotonic'")
-
-
-def _rises(values: NDArray[np.float64], *, strictly: bool = False) -> bool:
-    low, high = values[:-1], values[1:]
-    return bool(np.all(low < high if strictly else low <= high))
 
 
 # --------------------------------------------------------------------------------------------------- sigmoid

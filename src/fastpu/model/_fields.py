@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
-import math
 import numbers
 import re
 import typing
@@ -219,48 +218,17 @@ def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArr
     if spec.kind == "arrays":
         arrays.update({f"{name}/{key}": array for key, array in value.items()})
         return list(value)
-    if spec.kind == "scalars":
-        return {key: _encode_scalar(item) for key, item in value.items()}
-    return _encode_scalar(value)
+    return dict(value) if spec.kind == "scalars" else value
 
 
-def _encode_scalar(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": repr(value)}  # JSON has no NaN and no infinity
-    if isinstance(value, tuple):
-        return [_encode_scalar(item) for item in value]
-    return value
-
-
-def decode_field(name: str, node: object, spec: FieldSpec, arrays: dict[str, NDArray[Any]]) -> object:
-    """Return a field's value from the header; the arrays it uses are taken out of `arrays`.
-
-    Raises ValueError or KeyError on what `encode_field` never writes; `freeze` checks the rest.
-    """
+def decode_field(name: str, node: Any, spec: FieldSpec, arrays: dict[str, NDArray[Any]]) -> object:
+    """Return a field's value from the header, which `freeze` checks; the arrays it uses are taken out of `arrays`."""
     if node is None:
         return None
-    if spec.kind == "function":
-        raise ValueError(f"field {name} cannot be in a file, got {short(node)}")
     if spec.kind == "array":
-        if node != "array":
-            raise ValueError(f"field {name} must be an array, got {short(node)}")
         return arrays.pop(name)
     if spec.kind == "arrays":
-        if not isinstance(node, list) or len(set(map(str, node))) != len(node):
-            raise ValueError(f"field {name} must list its arrays, got {short(node)}")
         return {key: arrays.pop(f"{name}/{key}") for key in node}
-    if spec.kind == "scalars":
-        if not isinstance(node, dict):
-            raise ValueError(f"field {name} must be an object, got {short(node)}")
-        return {key: _decode_scalar(name, item) for key, item in node.items()}
-    return _decode_scalar(name, node)
-
-
-def _decode_scalar(name: str, node: object) -> object:
-    if isinstance(node, list):
-        return tuple(_decode_scalar(name, item) for item in node)
-    if isinstance(node, dict):
-        if set(node) != {"float"} or node["float"] not in ("nan", "inf", "-inf"):
-            raise ValueError(f"field {name} holds {short(node)}, which is no value")
-        return float(node["float"])
+    if spec.kind == "names":
+        return tuple(node) if isinstance(node, list) else node
     return node

@@ -17,7 +17,7 @@ from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, war
 from fastpu.data._validate import check_choice, check_float, check_labels, check_matrix, check_sample_weight
 from fastpu.model._calibration import METHODS, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
-from fastpu.model._file import file_name, read_model_file, write_model_file
+from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import prior_threshold
 
@@ -29,8 +29,6 @@ __all__ = ["Model", "load", "refuse_nan_scores"]
 
 _MOST_FEATURES = 2**63 - 1
 _CLASSES: dict[str, type[Model]] = {}
-# Files of models without probabilities do not have these fields, like all files from before there were any.
-_CALIBRATION = ("calibration", "calibration_prior", "calibration_knots", "calibration_values")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -358,10 +356,9 @@ class Model(ABC):
     def save(self, path: object) -> None:
         """Write the model to a file that `fastpu.load` reads.
 
-        The file is an uncompressed .npz: arrays and a JSON header with a format version and a
-        checksum, no pickle. The name is taken exactly as given. A file of that name stays whole
-        until the new one is complete, and stays if writing fails or the process is killed; the
-        new one gets its permissions.
+        The file is an uncompressed .npz: arrays and a JSON header with a format version, no pickle. The name is taken
+        exactly as given. A file of that name stays whole until the new one is complete, and stays if writing fails or
+        the process is killed; the new one gets its permissions.
 
         Parameters
         ----------
@@ -381,7 +378,6 @@ class Model(ABC):
         fields = {
             field: encode_field(field, getattr(self, field), spec, arrays)
             for field, spec in field_specs(type(self)).items()
-            if not (field in _CALIBRATION and self.calibration is None)
         }
         header = {"fastpu": version("fastpu"), "class": type(self).__name__, "fields": fields}
         write_model_file(name, header, arrays)
@@ -443,8 +439,8 @@ def load(path: object) -> Model:
     OSError
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
-        If the file is no model file, is truncated, has other contents than were saved (by their checksum), or was
-        written by a newer fastpu, or if `path` is a device or pipe, or holds a null character.
+        If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
+        a format that this fastpu does not know, or if `path` is a device or pipe, or holds a null character.
 
     Notes
     -----
@@ -463,12 +459,8 @@ def load(path: object) -> Model:
     array([-1,  1])
     """
     name = file_name(path)
-    header, arrays = read_model_file(name)
-    try:
-        return _from_parts(header, arrays)
-    except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{name!r} cannot be loaded: {reason}") from error
+    with open_model_file(name) as stream, refusing_damage(name):
+        return _from_parts(*read_model_file(stream))
 
 
 def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
@@ -476,11 +468,9 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mode
     if cls is None:
         raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
     specs, nodes = field_specs(cls), header["fields"]
-    if not isinstance(nodes, dict) or set(nodes) | set(_CALIBRATION) != set(specs):
+    if not isinstance(nodes, dict) or set(nodes) != set(specs):
         raise ValueError(f"its fields are not those of {cls.__name__}")
-    fields: dict[str, Any] = {
-        name: decode_field(name, nodes[name], spec, arrays) for name, spec in specs.items() if name in nodes
-    }
+    fields: dict[str, Any] = {name: decode_field(name, nodes[name], spec, arrays) for name, spec in specs.items()}
     if arrays:
         raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
     return cls(**fields)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu.common._text import short
-from fastpu.kernels._kernels import Kernel, check_csr, check_dense, check_kernel_fields, is_rising
+from fastpu.data._validate import is_rising
+from fastpu.kernels._kernels import Kernel, check_csr, check_dense, check_kernel_fields
 from fastpu.model._model import Model
 
 if TYPE_CHECKING:

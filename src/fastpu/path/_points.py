@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from fastpu import _core
 from fastpu.common._params import forced_isa
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_matrix, check_vector
+from fastpu.data._validate import check_float, check_vector
 from fastpu.kernels._kernels import (
     call_kernel,
     centred,
+    check_scored_rows,
     convert_rows,
     linear_coef,
     row_blocks,
@@ -224,13 +225,7 @@ class PathPoints(PathFields):
     def _check_input(self, X: object, name: str) -> Any:
         if self.kernel != "precomputed":
             return super()._check_input(X, name)
-        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names)
-        if matrix.n_features != self.n_features:
-            raise ValueError(
-                f"{name} must have a column for each of the {self.n_features} training rows for the precomputed "
-                f"kernel, K(x, training row), got {matrix.n_features}"
-            )
-        return matrix
+        return check_scored_rows(X, name, n_features=self.n_features, feature_names=self.feature_names)
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
         # The machine is one of our own classes, so that its method for checked matrices can be called.

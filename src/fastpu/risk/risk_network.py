@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import forced_isa
-from fastpu.kernels._gauss_basis import scores_in_blocks
+from fastpu.kernels._kernels import score_rows
 from fastpu.model._model import Model
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class RiskNetwork(Model):
             return _core.nnpu_scores(rows, net, n_threads=n_threads, isa=isa)
 
         with np.errstate(over="ignore"):  # of numbers that float32 has not
-            scores = scores_in_blocks(matrix.native, self.coef.dtype, score, sparse=matrix.is_sparse)
+            scores = score_rows(matrix.native, self.coef.dtype, score, sparse=matrix.is_sparse)
         if not np.isfinite(scores).all():
             row = int(np.argmin(np.isfinite(scores)))
             raise ValueError(f"X has entries so large that its scores overflow {self.coef.dtype}, first in row {row}")
