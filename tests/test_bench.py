@@ -32,7 +32,7 @@ COMMANDS = {
         "",
         "| 3 | Seeds, gamma = 0.5 | GLLC |",
     ),
-    "papers/pu_svm_path": ("--tables 2 --draws 2 --splits 2 --shares 0.5", "", "Table 2, PU_toy1"),
+    "papers/pu_svm_path": ("--tables 2 --draws 2 --splits 2 --shares 0.6", "", "Table 2, PU_toy1"),
     "priors": ("--sets some --splits 2 --data", "", "| some | 120 x 3 |"),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "peers/pairwise_numpy.py": ("--sizes 40 60 --rounds 10 --repeats 1", "", "The same 10 stumps in all three"),

@@ -67,7 +67,7 @@ def test_bits_do_not_depend_on_the_threads_or_the_run(recipe, form, unchanged):
     with unchanged(*arguments):
         expected = bits(result(recipe, *arguments, n_threads=1))
         # The jobs of select are processes, which take half a second each to start.
-        for n_threads in (1, 2) if recipe.name == "select" else (1, 2, 3, 7):
+        for n_threads in (1, 2) if recipe.name == "select" else (2, 7):
             found = bits(result(recipe, *arguments, n_threads=n_threads))
             differing = [key for key in expected | found if expected.get(key) != found.get(key)]
             assert not differing, f"n_threads = {n_threads}"
@@ -129,7 +129,8 @@ def test_a_fit_whose_callback_raised_keeps_no_data(recipe):
     with pytest.raises(CallbackError) as raised:
         recipe.call(X, *rest, callback=fail)
     del X, raised
-    gc.collect()
+    if alive() is not None:
+        gc.collect()
     assert alive() is None
 
 

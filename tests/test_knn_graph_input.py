@@ -174,7 +174,7 @@ SLOW = {
 
 
 @posix
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("kind", SLOW)
 def test_ctrl_c_stops_a_search(kind, n_threads, rng):
     X, method = SLOW[kind](rng)
