@@ -219,7 +219,7 @@ coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python
 	find build/coverage -name '*.gcda' -delete
 	$(CTEST) --test-dir build/coverage
 	$(COVERAGE_VENV)/bin/python -m pytest -n $(JOBS) --cov=fastpu --cov-branch \
-	  --cov-report=term-missing:skip-covered tests $(PYTEST_ARGS)
+	  --cov-report=term-missing:skip-covered tests $(PYTHON_TESTS) $(PYTEST_ARGS)
 	$(BIN)/gcovr --root . --filter cpp/include/ --filter cpp/src/ --filter cpp/bindings/ --exclude-throw-branches \
 	  --gcov-suspicious-hits-threshold 0 --merge-mode-functions=separate --txt build/coverage.txt \
 	  --html-details build/coverage.html --print-summary build/coverage

@@ -334,7 +334,8 @@ def judge(folder: Path, mutant: Mutant | None, tests: tuple[str, ...], seconds: 
         # The finder of an editable installation comes before the path, and finds the package without the mutant.
         sys.meta_path = [finder for finder in sys.meta_path if not type(finder).__name__.startswith("ScikitBuild")]
         os.environ |= {"PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "quick"}
-        arguments = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={TESTS.parent}"]
+        arguments = ["-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider"]
+        arguments.append(f"--rootdir={TESTS.parent}")
         arguments += [str(TESTS / test) if test.startswith("test_") else test for test in [*tests, OF_EVERY_MODULE]]
         os._exit(_SURVIVED if pytest.main(arguments) == 0 else _KILLED)
     deadline = time.monotonic() + seconds
