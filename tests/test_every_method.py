@@ -176,8 +176,11 @@ def interrupted(call: Callable[[], object], seconds: float) -> bool:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
 @untraced
+@pytest.mark.parametrize(
+    "share", [pytest.param(0.05, marks=pytest.mark.slow), 0.3, pytest.param(0.6, marks=pytest.mark.slow)]
+)
 @each_recipe
-def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe):
+def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe, share):
     """How soon it ends is measured by bench/interrupts.py and tested by the methods' own tests."""
     arguments = recipe.arguments()
     start = time.perf_counter()
@@ -186,8 +189,7 @@ def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe):
     limits = threadpoolctl.threadpool_info()
     python_threads, tasks = threading.enumerate(), n_tasks()
     n_threads = 1 if recipe.name == "select" else 2
-    for share in (0.05, 0.3, 0.6):
-        interrupted(lambda: recipe.call(*arguments, n_threads=n_threads), share * took)
-        assert settles_at(tasks, python_threads)
-        assert threadpoolctl.threadpool_info() == limits
+    interrupted(lambda: recipe.call(*arguments, n_threads=n_threads), share * took)
+    assert settles_at(tasks, python_threads)
+    assert threadpoolctl.threadpool_info() == limits
     assert bits(result(recipe, *arguments, n_threads=n_threads)) == expected
