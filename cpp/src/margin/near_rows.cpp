@@ -107,7 +107,7 @@ double lack_of(const MarginTask& task, const double* f, index_t i) { return task
 // w and f of a sample that has about as many rows of each side, with the costs of the side shared out among them.
 void NearRows::solve_sample() {
   index_t count[2] = {0, 0};
-  for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0];
+  for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0 ? 1 : 0];
   near_.clear();
   double cost[2] = {0, 0};
   std::uint64_t seed = 0x9E3779B97F4A7C15U;
@@ -115,7 +115,7 @@ void NearRows::solve_sample() {
     seed ^= seed << 13;
     seed ^= seed >> 7;
     seed ^= seed << 17;
-    const int side = task_.side()[i] > 0;
+    const int side = task_.side()[i] > 0 ? 1 : 0;
     const auto drawn = static_cast<index_t>(((seed >> 32) * static_cast<std::uint64_t>(count[side])) >> 32);
     if (drawn >= fewest_ / 2) continue;
     near_.push_back(i);

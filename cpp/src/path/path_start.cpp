@@ -417,10 +417,10 @@ PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& proble
   if (!has_weights) return start;
   std::vector<double> sums(n_weights);
   std::vector<double> sizes(n_weights);
-  std::vector<double> factors;
-  for (index_t i = 0; i < problem.n; ++i) factors.push_back(start.alpha[at(i)] * problem.labels[i]);
+  std::vector<double> factors(at(problem.n));
+  for (index_t i = 0; i < problem.n; ++i) factors[at(i)] = start.alpha[at(i)] * problem.labels[i];
   add_rows(*options.linear, {problem.rows, problem.rows + problem.n}, factors.data(), 1, sums, sizes);
-  if (start.weights.empty()) start.weights = sums;
+  if (start.weights.empty()) start.weights = std::move(sums);
   if (are_rounding(start.weights, sizes)) std::ranges::fill(start.weights, 0.0);
   return start;
 }

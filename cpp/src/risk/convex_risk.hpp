@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -91,7 +92,7 @@ class ConvexRisk {
   double gap() const {
     double square = 0;
     for (index_t f = 0; f < pass_.n_features(); ++f) square += gradient_[index(f)] * gradient_[index(f)];
-    const double of_width = phi_width_ > 1 ? phi_width_ * std::log(2.0) : 0.0;
+    const double of_width = phi_width_ > 1 ? phi_width_ * std::numbers::ln2 : 0.0;
     return square / (2 * problem_.lam) + of_width;
   }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "risk/convex_risk.hpp"
 
@@ -186,7 +187,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     if (last <= result.risks.back()) {
       result.risks.back() = last;
     } else {
-      at = best;
+      at = std::move(best);
     }
   }
   risk.write(at, result);

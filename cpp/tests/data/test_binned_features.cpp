@@ -188,7 +188,7 @@ CASE("features of too many values are cut at quantiles where every boundary is s
     bin_features(data.dense(), BinOptions{2, options.sample_weight}, team, &few);
     REQUIRE(rounded.features == (std::vector<index_t>{1, 3}));
     for (std::size_t k = 0; k < 2; ++k) {
-      const auto same = static_cast<std::size_t>(2 * k + 1);  // of the four that have an order without the limit
+      const auto same = 2 * k + 1;  // of the four that have an order without the limit
       CHECK(rounded.bin_start[k] == few.bin_start[same]);
       CHECK(std::equal(rounded.rows[k].data(), rounded.rows[k].data() + rounded.rows[k].size(), few.rows[same].data()));
     }

@@ -34,7 +34,7 @@ struct Matrix {
         values(static_cast<std::size_t>(rows * stride), std::numeric_limits<double>::quiet_NaN()) {
     for (index_t i = 0; i < rows; ++i) {
       for (index_t j = 0; j < cols; ++j) {
-        (*this)(i, j) = static_cast<double>(std::sin(seed + static_cast<double>(3 * i + 7 * j)));
+        (*this)(i, j) = std::sin(seed + static_cast<double>(3 * i + 7 * j));
       }
     }
   }
