@@ -126,7 +126,7 @@ def test_the_core_checks_edges_and_names():
     refused(ValueError, "method", _core.knn_search, np.zeros((2, 1)), 1, n_threads=1, isa="", method="x")
 
 
-# ---- layouts and frames ----------------------------------------------------------------------------------------------
+# ---- numbers of other types ------------------------------------------------------------------------------------------
 
 
 def same(a, b) -> None:
@@ -163,7 +163,7 @@ def test_sparse_rows_of_two_billion_columns(rng):
     np.testing.assert_allclose(graph.squared_distances, fastpu.knn_graph(narrow).squared_distances, rtol=1e-14)
 
 
-# ---- interrupts, several callers, memory -----------------------------------------------------------------------------
+# ---- interrupts, other threads, memory -------------------------------------------------------------------------------
 
 SLOW = {
     "blocks": lambda rng: (rng.normal(size=(60_000, 60)), "blocks"),

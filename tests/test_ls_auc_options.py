@@ -123,7 +123,7 @@ def test_unlabelled_rows_are_left_out_of_ls_auc(data):
         assert bits(fit(far, y, **options), X) == bits(fit(X[y != 0], y[y != 0], **options), X)
 
 
-# -- threads, randomness, files ----------------------------------------------------------------------------------------
+# -- threads of BLAS, randomness, text ---------------------------------------------------------------------------------
 
 
 def test_the_threads_of_blas_are_as_many_as_before(data):

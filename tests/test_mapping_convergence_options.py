@@ -177,7 +177,7 @@ def test_fields_that_do_not_fit_each_other_are_refused(data):
             refused(ValueError, words, replace, model, **fields)
 
 
-# -- threads and interruption ------------------------------------------------------------------------------------------
+# -- interruption ------------------------------------------------------------------------------------------------------
 
 
 @posix

@@ -37,7 +37,7 @@ def data():
     return X, y
 
 
-# -- labels and rows ---------------------------------------------------------------------------------------------------
+# -- rows --------------------------------------------------------------------------------------------------------------
 
 
 @each_form
@@ -148,7 +148,7 @@ def test_weights_count_in_the_conversion(data):
     assert model.params["prior_among_unlabeled"] == pytest.approx(expected, rel=1e-12)
 
 
-# -- threads and seeds -------------------------------------------------------------------------------------------------
+# -- seeds and interrupts ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["upu_gauss", "nnpu_gauss", "nnpu_mlp", "nnpu_batches"])
