@@ -158,8 +158,6 @@ PARAMETERS: dict[str, Parameter] = {
     # -- large margins
     "solver": choice("auto", "exact", "iadmm", silent="the minimum is the same: test_isvm_options.py"),
     "solver_tol": share(changes=(0.5,), where={"solver": "iadmm"}),
-    "max_outer": integer(1, changes=(1,), where={"C": 3.0}),
-    "fit_bpsi.max_outer": integer(1, changes=(1,), where={"C": 0.3, "C_pos": 5.0, "seed": 0}),
     "check_increase": Parameter("switch", changes=(False,), where={"C": 0.1, "seed": 2}),
     "fit_ipsi.check_increase": Parameter("switch", changes=(False,), where={"C": 1.0}),
     "init": choice("hinge", "psi", changes=("psi",)),
@@ -276,7 +274,9 @@ _costs = {"many": True, "changes": (0.01,), "bad": (([], ValueError), ([1.0, 0.0
 _set("fit_bpsi", C=positive(**_costs))
 _set("fit_isvm fit_ipsi", C=positive(none=True, **_costs))
 _set("fit_isvm fit_ipsi", tol=real(0, changes=(10.0,), where={"C": 3.0}))
-_set(_MARGIN, max_iter=integer(1, none=True, changes=(1,), where={"solver": "iadmm", "C": 30.0}))
+_set(_MARGIN, solver_max_iter=integer(1, none=True, changes=(1,), where={"solver": "iadmm", "C": 30.0}))
+_set("fit_isvm fit_ipsi", max_iter=integer(1, changes=(1,), where={"C": 3.0}))
+_set("fit_bpsi", max_iter=integer(1, changes=(1,), where={"C": 0.3, "C_pos": 5.0, "seed": 0}))
 _local = {"many": True, "bad": (*_TOO_FAR, ([], ValueError), ([1.0, 0.0], ValueError))}
 _set(_PUAL, kernel=choice(*_KERNELS, function=True, changes=("poly", "rbf", "other")))
 _set(_PUAL, C_pos=positive(changes=(0.02,), **_local), C_unl=positive(changes=(0.02,), **_local))

@@ -52,7 +52,6 @@ def make_engine(X: Any, *, dtype=np.float64, sparse=False, n_threads=1, isa="") 
 def solve(engine: _core.LargeMarginEngine, problem: oracle.Problem, **options: Any) -> dict[str, Any]:
     known = {
         "solver": "exact",
-        "b_step": "auto",
         "tol": 1e-9,
         "max_iter": 0,
         "rho": 0.0,

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +74,26 @@ def pu_rows(
     y = ((truth == 1) & (rng.random(n) < share)).astype(np.int64)
     y[np.flatnonzero(truth == 1)[:2]] = 1
     return np.round(X * 64) / 64, y, truth
+
+
+def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, isa: str = "", **options: Any) -> Any:
+    """Epochs of the core's training, from a net given as a dict."""
+    known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "batch_size": 0, "seed": 0,
+             "early_stopping_rounds": 0}  # fmt: skip
+    weights = options.pop("weights", None)
+    return _core.fit_nnpu(
+        X,
+        y.astype(np.int8),
+        weights,
+        start,
+        risk=dict(vars(risk)),
+        training=known | options,
+        eval_x=None,
+        eval_labels=None,
+        callback=None,
+        n_threads=n_threads,
+        isa=isa,
+    )
 
 
 def learned(model: Any) -> list[np.ndarray]:

@@ -139,8 +139,8 @@ def test_running_out_of_steps_is_told(data):
     X, y, _ = pu_rows(200, 5, seed=1, apart=1.0)
     options = {"C_pos": 4.0, "C_unl": 1.0}
     assert fit_bpsi(X, y, **options).n_iter > 1
-    with pytest.warns(fastpu.ConvergenceWarning, match="the last of all max_outer = 1 steps still changed .* rows"):
-        model = fit_bpsi(X, y, max_outer=1, **options)
+    with pytest.warns(fastpu.ConvergenceWarning, match="the last of all max_iter = 1 steps still changed .* rows"):
+        model = fit_bpsi(X, y, max_iter=1, **options)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)
 
 

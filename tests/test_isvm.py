@@ -131,10 +131,10 @@ def test_running_out_of_steps_is_told():
     full = fit_isvm(X, y, C=10.0, **FREE)
     assert full.n_iter > 2
     with pytest.warns(fastpu.ConvergenceWarning) as caught:
-        model = fastpu.fit_isvm(X, y, C=10.0, max_outer=1, **FREE)
+        model = fastpu.fit_isvm(X, y, C=10.0, max_iter=1, **FREE)
     message = str(caught[0].message)
-    assert message.startswith("fit_isvm: for C = 10, the last of all max_outer = 1 steps still changed ")
-    assert "; raise max_outer" in message
+    assert message.startswith("fit_isvm: for C = 10, the last of all max_iter = 1 steps still changed ")
+    assert "; raise max_iter" in message
     assert caught[0].filename == __file__
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)
     np.testing.assert_array_equal(model.pseudo_labels, np.where(y == 1, 1, model.predict(X)))
@@ -153,7 +153,7 @@ def test_a_cycle_of_labels_is_recognised():
     assert (model.status, model.converged) == ("max_iter", False)
     assert model.n_iter < 10
     # The oracle goes round and round.
-    assert isvm.algorithm_1(X, y == 1, C, max_outer=30, **FREE).status == "max_iter"
+    assert isvm.algorithm_1(X, y == 1, C, max_iter=30, **FREE).status == "max_iter"
     assert fit_isvm(X, y, C=C).status == "increase"
 
 

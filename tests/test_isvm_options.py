@@ -216,7 +216,7 @@ def test_the_callback_hears_of_every_classifier(fit, data):
     for model in models:
         mine = [info for info in heard if model.params["C"] == info.C]
         assert [info.step for info in mine] == list(range(model.n_iter + 1))
-        assert {info.max_outer for info in mine} == {100}
+        assert {info.max_iter for info in mine} == {100}
         np.testing.assert_array_equal([info.n_changed for info in mine], model.history["n_changed"])
         np.testing.assert_array_equal([info.gap for info in mine], model.history["gap"])
         values = model.history.get("objective_fitted", model.objective)
@@ -245,16 +245,19 @@ def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
 @each_fit
 def test_sub_problems_that_are_not_solved_are_told_with_their_gap(fit):
     X, y, _ = pu_rows(100, 5, seed=1, apart=3.0)
-    options = {**fit.options, "C": 300.0, "solver": "iadmm", "max_iter": 5}
+    options = {**fit.options, "C": 300.0, "solver": "iadmm", "solver_max_iter": 5}
     with pytest.warns(fastpu.ConvergenceWarning) as caught:
         model = fit.function(X, y, **options)
     message = next(str(warning.message) for warning in caught if "sub-problems" in str(warning.message))
     assert message.startswith(f"{fit.function.__name__}: for C = 300, ")
     assert "sub-problems were not solved to solver_tol = 1e-09: the worst has the duality gap " in message
-    assert "after 5 steps (iadmm); raise max_iter, scale the features of X, or accept a larger solver_tol" in message
+    assert (
+        "after 5 steps (iadmm); raise solver_max_iter, scale the features of X, or accept a larger solver_tol"
+        in message
+    )
     assert caught[0].filename == __file__
     assert not model.converged
-    assert model.params["max_iter"] == 5
+    assert model.params["solver_max_iter"] == 5
 
 
 @quiet
@@ -262,7 +265,7 @@ def test_sub_problems_that_are_not_solved_are_told_with_their_gap(fit):
 def test_flaws_of_many_costs_are_told_once(fit):
     X, y, _ = pu_rows(100, 5, seed=1, apart=3.0)
     with pytest.warns(fastpu.ConvergenceWarning) as caught:
-        fit(X, y, C=[100.0, 200.0, 300.0], solver="iadmm", max_iter=5)
+        fit(X, y, C=[100.0, 200.0, 300.0], solver="iadmm", solver_max_iter=5)
     found = [str(warning.message) for warning in caught if "sub-problems" in str(warning.message)]
     assert len(found) == 1
     assert "for 3 of 3 values of C, the first C = 100, " in found[0]

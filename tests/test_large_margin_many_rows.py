@@ -1,6 +1,7 @@
 """Problems of so many rows that only those near their margin take part: the same solutions as of all rows.
 
-With `max_iter` the engine takes all rows into its interior point, which is the oracle here.
+With `max_iter`, which is `solver_max_iter` of the fit functions, the engine takes all rows into its interior point:
+that is the oracle here.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def test_bits_are_the_same_for_all_threads():
     for other in models[1:]:
         np.testing.assert_array_equal(other.coef, models[0].coef)
         np.testing.assert_array_equal(other.pseudo_labels, models[0].pseudo_labels)
-    exact = fit_isvm(X, y, C=30.0, max_iter=ALL_ROWS)
+    exact = fit_isvm(X, y, C=30.0, solver_max_iter=ALL_ROWS)
     assert models[0].n_iter == exact.n_iter
     assert models[0].status == exact.status
     np.testing.assert_allclose(models[0].objective, exact.objective, rtol=1e-6)

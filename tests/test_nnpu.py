@@ -12,7 +12,7 @@ import fastpu
 from fastpu import _core
 from fastpu.data._sparse import read_sparse
 from oracles import nnpu
-from risk_cases import LOSSES, ROUNDING, SINGLE, pu_rows, quiet
+from risk_cases import LOSSES, ROUNDING, SINGLE, pu_rows, quiet, train
 
 #: Central differences of float64 numbers of the order of 1.
 DIFFERENCE, DIFFERENCE_TOL = 1e-6, 1e-7
@@ -31,31 +31,6 @@ def start_of(d: int, h: int, seed: int = 0, dtype: Any = np.float64) -> nnpu.Net
         "coef": (rng.normal(size=size) / np.sqrt(size)).astype(dtype),
         "intercept": 0.25,
     }
-
-
-def as_dict(risk: nnpu.Risk) -> dict[str, Any]:
-    return dict(vars(risk))
-
-
-def train(
-    X: Any, y: np.ndarray, start: nnpu.Net, risk: nnpu.Risk, n_threads: int = 2, isa: str = "", **options: Any
-) -> Any:
-    known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "batch_size": 0, "seed": 0,
-             "early_stopping_rounds": 0}  # fmt: skip
-    weights = options.pop("weights", None)
-    return _core.fit_nnpu(
-        X,
-        y.astype(np.int8),
-        weights,
-        start,
-        risk=as_dict(risk),
-        training=known | options,
-        eval_x=None,
-        eval_labels=None,
-        callback=None,
-        n_threads=n_threads,
-        isa=isa,
-    )
 
 
 def assert_nets_agree(found: nnpu.Net, expected: nnpu.Net, tol: float = ROUNDING) -> None:
@@ -102,19 +77,21 @@ def test_losses_are_those_of_the_papers():
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("non_negative", [False, True])
 @pytest.mark.parametrize(("n", "d", "h"), SHAPES)
-def test_risk_and_gradient_are_those_of_the_oracle(n, d, h, non_negative, loss):
+def test_risks_and_steps_are_those_of_the_oracle(n, d, h, non_negative, loss):
     X, y, _ = pu_rows(n, d)
     net, weights = start_of(d, h), np.linspace(0.5, 2, n)
     for prior, beta in ((0.3, 0.0), (0.9, 0.0), (0.9, 0.02)):
         risk = nnpu.Risk(loss, prior, non_negative, beta, 0.7)
         for given in (None, weights):
             mass = np.ones(n) if given is None else given
-            found = _core.nnpu_risk(X, y.astype(np.int8), given, net, risk=as_dict(risk), n_threads=2, isa="")
+            found = train(X, y, net, risk, n_epochs=3, weights=given)
             f = nnpu.scores(net, X)
-            assert found["value"] == pytest.approx(nnpu.value(risk, f, y, mass), rel=ROUNDING)
-            assert (found["positive"], found["negative"]) == pytest.approx(nnpu.parts(risk, f, y, mass), abs=ROUNDING)
-            assert found["is_reversed"] == nnpu.is_reversed(risk, f, y, mass)
-            assert_nets_agree(found["gradient"], nnpu.gradient(risk, net, X, y, mass))
+            assert found["risk"][0] == pytest.approx(nnpu.value(risk, f, y, mass), rel=ROUNDING)
+            parts = (found["positive"][0], found["negative"][0])
+            assert parts == pytest.approx(nnpu.parts(risk, f, y, mass), abs=ROUNDING)
+            assert found["n_reversed"][0] == nnpu.is_reversed(risk, f, y, mass)
+            nets, _ = nnpu.adam(risk, net, X, y, mass, n_epochs=3, learning_rate=1e-2)
+            assert_nets_agree(found["net"], nets[-1])
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -221,19 +198,9 @@ def test_the_history_has_every_epoch_that_was_asked_for():
     assert {len(values) for values in model.history.values()} == {300}
 
 
-def test_gamma_scales_the_step_back():
-    """Of one step, against plain gradients; and with gamma_nn = 0 there is none."""
+def test_without_gamma_there_is_no_step_back():
     X, y, _ = pu_rows(40, 3, share=0.9, apart=3.0)
     net = {**start_of(3, 0), "coef": np.array([2.0, 0.0, 0.0]), "intercept": -2.0}
-    options = {"risk": None, "n_threads": 1, "isa": ""}
-    found = {}
-    for gamma in (0.0, 0.25, 1.0):
-        options["risk"] = as_dict(nnpu.Risk("sigmoid", 0.95, True, 0.0, gamma))
-        result = _core.nnpu_risk(X, y.astype(np.int8), None, net, **options)
-        assert result["is_reversed"]
-        found[gamma] = result["gradient"]["coef"]
-    assert not found[0.0].any()
-    np.testing.assert_allclose(found[0.25], found[1.0] / 4)
     still = train(X, y, net, nnpu.Risk("sigmoid", 0.95, True, 0.0, 0.0), n_epochs=5)
     np.testing.assert_array_equal(still["net"]["coef"], net["coef"])
     assert (still["n_reversed"] == 1).all()
@@ -254,13 +221,13 @@ def test_the_risk_is_unbiased(loss):
     truth = prior * value(nnpu.scores(net, drawn(many, True))).mean()
     truth += (1 - prior) * value(-nnpu.scores(net, drawn(many, False))).mean()
     y = np.repeat(np.array([1, 0], dtype=np.int8), [15, 25])
-    risk = as_dict(nnpu.Risk(loss, prior, False))
+    risk = nnpu.Risk(loss, prior, False)
     values = []
     for _ in range(n_draws):
         hidden = rng.random(25) < prior
         unlabelled = np.where(hidden[:, None], drawn(25, True), drawn(25, False))
         X = np.vstack([drawn(15, True), unlabelled])
-        values.append(_core.nnpu_risk(X, y, None, net, risk=risk, n_threads=1, isa="")["value"])
+        values.append(train(X, y, net, risk, n_threads=1, n_epochs=1)["risk"][0])
     error = np.std(values) / np.sqrt(n_draws)
     assert abs(np.mean(values) - truth) < 4 * error
     assert error < 0.01

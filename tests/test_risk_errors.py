@@ -208,13 +208,14 @@ def test_the_core_refuses_options_out_of_range(part, name, value, data):
 def test_the_core_refuses_arrays_that_do_not_fit(data):
     X, y = data
     labels = y.astype(np.int8)
-    rest = {"risk": RISK, "n_threads": 1, "isa": ""}
-    refused(ValueError, "features", _core.nnpu_risk, X, labels, None, net(4), **rest)
-    refused(ValueError, "sizes of a net", _core.nnpu_risk, X, labels, None, {**net(), "coef": np.zeros(3)}, **rest)
-    refused(ValueError, "labels", _core.nnpu_risk, X, labels - 1, None, net(), **rest)
-    refused(ValueError, "positive and unlabelled", _core.nnpu_risk, X, labels * 0, None, net(), **rest)
-    refused(ValueError, "weights", _core.nnpu_risk, X, labels, np.zeros(30), net(), **rest)
-    refused(TypeError, "coef", _core.nnpu_risk, X.astype(np.float32), labels, None, net(), **rest)
+    rest = {"risk": RISK, "training": TRAINING, "eval_x": None, "eval_labels": None, "callback": None}
+    rest |= {"n_threads": 1, "isa": ""}
+    refused(ValueError, "features", _core.fit_nnpu, X, labels, None, net(4), **rest)
+    refused(ValueError, "sizes of a net", _core.fit_nnpu, X, labels, None, {**net(), "coef": np.zeros(3)}, **rest)
+    refused(ValueError, "labels", _core.fit_nnpu, X, labels - 1, None, net(), **rest)
+    refused(ValueError, "positive and unlabelled", _core.fit_nnpu, X, labels * 0, None, net(), **rest)
+    refused(ValueError, "weights", _core.fit_nnpu, X, labels, np.zeros(30), net(), **rest)
+    refused(TypeError, "coef", _core.fit_nnpu, X.astype(np.float32), labels, None, net(), **rest)
     refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1, isa="")
     evaluated = {"eval_x": X.astype(np.float32), "eval_labels": labels, "callback": None, "n_threads": 1, "isa": ""}
     words = "x and eval_x must have one form and type"

@@ -123,7 +123,7 @@ def test_every_form_of_validation_rows_is_judged_alike(fit, data):
         )
 
 
-def test_validation_compares_positives_with_negatives_or_else_with_unlabelled_rows(data):
+def test_validation_compares_positives_with_negatives_or_else_with_unlabeled_rows(data):
     X, y, _, _ = data
     curve = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, eval_set=(X, y)).history["eval_auc"]
     labelled = y != 0

@@ -158,6 +158,7 @@ def test_callbacks_see_breakpoints_and_stop(data):
     assert (path.status, path.converged, path.n_iter) == ("callback", False, 5)
     np.testing.assert_array_equal([info.lam for info in seen], path.lams)
     assert [info.n_breakpoints for info in seen] == [1, 2, 3, 4, 5]
+    assert [info.n_events for info in seen] == [np.count_nonzero(path.event_knot <= knot) for knot in range(5)]
     np.testing.assert_allclose([info.objective for info in seen], path.objective)
     path.at(path.end)
     refused(ValueError, "where the path ends with status 'callback'", path.at, path.end / 2)
@@ -166,12 +167,17 @@ def test_callbacks_see_breakpoints_and_stop(data):
     refused(TypeError, "callback must return True to stop", fastpu.fit_svm_path, X, y, callback=lambda info: "no")
 
 
-def test_too_few_breakpoints_are_told(data):
+@pytest.mark.parametrize("most", [1, 3, 20])
+def test_max_events_ends_a_path_at_the_breakpoint_that_has_so_many_events(data, most):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"ran all max_events breakpoints") as caught:
-        path = fastpu.fit_svm_path(X, y, max_events=3)
+    with pytest.warns(fastpu.ConvergenceWarning, match="it had max_events events; raise max_events") as caught:
+        path = fastpu.fit_svm_path(X, y, max_events=most)
     assert caught[0].filename == __file__
-    assert (path.status, path.converged, path.lams.size) == ("max_events", False, 3)
+    assert (path.status, path.converged) == ("max_events", False)
+    whole = fastpu.fit_svm_path(X, y)
+    last = whole.events["lam"][most - 1]  # events at one breakpoint are not told apart
+    np.testing.assert_array_equal(path.lams, whole.lams[whole.lams >= last])
+    np.testing.assert_array_equal(path.events, whole.events[whole.events["lam"] >= last])
 
 
 def test_indefinite_kernels_end_the_path(data):

@@ -19,7 +19,7 @@ from fastpu import _core
 from fastpu.data._sparse import read_sparse
 from helpers import outcome, refused
 from oracles import nnpu
-from risk_cases import bits, pu_rows, quiet
+from risk_cases import bits, pu_rows, quiet, train
 
 CONVEX = ("logistic", "squared")
 each_loss = pytest.mark.parametrize("loss", CONVEX)
@@ -97,10 +97,8 @@ def test_the_convex_risk_is_that_of_upu(loss):
     model = fastpu.fit_upu(X, y, prior=0.4, loss=loss, lam=0.0)
     net = {"hidden_coef": np.zeros((3, 0)), "hidden_intercept": np.zeros(0), "coef": model.coef,
            "intercept": model.intercept}  # fmt: skip
-    risk = {"loss": loss, "prior": 0.4, "non_negative": False, "beta": 0.0, "gamma_nn": 1.0}
-    found = _core.nnpu_risk(X, y.astype(np.int8), None, net, risk=risk, n_threads=1, isa="")
-    assert found["value"] == pytest.approx(model.objective[-1], abs=1e-12)
-    assert np.abs(found["gradient"]["coef"]).max() < GRADIENT_TOL
+    followed = train(X, y, net, nnpu.Risk(loss, 0.4, False), n_epochs=1)["risk"]
+    assert followed[0] == pytest.approx(model.objective[-1], abs=1e-12)
 
 
 @quiet

@@ -13,7 +13,6 @@ import numpy as np
 from .common import N_THREADS, SIZES, dense_rows, require, sparse_rows
 
 MODES = ("float64", "float32", "csr")
-B_STEPS = ("exact", "linear")
 N_ITER = 20
 _ROUNDS = 5  # of which the fastest counts
 
@@ -37,7 +36,6 @@ class _Problem:
     def solve(self, C: float = 1.0, **options: Any) -> dict[str, Any]:
         known = {
             "solver": "exact",
-            "b_step": "auto",
             "tol": 1e-6,
             "max_iter": 0,
             "rho": 0.0,
@@ -52,33 +50,33 @@ class _Problem:
 class Iteration(_Problem):
     """Twenty iterations of ADMM, with what comes before and after."""
 
-    param_names = ("n", "n_threads", "mode", "b_step")
-    params = (SIZES, N_THREADS, MODES, B_STEPS)
+    param_names = ("n", "n_threads", "mode")
+    params = (SIZES, N_THREADS, MODES)
 
-    def setup(self, n: int, n_threads: int, mode: str, b_step: str) -> None:
+    def setup(self, n: int, n_threads: int, mode: str) -> None:
         self.prepare(n, mode, n_threads)
 
-    def iterate(self, b_step: str, n_iter: int) -> None:
-        self.solve(solver="iadmm", b_step=b_step, max_iter=n_iter, tol=1e-14)
+    def iterate(self, n_iter: int) -> None:
+        self.solve(solver="iadmm", max_iter=n_iter, tol=1e-14)
 
-    def time_iterations(self, n: int, n_threads: int, mode: str, b_step: str) -> None:
-        self.iterate(b_step, N_ITER)
+    def time_iterations(self, n: int, n_threads: int, mode: str) -> None:
+        self.iterate(N_ITER)
 
-    def track_bandwidth(self, n: int, n_threads: int, mode: str, b_step: str) -> float:
+    def track_bandwidth(self, n: int, n_threads: int, mode: str) -> float:
         """Return what an iteration must read and write, over its time: X once, and the state of the rows.
 
         Compare with `track_copy`. The time of one iteration is that of many less that of few.
         """
         values = [self.X.data, self.X.indices] if mode == "csr" else [self.X]
         state = 8 * n * 4  # labels, costs, and multipliers there and back
-        seconds = min(self.seconds(b_step, 1 + N_ITER) - self.seconds(b_step, 1) for _ in range(_ROUNDS)) / N_ITER
+        seconds = min(self.seconds(1 + N_ITER) - self.seconds(1) for _ in range(_ROUNDS)) / N_ITER
         return float(sum(array.nbytes for array in values) + state) / seconds / 1e9
 
     track_bandwidth.unit = "GB/s"  # type: ignore[attr-defined] (asv reads it)
 
-    def seconds(self, b_step: str, n_iter: int) -> float:
+    def seconds(self, n_iter: int) -> float:
         start = time.perf_counter()
-        self.iterate(b_step, n_iter)
+        self.iterate(n_iter)
         return time.perf_counter() - start
 
 

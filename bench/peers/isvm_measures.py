@@ -183,7 +183,7 @@ def _grid(every: int) -> NDArray[np.float64]:
     return values[::every]
 
 
-def _iterate(X: Any, y: Any, C: float, max_iter: int, *, tol: float = 1e-3, max_outer: int = 100) -> str:
+def _iterate(X: Any, y: Any, C: float, solver_max_iter: int, *, tol: float = 1e-3, max_iter: int = 100) -> str:
     """Run Algorithm 1 with scikit-learn's SVC, and return how it ended, in fastpu's words."""
     from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
 
@@ -194,7 +194,7 @@ def _iterate(X: Any, y: Any, C: float, max_iter: int, *, tol: float = 1e-3, max_
         return np.where(positive, C / n_positive, C / (y.size - n_positive))
 
     def fit(positive: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
-        machine = SVC(kernel="linear", C=1, tol=1e-3, cache_size=500, max_iter=max_iter)
+        machine = SVC(kernel="linear", C=1, tol=1e-3, cache_size=500, max_iter=solver_max_iter)
         machine.fit(X, positive, sample_weight=costs(positive))
         return machine.decision_function(X), 0.5 * float(np.square(machine.coef_).sum())
 
@@ -203,7 +203,7 @@ def _iterate(X: Any, y: Any, C: float, max_iter: int, *, tol: float = 1e-3, max_
         return half_norm + float(costs(positive) @ losses)
 
     fitted, before = labelled, np.nan
-    for k in range(max_outer + 1):
+    for k in range(max_iter + 1):
         scores, half_norm = fit(fitted)
         positive = labelled | (scores > 0)
         if positive.all():

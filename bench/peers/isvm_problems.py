@@ -88,7 +88,7 @@ def solve(
     eps: float = 0.0,
 ) -> dict[str, Any]:  # fmt: skip
     """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, or by so many iterations."""
-    return made.solve(y, np.full(y.size, float(C)), None, solver=solver, b_step="auto", tol=tol, max_iter=max_iter,
+    return made.solve(y, np.full(y.size, float(C)), None, solver=solver, tol=tol, max_iter=max_iter,
                       rho=0.0, eps=eps, start=None, callback=None)  # fmt: skip
 
 

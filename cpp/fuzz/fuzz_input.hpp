@@ -34,9 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace fuzz {
 
+using fastpu::at;
 using fastpu::index_t;
-
-inline std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 // How wild the numbers of an input are.
 enum class Range {

@@ -7,7 +7,6 @@
 namespace {
 
 using namespace fuzz;
-using fastpu::BStep;
 using fastpu::LargeMarginEngine;
 using fastpu::MarginOptions;
 using fastpu::MarginProblem;
@@ -39,7 +38,6 @@ MarginOptions options_of(Input& input) {
   options.tol = input.wrong(input.one_of<double, 4>({1e-9, 1e-6, 1e-3, 1e-12}));
   options.max_iter = input.one_of<index_t, 4>({1, 20, 200, 1000});
   if (options.solver == MarginSolver::exact && input.flag()) options.max_iter = 0;
-  options.b_step = input.one_of<BStep, 3>({BStep::automatic, BStep::exact, BStep::linear});
   options.rho = input.wrong(input.flag() ? 0 : input.positive());
   options.eps = input.rarely(8) ? input.wrong(1e-4) : 0;
   if (options.solver == MarginSolver::iadmm && options.max_iter == 0) options.max_iter = 500;

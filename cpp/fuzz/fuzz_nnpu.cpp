@@ -87,8 +87,6 @@ void fit(Input& input, const View& view) {
   FUZZ_CHECK(same_bits(other.coef, net.coef) && same_bits(other.hidden_coef, net.hidden_coef));
   std::vector<double> scores(at(n));
   nnpu_scores(view, net, input.isa(), team, scores.data());
-  PuNet<T> gradient;
-  accepted([&] { nnpu_risk(rows, options.risk, net, input.isa(), team, &gradient); });
 }
 
 template <class T>

@@ -12,7 +12,6 @@ using namespace fuzz;
 using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::BoostEvalSet;
-using fastpu::BoostLoss;
 using fastpu::BoostStep;
 using fastpu::BoostTrainingSet;
 using fastpu::FeatureOrder;
@@ -22,11 +21,11 @@ using fastpu::Team;
 
 StumpBoostOptions options_of(Input& input) {
   StumpBoostOptions options;
-  options.loss = input.rarely(4) ? BoostLoss::ada : BoostLoss::auc;
-  options.gamma = input.wrong(input.share());
-  options.rho = input.wrong(input.flag() ? 0 : input.share() * 0.5);
+  options.loss.name = input.rarely(4) ? "ada" : "auc";
+  options.loss.gamma = input.wrong(input.share());
+  options.loss.rho = input.wrong(input.flag() ? 0 : input.share() * 0.5);
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 6);
-  options.step = input.rarely(4) ? BoostStep::line_search : BoostStep::jensen;
+  options.loss.step = input.rarely(4) ? BoostStep::line_search : BoostStep::jensen;
   options.stop_tol = input.wrong(input.one_of<double, 3>({0, 1e-9, 0.1}));
   options.early_stopping_rounds = input.rarely(4) ? input.between(1, 3) : 0;
   options.isa = input.isa();
@@ -47,11 +46,13 @@ void check_result(const Matrix<T>& x, const BinnedFeatures& binned, const StumpB
     FUZZ_CHECK(!std::isnan(result.objective[t]));
     if (t > 0) FUZZ_CHECK(result.objective[t] <= result.objective[t - 1] + 1e-9);
   }
-  const bool is_auc = options.loss == BoostLoss::auc;
-  const fastpu::StumpEnsembleView ensemble{
-      result.features.data(), result.thresholds.data(),       result.polarity.data(),
-      result.alphas.data(),   static_cast<index_t>(n_stumps), x.d,
-      is_auc ? 0.0 : -1.0};
+  const fastpu::StumpEnsembleView ensemble{result.features.data(),
+                                           result.thresholds.data(),
+                                           result.polarity.data(),
+                                           result.alphas.data(),
+                                           static_cast<index_t>(n_stumps),
+                                           x.d,
+                                           result.low};
   std::vector<double> dense(at(x.n));
   std::vector<double> sparse(at(x.n));
   stump_scores(ensemble, x.dense_view(), dense.data(), team);

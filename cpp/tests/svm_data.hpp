@@ -14,7 +14,7 @@
 #include "fastpu/common/types.hpp"
 #include "fastpu/kernels/kernel.hpp"
 
-inline std::size_t at(fastpu::index_t i) { return static_cast<std::size_t>(i); }
+using fastpu::at;
 
 inline std::mt19937 random_numbers(unsigned seed) { return std::mt19937(seed); }
 

@@ -31,6 +31,32 @@ class BinnedFeatures:
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
 
+class StumpBoostResult:
+    @property
+    def features(self) -> NDArray[np.int32]: ...
+    @property
+    def thresholds(self) -> NDArray[np.float64]: ...
+    @property
+    def polarity(self) -> NDArray[np.int8]: ...
+    @property
+    def alphas(self) -> NDArray[np.float64]: ...
+    @property
+    def deltas(self) -> NDArray[np.float64]: ...
+    @property
+    def z(self) -> NDArray[np.float64]: ...
+    @property
+    def objective(self) -> NDArray[np.float64]: ...
+    @property
+    def eval_auc(self) -> NDArray[np.float64]: ...
+    @property
+    def best_round(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def last_gain(self) -> float: ...
+
 class HullDistance:
     def __init__(self, rows: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
     def nearest(self, point: NDArray[np.float64], *, max_steps: int) -> dict[str, Any]: ...
@@ -53,7 +79,6 @@ class LargeMarginEngine:
         slopes: NDArray[np.uint8] | None,
         *,
         solver: str,
-        b_step: str,
         tol: float,
         max_iter: int,
         rho: float,
@@ -143,7 +168,7 @@ def stump_boost(
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None,
     n_threads: int,
     isa: str,
-) -> dict[str, Any]: ...
+) -> StumpBoostResult: ...
 def stump_scores(
     matrix: _Matrix | BinnedFeatures,
     features: NDArray[np.int32],
@@ -233,16 +258,6 @@ def fit_upu(
     n_threads: int,
     isa: str,
 ) -> dict[str, Any]: ...
-def nnpu_risk(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    at: dict[str, Any],
-    *,
-    risk: dict[str, Any],
-    n_threads: int,
-    isa: str,
-) -> dict[str, Any]: ...
 def nnpu_scores(x: _Matrix, at: dict[str, Any], *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
 def svm_path(
     data: _Matrix,
@@ -260,5 +275,5 @@ def svm_path(
     cache_bytes: int,
     n_threads: int,
     isa: str,
-    callback: Callable[[int, float, int, float], bool] | None,
+    callback: Callable[[int, int, float, int, float], bool] | None,
 ) -> dict[str, Any]: ...

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["auc", "err_star", "f1", "pn_risk", "pu_auc", "pu_risk", "puf_score", "un_risk"]
 
 
-_MOST_ERRORS = 5  # standard errors that an estimate may lie outside [0, 1] by
+_MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
 _AT_ONCE = 1 << 16  # scores that are worked on between two looks at Ctrl-C
-_N_PARTS = 20  # of more scores than that, of about one size, which are sorted one after the other
+_N_PARTS = 20  # more than _AT_ONCE scores are sorted in so many parts of about one size, one after the other
 _EXACT = 2.0**53  # below it float64 has every integer
-_MOST_APART = 0.05  # of AUCs for the shares that an estimate allows, before the user is told
-_ROUNDING = 1e-9  # of a share: what `prior_among_unlabeled` takes for rounding of a prior
+_MOST_APART = 0.05  # if the shares that an estimate allows give AUCs further apart than this, the user is warned
+_ROUNDING = 1e-9  # `prior_among_unlabeled` takes so small a part of a share for rounding of the prior
 
 
 @answers_unknown_keywords
@@ -81,7 +81,7 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
         return _win_share(scores[positive], scores[~positive])
-    # Calls, as Ctrl-C is looked at after each of them.
+    # Function calls in place of indexing: Python can act on Ctrl-C after each of them.
     rows, others = np.flatnonzero(positive), np.flatnonzero(~positive)
     return _weighted_win_share(
         np.take(scores, rows), np.take(scores, others), np.take(weights, rows), np.take(weights, others)
@@ -253,8 +253,8 @@ def pu_auc(
         low, high = (min(1.0, max(0.0, (won - end / 2) / (1 - end))) if end < 1 else 1.0 for end in estimate.allowed)
         if abs(high - low) > _MOST_APART:
             warn(
-                f"pu_auc depends on a prior that is estimated, as {given:.2g}: the shares from "
-                f"{estimate.allowed[0]:.2g} to {estimate.allowed[1]:.2g} that are allowed have AUCs from {low:.3g} to "
+                f"pu_auc depends on a prior that is estimated, as {given:.2g}: the estimate allows shares from "
+                f"{estimate.allowed[0]:.2g} to {estimate.allowed[1]:.2g}, for which the AUC is from {low:.3g} to "
                 f"{high:.3g}",
                 EstimateWarning,
             )
@@ -262,7 +262,7 @@ def pu_auc(
         return value
     error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
     outside = value - 1 if value > 1 else -value
-    # Rounding alone takes a perfect ranking past 1.
+    # Rounding alone can put a perfect ranking above 1.
     if outside <= 8 * np.finfo(float).eps / (1 - share):
         return min(1.0, max(0.0, value))
     most = 2 * (1 - won) if value > 1 else 2 * won

@@ -4,10 +4,9 @@ All of them assume that labelled rows are a random sample of the positives, and,
 otherwise, that there is a region in which nearly all rows are positive. Where classes overlap everywhere they estimate
 the largest share that the data do not contradict, which is larger than the true one.
 
-What an estimate is good for it says itself: `PriorEstimate.allowed` are the shares that scores of rows by models of
-other rows do not contradict, whatever estimate it is, and an `EstimateWarning` tells where they reach so far down that
-the estimate is an upper bound only, or where the estimate is outside of them. `bbe` is the one to begin with, above all
-where positives are rare.
+Every estimate says how far it can be trusted: `PriorEstimate.allowed` has the shares that the data do not contradict,
+by scores of rows from models of other rows. An `EstimateWarning` tells if these reach so far down that the estimate is
+only an upper bound, or if the estimate lies outside of them. Begin with `bbe`, above all where positives are rare.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ if TYPE_CHECKING:
 __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity", "tice"]
 
 _LEVEL = 0.95
-_KM2_WIDTHS = np.logspace(-1, 1, 5)  # times the median distance
-_BY_CHANCE = 2  # times the square that the distance of two means of one distribution has in expectation
-_ROUNDING = 1e-12  # of the square of a distance between means of kernel values, which are at most 1
+_KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
+_BY_CHANCE = 2  # multiple of the expected squared distance of two means of one distribution that is still chance
+_ROUNDING = 1e-12  # squared distance of means of kernel values (at most 1) that is rounding
 _REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
-_MOST_SCORED = 5000  # rows of a group that tell which shares are allowed, where the estimate itself has no scores
+_MOST_SCORED = 5000  # rows of a group that are scored to find the allowed shares, if the estimate made no scores
 _MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
@@ -133,7 +132,7 @@ def km2(
     keys, scaled = row_keys(matrix.native), on_one_scale(matrix.native)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
-        # Of equal rows one, with their share in each group: whatever the order of the rows, it is the same problem.
+        # Equal rows are merged into one, with their share in each group: the order of the rows then changes nothing.
         unl, pos = (_at_most(rows, keys, most, generator) for rows in (drawn.unl, drawn.pos))
         kinds, first, kind = np.unique(keys[np.concatenate([unl, pos])], return_index=True, return_inverse=True)
         rows = take_rows(scaled, np.concatenate([unl, pos])[first])

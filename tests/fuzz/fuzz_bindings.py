@@ -71,7 +71,6 @@ VALUES = {
     "max_bins": [None, 1, 2, 255],
     "max_events": [None, 1, 20],
     "max_iter": [None, 1, 5, 50],
-    "max_outer": [1, 3],
     "max_pos_reject": [None, 0.1],
     "mode": ["mutual", "union"],
     "model": ["linear", "gauss", "mlp"],
@@ -99,7 +98,7 @@ VALUES = {
     "tol": [1e-3, 1e-9, 0.5],
     "weight_decay": [None, 0.0, 0.1],
 }
-ALWAYS = {"n_threads": [1], "max_outer": [1, 3], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
+ALWAYS = {"n_threads": [1], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
 ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
 FITS = [name for name in fastpu.__all__ if name.startswith("fit_")]
@@ -268,7 +267,6 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             [signs, costs, None],
             {
                 "solver": source.one_of(["exact", "iadmm"]),
-                "b_step": "automatic",
                 "tol": 1e-6,
                 "max_iter": 50,
                 "rho": 0.0,
@@ -325,7 +323,10 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             "intercept": 0.0,
         }
         risk = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0}
-        return _core.nnpu_risk, [x, pu, None, start], {"risk": risk, **run}
+        training = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-3, "n_epochs": 2, "batch_size": 0, "seed": 0}
+        training["early_stopping_rounds"] = 0
+        evaluated = {"eval_x": None, "eval_labels": None, "callback": None}
+        return _core.fit_nnpu, [x, pu, None, start], {"risk": risk, "training": training, **evaluated, **run}
     if which == 12:
         return (
             _core.fit_upu,
@@ -357,7 +358,7 @@ def core(source: Bytes) -> None:
         if options and source.below(3) == 0:
             key = source.one_of(list(options))
             # How long a call takes stays as it is.
-            if key not in {"max_iter", "n_rounds", "max_events", "n_threads", "cache_bytes"}:
+            if key not in {"max_iter", "n_rounds", "max_events", "n_threads", "cache_bytes", "training"}:
                 options[key] = spoilt(source, options[key])
         else:
             at = source.below(len(arguments))

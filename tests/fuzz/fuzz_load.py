@@ -38,7 +38,7 @@ def seeds() -> list[bytes]:
     models = [
         fastpu.fit_pnu_auc_boost(rows, pu, n_rounds=2),
         fastpu.fit_svm(rows, pn, C=0.1),
-        fastpu.fit_isvm(rows, pu, max_outer=2),
+        fastpu.fit_isvm(rows, pu, max_iter=2),
         fastpu.fit_bagging_svm(rows, pu, n_estimators=2, random_state=0),
         fastpu.fit_pual(rows, pu, kernel="rbf"),
         fastpu.fit_pual(rows, pu),

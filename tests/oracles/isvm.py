@@ -85,7 +85,7 @@ def algorithm_1(
     kind: str = "hinge",
     init: str = "hinge",
     tol: float = 1e-3,
-    max_outer: int = 100,
+    max_iter: int = 100,
     check_increase: bool = True,
     weights: np.ndarray | None = None,
 ) -> Fit:
@@ -117,7 +117,7 @@ def algorithm_1(
     if np.all(y == 1):
         return Fit(f, y_init, "no_negative", [value_of(f, y_init)])
     values = [value_of(f, y)]
-    for _ in range(max_outer):
+    for _ in range(max_iter):
         f = argmin(y, f)
         y_new = relabel(f)
         if is_collapsed(f):

@@ -141,7 +141,7 @@ def direction(K, y, edge, kind, most=200) -> tuple[np.ndarray, float]:
     raise RuntimeError("the directional problem does not end")
 
 
-def path(K, y, c, *, lam_min=0.0, max_events=None) -> Path:
+def path(K, y, c, *, lam_min=0.0) -> Path:
     """Follow the path down to lam_min."""
     K, y = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
     c = np.broadcast_to(np.asarray(c, dtype=np.float64), y.shape)
@@ -155,8 +155,7 @@ def path(K, y, c, *, lam_min=0.0, max_events=None) -> Path:
         result.status = "trivial"
         return result
     a0 = lam - float(h[plus].max())
-    most = 50 * len(y) + 1000 if max_events is None else max_events
-    for _ in range(most):
+    for _ in range(50 * len(y) + 1000):
         reach = float((np.abs(K) @ a).max())
         result.lams.append(lam)
         result.alphas.append(a)

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "common/arguments.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
@@ -12,12 +11,10 @@ namespace fastpu {
 
 namespace {
 
-template <class Enum, std::size_t N>
-Enum parse(const char* name, const std::string& value, const std::pair<const char*, Enum> (&choices)[N]) {
-  for (const auto& [text, choice] : choices) {
-    if (value == text) return choice;
-  }
-  throw py::value_error(std::string(name) + " has no value '" + value + "'");
+BoostStep step_from_name(const std::string& name) {
+  if (name == "jensen") return BoostStep::jensen;
+  if (name == "line_search") return BoostStep::line_search;
+  throw py::value_error("step has no value '" + name + "'");
 }
 
 const char* status_name(BoostStatus status) {
@@ -80,17 +77,13 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t mo
       view);
 }
 
-py::dict boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
-               const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
-               double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
-               const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
-               const py::object& callback, int n_threads, const std::string& isa) {
+StumpBoostResult boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
+                       const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
+                       double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
+                       const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
+                       const py::object& callback, int n_threads, const std::string& isa) {
   StumpBoostOptions options;
-  options.loss = parse<BoostLoss>("loss", loss, {{"auc", BoostLoss::auc}, {"ada", BoostLoss::ada}});
-  options.step =
-      parse<BoostStep>("step", step, {{"jensen", BoostStep::jensen}, {"line_search", BoostStep::line_search}});
-  options.gamma = gamma;
-  options.rho = rho;
+  options.loss = {loss, gamma, rho, step_from_name(step)};
   options.n_rounds = n_rounds;
   options.stop_tol = stop_tol;
   options.early_stopping_rounds = early_stopping_rounds;
@@ -128,33 +121,35 @@ py::dict boost(const py::object& features, const py::object& labels, const py::o
   const BoostCallback on_round = make_callback(callback);
   Team team(n_threads, interrupt_poll());
 
-  StumpBoostResult result;
-  {
-    const py::gil_scoped_release nogil;
-    if (raw) {
-      training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
-    }
-    result = stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
+  const py::gil_scoped_release nogil;
+  if (raw) {
+    training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
   }
+  return stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
+}
 
-  py::dict out;
-  out["features"] = to_array(result.features);
-  out["thresholds"] = to_array(result.thresholds);
-  out["polarity"] = to_array(result.polarity);
-  out["alphas"] = to_array(result.alphas);
-  out["deltas"] = to_array(result.deltas);
-  out["z"] = to_array(result.z);
-  out["objective"] = to_array(result.objective);
-  out["eval_auc"] = to_array(result.eval_auc);
-  out["best_round"] = result.best_round;
-  out["status"] = status_name(result.status);
-  out["last_gain"] = result.last_gain;
-  return out;
+template <auto kMember>
+auto array(const StumpBoostResult& result) {
+  return to_array(result.*kMember);
 }
 
 }  // namespace
 
 void bind_stump_boost(py::module_& module) {
+  using Result = StumpBoostResult;
+  py::class_<Result>(module, "StumpBoostResult")
+      .def_property_readonly("features", &array<&Result::features>)
+      .def_property_readonly("thresholds", &array<&Result::thresholds>)
+      .def_property_readonly("polarity", &array<&Result::polarity>)
+      .def_property_readonly("alphas", &array<&Result::alphas>)
+      .def_property_readonly("deltas", &array<&Result::deltas>)
+      .def_property_readonly("z", &array<&Result::z>)
+      .def_property_readonly("objective", &array<&Result::objective>)
+      .def_property_readonly("eval_auc", &array<&Result::eval_auc>)
+      .def_readonly("best_round", &Result::best_round)
+      .def_property_readonly("status", [](const Result& result) { return status_name(result.status); })
+      .def_readonly("low", &Result::low)
+      .def_readonly("last_gain", &Result::last_gain);
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight").none(true),
              py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"), py::arg("n_rounds"), py::arg("step"),
              py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"), py::arg("eval_features").none(true),

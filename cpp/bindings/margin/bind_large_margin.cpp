@@ -53,13 +53,6 @@ MarginSolver margin_solver(const std::string& name) {
   throw py::value_error("solver has no value '" + name + "'");
 }
 
-BStep b_step_of(const std::string& name) {
-  if (name == "auto") return BStep::automatic;
-  if (name == "exact") return BStep::exact;
-  if (name == "linear") return BStep::linear;
-  throw py::value_error("b_step has no value '" + name + "'");
-}
-
 // The engine and the data that it looks at.
 class PyMarginEngine {
  public:
@@ -76,8 +69,8 @@ class PyMarginEngine {
   index_t n_features() const { return engine_->n_features(); }
 
   py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
-                 const std::string& b_step, double tol, index_t max_iter, double rho, double eps,
-                 const py::object& start, const py::object& callback) const {
+                 double tol, index_t max_iter, double rho, double eps, const py::object& start,
+                 const py::object& callback) const {
     const index_t n = n_rows();
     MarginProblem problem;
     problem.labels = view_1d<std::int8_t>(labels, "labels", n);
@@ -85,7 +78,6 @@ class PyMarginEngine {
     if (!slopes.is_none()) problem.slopes = view_1d<std::uint8_t>(slopes, "slopes", n);
     MarginOptions options;
     options.solver = margin_solver(solver);
-    options.b_step = b_step_of(b_step);
     options.tol = tol;
     options.max_iter = max_iter;
     options.rho = rho;
@@ -148,8 +140,8 @@ void bind_large_margin(const py::module_& module) {
       .def_property_readonly("n_rows", &PyMarginEngine::n_rows)
       .def_property_readonly("n_features", &PyMarginEngine::n_features)
       .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes").none(true),
-           py::kw_only(), py::arg("solver"), py::arg("b_step"), py::arg("tol"), py::arg("max_iter"), py::arg("rho"),
-           py::arg("eps"), py::arg("start").none(true), py::arg("callback").none(true));
+           py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("max_iter"), py::arg("rho"), py::arg("eps"),
+           py::arg("start").none(true), py::arg("callback").none(true));
 }
 
 }  // namespace fastpu

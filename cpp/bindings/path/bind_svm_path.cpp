@@ -90,7 +90,8 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   if (!callback.is_none()) {
     on_round = [&callback](const PathRound& round) {
       const py::gil_scoped_acquire gil;
-      return callback(round.n_events, round.lam, round.n_margin, round.objective).template cast<bool>();
+      return callback(round.n_breakpoints, round.n_events, round.lam, round.n_margin, round.objective)
+          .template cast<bool>();
     };
   }
   Team team(n_threads, interrupt_poll());

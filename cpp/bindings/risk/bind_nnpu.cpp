@@ -160,31 +160,6 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
   });
 }
 
-py::dict risk_and_gradient(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& at,
-                           const py::dict& risk, int n_threads, const std::string& isa) {
-  const PuRisk kind = risk_of(risk);
-  const Isa level = isa_from_name(isa);
-  Team team(n_threads, interrupt_poll());
-  return with_view(x, [&]<class View>(const View& view) {
-    using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-    const PuRows<View> rows = rows_of(view, labels, weights);
-    const PuNet<T> net = net_of<T>(at);
-    PuNet<T> gradient;
-    PuRiskValue found;
-    {
-      const py::gil_scoped_release nogil;
-      found = nnpu_risk(rows, kind, net, level, team, &gradient);
-    }
-    py::dict out;
-    out["value"] = found.value;
-    out["positive"] = found.positive;
-    out["negative"] = found.negative;
-    out["is_reversed"] = found.is_reversed;
-    out["gradient"] = dict_of(gradient);
-    return out;
-  });
-}
-
 py::array_t<double> score_net(const py::object& x, const py::dict& at, int n_threads, const std::string& isa) {
   const Isa level = isa_from_name(isa);
   Team team(n_threads, interrupt_poll());
@@ -208,8 +183,6 @@ void bind_nnpu(py::module_& module) {
              py::kw_only(), py::arg("risk"), py::arg("training"), py::arg("eval_x").none(true),
              py::arg("eval_labels").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
              py::arg("chosen") = py::none(), py::arg("eval_weights") = py::none());
-  module.def("nnpu_risk", &risk_and_gradient, py::arg("x"), py::arg("labels"), py::arg("weights").none(true),
-             py::arg("at"), py::kw_only(), py::arg("risk"), py::arg("n_threads"), py::arg("isa"));
   module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"),
              py::arg("isa"));
 }

@@ -85,6 +85,18 @@ BoostState::BoostState(const BinnedFeatures& features, const std::int8_t* labels
   log_weights_ = log_totals_;
 }
 
+PerSlot BoostState::log_means() const {
+  PerSlot means{};
+  for (std::size_t k = 0; k < kSlots; ++k) means[k] = log_totals_[k] - log_weights_[k];
+  return means;
+}
+
+GainCoefs BoostState::gain_coefs(const PerSlot& shares) const {
+  PerSlot coef{};
+  for (std::size_t k = 0; k < kSlots; ++k) coef[k] = sums_[k] > 0 ? shares[k] / sums_[k] : 0.0;
+  return {coef[kUnlabelledMinus], coef[kUnlabelledPlus], coef[kLabelledMinus], coef[kLabelledPlus]};
+}
+
 bool BoostState::is_stale() const {
   if (rounds_since_refresh_ >= kRefreshRounds || movement_since_refresh_ > kRefreshMovement) return true;
   for (std::size_t k = 0; k < kSlots; ++k) {

@@ -10,16 +10,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "boosting/slots.hpp"
 #include "boosting/stump_kernels.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/data/binned_features.hpp"
 
 namespace fastpu::detail {
-
-// The four weight vectors: exp(f) and exp(-f) over U, exp(f) over N, exp(-f) over P.
-enum Slot : std::size_t { kUnlabelledMinus, kUnlabelledPlus, kLabelledMinus, kLabelledPlus, kSlots };
-using PerSlot = std::array<double, kSlots>;
 
 // A bit a row, in words of 64.
 using RowBits = std::vector<std::uint64_t>;
@@ -56,10 +53,10 @@ class BoostState {
   bool is_labelled(index_t i) const { return ((labelled_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
   // Sums of the weights as stored; 0 for an empty group.
   const PerSlot& sums() const { return sums_; }
-  // log of the sum of sample_weight * exp(+-f) over the group.
-  const PerSlot& log_totals() const { return log_totals_; }
-  // log of the sum of sample weights: log_totals at f = 0.
-  const PerSlot& log_weights() const { return log_weights_; }
+  // log of the weighted mean of exp(+-f) over the group; NaN for an empty group.
+  PerSlot log_means() const;
+  // What the rows gain by a vote of 1, for a loss whose risk is shared out to the groups like this.
+  GainCoefs gain_coefs(const PerSlot& shares) const;
   index_t n_words() const { return static_cast<index_t>(active_.size()); }
   const StumpKernels& kernels() const { return kernels_; }
   const BinnedFeatures& features() const { return features_; }
@@ -102,8 +99,8 @@ class BoostState {
   PerSlot pending_factor_{};  // from fixed point to the change of the histogram
   PerSlot sums_{};
   PerSlot peak_sums_{};
-  PerSlot log_totals_{};
-  PerSlot log_weights_{};
+  PerSlot log_totals_{};   // log of the sum of sample_weight * exp(+-f) over the group
+  PerSlot log_weights_{};  // log of the sum of sample weights: log_totals_ at f = 0
   double offset_ = 0;      // true f = stored f + offset
   double offset_low_ = 0;  // its rounding error
   index_t rounds_since_refresh_ = 0;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "fastpu/boosting/stump_boost.hpp"
+#include "fastpu/boosting/boost_inputs.hpp"
 
 namespace fastpu::detail {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "boosting/boost_mixture.hpp"
+#include "boosting/boost_loss.hpp"
 #include "boosting/boost_state.hpp"
 #include "boosting/eval_auc.hpp"
 #include "boosting/stump_search.hpp"
@@ -17,26 +17,19 @@ namespace fastpu {
 
 namespace {
 
-using detail::BoostMixture;
+using detail::BoostLoss;
 using detail::BoostState;
 using detail::Boundary;
 using detail::EvalAuc;
+using detail::kPerfect;
 using detail::PerSlot;
 using detail::RowBits;
 using detail::StumpSearch;
 
-constexpr double kPerfect = 1.0 - 1e-6;  // Delta from here on counts as perfect, and is cut to it in the step
-
-void check_unit(const char* name, double value, double high, bool open_high) {
-  if (value >= 0 && (open_high ? value < high : value <= high)) return;
-  throw std::invalid_argument(std::string(name) + " must be in [0, " + std::to_string(high) + (open_high ? ")" : "]") +
-                              ", got " + std::to_string(value));
-}
-
 void check(const StumpBoostOptions& options, const BoostTrainingSet& train, const BoostEvalSet* eval) {
-  check_unit("gamma", options.gamma, 1, false);
-  check_unit("rho", options.rho, 1, true);
-  check_unit("stop_tol", options.stop_tol, std::numeric_limits<double>::infinity(), true);
+  if (!(options.stop_tol >= 0) || std::isinf(options.stop_tol)) {
+    throw std::invalid_argument("stop_tol must be in [0, inf), got " + std::to_string(options.stop_tol));
+  }
   if (options.n_rounds < 1) {
     throw std::invalid_argument("n_rounds must be an integer >= 1, got " + std::to_string(options.n_rounds));
   }
@@ -46,9 +39,6 @@ void check(const StumpBoostOptions& options, const BoostTrainingSet& train, cons
   }
   if (options.early_stopping_rounds > 0 && eval == nullptr) {
     throw std::invalid_argument("early_stopping_rounds needs an eval_set");
-  }
-  if (options.loss == BoostLoss::ada && options.step != BoostStep::jensen) {
-    throw std::invalid_argument("step must be 'jensen' for the loss of AdaBoost, where it is the line search too");
   }
   if (train.order != nullptr && eval != nullptr && std::holds_alternative<const BinnedFeatures*>(eval->features)) {
     throw std::invalid_argument("eval_set may hold BinnedFeatures only where X does");
@@ -65,24 +55,15 @@ double threshold_of(const Boundary& boundary, const BoostTrainingSet& train, con
   return detail::midpoint_threshold(value(boundary.position - 1), value(boundary.position));
 }
 
-// The step along a stump of the given Delta > 0, whose firing side holds the shares `fires` of the group weights.
-double step_length(const StumpBoostOptions& options, const BoostMixture& mixture, double delta, const PerSlot& fires) {
-  const double jensen =
-      std::atanh(std::min(delta, kPerfect)) - (options.loss == BoostLoss::auc ? std::atanh(options.rho) : 0.0);
-  if (options.step == BoostStep::jensen) return jensen;
-  // Minimises e^{rho alpha} (W+ e^-alpha + W0 + W- e^alpha) over the pairs that the stump orders rightly, not, wrongly.
-  const auto [right, wrong] = mixture.ordered(fires);
-  const double rest = std::max(0.0, 1.0 - right - wrong);
-  const double rho = options.rho;
-  const double most = std::atanh(kPerfect);
-  // The positive root of (1 + rho) W- x^2 + rho W0 x - (1 - rho) W+ = 0 for x = e^alpha, in the form without
-  // cancellation.
-  const double root = std::sqrt(rho * rho * rest * rest + 4.0 * (1.0 - rho * rho) * right * wrong);
-  const double below = rho * rest + root;
-  if (!(below > 0)) return most;
-  const double alpha = std::log(2.0 * (1.0 - rho) * right / below);
-  // Never shorter than the Jensen step, up to rounding where right and wrong are close to it.
-  return std::min(most, std::max(alpha, jensen));
+// The shares of the sums of all groups that lie on the firing side of a stump.
+PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch& search, const BoostState& state) {
+  const PerSlot above = search.sums_above(stump);
+  PerSlot fires{};
+  for (std::size_t k = 0; k < detail::kSlots; ++k) {
+    const double share = state.sums()[k] > 0 ? std::min(1.0, above[k] / state.sums()[k]) : 0.0;
+    fires[k] = fires_above ? share : 1.0 - share;
+  }
+  return fires;
 }
 
 }  // namespace
@@ -99,29 +80,28 @@ index_t exact_search_bins(index_t n_rows, index_t n_features) {
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team) {
   check(options, train, eval);
-  const bool ada = options.loss == BoostLoss::ada;
-  const double low = ada ? -1.0 : 0.0;
-  const double rho = ada ? 0.0 : options.rho;
-
-  const detail::GroupWeights weights = detail::group_weights(*train.features, train.labels, train.sample_weight);
-  BoostMixture mixture(options.loss, options.gamma, weights);
-  BoostState state(*train.features, train.labels, train.sample_weight, mixture.uses_unlabelled(), options.isa, team);
-  StumpSearch search(state, train.order, ada ? detail::Score::edge : detail::Score::delta, team);
+  const std::unique_ptr<BoostLoss> loss =
+      make_boost_loss(options.loss, detail::group_weights(*train.features, train.labels, train.sample_weight));
+  const double low = loss->low();
+  const double rho = loss->penalty();
+  const PerSlot shares = loss->slot_shares();
+  const bool use_unlabelled = shares[detail::kUnlabelledPlus] + shares[detail::kUnlabelledMinus] > 0;
+  BoostState state(*train.features, train.labels, train.sample_weight, use_unlabelled, options.isa, team);
+  StumpSearch search(state, train.order, low, team);
   std::unique_ptr<EvalAuc> judge;
   if (eval != nullptr) judge = std::make_unique<EvalAuc>(*eval, *train.features);
 
   StumpBoostResult result;
+  result.low = low;
   RowBits above(static_cast<std::size_t>(state.n_words()));
-  double log_objective = 0;
+  double log_objective = loss->recompute(state.log_means());
   double alpha_sum = 0;
   double best_auc = -1;
   index_t best_auc_round = 0;
-  mixture.recompute(state.log_totals(), state.log_weights());
-  log_objective = mixture.log_risk();
 
   for (index_t round = 1; round <= options.n_rounds; ++round) {
-    // The stump of largest |Delta|, turned so that Delta is positive.
-    const Boundary stump = search.best(mixture.gain_coefs(state.sums()));
+    // The stump of largest |gain|, turned so that its gain is positive.
+    const Boundary stump = search.best(state.gain_coefs(loss->slot_shares()));
     const double delta = std::min(1.0, std::abs(stump.score));
     result.last_gain = delta - rho;
     if (stump.feature < 0 || std::min(delta, kPerfect) <= rho + options.stop_tol) {
@@ -131,26 +111,16 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
     const bool fires_above = stump.score > 0;
 
     // Its weight.
-    PerSlot fires{};
-    if (options.step == BoostStep::line_search) {
-      const PerSlot sums = search.sums_above(stump);
-      for (std::size_t k = 0; k < detail::kSlots; ++k) {
-        const double share = state.sums()[k] > 0 ? std::min(1.0, sums[k] / state.sums()[k]) : 0.0;
-        fires[k] = fires_above ? share : 1.0 - share;
-      }
-    }
-    const double alpha = step_length(options, mixture, delta, fires);
+    const double alpha = loss->step(delta, [&] { return firing_shares(stump, fires_above, search, state); });
 
     // The weights of the rows, the groups and the terms after it.
     search.rows_above(stump, above);
-    const PerSlot factor = state.add_stump(above, {fires_above, alpha, low});
-    const double z = mixture.update(factor);
+    const double z = loss->update(state.add_stump(above, {fires_above, alpha, low}));
     alpha_sum += alpha;
     log_objective += rho * alpha + std::log(z);
     if (state.is_stale()) {
       state.refresh();
-      mixture.recompute(state.log_totals(), state.log_weights());
-      log_objective = mixture.log_risk() + rho * alpha_sum;
+      log_objective = loss->recompute(state.log_means()) + rho * alpha_sum;
     }
 
     const double threshold = threshold_of(stump, train, search);

@@ -19,11 +19,11 @@ constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
 
 }  // namespace
 
-StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, Score score, Team& team)
+StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, double low, Team& team)
     : state_(state),
       features_(state.features()),
       order_(order),
-      score_(score),
+      low_(low),
       team_(team),
       order_of_(static_cast<std::size_t>(features_.n_features), -1),
       best_of_feature_(order_of_.size()),
@@ -77,8 +77,8 @@ void StumpSearch::load(index_t feature, const GainCoefs& coefs, Scan& scan) cons
   state_.kernels().bin_gains(state_.unlabelled_bins(feature), state_.labelled_bins(feature), n_bins, coefs,
                              scan.gain.data());
   scan.total = state_.kernels().prefix_sums(scan.gain.data(), n_bins, scan.prefix.data());
-  scan.slope = slope_of_score();
-  scan.center = score_ == Score::delta ? 0.0 : -scan.total;
+  scan.slope = 1.0 - low_;
+  scan.center = low_ * scan.total;
 }
 
 // A cut without rows on one side is no candidate: its Delta is 0, but its edge is that of a constant vote.
@@ -161,7 +161,7 @@ void StumpSearch::look_inside(const GainCoefs& coefs) {
     for (index_t i = block * kPromisingPerBlock; i < std::min(n_bins, (block + 1) * kPromisingPerBlock); ++i) {
       const PromisingBin& bin = promising_[static_cast<std::size_t>(i)];
       if (bin.bound < best_anywhere.load(std::memory_order_relaxed) - kTie) continue;
-      const double slope = slope_of_score();
+      const double slope = 1.0 - low_;
       double found = -1;
       visit_inside(bin.feature, bin.bin, bin.above, coefs,
                    [&](index_t, double delta) { found = std::max(found, std::abs(slope * delta + bin.center)); });

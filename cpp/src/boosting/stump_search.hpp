@@ -20,16 +20,14 @@ struct Boundary {
   index_t feature = -1;  // -1: there is no candidate
   index_t cut = 0;
   index_t position = -1;
-  double score = 0;  // signed: Delta or edge
+  double score = 0;  // the signed gain
 };
-
-// Which linear function of Delta is compared: Delta itself, or the edge 2 Delta - (sum of all g) of a vote in {-1, +1}.
-enum class Score : std::uint8_t { delta, edge };
 
 class StumpSearch {
  public:
-  // `order` may be null.
-  StumpSearch(BoostState& state, const FeatureOrder* order, Score score, Team& team);
+  // `order` may be null. Compared is the gain of a stump that votes 1 above its threshold and `low` below:
+  // (1 - low) Delta + low (sum of all g), which is Delta itself for low = 0 and the edge for low = -1.
+  StumpSearch(BoostState& state, const FeatureOrder* order, double low, Team& team);
 
   // Settles the histograms and returns the best boundary: of all whose |score| is within 1e-12 of the largest, the
   // first in order of feature, then threshold.
@@ -62,13 +60,12 @@ class StumpSearch {
   void visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs, Visit&& visit) const;
   void list_promising_bins(index_t feature, const GainCoefs& coefs, Scan& scan) const;
   void look_inside(const GainCoefs& coefs);
-  double slope_of_score() const { return score_ == Score::delta ? 1.0 : 2.0; }
   Boundary first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const;
 
   BoostState& state_;
   const BinnedFeatures& features_;
   const FeatureOrder* order_;
-  Score score_;
+  double low_;
   Team& team_;
   std::vector<index_t> order_of_;
   std::vector<double> best_of_feature_;

@@ -69,30 +69,31 @@ std::int64_t process_id() noexcept {
 #endif
 }
 
-// Lets one thread sleep until another has changed an atomic that both look at. The sleeper announces itself and then
-// looks again; the waker changes the atomic and then looks for a sleeper. Both orders are sequentially consistent, so
-// at least one of them sees the other and no wake-up is lost; and waking nobody costs one load.
-class Bed {
+// Lets one thread wait, asleep, until another thread has changed an atomic that both read. The waiting thread first
+// stores that it waits and then reads the atomic again; the other thread first changes the atomic and then reads
+// whether somebody waits. All four accesses are sequentially consistent, so at least one of the two threads sees what
+// the other has stored, and no wake-up is lost. A wake-up that nobody waits for costs one load.
+class Waiter {
  public:
   template <class Condition>
-  void sleep_until(Condition condition) {
+  void wait_until(Condition condition) {
     std::unique_lock lock(mutex_);
-    is_occupied_.store(true, std::memory_order_seq_cst);
+    is_waiting_.store(true, std::memory_order_seq_cst);
     changed_.wait(lock, condition);
-    is_occupied_.store(false, std::memory_order_relaxed);
+    is_waiting_.store(false, std::memory_order_relaxed);
   }
 
   template <class Condition, class Duration>
-  bool sleep_until(Condition condition, Duration at_most) {
+  bool wait_until(Condition condition, Duration at_most) {
     std::unique_lock lock(mutex_);
-    is_occupied_.store(true, std::memory_order_seq_cst);
+    is_waiting_.store(true, std::memory_order_seq_cst);
     const bool came_true = changed_.wait_for(lock, at_most, condition);
-    is_occupied_.store(false, std::memory_order_relaxed);
+    is_waiting_.store(false, std::memory_order_relaxed);
     return came_true;
   }
 
   void wake() {
-    if (!is_occupied_.load(std::memory_order_seq_cst)) return;
+    if (!is_waiting_.load(std::memory_order_seq_cst)) return;
     const std::scoped_lock lock(mutex_);
     changed_.notify_one();
   }
@@ -100,7 +101,7 @@ class Bed {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<bool> is_occupied_{false};
+  std::atomic<bool> is_waiting_{false};
 };
 
 enum class State : std::uint32_t {
@@ -114,7 +115,7 @@ enum class State : std::uint32_t {
 // A cache line of its own for what a worker and the caller pass to and fro.
 struct alignas(64) Worker {
   std::atomic<State> state{State::starting};
-  Bed bed;
+  Waiter waiter;
   std::thread thread;
 };
 
@@ -176,7 +177,7 @@ struct Team::Pool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache 
   index_t failed_block = kNoBlock;
   std::exception_ptr failure;
 
-  Bed caller_bed;
+  Waiter caller_waiter;
   std::vector<std::unique_ptr<Worker>> workers;  // workers[i] is worker number i + 1
   bool is_refused = false;                       // the system gave no further thread; it is not asked again
   std::int64_t process = process_id();
@@ -206,7 +207,7 @@ std::size_t Team::Pool::start_workers(std::size_t n_wanted) {
     try {
       worker.thread = std::thread(&Pool::serve, this, std::ref(worker), static_cast<int>(workers.size()));
       const auto has_begun = [&worker] { return worker.state.load(std::memory_order_seq_cst) != State::starting; };
-      if (!spin_until(has_begun)) caller_bed.sleep_until(has_begun);
+      if (!spin_until(has_begun)) caller_waiter.wait_until(has_begun);
       is_refused = worker.state.load(std::memory_order_seq_cst) == State::quitting;
       if (is_refused) worker.thread.join();
     } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): without it, as is_refused says
@@ -221,11 +222,11 @@ std::size_t Team::Pool::start_workers(std::size_t n_wanted) {
 void Team::Pool::serve(Worker& self, int number) {
   const bool may_throw = make_room_to_throw();
   self.state.store(may_throw ? State::idle : State::quitting, std::memory_order_seq_cst);
-  caller_bed.wake();
+  caller_waiter.wake();
   if (!may_throw) return;
   const auto has_news = [&self] { return self.state.load(std::memory_order_seq_cst) != State::idle; };
   for (;;) {
-    if (!spin_until(has_news)) self.bed.sleep_until(has_news);
+    if (!spin_until(has_news)) self.waiter.wait_until(has_news);
     State seen = State::called;
     if (self.state.compare_exchange_strong(seen, State::working, std::memory_order_acq_rel)) {
       {
@@ -233,7 +234,7 @@ void Team::Pool::serve(Worker& self, int number) {
         deal_blocks(number);
       }
       self.state.store(State::idle, std::memory_order_seq_cst);
-      caller_bed.wake();
+      caller_waiter.wake();
     } else if (seen == State::quitting) {
       return;
     }  // otherwise the caller finished alone and took the call back
@@ -244,7 +245,7 @@ void Team::Pool::serve(Worker& self, int number) {
 void Team::Pool::run_job(Team& owner, std::size_t n_helpers) {
   for (std::size_t i = 0; i < n_helpers; ++i) {
     workers[i]->state.store(State::called, std::memory_order_seq_cst);
-    workers[i]->bed.wake();
+    workers[i]->waiter.wake();
   }
   {
     const FrameScope scope(&owner, 0);
@@ -299,7 +300,7 @@ void Team::Pool::dismiss(Worker& worker, const Poll& poll) noexcept {
   if (worker.state.compare_exchange_strong(seen, State::idle, std::memory_order_acq_rel)) return;
   const auto is_done = [&worker] { return worker.state.load(std::memory_order_seq_cst) == State::idle; };
   if (spin_until(is_done)) return;
-  while (!caller_bed.sleep_until(is_done, kWaitBetweenPolls)) {
+  while (!caller_waiter.wait_until(is_done, kWaitBetweenPolls)) {
     if (!must_stop.load(std::memory_order_relaxed)) poll_or_stop(poll);
   }
 }
@@ -307,7 +308,7 @@ void Team::Pool::dismiss(Worker& worker, const Poll& poll) noexcept {
 void Team::Pool::quit() noexcept {
   for (const auto& worker : workers) {
     worker->state.store(State::quitting, std::memory_order_seq_cst);
-    worker->bed.wake();
+    worker->waiter.wake();
   }
   for (const auto& worker : workers) worker->thread.join();
 }

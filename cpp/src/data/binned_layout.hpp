@@ -1,4 +1,4 @@
-// How codes lie in memory, and the steps that making and rearranging them share.
+// How the codes of binned features lie in memory, and the steps that bin_features and take_rows share.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,13 @@
 #include "common/pacer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/data/binned_features.hpp"
+#include "fastpu/data/code_width.hpp"
 
 namespace fastpu::detail {
 
 inline constexpr index_t kLine = 64;        // bytes of a cache line
 inline constexpr index_t kRowBlock = 4096;  // rows of one parallel task
 inline constexpr index_t kRowTile = 64;     // rows of one tile of a transposition
-
-constexpr index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Dense forms only.
 constexpr index_t code_bytes(CodeWidth width) { return static_cast<index_t>(width); }

@@ -86,8 +86,6 @@ class Newton {
   }
 
  private:
-  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
   const BoxGram& gram_;
   Team& team_;
   index_t size_;

@@ -19,8 +19,6 @@ namespace {
 constexpr index_t kRowsPerBlock = 1024;
 constexpr index_t kFewEntries = 20'000;  // up to which waking another thread takes longer than the work
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 int most_workers(index_t n_entries, const Team& team) { return n_entries < kFewEntries ? 1 : team.n_threads(); }
 
 // body(first row, end row, block) for blocks of rows.

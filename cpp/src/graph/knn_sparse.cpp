@@ -18,8 +18,6 @@ namespace {
 constexpr index_t kRowsPerBlock = 16;
 constexpr index_t kChunk = 64;  // numbers compared before any of them is looked at
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 // The columns that hold anything, renumbered in ascending order where there are few of them, each with its rows in
 // ascending order and their values.
 template <class T>

@@ -25,7 +25,7 @@ constexpr double kLargest = 1e300;
 constexpr double kLeastSpread = 1e-290;
 // What may be left of slack, as a share of the largest distance from the first row, and of what products add up.
 constexpr double kSlack = 1e-10;
-constexpr double kRounding = 2e-15;
+constexpr double kProductRounding = 2e-15;
 // Rows that are remembered when all have been looked at, and the share of the most slack then that is worth taking.
 constexpr index_t kMostCandidates = 64;
 constexpr double kWorthTaking = 0.1;
@@ -35,8 +35,6 @@ constexpr int kMostStalls = 50;
 constexpr index_t kLeastChanges = 1000;
 constexpr index_t kChangesPerRow = 10;
 constexpr index_t kBlockRows = 128;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -58,7 +56,6 @@ class HullDistance::Search {
     }
   }
 
-  index_t n_rows() const { return z_.n_rows; }
   index_t n_features() const { return z_.n_cols; }
 
   HullNearest nearest(const double* point, index_t max_steps, Team& team) {
@@ -215,7 +212,7 @@ class HullDistance::Search {
     uneven_ = 0;
     for (const double slope : slopes_) uneven_ = std::max(uneven_, std::fabs(slope - level_));
     first_slope_ = loops_->dot(z_.data, direction_of_apart_.data(), z_.n_cols);
-    allowed_ = kSlack * radius_ + kRounding * (offset_ + radius_ * (radius_ + reach_) / length_);
+    allowed_ = kSlack * radius_ + kProductRounding * (offset_ + radius_ * (radius_ + reach_) / length_);
   }
 
   double slack_of(index_t i) const {
@@ -442,7 +439,6 @@ HullDistance::HullDistance(DenseView<double> rows, Isa isa, Team& team)
     : search_(std::make_unique<Search>(rows, isa, team)) {}
 HullDistance::~HullDistance() = default;
 
-index_t HullDistance::n_rows() const { return search_->n_rows(); }
 index_t HullDistance::n_features() const { return search_->n_features(); }
 
 HullNearest HullDistance::nearest(const double* point, index_t max_steps, Team& team) {

@@ -17,7 +17,7 @@ namespace {
 // Zeros behind the last of n values, to the end of the panel.
 template <class T>
 void finish_panel(T* values, index_t n) {
-  std::fill(values + n, values + detail::round_up(n, kKernelPanel), T{});
+  std::fill(values + n, values + round_up(n, kKernelPanel), T{});
 }
 
 // Rows of a matrix or a function by number.

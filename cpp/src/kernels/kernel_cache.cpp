@@ -16,8 +16,6 @@ constexpr index_t kLeastParallel = 50'000;    // fewer values than this are not 
 constexpr index_t kBytesPerRow = 256;         // of the data, for what is kept beside kernel values by whoever solves
 constexpr index_t kUsedAtOnce = 1 << 22;      // values of memory that are used without asking
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 template <class T>
@@ -71,7 +69,7 @@ void KernelCache<T>::link_oldest(index_t s) {
   newer_[at(ring)] = s;
 }
 
-// Slots in use are at least n, and those that lie within the memory in use.
+// Takes slots into use until there are n of them, or all there are, and the memory already in use is full.
 template <class T>
 void KernelCache<T>::use_more_slots(index_t n) {
   values_in_use_ = std::max(values_in_use_, std::min(n, capacity()) * slot_size_);
@@ -117,7 +115,7 @@ void KernelCache<T>::move_values(const std::vector<index_t>& from, index_t new_s
   // What lies behind a row that is complete takes part in whole vectors, and nothing writes it again.
   for (index_t s = 0; s < n_kept; ++s) {
     T* values = arena_.data() + s * new_slot_size;
-    std::fill(values + slot_length_[at(s)], values + detail::round_up(slot_length_[at(s)], kKernelPanel), T{});
+    std::fill(values + slot_length_[at(s)], values + round_up(slot_length_[at(s)], kKernelPanel), T{});
   }
   slot_size_ = new_slot_size;
   slot_row_.resize(at(n_keep), -1);
@@ -165,9 +163,9 @@ template <class T>
 void KernelCache<T>::change_columns(std::vector<index_t> columns, const std::vector<index_t>& from, Team& team) {
   const auto n = static_cast<index_t>(columns.size());
   const index_t n_rows = kernel_->n_rows();
-  const index_t slot_size = detail::round_up(n, kKernelPanel);
+  const index_t slot_size = round_up(n, kKernelPanel);
   max_values_ = std::max(max_values_, 2 * slot_size);
-  const index_t needed = std::min(max_values_, n_rows * detail::round_up(n_rows, kKernelPanel));
+  const index_t needed = std::min(max_values_, n_rows * round_up(n_rows, kKernelPanel));
   if (arena_.size() < needed) {  // nothing of an arena that was too small for two rows is worth keeping
     forget();
     arena_ = AlignedBuffer<T>(needed, "the cache of kernel rows (cache_mb)");

@@ -1,4 +1,4 @@
-// The kinds of kernels behind make_kernel and the scores, and what they share.
+// The kernels of dense and of sparse rows, which make_kernel makes and kernel_scores uses.
 #pragma once
 
 #include <cmath>
@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/kernels/kernel.hpp"
+#include "fastpu/kernels/kernel_base.hpp"
 #include "kernels/svm_kernels.hpp"
 
 namespace fastpu::detail {
-
-inline index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Kernel values from x'z (or |x - z|^2, for rbf), in place; whole panels.
 template <class T>

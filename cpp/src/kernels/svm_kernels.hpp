@@ -7,7 +7,6 @@
 
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/kernels/kernel.hpp"
 
 namespace fastpu::detail {
 

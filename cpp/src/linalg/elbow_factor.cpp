@@ -6,12 +6,6 @@
 
 namespace fastpu::detail {
 
-namespace {
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 void ElbowFactor::clear() {
   size_ = 0;
   inverse_.clear();

@@ -26,8 +26,6 @@ constexpr index_t kBlockRows = 64;
 constexpr index_t kBlockRowsOfWide = 8;
 constexpr index_t kMostGroups = 32;
 
-index_t round_up(index_t n, index_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 template <class View>
 constexpr bool kIsDense = std::is_same_v<View, DenseView<typename View::Value>>;
 

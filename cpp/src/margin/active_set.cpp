@@ -13,6 +13,9 @@ namespace fastpu::detail {
 
 namespace {
 
+// A value that misses a bound by no more than this share of the cost is at the bound; the same of margins and scores.
+constexpr double kBoundSlack = 1e-12;
+
 enum class Kind : std::uint8_t { at_zero, at_cost, between };
 
 class ActiveSet {
@@ -54,10 +57,9 @@ void ActiveSet::guess(const double* f) {
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     const double there = side * v_[i] + side * (task_.label()[i] - f[i]) / data_.size();
-    constexpr double kRounding = 1e-12;
-    kinds_[static_cast<std::size_t>(i)] = there <= kRounding * cost         ? Kind::at_zero
-                                          : there >= (1 - kRounding) * cost ? Kind::at_cost
-                                                                            : Kind::between;
+    kinds_[static_cast<std::size_t>(i)] = there <= kBoundSlack * cost         ? Kind::at_zero
+                                          : there >= (1 - kBoundSlack) * cost ? Kind::at_cost
+                                                                              : Kind::between;
   }
 }
 
@@ -157,7 +159,6 @@ index_t ActiveSet::change_kinds() {
     w_[p_] = best_intercepts(points, task_.cost_of_side(1)).middle;
     for (index_t i = 0; i < n_; ++i) f_[i] += w_[p_];
   }
-  constexpr double kRounding = 1e-12;
   index_t n_changed = 0;
   for (index_t i = 0; i < n_; ++i) {
     Kind& kind = kinds_[static_cast<std::size_t>(i)];
@@ -166,11 +167,11 @@ index_t ActiveSet::change_kinds() {
     const double inside = side * v_[i];
     Kind next = kind;
     if (kind == Kind::between) {
-      if (inside < -kRounding * cost) next = Kind::at_zero;
-      if (inside > (1 + kRounding) * cost) next = Kind::at_cost;
+      if (inside < -kBoundSlack * cost) next = Kind::at_zero;
+      if (inside > (1 + kBoundSlack) * cost) next = Kind::at_cost;
     } else {
       const double lack = side * (task_.label()[i] - f_[i]);
-      const double slack = kRounding * (1 + std::abs(f_[i]));
+      const double slack = kBoundSlack * (1 + std::abs(f_[i]));
       if (kind == Kind::at_zero && lack > slack) next = lack >= cost * data_.size() ? Kind::at_cost : Kind::between;
       if (kind == Kind::at_cost && lack < -slack) next = -lack >= cost * data_.size() ? Kind::at_zero : Kind::between;
     }

@@ -1,4 +1,4 @@
-#include "fastpu/margin/iadmm.hpp"
+#include "margin/iadmm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,18 +9,12 @@
 
 #include "linalg/cholesky.hpp"
 #include "linalg/row_kernels.hpp"
-#include "margin/margin_data.hpp"
-#include "margin/margin_task.hpp"
 
-namespace fastpu {
+namespace fastpu::detail {
 
 namespace {
 
-using detail::RowBlock;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 double norm(const std::vector<double>& x, index_t n) {
   double sum = 0;
@@ -30,10 +24,9 @@ double norm(const std::vector<double>& x, index_t n) {
 
 class Iadmm {
  public:
-  Iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
-        const IadmmOptions& options, double* v);
+  Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options, double* v);
 
-  IadmmResult run(const MarginCallback& callback, const double* w0, detail::Certificate& found);
+  IadmmResult run(const MarginCallback& callback, const double* w0, Certificate& found);
 
  private:
   void start(const double* w0);
@@ -44,12 +37,12 @@ class Iadmm {
   void factor();
   double largest_eigenvalue();
   void scaled_gram();
-  detail::Certificate certificate();
+  Certificate certificate();
   void divide_by_deviation(std::vector<double>& x) const;
 
-  const detail::MarginData& data_;
-  const detail::MarginTask& task_;
-  detail::RowPass& pass_;
+  const MarginData& data_;
+  const MarginTask& task_;
+  RowPass& pass_;
   const IadmmOptions& options_;
   double* v_;
   index_t n_;
@@ -72,9 +65,9 @@ class Iadmm {
   std::vector<double> at_one_;
   std::vector<double> at_cs_;
   AlignedBuffer<double> gram_;
-  std::unique_ptr<detail::Cholesky> factor_;
-  std::vector<detail::AdmmSums> group_sums_;
-  detail::AdmmSums sums_;
+  std::unique_ptr<Cholesky> factor_;
+  std::vector<AdmmSums> group_sums_;
+  AdmmSums sums_;
   double primal_ = 0;  // |r| and |s|, each over what eps is multiplied with
   double dual_ = 0;
   double log_ratio_ = 0;  // of the residuals, summed since rho was last thought over
@@ -82,8 +75,7 @@ class Iadmm {
   index_t next_balance_ = 10;
 };
 
-Iadmm::Iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
-             const IadmmOptions& options, double* v)
+Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options, double* v)
     : data_(data),
       task_(task),
       pass_(pass),
@@ -91,11 +83,11 @@ Iadmm::Iadmm(const detail::MarginData& data, const detail::MarginTask& task, det
       v_(v),
       n_(task.n()),
       p_(pass.n_features()),
-      is_exact_(options.b_step == BStep::exact || (options.b_step == BStep::automatic && pass.has_gram())),
+      is_exact_(pass.has_gram()),
       rho_(options.rho),
       deviation_(make_vector<double>(pass.width(), "ADMM")),
       lambda_(n_, "multipliers of ADMM"),
-      group_sums_(make_vector<detail::AdmmSums>(pass.n_groups(), "ADMM")) {
+      group_sums_(make_vector<AdmmSums>(pass.n_groups(), "ADMM")) {
   for (std::vector<double>* vector : {&b_, &old_b_, &unscaled_b_, &at_lambda_, &old_at_lambda_, &at_z_, &old_at_z_,
                                       &at_ab_, &old_at_ab_, &at_one_, &at_cs_}) {
     *vector = make_vector<double>(pass.width(), "ADMM");
@@ -144,19 +136,11 @@ double Iadmm::largest_eigenvalue() {
   for (int round = 0; round < kMostRounds; ++round) {
     const double length = norm(x, p_ + 1);
     for (index_t f = 0; f <= p_; ++f) x[at(f)] /= length;
-    if (gram_.empty()) {
-      for (index_t f = 0; f < pass_.width(); ++f) unscaled[at(f)] = x[at(f)] / deviation_[at(f)];
-      double* const sums[] = {next.data()};
-      pass_.run(unscaled.data(), 1, sums,
-                [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
-      divide_by_deviation(next);
-    } else {
-      for (index_t f = 0; f <= p_; ++f) {
-        double sum = 0;
-        for (index_t g = 0; g <= p_; ++g) sum += gram_[f * pass_.width() + g] * x[at(g)];
-        next[at(f)] = sum;
-      }
-    }
+    for (index_t f = 0; f < pass_.width(); ++f) unscaled[at(f)] = x[at(f)] / deviation_[at(f)];
+    double* const sums[] = {next.data()};
+    pass_.run(unscaled.data(), 1, sums,
+              [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
+    divide_by_deviation(next);
     const double found = norm(next, p_ + 1);
     const bool is_done = found - value <= kAccuracy * found;
     value = found;
@@ -167,7 +151,7 @@ double Iadmm::largest_eigenvalue() {
 }
 
 void Iadmm::factor() {
-  if (!factor_) factor_ = std::make_unique<detail::Cholesky>(p_ + 1, pass_.isa(), "the factor of ADMM");
+  if (!factor_) factor_ = std::make_unique<Cholesky>(p_ + 1, pass_.isa(), "the factor of ADMM");
   double* to = factor_->matrix();
   for (index_t f = 0; f <= p_; ++f) {
     for (index_t g = f; g <= p_; ++g) to[f * factor_->stride() + g] = rho_ * gram_[f * pass_.width() + g];
@@ -194,8 +178,8 @@ void Iadmm::start(const double* w0) {
   if (w0 != nullptr) {
     for (index_t f = 0; f <= p_; ++f) b_[at(f)] = w0[f] * deviation_[at(f)];
   }
-  if (is_exact_ || pass_.has_gram()) scaled_gram();
   if (is_exact_) {
+    scaled_gram();
     factor();
   } else {
     zeta_ = rho_ * largest_eigenvalue();
@@ -212,24 +196,24 @@ void Iadmm::update_rows() {
   std::swap(at_z_, old_at_z_);
   std::swap(at_ab_, old_at_ab_);
   for (index_t f = 0; f < pass_.width(); ++f) unscaled_b_[at(f)] = b_[at(f)] / deviation_[at(f)];
-  std::fill(group_sums_.begin(), group_sums_.end(), detail::AdmmSums{});
+  std::fill(group_sums_.begin(), group_sums_.end(), AdmmSums{});
   double* const sums[] = {at_lambda_.data(), at_z_.data()};
-  const detail::RowKernels& kernels = detail::row_kernels(pass_.isa());
+  const RowKernels& kernels = row_kernels(pass_.isa());
   pass_.run(unscaled_b_.data(), 2, sums, [&](const RowBlock& block) {
-    const detail::AdmmRows rows{block.n,
-                                block.products,
-                                task_.label() + block.first,
-                                task_.cost() + block.first,
-                                slopes_.empty() ? nullptr : slopes_.data() + block.first,
-                                lambda_.data() + block.first,
-                                block.weights[0],
-                                block.weights[1]};
+    const AdmmRows rows{block.n,
+                        block.products,
+                        task_.label() + block.first,
+                        task_.cost() + block.first,
+                        slopes_.empty() ? nullptr : slopes_.data() + block.first,
+                        lambda_.data() + block.first,
+                        block.weights[0],
+                        block.weights[1]};
     kernels.admm(rows, rho_, group_sums_[at(block.group)]);
   });
   divide_by_deviation(at_lambda_);
   divide_by_deviation(at_z_);
   sums_ = {};
-  for (const detail::AdmmSums& of_group : group_sums_) {
+  for (const AdmmSums& of_group : group_sums_) {
     sums_.primal += of_group.primal;
     sums_.margins += of_group.margins;
     sums_.z += of_group.z;
@@ -295,20 +279,20 @@ void Iadmm::balance(index_t n_iter) {
 }
 
 // Of the b and the lambda of now; v is made feasible.
-detail::Certificate Iadmm::certificate() {
+Certificate Iadmm::certificate() {
   for (index_t i = 0; i < n_; ++i) {
     const double label = task_.label()[i];
     const double down = task_.side()[i] == label ? 0.0 : task_.cost()[i];
     v_[i] = -label * (lambda_[i] + down);
   }
-  detail::make_feasible(task_, v_);
-  detail::Certificate of_b = detail::certify(pass_, task_, v_, unscaled_b_.data());
+  make_feasible(task_, v_);
+  Certificate of_b = certify(pass_, task_, v_, unscaled_b_.data());
   if (of_b.holds(options_.tol)) return of_b;
-  detail::Certificate of_v = detail::certify(pass_, task_, v_);
+  Certificate of_v = certify(pass_, task_, v_);
   return of_v.gap < of_b.gap ? std::move(of_v) : std::move(of_b);
 }
 
-IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, detail::Certificate& found) {
+IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certificate& found) {
   constexpr index_t kUsualIterations = 100'000;
   constexpr double kLeastEps = 1e-15;
   const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualIterations;
@@ -361,10 +345,9 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, detail:
 
 }  // namespace
 
-IadmmResult iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
-                  const IadmmOptions& options, const MarginCallback& callback, double* v, const double* w0,
-                  detail::Certificate& found) {
+IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options,
+                  const MarginCallback& callback, double* v, const double* w0, Certificate& found) {
   return Iadmm(data, task, pass, options, v).run(callback, w0, found);
 }
 
-}  // namespace fastpu
+}  // namespace fastpu::detail

@@ -165,8 +165,8 @@ InteriorPoint::Aim InteriorPoint::predict() {
   return {mu_ * share * share * share, length > kLong ? 1.0 : 0.0};
 }
 
-// The step that aims at a mu and allows for the terms of second order. Returns how far it may go; what is no number if
-// the step is none.
+// The step that aims at a mu and allows for the terms of second order. Returns how far it may go, or NaN if the step is
+// not finite.
 double InteriorPoint::correct(const Aim& aim) {
   for (index_t f = 0; f <= p_; ++f) d_w_[f] = right_[f] + aim.second_order * second_[f] + aim.mu * centring_[f];
   normal_.solve(d_w_.data());

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "fastpu/margin/iadmm.hpp"
 #include "fastpu/svm/smo.hpp"
 #include "margin/active_set.hpp"
 #include "margin/coordinate_descent.hpp"
+#include "margin/iadmm.hpp"
 #include "margin/interior_point.hpp"
 #include "margin/margin_data.hpp"
 #include "margin/margin_task.hpp"
@@ -330,10 +330,9 @@ void Solve::run_smo(index_t most) {
 
 void Solve::run_iadmm(const MarginStart* start) {
   result_.method = MarginMethod::iadmm;
-  IadmmOptions options;
+  detail::IadmmOptions options;
   options.tol = options_.tol;
   options.eps = options_.eps;
-  options.b_step = options_.b_step;
   options.rho = options_.rho;
   options.max_iter = options_.max_iter;
   Certificate certificate;
@@ -344,7 +343,7 @@ void Solve::run_iadmm(const MarginStart* start) {
   }
   AlignedBuffer<double> v(task_.n(), "dual variables");
   std::copy_n(v_.data(), task_.n(), v.data());
-  const IadmmResult found =
+  const detail::IadmmResult found =
       iadmm(data_, task_, pass_, options, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
   found_ = {};  // what IADMM found, whatever the start was
   keep(v, std::move(certificate));
@@ -436,10 +435,6 @@ index_t LargeMarginEngine::n_features() const { return data_->n_features(); }
 MarginResult LargeMarginEngine::solve(const MarginProblem& problem, const MarginOptions& options,
                                       const MarginStart* start, const MarginCallback& callback, Team& team) const {
   check(options);
-  if (options.b_step == BStep::exact && n_features() > detail::kMostGramFeatures) {
-    throw std::invalid_argument("the exact b step must have at most " + std::to_string(detail::kMostGramFeatures) +
-                                " features, got " + std::to_string(n_features()));
-  }
   return Solve(*data_, problem, options, callback, team).run(start);
 }
 

@@ -1,10 +1,10 @@
-// What a LargeMarginEngine knows of X alone.
+// What a LargeMarginEngine computes from X alone, once for all problems.
 #pragma once
 
 #include <mutex>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/margin/margin_problem.hpp"
 #include "linalg/row_pass.hpp"
 
 namespace fastpu::detail {
@@ -21,7 +21,7 @@ class MarginData {
   const double* centre() const { return centre_.data(); }
   // The standard deviation of each column; 1 where all values are equal.
   const double* deviation() const { return deviation_.data(); }
-  // The mean of |x - centre|^2 over the rows; 1 if that is nothing.
+  // The mean of |x - centre|^2 over the rows; 1 where all rows are equal.
   double size() const { return size_; }
 
   // sum_i (x_i - centre, 1) (x_i - centre, 1)' over all rows, as RowPass::gram leaves it; computed once.

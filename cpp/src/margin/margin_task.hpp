@@ -15,18 +15,18 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/margin/margin_problem.hpp"
 #include "linalg/row_pass.hpp"
 
 namespace fastpu::detail {
 
-// A number as it is in messages.
+// A number as it is printed in messages.
 std::string to_text(double value);
 
 class MarginTask {
  public:
-  // Throws std::invalid_argument if the problem is none, or one whose numbers overflow. n is the number of rows of X,
-  // `size` the mean of their squared norms.
+  // Throws std::invalid_argument if labels, costs or slopes are out of range or so large that sums overflow. n is the
+  // number of rows of X, `size` the mean of their squared norms.
   MarginTask(const MarginProblem& problem, index_t n, double size);
 
   index_t n() const { return n_; }
@@ -50,12 +50,13 @@ class MarginTask {
   double constant_ = 0;
 };
 
-// v into its box and to a sum of zero: rows inside of their box make up for what is too much, each by what room it has
-// to both ends; if that is too little, all of the side that has too much get less in proportion.
+// Changes v so that every value is within its bounds and their sum is zero. Rows strictly between their bounds take up
+// the sum, each in proportion to its distance from the nearer bound; if that is not enough, the values of the side that
+// has too much shrink in proportion.
 void make_feasible(const MarginTask& task, double* v);
 
-// What is known of a solution; vectors of coefficients are as long as the width of the pass, the intercept that of
-// centred rows.
+// A solution with its objective and its duality gap. Vectors of coefficients are as long as the width of the pass, and
+// the intercept is that of centred rows.
 struct Certificate {
   AlignedBuffer<double> w;  // with the intercept
   AlignedBuffer<double> f;  // of the rows of the task
@@ -63,13 +64,13 @@ struct Certificate {
   double intercept_high = 0;
   double objective = 0;
   double gap = std::numeric_limits<double>::infinity();
-  // Infinite ones certify nothing.
+  // Whether the gap is within tol; an infinite one certifies nothing.
   bool holds(double tol) const { return gap <= tol * objective && gap < std::numeric_limits<double>::infinity(); }
 };
 
-// Of a feasible v and its w,
+// The certificate of a feasible v and of w = sum v_i x_i.
 Certificate certify(RowPass& pass, const MarginTask& task, const double* v);
-// or of another w.
+// The certificate of a feasible v and of any w.
 Certificate certify(RowPass& pass, const MarginTask& task, const double* v, const double* w);
 
 }  // namespace fastpu::detail

@@ -158,9 +158,9 @@ void NearRows::take_nearest() {
 
 bool NearRows::is_wrong(index_t i) const {
   if (is_near_[static_cast<std::size_t>(i)] != 0) return false;
-  constexpr double kRounding = 1e-10;
+  constexpr double kOnMargin = 1e-10;  // a row that lies off its margin by no more counts as being on it
   const double lack = lack_of(task_, f_, i);
-  return v_[i] == 0 ? lack > kRounding : lack < -kRounding;
+  return v_[i] == 0 ? lack > kOnMargin : lack < -kOnMargin;
 }
 
 // Takes in the rows that are on the wrong side; returns how many.

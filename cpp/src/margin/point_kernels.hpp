@@ -33,7 +33,7 @@ struct PointKernels {
   // to the right-hand side. fastest = max(fastest, speed at which some value goes to 0), curvature += the products.
   void (*predict)(const PointRows& rows, const double* products, double unit, double* const* weights, double& fastest,
                   double& curvature);
-  // The step; check += 0, or what is no number if some part of the step is none.
+  // Computes the step. Adds 0 to `check` if every part of the step is finite, and NaN otherwise.
   void (*correct)(const PointRows& rows, const double* products, double mu, double second_order, double& fastest,
                   double& check);
   // Goes so far along the step. sums += alpha low + room high, cost lack_+, and room lack_+ + alpha (-lack)_+.

@@ -13,8 +13,6 @@ constexpr double kNoSlope = 1e-10;        // a multiplier that is rounding, rela
 constexpr double kNoSlopeOfRows = 1e-13;  // the same where rows are shown
 constexpr double kNegative = -1e-10;      // a pivot that is below 0 by more than rounding
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)

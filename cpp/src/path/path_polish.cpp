@@ -18,8 +18,6 @@ constexpr double kMostGap = 1e-6;        // relative, of a point that is on the 
 constexpr double kMostViolation = 1e-6;  // of its optimality conditions
 constexpr int kSettle = 20;              // breakpoints
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 // How far scores of this point, where all are known, are from what is optimal.

@@ -6,12 +6,6 @@
 
 namespace fastpu::detail {
 
-namespace {
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
                            const std::vector<index_t>& changed, const std::vector<double>& weights) {
   if (result_.lams.empty() || lam < result_.lams.back()) {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "fastpu/path/svm_path.hpp"
+#include "fastpu/path/path_problem.hpp"
 #include "path/elbow.hpp"
 
 namespace fastpu::detail {

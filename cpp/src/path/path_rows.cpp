@@ -13,8 +13,6 @@ constexpr index_t kMostFeatures = 128;       // of a linear kernel without kerne
 constexpr index_t kColumns = 1024;           // that one worker adds up
 constexpr index_t kLeastParallel = 1 << 18;  // fewer products than this are not worth waking a thread
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team)

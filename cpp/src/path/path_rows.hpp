@@ -11,12 +11,16 @@
 
 namespace fastpu::detail {
 
+// What rounding may leave of a sum, as a share of the sizes of its terms.
+inline constexpr double kRounding = 1e-14;
+
 class PathRows {
  public:
-  // The cache's columns must have been set; they stay what they are. `linear` shows the rows if K is their products.
+  // The cache's columns must have been set; they stay what they are. `linear` is null, or the rows whose products K
+  // consists of.
   PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team);
 
-  // Whether rows that are shown are used in place of kernel rows.
+  // Whether these rows have so few features that they are used in place of kernel rows.
   static bool are_few_features(const DenseView<double>* linear);
 
   index_t n() const { return static_cast<index_t>(cache_->columns().size()); }

@@ -19,7 +19,6 @@ namespace fastpu::detail {
 namespace {
 
 constexpr double kSmoTol = 1e-7;         // of the largest gradient: then come Newton steps
-constexpr double kRounding = 1e-14;      // of the same: gradients that differ by less are equal
 constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a value at a bound
 constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
 constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
@@ -29,8 +28,6 @@ constexpr double kSumRounding = 1e-13;   // of the total
 constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must be a number
 constexpr double kMostCost = 1e100;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
   for (std::size_t f = 0; f < weights.size(); ++f) {

@@ -12,7 +12,7 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
-#include "fastpu/path/svm_path.hpp"
+#include "fastpu/path/path_problem.hpp"
 
 namespace fastpu::detail {
 
@@ -23,7 +23,8 @@ int heavier_class(const SvmPathProblem& problem);
 // Where a path begins. The rows of the heavier class, if there is one, become the columns of the cache.
 struct PathStart {
   std::vector<double> alpha;  // of every row of the problem
-  // Where the rows are shown, X'(y a) with the digits that its sum over the rows would lose; 0 where that is rounding.
+  // Where the rows of a linear kernel are given: X'(y a), more exact than a plain sum over the rows, and 0 where all of
+  // it is rounding.
   std::vector<double> weights;
 };
 PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,

@@ -1,12 +1,14 @@
-// The walk along an SVM path: where it stands, and the steps from one breakpoint to the next. svm_path.cpp goes them;
-// path_polish.cpp keeps each point where it ought to be, and tells whether it is.
+// The walk along an SVM path: where it stands, and the steps from one breakpoint to the next. svm_path.cpp makes the
+// steps; path_polish.cpp corrects what rounding does to each point, and checks that the point is optimal.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "fastpu/path/svm_path.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/path/path_problem.hpp"
 #include "linalg/path_kernels.hpp"
 #include "path/elbow.hpp"
 #include "path/path_record.hpp"
@@ -15,9 +17,7 @@
 
 namespace fastpu::detail {
 
-inline constexpr double kRounding = 1e-14;  // of the reach: slack that is rounding
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 inline constexpr double kOnMargin = 1e-9;  // slack of a row on the margin, relative to lam
 
 // One path, followed by run().
@@ -68,7 +68,7 @@ class PathWalk {
   }
   PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
   double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
-  // What scores consist of at most, whose rounding they have.
+  // A bound of the sizes of the terms whose sum is a score: its rounding error is relative to them.
   double reach() const {
     return rows_->is_linear() ? rows_->reach(w_.data()) : reach_ * std::min(1.0, sum_alpha_ / first_sum_);
   }

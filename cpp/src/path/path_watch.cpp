@@ -16,10 +16,7 @@ constexpr index_t kAhead = 20;      // steps that a watch is meant for
 constexpr index_t kFewSteps = 5;    // it was too small
 constexpr double kMostShare = 0.7;  // of all rows, more is not worth it
 constexpr double kSafety = 1.0001;
-constexpr double kRounding = 1e-14;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -30,8 +30,6 @@ constexpr int kMostNoSteps = 20;
 constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;  // of the reach, lam
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 void PathWalk::find_start() {
@@ -364,10 +362,12 @@ bool PathWalk::take_step(Elbow& elbow) {
   for (const index_t i : elbow.moving()) set_side(i, true);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
   record_.note_events(elbow, point_);
-  if (static_cast<index_t>(result_.lams.size()) >= most_events_) return finish(PathStatus::max_events);
+  const auto n_breakpoints = static_cast<index_t>(result_.lams.size());
+  const auto n_events = static_cast<index_t>(result_.event_row.size());
+  // Rounding may leave a breakpoint without an event: the number of breakpoints bounds the path as well.
+  if (std::max(n_events, n_breakpoints) >= most_events_) return finish(PathStatus::max_events);
   if (callback_) {
-    const PathRound round{static_cast<index_t>(result_.lams.size()), lam_, result_.n_margin.back(),
-                          result_.objective.back()};
+    const PathRound round{n_breakpoints, n_events, lam_, result_.n_margin.back(), result_.objective.back()};
     if (callback_(round)) return finish(PathStatus::callback);
   }
   const double before = lam_;

@@ -1,5 +1,5 @@
-// The convex risk of uPU (fastpu/upu.hpp) at a point: its value, its derivatives and the steps that Newton's method
-// takes.
+// The convex risk of uPU (fastpu/risk/upu.hpp) at a point: its value, its derivatives and the steps that Newton's
+// method takes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/risk/upu.hpp"
+#include "fastpu/risk/upu_problem.hpp"
 #include "linalg/cholesky.hpp"
 #include "linalg/row_pass.hpp"
 
@@ -91,7 +91,7 @@ class ConvexRisk {
   // R - min R is at most this where the derivative by the intercept is 0: R - lam/2 |w|^2 is convex.
   double gap() const {
     double square = 0;
-    for (index_t f = 0; f < pass_.n_features(); ++f) square += gradient_[index(f)] * gradient_[index(f)];
+    for (index_t f = 0; f < pass_.n_features(); ++f) square += gradient_[at(f)] * gradient_[at(f)];
     const double of_width = phi_width_ > 1 ? phi_width_ * std::numbers::ln2 : 0.0;
     return square / (2 * problem_.lam) + of_width;
   }
@@ -100,7 +100,7 @@ class ConvexRisk {
   double reach(const std::vector<double>& step) {
     std::vector<double> most(static_cast<std::size_t>(pass_.n_groups()), 0.0);
     pass_.run(step.data(), 0, nullptr, [&](const RowBlock& block) {
-      double& of_group = most[index(block.group)];
+      double& of_group = most[at(block.group)];
       for (index_t k = 0; k < block.n; ++k) {
         if (problem_.labels[block.first + k] == 0) of_group = std::max(of_group, std::fabs(block.products[k]));
       }
@@ -109,39 +109,39 @@ class ConvexRisk {
   }
 
   // R itself, whatever phi is smoothed with.
-  double plain_value(const std::vector<double>& at) {
+  double plain_value(const std::vector<double>& point) {
     const double width = std::exchange(phi_width_, 1.0);
-    const double found = value(at);
+    const double found = value(point);
     phi_width_ = width;
     return found;
   }
 
-  double value(const std::vector<double>& at) {
+  double value(const std::vector<double>& point) {
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
-    pass_.run(at.data(), 0, nullptr, [&](const RowBlock& block) { visit<false>(block); });
-    return total(at);
+    pass_.run(point.data(), 0, nullptr, [&](const RowBlock& block) { visit<false>(block); });
+    return total(point);
   }
 
   // The value, and what gradient() and newton() need. Newton's step is far too long where unlabelled rows hardly curve
   // R; a careful one goes to the minimum of parabolas above it, which lowers R for sure.
-  double derive(const std::vector<double>& at, bool is_careful = false) {
+  double derive(const std::vector<double>& point, bool is_careful = false) {
     is_careful_ = is_careful;
     gradient_.assign(static_cast<std::size_t>(width()), 0.0);
     double* const sums[] = {gradient_.data()};
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
     std::fill(group_slopes_.begin(), group_slopes_.end(), 0.0);
     if (pass_.has_gram()) {
-      pass_.gram(at.data(), gram_.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
+      pass_.gram(point.data(), gram_.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
     } else {
-      pass_.run(at.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
+      pass_.run(point.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
     }
-    for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[index(f)] += problem_.lam * at[index(f)];
-    for (index_t f = pass_.n_features() + 1; f < width(); ++f) gradient_[index(f)] = 0;
-    return total(at);
+    for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[at(f)] += problem_.lam * point[at(f)];
+    for (index_t f = pass_.n_features() + 1; f < width(); ++f) gradient_[at(f)] = 0;
+    return total(point);
   }
 
   // Moves the intercept to where R is least for the other coefficients, as they were when derive() was called.
-  void settle_intercept(std::vector<double>& at) const {
+  void settle_intercept(std::vector<double>& point) const {
     const auto slope = [&](double shift) {
       pass_.team().poll();
       double sum = -problem_.prior;
@@ -162,7 +162,7 @@ class ConvexRisk {
       if (middle <= low || middle >= high) break;
       (slope(middle) < 0 ? low : high) = middle;
     }
-    at[index(pass_.n_features())] += 0.5 * (low + high);
+    point[at(pass_.n_features())] += 0.5 * (low + high);
   }
 
   // -H^-1 g
@@ -171,15 +171,13 @@ class ConvexRisk {
   }
 
   // As coefficients and intercept of rows that are not centred.
-  void write(const std::vector<double>& at, UpuResult& to) const {
-    to.coef.assign(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(pass_.n_features()));
-    to.intercept = at[index(pass_.n_features())];
-    for (index_t f = 0; f < pass_.n_features(); ++f) to.intercept -= centre_[f] * at[index(f)];
+  void write(const std::vector<double>& point, UpuResult& to) const {
+    to.coef.assign(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(pass_.n_features()));
+    to.intercept = point[at(pass_.n_features())];
+    for (index_t f = 0; f < pass_.n_features(); ++f) to.intercept -= centre_[f] * point[at(f)];
   }
 
  private:
-  static std::size_t index(index_t k) { return static_cast<std::size_t>(k); }
-
   // The mean of each column. It moves the intercept alone, but makes for better numbers. What a sum of many rows loses
   // to rounding is the mean of what is left of them: a constant column has to become 0.
   static AlignedBuffer<double> centre_of(const UpuProblem& problem, Isa isa, Team& team) {
@@ -200,7 +198,7 @@ class ConvexRisk {
   static std::vector<double> size_of(const RowsView& x, const AlignedBuffer<double>& centre, Team& team) {
     std::vector<double> size(static_cast<std::size_t>(centre.size()), 0.0);
     const auto see = [&](index_t f, double value) {
-      double& most = size[index(f)];
+      double& most = size[at(f)];
       most = std::max(most, std::fabs(value - centre[f]));
     };
     std::visit(
@@ -219,7 +217,7 @@ class ConvexRisk {
         x);
     for (index_t f = 0; f < centre.size(); ++f) {
       if (is_sparse(x) && f < n_columns(x)) see(f, 0.0);
-      if (!(size[index(f)] > 0)) size[index(f)] = 1;
+      if (!(size[at(f)] > 0)) size[at(f)] = 1;
     }
     return size;
   }
@@ -258,7 +256,7 @@ class ConvexRisk {
       }
       if constexpr (kDerive) {
         scores_[i] = f;
-        group_slopes_[index(block.group)] += std::fabs(slope);
+        group_slopes_[at(block.group)] += std::fabs(slope);
         block.weights[0][k] = slope;
         if (pass_.has_gram()) {
           block.scale[k] = std::sqrt(curvature);
@@ -267,14 +265,14 @@ class ConvexRisk {
         }
       }
     }
-    group_risks_[index(block.group)] += sum;  // whose blocks come in their order
+    group_risks_[at(block.group)] += sum;  // whose blocks come in their order
   }
 
-  double total(const std::vector<double>& at) const {
+  double total(const std::vector<double>& point) const {
     double risk = 0;
     for (const double part : group_risks_) risk += part;
     double norm = 0;
-    for (index_t f = 0; f < pass_.n_features(); ++f) norm += at[index(f)] * at[index(f)];
+    for (index_t f = 0; f < pass_.n_features(); ++f) norm += point[at(f)] * point[at(f)];
     return risk + 0.5 * problem_.lam * norm;
   }
 
@@ -299,7 +297,7 @@ class ConvexRisk {
       if (!std::isfinite(diagonal)) refuse_overflow("its squares", f);
       if (!is_constant(f, slopes)) continue;
       for (index_t k = 0; k < n; ++k) matrix[std::min(f, k) * stride + std::max(f, k)] = 0;
-      step[index(f)] = 0;
+      step[at(f)] = 0;
     }
     n_left_out_ = cholesky_->factor();
     cholesky_->solve(step.data());
@@ -312,7 +310,7 @@ class ConvexRisk {
     constexpr double kNothing = 1e-13;
     const double share = gram_[pass_.n_features() * width() + pass_.n_features()];
     const double least = kNothing * std::fabs(centre_[f]);
-    return gram_[f * width() + f] <= least * least * share && std::fabs(gradient_[index(f)]) <= least * slopes;
+    return gram_[f * width() + f] <= least * least * share && std::fabs(gradient_[at(f)]) <= least * slopes;
   }
 
   [[noreturn]] static void refuse_overflow(const char* what, index_t f) {
@@ -327,8 +325,8 @@ class ConvexRisk {
     pass_.run(v.data(), 1, sums, [&](const RowBlock& block) {
       for (index_t k = 0; k < block.n; ++k) block.weights[0][k] = curvature_[block.first + k] * block.products[k];
     });
-    for (index_t f = 0; f < pass_.n_features(); ++f) product[index(f)] += problem_.lam * v[index(f)];
-    for (index_t f = pass_.n_features() + 1; f < width(); ++f) product[index(f)] = 0;
+    for (index_t f = 0; f < pass_.n_features(); ++f) product[at(f)] += problem_.lam * v[at(f)];
+    for (index_t f = pass_.n_features() + 1; f < width(); ++f) product[at(f)] = 0;
     return product;
   }
 

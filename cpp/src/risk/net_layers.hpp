@@ -9,7 +9,7 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/risk/nnpu.hpp"
+#include "fastpu/risk/pu_net.hpp"
 #include "risk/net_kernels.hpp"
 
 namespace fastpu::detail {
@@ -38,8 +38,6 @@ class NetLayers {
 
   NetLayers(index_t n_features, index_t n_hidden, Isa isa, Team& team);
 
-  index_t n_features() const { return n_features_; }
-  index_t n_hidden() const { return n_hidden_; }
   // Numbers of a row of hidden values; 0 without a hidden layer.
   index_t stride() const { return stride_; }
   const NetKernels<T>& kernels() const { return kernels_; }

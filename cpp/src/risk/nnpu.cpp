@@ -40,6 +40,14 @@ LossAt loss_at(PuLoss loss, double z) {
   return {share, -slope};
 }
 
+// What the risk of some rows is made of.
+struct PuRiskValue {
+  double positive = 0;  // R+
+  double negative = 0;  // R-
+  double value = 0;     // R+ + R-, or R+ + max(R-, -beta)
+  bool is_reversed = false;
+};
+
 // What a block of rows adds to the risk: sums of weighted losses.
 struct RiskSums {
   double positive = 0;     // l(f) over positive rows
@@ -128,11 +136,10 @@ void check(const PuRows<View>& rows, const PuNet<typename View::Value>& net) {
 
 template <class T>
 void check(const PuNet<T>& net) {
-  const auto size = [](index_t n) { return static_cast<std::size_t>(n); };
   const bool fits = net.n_features >= 1 && net.n_hidden >= 0 &&
-                    net.hidden_coef.size() == size(net.n_features) * size(net.n_hidden) &&
-                    net.hidden_intercept.size() == size(net.n_hidden) &&
-                    net.coef.size() == size(net.n_hidden > 0 ? net.n_hidden : net.n_features);
+                    net.hidden_coef.size() == at(net.n_features) * at(net.n_hidden) &&
+                    net.hidden_intercept.size() == at(net.n_hidden) &&
+                    net.coef.size() == at(net.n_hidden > 0 ? net.n_hidden : net.n_features);
   if (!fits) throw std::invalid_argument("the parameters must have the sizes of a net");
 }
 
@@ -395,27 +402,6 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
 }
 
 template <class View>
-PuRiskValue nnpu_risk(const PuRows<View>& rows, const PuRisk& risk, const PuNet<typename View::Value>& net, Isa isa,
-                      Team& team, PuNet<typename View::Value>* gradient) {
-  check(risk);
-  check(net);
-  check(rows, net);
-  NetLayers<View> layers(net.n_features, net.n_hidden, isa, team);
-  auto now = layers.zeros("parameters");
-  layers.read(net, now);
-  const NetBatch batch{rows.chosen, rows.n()};
-  RiskOfRows<View> all(layers, rows, risk, gradient == nullptr ? 0 : batch.n);
-  const PuRiskValue found = all.forward(batch, now);
-  if (gradient != nullptr) {
-    auto slope = layers.zeros("the gradient");
-    all.backward(batch, found, now, slope);
-    *gradient = net;
-    layers.write(slope, *gradient);
-  }
-  return found;
-}
-
-template <class View>
 void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa, Team& team, double* scores) {
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   check(net);
@@ -442,8 +428,6 @@ void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa,
 #define FASTPU_NNPU_OF(View)                                                                                           \
   template NnpuResult fit_nnpu(const PuRows<View>&, const PuRows<View>*, const NnpuOptions&, const NnpuCallback&, Isa, \
                                Team&, PuNet<View::Value>&);                                                            \
-  template PuRiskValue nnpu_risk(const PuRows<View>&, const PuRisk&, const PuNet<View::Value>&, Isa, Team&,            \
-                                 PuNet<View::Value>*);                                                                 \
   template void nnpu_scores(const View&, const PuNet<View::Value>&, Isa, Team&, double*)
 
 FASTPU_NNPU_OF(DenseView<float>);

@@ -21,7 +21,7 @@ using detail::dot;
 constexpr double kBottomless = -1e8;
 constexpr int kMostHalvings = 30;
 // What may be left of a gradient, as a share of that at the start; of columns divided by their largest entry.
-constexpr double kRounding = 1e-7;
+constexpr double kGradientLeft = 1e-7;
 // Newton's steps until a risk is taken for one that is all but piecewise linear, and is smoothed.
 constexpr index_t kPlainSteps = 20;
 // By how much rounding may make a certified gap larger than tol.
@@ -122,7 +122,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     const bool is_small = result.decrement <= goal;
     if (is_small && is_last) {
       const double left = risk.steepness();
-      if (left <= kRounding * scale && width <= 1) {
+      if (left <= kGradientLeft * scale && width <= 1) {
         result.status = UpuStatus::tol;
         break;
       }

@@ -10,8 +10,6 @@ namespace fastpu {
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 // A kernel some of whose rows are at hand for all columns.
 template <class T>
 class StoredRows final : public Kernel<T> {
@@ -19,7 +17,7 @@ class StoredRows final : public Kernel<T> {
   StoredRows(const Kernel<T>& kernel, const index_t* rows, index_t n, Team& team)
       : kernel_(kernel),
         n_columns_(kernel.n_rows()),
-        stride_((n_columns_ + kKernelPanel - 1) / kKernelPanel * kKernelPanel),
+        stride_(round_up(n_columns_, kKernelPanel)),
         place_(make_vector<index_t>(n_columns_, "places of kernel rows")),
         values_(n * stride_, "the kernel rows of the positives") {
     std::ranges::fill(place_, index_t{-1});
@@ -71,7 +69,7 @@ class StoredRows final : public Kernel<T> {
       }
       const T* from = values_.data() + place * stride_;
       for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows()[at(c)]];
-      const index_t end = (last - first + kKernelPanel - 1) / kKernelPanel * kKernelPanel;
+      const index_t end = round_up(last - first, kKernelPanel);
       std::fill(out[k] + (last - first), out[k] + end, T{});
     }
     if (others.empty()) return;

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "fastpu/svm/smo.hpp"
+#include "fastpu/kernels/kernel.hpp"
+#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/svm/smo_problem.hpp"
 #include "kernels/kernels.hpp"
 #include "svm/pair_solver.hpp"
 
@@ -69,7 +71,7 @@ class CachedRows {
     cache_.get(rows.data(), static_cast<index_t>(rows.size()), values_.data(), team_);
     return values_.back();
   }
-  // The same without computing anything; null if that is necessary.
+  // The same row if it is in the cache, and null if it would have to be computed.
   const T* find(index_t position) { return cache_.find(row_at(position)); }
 
   // The kernel matrix of some active variables.

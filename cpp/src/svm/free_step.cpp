@@ -8,8 +8,6 @@ namespace fastpu::detail {
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 double dot(const double* a, const double* b, index_t n) {
   constexpr index_t kLanes = 8;
   double lanes[kLanes] = {};

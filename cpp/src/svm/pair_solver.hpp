@@ -41,7 +41,6 @@ class PairSolver {
     value_[i] = value;
     set_walls(i);
   }
-  const double* gradient() const { return gradient_.data(); }
   double* gradient() { return gradient_.data(); }
   bool may_grow(index_t i) const { return value_[i] < upper_[i]; }
   bool may_shrink(index_t i) const { return value_[i] > lower_[i]; }

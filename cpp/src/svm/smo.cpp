@@ -16,8 +16,6 @@ namespace fastpu {
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 class Smo {
  public:

@@ -16,8 +16,6 @@ namespace fastpu {
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 double row_product(const DenseView<T>& x, index_t row, const double* w) {
   constexpr int kLanes = 8;
@@ -268,13 +266,13 @@ void LinearSmo<View>::start() {
   const index_t wanted = options_.working_set > 0 ? options_.working_set : usual;
   working_set_size_ = std::max<index_t>(2, std::min(wanted, n));
   solver_ = std::make_unique<detail::PairSolver<double>>(working_set_size_, state_.n_groups(), options_.isa, team_);
-  const index_t stride = detail::round_up(working_set_size_, kKernelPanel);
+  const index_t stride = round_up(working_set_size_, kKernelPanel);
   working_kernel_ = AlignedBuffer<double>(stride * stride, "the kernel matrix of a working set");
 }
 
 template <class View>
 void LinearSmo<View>::choose_origin() {
-  constexpr double kRounding = 1e-12;
+  constexpr double kZeroSum = 1e-12;  // a sum is 0 if it is no larger, as a share of the sizes that were added
   double sum = 0;
   double size = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -282,7 +280,7 @@ void LinearSmo<View>::choose_origin() {
     size += std::abs(value_[i]);
   }
   if constexpr (requires { x_.row(0); }) {
-    if (!(std::abs(sum) <= kRounding * size)) return;
+    if (!(std::abs(sum) <= kZeroSum * size)) return;
     const auto* row = x_.row(problem_.rows[0]);
     for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
   }
@@ -385,7 +383,7 @@ void LinearSmo<View>::solve_working_set() {
   for (const index_t i : working_set_) rows.push_back(problem_.rows[i]);
   const Kernel<double>& kernel = working_rows_.choose(rows);
   const auto columns = kernel.pack(rows.data(), n, team_);
-  const index_t stride = detail::round_up(n, kKernelPanel);
+  const index_t stride = round_up(n, kKernelPanel);
   constexpr index_t kRowsAtOnce = 32;
   const double work = static_cast<double>(n * n) * mean_row_size(x_);
   team_.for_each(count_blocks(n, kRowsAtOnce), work < 200'000 ? 1 : team_.n_threads(), [&](index_t block, int worker) {
@@ -434,7 +432,7 @@ double LinearSmo<View>::move_free(std::vector<double>& value) {
     if (solver_->may_grow(k) && solver_->may_shrink(k)) free.push_back(k);
   }
   if (static_cast<index_t>(free.size()) > detail::kMostFree) return 0;
-  const index_t stride = detail::round_up(solver_->size(), kKernelPanel);
+  const index_t stride = round_up(solver_->size(), kKernelPanel);
   detail::FreeProblem problem;
   for (const index_t k : free) {
     const index_t i = working_set_[at(k)];

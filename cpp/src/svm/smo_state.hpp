@@ -1,4 +1,4 @@
-// What both solvers of smo.hpp decide alike: who may move, who is left out, when rounding is all that is left.
+// What both solvers of smo.hpp share: which variables may move, which are left out, and when only rounding is left.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fastpu/svm/smo.hpp"
+#include "fastpu/svm/smo_problem.hpp"
 
 namespace fastpu::detail {
 
@@ -77,8 +77,8 @@ class PrecisionWatch {
     return violation <= 4 * std::numeric_limits<double>::epsilon() * (largest_linear_ + sum * largest_diagonal_);
   }
 
-  // Precision was reached among the active variables, and all have been looked at: whether that brought up something
-  // to do. A few times only, for it might be for nothing every time.
+  // Whether to go on after the active variables became as optimal as rounding allows: yes if, among all variables, the
+  // violation is clearly larger. At most kMostTimes, since every time may turn out to be in vain.
   bool may_go_on(double among_active, double among_all) {
     constexpr int kMostTimes = 20;
     if (!(among_all > 2 * among_active) || n_restarts_ == kMostTimes) return false;

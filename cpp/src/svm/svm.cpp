@@ -15,8 +15,6 @@ namespace fastpu {
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 // Takes what a sum is too large off the largest alphas.
 void take_surplus(std::vector<std::pair<double, index_t>>& alphas, double surplus, double* alpha) {
   std::ranges::sort(alphas, std::greater<>{});

@@ -24,14 +24,13 @@
 
 namespace {
 
+using fastpu::at;
 using fastpu::count_blocks;
 using fastpu::index_t;
 using fastpu::Team;
 using std::chrono::milliseconds;
 
 constexpr int kThreadCounts[] = {1, 2, 3, 7};
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 // Each block runs exactly once; returns the number of workers seen.
 std::size_t run_and_check_coverage(Team& team, index_t n_blocks, int max_workers) {

@@ -17,6 +17,7 @@
 
 namespace {
 
+using fastpu::at;
 using fastpu::CsrView;
 using fastpu::DenseView;
 using fastpu::index_t;
@@ -24,8 +25,6 @@ using fastpu::Isa;
 using fastpu::KnnMethod;
 using fastpu::KnnOptions;
 using fastpu::Team;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 std::mt19937 random_numbers(unsigned seed) { return std::mt19937(seed); }
 

@@ -27,7 +27,7 @@ using fastpu::Team;
 // What out[k] holds before fill: no kernel value.
 constexpr double kUntouched = -12345.0;
 
-index_t whole_panels(index_t n) { return (n + kKernelPanel - 1) / kKernelPanel * kKernelPanel; }
+index_t whole_panels(index_t n) { return fastpu::round_up(n, kKernelPanel); }
 
 std::vector<KernelParams> all_params() {
   return {{KernelKind::linear, 1.0, 3, 0.0},  {KernelKind::rbf, 0.3, 3, 0.0},    {KernelKind::rbf, 40.0, 3, 0.0},

@@ -54,7 +54,7 @@ class CountingKernel final : public Kernel<T> {
     const auto& chosen = static_cast<const Columns&>(columns).rows;
     CHECK(first % kKernelPanel == 0);
     CHECK(last <= static_cast<index_t>(chosen.size()));
-    const index_t end = (last + kKernelPanel - 1) / kKernelPanel * kKernelPanel;
+    const index_t end = fastpu::round_up(last, kKernelPanel);
     for (index_t k = 0; k < n; ++k) {
       for (index_t c = first; c < end; ++c) {
         // Half of a fill is done when it fails.
@@ -81,7 +81,7 @@ class CountingKernel final : public Kernel<T> {
 
 template <class T>
 index_t slot_bytes(index_t n_columns) {
-  return (n_columns + kKernelPanel - 1) / kKernelPanel * kKernelPanel * static_cast<index_t>(sizeof(T));
+  return fastpu::round_up(n_columns, kKernelPanel) * static_cast<index_t>(sizeof(T));
 }
 
 // The least max_bytes (but for a panel) that holds n_slots rows of all columns: some of it is for other things.

@@ -14,6 +14,7 @@
 
 namespace {
 
+using fastpu::at;
 using fastpu::index_t;
 using fastpu::Isa;
 using fastpu::Team;
@@ -21,8 +22,6 @@ using fastpu::detail::Breakpoint;
 using fastpu::detail::RowBlock;
 using fastpu::detail::RowPass;
 using fastpu::detail::RowsView;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 struct Matrix {
   index_t n;

@@ -160,7 +160,7 @@ CASE("a callback sees every breakpoint and can stop") {
   const Rows rows(45, 2, 3, 0, 1.0);
   index_t n_calls = 0;
   const auto path = rows.path(kRbf, kManyBytes, 1, fastpu::best_isa(), [&](const fastpu::PathRound& round) {
-    CHECK(round.n_events == n_calls + 1);
+    CHECK(round.n_breakpoints == n_calls + 1);
     return ++n_calls == 7;
   });
   CHECK(path.status == PathStatus::callback);

@@ -13,6 +13,7 @@
 
 namespace {
 
+using fastpu::at;
 using fastpu::ConvexPuLoss;
 using fastpu::DenseView;
 using fastpu::index_t;
@@ -21,8 +22,6 @@ using fastpu::Team;
 using fastpu::UpuOptions;
 using fastpu::UpuProblem;
 using fastpu::UpuStatus;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 struct Rows {
   index_t n;

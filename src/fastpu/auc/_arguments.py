@@ -33,11 +33,11 @@ class Basis:
 
     def params(self) -> dict[str, object]:
         """Return those that influence the model, as they were given."""
-        found: dict[str, object] = {"basis": self.kind}
+        params: dict[str, object] = {"basis": self.kind}
         if self.kind == "gauss":
-            found["n_centers"] = self.n_centers if self.centers is None else None
-            found["bandwidth"] = self.bandwidth
-        return {**found, "tol": self.tol, "max_iter": self.max_iter}
+            params["n_centers"] = self.n_centers if self.centers is None else None
+            params["bandwidth"] = self.bandwidth
+        return {**params, "tol": self.tol, "max_iter": self.max_iter}
 
 
 def check_basis(

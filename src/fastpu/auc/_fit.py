@@ -52,9 +52,9 @@ __all__ = ["Point", "Rows", "fit_points", "open_rows", "require_groups"]
 
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
-_CORRECTIONS = 2  # of a direct solution: the second one makes up for matrices that have half of their digits
-_EXACT = 1e-15  # relative: a residual that is not worth a correction
-_RESIDUAL = 1e-6  # relative: what a direct solution must not exceed
+_CORRECTIONS = 2  # refinements of a direct solution: the second serves matrices that have lost half of their digits
+_EXACT = 1e-15  # a relative residual that is not worth a refinement
+_RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts as solved
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
     else:
         values, vectors = symmetric_eigen(matrix)
         limit = size * np.finfo(float).eps * float(np.abs(values).max())
-        # What is below 0 of a matrix that cannot be indefinite is rounding.
+        # Negative eigenvalues of a matrix that cannot be indefinite are rounding.
         kept = (np.abs(values) if point.form.may_be_indefinite else values) > limit
         coef = vectors[:, kept] @ ((right @ vectors[:, kept]) / values[kept])
         free = vectors[:, ~kept] * scales[:, None]
@@ -321,7 +321,8 @@ def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
     scale = _norm(right)
     residual = _norm(rest) / scale if scale else 0.0
     if status != "indefinite" and residual > _RESIDUAL:
-        # The objective falls for ever along a direction without curvature, or digits are lost: b is in A's range else.
+        # b is not in the range of A: either the objective falls for ever along a direction without curvature, or
+        # digits are lost.
         status = "indefinite" if status == "singular" and point.form.may_be_indefinite else "precision"
     return _Solution(scales * coef, status, [residual], [_value(point.form, right, coef, rest)], smallest)
 
@@ -357,7 +358,7 @@ def _solve_by_steps(
             _check_finite(data.rows, [image])
         if not curvature > 0:
             status = "indefinite" if form.may_be_indefinite else "precision"
-            if len(objective) == 1 and form.may_be_indefinite:  # b itself, along which scores are still told apart
+            if len(objective) == 1 and form.may_be_indefinite:  # take b itself: scores along b still rank the rows
                 coef, rest = right, right - image
                 residuals, objective = [_norm(rest) / scale], [_value(form, right, coef, rest)]
             break
@@ -371,7 +372,7 @@ def _solve_by_steps(
             status = "tol"
             break
         direction = rest + (square / last) * direction
-    if status == "tol":  # what the steps have added up to is looked at once on the rows themselves
+    if status == "tol":  # rounding adds up over the steps: compute the residual afresh from the rows
         residuals[-1] = _norm(right - apply(coef)) / scale
         if residuals[-1] > max(basis.tol, _RESIDUAL):
             status = "precision"

@@ -30,6 +30,8 @@ from fastpu.model._threshold import balanced_accuracy_threshold
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fastpu.boosting._losses import Loss, LossOptions
+
 __all__ = ["STOP_TOL", "BoostRound", "Method", "boost"]
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
@@ -67,19 +69,19 @@ class BoostRound:
 
 @dataclass(frozen=True)
 class Method:
-    """What one method asks of the kernel: of the `options` those named in `arguments` are its own arguments."""
+    """What one method asks of the core: of the `options` those named in `arguments` are its own arguments."""
 
     function: str
     title: str
-    loss: Literal["auc", "ada"]
-    options: dict[str, Any]
+    loss: Loss
+    options: LossOptions
     arguments: tuple[str, ...]
     labelled_only: bool = False
 
     @property
     def group_without_weight(self) -> int | None:
         """The label whose rows are not in the loss, whatever y holds."""
-        return {0: -1, 1: 1}.get(self.options["gamma"]) if self.loss == "ada" else None
+        return self.loss.unused_group.get(self.options.gamma)
 
 
 def boost(
@@ -119,13 +121,17 @@ def boost(
     if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
         rows = rows.take(labels != 0)
 
-    def run(part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any) -> dict[str, Any]:
+    def run(
+        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any
+    ) -> _core.StumpBoostResult:
         return _core.stump_boost(
             part.native,
             part.labels,
             part.weights,
-            loss=fit.loss,
-            **fit.options,
+            loss=fit.loss.name,
+            gamma=fit.options.gamma,
+            rho=fit.options.rho,
+            step=fit.options.step,
             n_rounds=min(n, _MANY),
             stop_tol=tolerance,
             max_bins=cuts if isinstance(cuts, int) else 0,
@@ -154,51 +160,59 @@ def boost(
             return hook is not None and hook(info)
 
         found = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
-    if chosen is not None and chosen.is_final and found["status"] == "n_rounds":
-        found["status"] = "early_stopping"
+    status = found.status
+    if chosen is not None and chosen.is_final and status == "n_rounds":
+        status = "early_stopping"
     params = {
         "method": fit.function,
         "n_rounds": rounds,
-        **{name: fit.options[name] for name in fit.arguments},
+        **{name: getattr(fit.options, name) for name in fit.arguments},
         "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else cuts,
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
-    history = {name: found[key] for name, key in _HISTORY.items()}
+    history = {"delta": found.deltas, "alpha": found.alphas, "z": found.z, "objective": found.objective}
     if held is not None:
-        history["eval_auc"] = found["eval_auc"]
+        history["eval_auc"] = found.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
     no_rule = not patience and tolerance <= STOP_TOL
-    model = _model(fit, found, data, params, history, all_rounds_suffice=no_rule)
+    model = _model(found, status, data, params, history, all_rounds_suffice=no_rule)
     _warn(fit, found, model, chosen, patience, tolerance)
-    if fit.loss == "ada":
-        _warn_if_degenerate(fit, model, rows, threads)
-    return _with_own_threshold(model, fit, rows, threads)
+    if fit.loss.ranks:
+        return _with_own_threshold(model, rows, threads)
+    _warn_if_degenerate(fit, model, rows, threads)
+    return model
 
 
 def _model(
-    fit: Method,
-    found: dict[str, Any],
+    found: _core.StumpBoostResult,
+    status: str,
     data: Matrix | BinnedFeatures,
     params: dict[str, Any],
     history: dict[str, NDArray[Any]],
     *,
     all_rounds_suffice: bool,
 ) -> StumpEnsemble:
-    kept = found["best_round"]
+    kept = found.best_round
     ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
     return StumpEnsemble(
         n_features=data.n_features,
         feature_names=data.feature_names,
         threshold=0.0,
         n_iter=kept,
-        converged=found["status"] in ends,
-        status=found["status"],
+        converged=status in ends,
+        status=status,
         history=history,
         params=params,
-        low=-1.0 if fit.loss == "ada" else 0.0,
-        **{name: found[name][:kept] for name in _STUMP_ARRAYS},
+        low=found.low,
+        features=found.features[:kept],
+        thresholds=found.thresholds[:kept],
+        polarity=found.polarity[:kept],
+        alphas=found.alphas[:kept],
+        deltas=found.deltas[:kept],
+        z=found.z[:kept],
+        objective=found.objective[:kept],
     )
 
 
@@ -206,14 +220,10 @@ _MANY = 2**62  # more rounds than can be run
 _MOST_DISTINCT = 20_000  # distinct values of a feature that max_bins=None searches all of
 _MANY_ROWS = 2**31 - 1  # more rows, and so values, than can be read
 _GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
-_STUMP_ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
-_HISTORY = {"delta": "deltas", "alpha": "alphas", "z": "z", "objective": "objective"}
 
 
-def _with_own_threshold(model: StumpEnsemble, fit: Method, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
+def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
     """Return the model with the threshold that its scores are cut at."""
-    if fit.loss == "ada":
-        return model
     labels, weights = rows.labels, rows.weights
     counted = np.True_ if weights is None else weights > 0
     has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
@@ -278,7 +288,7 @@ def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.flo
     for label in wanted:
         if not sizes[label]:
             raise ValueError(
-                f"gamma = {fit.options['gamma']:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
+                f"gamma = {fit.options.gamma:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
                 f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
             )
 
@@ -351,11 +361,16 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n
 
 
 def _warn(
-    fit: Method, found: dict[str, Any], model: StumpEnsemble, chosen: Chosen | None, patience: int, tolerance: float
+    fit: Method,
+    found: _core.StumpBoostResult,
+    model: StumpEnsemble,
+    chosen: Chosen | None,
+    patience: int,
+    tolerance: float,
 ) -> None:
-    rho = fit.options["rho"]
-    gain, limit = ("Delta", "rho + stop_tol") if fit.loss == "auc" else ("edge", "stop_tol")
-    reached, needed = f"{found['last_gain'] + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
+    rho, gain = fit.options.rho, fit.loss.gain
+    limit = "rho + stop_tol" if "rho" in fit.arguments else "stop_tol"
+    reached, needed = f"{found.last_gain + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
     if not model.features.size:
         warn(
             f"{fit.function} found no stump to add: the largest {gain} is {reached} and must exceed {needed}; "
@@ -363,12 +378,12 @@ def _warn(
             DegenerateModelWarning,
         )
         return
-    if found["status"] != "n_rounds":
+    if model.status != "n_rounds":
         return
     rules, states = [], []
     if patience:
         if chosen is None:
-            judge, aucs, best = "eval_set", found["eval_auc"], found["best_round"]
+            judge, aucs, best = "eval_set", found.eval_auc, found.best_round
         else:
             judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
         rules.append("early stopping")

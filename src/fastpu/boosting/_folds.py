@@ -62,7 +62,7 @@ class Chosen:
 
 
 def rounds_by_folds(
-    run: Callable[[LabelledRows, int, LabelledRows], dict[str, Any]],
+    run: Callable[[LabelledRows, int, LabelledRows], _core.StumpBoostResult],
     rows: LabelledRows,
     most_folds: int,
     rng: np.random.Generator,
@@ -88,7 +88,7 @@ def rounds_by_folds(
     n_folds = min(most_folds, *(size for size in groups.values() if size))
     folds = [held for _, held in stratified_folds(rows.labels, n_folds, rng)]
 
-    def judge(held: NDArray[np.intp], n: int) -> dict[str, Any]:
+    def judge(held: NDArray[np.intp], n: int) -> _core.StumpBoostResult:
         is_held = np.zeros(rows.labels.size, dtype=np.bool_)
         is_held[held] = True
         return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))
@@ -97,10 +97,10 @@ def rounds_by_folds(
     n_run = min(n_rounds, 4 * patience)
     while True:
         found = [judge(held, n_run) for held in folds]
-        n_made = max(1, *(fold["eval_auc"].size for fold in found))
-        aucs = np.array([_filled(fold["eval_auc"], n_made) for fold in found])
+        n_made = max(1, *(fold.eval_auc.size for fold in found))
+        aucs = np.array([_filled(fold.eval_auc, n_made) for fold in found])
         best, end, is_final = _best_round(aucs.mean(axis=0), patience)
-        is_final = is_final or all(fold["status"] != "n_rounds" for fold in found)
+        is_final = is_final or all(fold.status != "n_rounds" for fold in found)
         if is_final or n_run == n_rounds:
             break
         n_run = min(n_rounds, 2 * n_run)

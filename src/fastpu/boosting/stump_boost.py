@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from fastpu.boosting._boosting import STOP_TOL, BoostRound, Method, boost
+from fastpu.boosting._losses import ADA, AUC, LossOptions
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_choice, check_float
 
@@ -153,9 +154,9 @@ def fit_pnu_auc_boost(
     >>> model.predict([[0.0], [1.0]])
     array([-1,  1])
     """
-    options = {"gamma": _check_gamma(gamma), "rho": _check_rho(rho), "step": check_choice("step", step, _STEPS)}
+    options = LossOptions(_check_gamma(gamma), _check_rho(rho), check_choice("step", step, _STEPS))
     return boost(
-        Method("fit_pnu_auc_boost", "PNUAUCBoost", "auc", options, ("gamma", "rho", "step")),
+        Method("fit_pnu_auc_boost", "PNUAUCBoost", AUC, options, ("gamma", "rho", "step")),
         X,
         y,
         sample_weight=sample_weight,
@@ -238,9 +239,9 @@ n_threads, callback, progress
     >>> model.decision_function([[0.0]]) < model.decision_function([[3.0]])
     array([ True])
     """
-    options = {"gamma": 1.0, "rho": _check_rho(rho), "step": check_choice("step", step, _STEPS)}
+    options = LossOptions(1.0, _check_rho(rho), check_choice("step", step, _STEPS))
     return boost(
-        Method("fit_rankboost_auc", "RankBoost-AUC", "auc", options, ("rho", "step"), labelled_only=True),
+        Method("fit_rankboost_auc", "RankBoost-AUC", AUC, options, ("rho", "step"), labelled_only=True),
         X,
         y,
         sample_weight=sample_weight,
@@ -327,9 +328,9 @@ progress
     >>> model.predict([[0.0], [3.0]])
     array([-1,  1])
     """
-    options: dict[str, object] = {"gamma": _check_gamma(gamma), "rho": 0.0, "step": "jensen"}
+    options = LossOptions(_check_gamma(gamma))
     return boost(
-        Method("fit_pnu_adaboost", "PNU-AdaBoost", "ada", options, ("gamma",)),
+        Method("fit_pnu_adaboost", "PNU-AdaBoost", ADA, options, ("gamma",)),
         X,
         y,
         sample_weight=sample_weight,

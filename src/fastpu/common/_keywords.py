@@ -15,7 +15,8 @@ __all__ = ["answers_unknown_keywords"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
-#: What it is called here, and what others call it. The first line with a keyword that the function has counts.
+#: Names that fastpu uses, and names that other libraries use for the same thing. For an unknown keyword the first line
+#: counts that lists it on the right and has a keyword of the function on the left.
 _OTHER_NAMES = (
     ("n_threads", "n_jobs n_threads num_threads nthread nthreads thread_count n_cores threads workers"),
     ("progress", "verbose verbosity verbose_eval silent disp show_progress logging_level"),
@@ -25,7 +26,10 @@ _OTHER_NAMES = (
         "n_estimators n_rounds num_rounds num_round num_boost_round nrounds iterations num_iterations n_iter "
         "n_iterations epochs num_epochs max_epochs max_iter max_iterations n_trees num_trees ntree n_learners",
     ),
-    ("max_iter max_outer max_events", "max_iter max_iterations maxiter iterations n_iter num_iterations n_iterations"),
+    (
+        "max_iter max_events",
+        "max_iter max_outer max_iterations maxiter iterations n_iter num_iterations n_iterations max_breakpoints",
+    ),
     ("learning_rate", "lr eta eta0 shrinkage step_size learning_rate_init"),
     ("C_pos C_unl", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
     ("cost_pos cost_unl sample_cost", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
@@ -43,7 +47,7 @@ _OTHER_NAMES = (
     ("eval_set", "eval_sets evals valid_sets validation_data validation_set X_val validation_fraction"),
     ("n_neighbors", "n_neighbours k neighbors neighbours num_neighbors"),
     ("cache_mb", "cache_size cache"),
-    ("tol stop_tol", "eps epsilon tolerance stopping_criterion gtol ftol tol"),
+    ("tol stop_tol solver_tol", "eps epsilon tolerance stopping_criterion gtol ftol tol"),
     ("n_hidden", "hidden_layer_sizes hidden_size hidden hidden_units n_units"),
     ("n_centers", "n_centres n_basis n_components num_basis"),
     ("centers", "centres"),
@@ -53,7 +57,7 @@ _OTHER_NAMES = (
     ("loss", "objective loss_function"),
     ("kernel", "kernel_type"),
 )
-_ALIKE = 0.75  # of a word that is mistyped, as difflib counts
+_ALIKE = 0.75  # difflib ratio from which on an unknown keyword is taken for a misspelt one
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
@@ -80,9 +84,9 @@ def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     own = list(signature.parameters)
     ours = next(
         (
-            found
+            matches
             for names, theirs in _OTHER_NAMES
-            if keyword in theirs.split() and (found := [name for name in names.split() if name in own])
+            if keyword in theirs.split() and (matches := [name for name in names.split() if name in own])
         ),
         difflib.get_close_matches(keyword, own, cutoff=_ALIKE),
     )

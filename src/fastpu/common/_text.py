@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["columns_named", "describe", "short", "variable", "where_column"]
 
 
-_MOST_BITS = 10_000  # Python refuses to print integers of some more
+_MOST_BITS = 10_000  # longest integer that messages print: Python itself refuses to print somewhat longer ones
 
 
 def short(value: object) -> str:

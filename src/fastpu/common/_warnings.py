@@ -14,7 +14,7 @@ __all__ = [
     "warn",
 ]
 
-#: Packages between a user's line and a fit: their lines say nothing to whom the warning is for.
+#: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 
 
@@ -31,7 +31,7 @@ class PaperFormWarning(UserWarning):
 
 
 class EstimateWarning(UserWarning):
-    """An estimate is out of range, made of noise or an upper bound only, or what was made of one depends on it."""
+    """An estimate is out of range, mostly noise or only an upper bound, or a result depends on such an estimate."""
 
 
 class ScaleWarning(UserWarning):

@@ -141,11 +141,11 @@ def apply_codes(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], n
     known = 0
     counts: dict[tuple[str, object], int] = {}
     for (role, code), mask in _masks(values, _complete(codes, name)):
-        found = int(np.count_nonzero(mask))
-        if found:
+        count = int(np.count_nonzero(mask))
+        if count:
             result[mask] = ROLES[role]
-            known += found
-            counts[role, code] = found
+            known += count
+            counts[role, code] = count
     if known != values.size:
         _raise_unknown(values, codes, name)
     zeros = ("unlabeled", 0) in counts

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["make_four_normals", "make_pu_toy1", "make_pu_toy2", "make_trifurcate", "make_two_normals"]
 
 
-_MOST_ROWS = 2**40  # more than any memory has room for
-_VARIANCE, _COVARIANCE = 50.0, 0.2  # of the three clusters, and of the negatives' features
+_MOST_ROWS = 2**40  # most rows that may be asked for: more than any memory has room for
+_VARIANCE, _COVARIANCE = 50.0, 0.2  # variance of the three clusters, and covariance of the negatives' two features
 
 
 _NEAR = 15.0  # both coordinates of the centre of the near positives

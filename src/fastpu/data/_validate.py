@@ -52,7 +52,7 @@ Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
-_FAR = 512  # a power of two beyond which products of two weights underflow
+_FAR = 512  # weights below 2^-512 are scaled up: products of two of them would underflow
 
 
 # -------------------------------------------------------------------------------------- matrix

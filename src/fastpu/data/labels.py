@@ -75,7 +75,7 @@ def as_labels(
     given = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
     codes = {role: _codes(role, value) for role, value in given.items() if value is not None}
     labels = apply_codes(read_labels(y, "y"), codes, "y")
-    # Whoever says how unlabelled or negative rows are marked has said what -1 means.
+    # If the caller says how unlabelled or how negative rows are marked, it is clear what -1 means.
     settled = "unlabeled" in codes or "negative" in codes
     if not settled and np.any(labels == -1) and not np.any(labels == 0):
         raise ValueError(

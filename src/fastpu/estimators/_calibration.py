@@ -79,7 +79,7 @@ def calibrated(
         part = {**arguments, **by_row}
         part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
         with warnings.catch_warnings():
-            # What a model calls positive does not matter here, and the user was told of that of all rows.
+            # What the models of folds call positive does not matter; the user has been warned about the whole model.
             warnings.simplefilter("ignore", DegenerateModelWarning)
             machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
         away = machine.decision_function(
@@ -92,15 +92,15 @@ def calibrated(
     else:
         scored, prior = _against_all(scores, codes, weights)
         estimate = None
-    found = calibrate(method, scored, prior)
-    if found.trouble:
-        warn(f"calibration: {found.trouble}", EstimateWarning)
+    calibration = calibrate(method, scored, prior)
+    if calibration.trouble:
+        warn(f"calibration: {calibration.trouble}", EstimateWarning)
     with_probabilities = dataclasses.replace(
         model,
         calibration=method,
         calibration_prior=prior,
-        calibration_knots=found.knots,
-        calibration_values=found.values,
+        calibration_knots=calibration.knots,
+        calibration_values=calibration.values,
     )
     return with_probabilities, estimate
 
@@ -135,10 +135,10 @@ def _prior_among_unlabeled(
     if wanted.own is None:
         weights = scored.share_pos, scored.share_unl
         pos, unl = (_drawn(values, share) for values, share in zip((scored.pos, scored.unl), weights, strict=True))
-        found = score_share(pos, unl)
-        edge = 1 / (unl.size + 1)  # of a row that there might be
-        value = min(1 - edge, max(edge, found.value))
-        estimate = PriorEstimate(value, None, np.zeros(0), (found.low, found.high))
+        estimated = score_share(pos, unl)
+        edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
+        value = min(1 - edge, max(edge, estimated.value))
+        estimate = PriorEstimate(value, None, np.zeros(0), (estimated.low, estimated.high))
         if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
             warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
         return value, estimate

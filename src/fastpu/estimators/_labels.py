@@ -9,10 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["has_unlabelled", "labelled_rows"]
+__all__ = ["has_unlabeled", "labelled_rows"]
 
 
-def has_unlabelled(y: NDArray[Any], classes: NDArray[Any]) -> bool:
+def has_unlabeled(y: NDArray[Any], classes: NDArray[Any]) -> bool:
     """Tell whether labels of a classifier with these classes are -1, 0 and 1, with 0 for unlabelled rows."""
     if np.asarray(classes).tolist() != [-1, 1] or y.dtype.kind not in "if":
         return False
@@ -24,7 +24,7 @@ def labelled_rows(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp] | 
 
     Raises ValueError if there is no labelled row.
     """
-    if not has_unlabelled(y, classes):
+    if not has_unlabeled(y, classes):
         return None
     kept = np.flatnonzero(y)
     if not kept.size:

@@ -26,7 +26,7 @@ class ISVMClassifier(FastpuClassifier):
 
     Parameters
     ----------
-    C, tol, solver_tol, max_outer, check_increase, solver, max_iter, n_threads, callback, progress
+    C, tol, max_iter, solver_tol, solver_max_iter, check_increase, solver, n_threads, callback, progress
         As in `fastpu.fit_isvm`.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
@@ -51,11 +51,11 @@ class ISVMClassifier(FastpuClassifier):
         *,
         C: float | None = None,
         tol: float = 0.001,
+        max_iter: int = 100,
         solver_tol: float = 1e-09,
-        max_outer: int = 100,
+        solver_max_iter: int | None = None,
         check_increase: bool = True,
         solver: str = "auto",
-        max_iter: int | None = None,
         n_threads: int | None = None,
         callback: Callable[[MarginRound], bool | None] | None = None,
         progress: bool = False,
@@ -65,11 +65,11 @@ class ISVMClassifier(FastpuClassifier):
     ) -> None:
         self.C = C
         self.tol = tol
+        self.max_iter = max_iter
         self.solver_tol = solver_tol
-        self.max_outer = max_outer
+        self.solver_max_iter = solver_max_iter
         self.check_increase = check_increase
         self.solver = solver
-        self.max_iter = max_iter
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
@@ -100,7 +100,7 @@ class IPSIClassifier(FastpuClassifier):
 
     Parameters
     ----------
-    C, init, tol, solver_tol, max_outer, check_increase, solver, max_iter, n_threads, callback, progress
+    C, init, tol, max_iter, solver_tol, solver_max_iter, check_increase, solver, n_threads, callback, progress
         As in `fastpu.fit_ipsi`.
     calibration, calibration_prior, calibration_cv
         Of `predict_proba`, as `fastpu.estimators` says.
@@ -126,11 +126,11 @@ class IPSIClassifier(FastpuClassifier):
         C: float | None = None,
         init: str = "hinge",
         tol: float = 0.001,
+        max_iter: int = 100,
         solver_tol: float = 1e-09,
-        max_outer: int = 100,
+        solver_max_iter: int | None = None,
         check_increase: bool = True,
         solver: str = "auto",
-        max_iter: int | None = None,
         n_threads: int | None = None,
         callback: Callable[[MarginRound], bool | None] | None = None,
         progress: bool = False,
@@ -141,11 +141,11 @@ class IPSIClassifier(FastpuClassifier):
         self.C = C
         self.init = init
         self.tol = tol
+        self.max_iter = max_iter
         self.solver_tol = solver_tol
-        self.max_outer = max_outer
+        self.solver_max_iter = solver_max_iter
         self.check_increase = check_increase
         self.solver = solver
-        self.max_iter = max_iter
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress
@@ -176,7 +176,7 @@ class BPSIClassifier(FastpuClassifier):
 
     Parameters
     ----------
-    C, solver_tol, max_outer, solver, max_iter, n_threads, callback, progress
+    C, max_iter, solver_tol, solver_max_iter, solver, n_threads, callback, progress
         As in `fastpu.fit_bpsi`.
     C_pos, C_unl : float, optional
         Costs of a labelled positive and of an unlabelled row. By default n / (2 n_pos) and n / (2 n_unl), of weights
@@ -205,10 +205,10 @@ class BPSIClassifier(FastpuClassifier):
         C_pos: float | None = None,
         C_unl: float | None = None,
         C: float = 1.0,
+        max_iter: int = 100,
         solver_tol: float = 1e-09,
-        max_outer: int = 100,
+        solver_max_iter: int | None = None,
         solver: str = "auto",
-        max_iter: int | None = None,
         n_threads: int | None = None,
         callback: Callable[[MarginRound], bool | None] | None = None,
         progress: bool = False,
@@ -219,10 +219,10 @@ class BPSIClassifier(FastpuClassifier):
         self.C_pos = C_pos
         self.C_unl = C_unl
         self.C = C
-        self.solver_tol = solver_tol
-        self.max_outer = max_outer
-        self.solver = solver
         self.max_iter = max_iter
+        self.solver_tol = solver_tol
+        self.solver_max_iter = solver_max_iter
+        self.solver = solver
         self.n_threads = n_threads
         self.callback = callback
         self.progress = progress

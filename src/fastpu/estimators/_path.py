@@ -26,7 +26,7 @@ __all__ = ["PUSVMPathClassifier", "SVMPathClassifier"]
 
 
 class _Path(FastpuClassifier):
-    """What the two share: a point of the path to stop at, given or selected."""
+    """What both classifiers share: the point of the path that the model is taken from, given or selected."""
 
     path_: SVMPath
     lam: float | None

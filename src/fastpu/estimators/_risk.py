@@ -23,7 +23,7 @@ __all__ = ["NNPUClassifier", "UPUClassifier"]
 
 
 class _Risk(FastpuClassifier):
-    """What the two share: a prior that can be estimated."""
+    """What both classifiers share: a prior that is estimated if none is given."""
 
     prior_: float
     prior_estimate_: PriorEstimate | None

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import column_or_1d
 
 from fastpu.common._text import short
-from fastpu.estimators._labels import has_unlabelled, labelled_rows
+from fastpu.estimators._labels import has_unlabeled, labelled_rows
 from fastpu.metrics import err_star, pu_auc, puf_score
 from fastpu.model._prior import check_prior, check_scenario
 
@@ -79,7 +79,7 @@ class PUScorer:
         if classes.size != 2:
             raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
         positive = y == classes[1]
-        if has_unlabelled(y, classes):
+        if has_unlabeled(y, classes):
             # In a single set labelled negatives belong to the sample as well.
             unlabeled = y == 0 if self.scenario == "case_control" else ~positive
         else:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
 
     class KernelArguments(TypedDict, total=False):
-        """Those that all of them have beside the parameters, for the signatures of one and of many models."""
+        """The keywords of all three functions that take one value: typed signatures for one model and for many."""
 
         kernel: str | Callable[..., object]
         gamma: float | str
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         progress: bool
 
     class LocalArguments(KernelArguments, total=False):
-        """And those of the methods with neighbours."""
+        """The same, with the keywords of the methods that have neighbours."""
 
         n_neighbors: int
         graph: object
@@ -56,8 +56,8 @@ __all__ = [
 ]
 
 _FORMS = ("exact", "paper")
-MEDIAN = 0.0  # a sigma that no caller can pass, for "median"
-_LEAST, _MOST = 1e-100, 1e100  # of parameters: products of two of them do not overflow
+MEDIAN = 0.0  # stands for sigma="median"; no caller can pass it, as sigma must be > 0
+_LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class PualRound:
     Attributes
     ----------
     C_pos, C_unl, lam, sigma : float
-        The parameters that are being fitted.
+        The parameters of the model that is being fitted; sigma is a squared length.
     n_iter : int
         Rounds, steps or iterations of the solver so far; 0 where there is a closed form.
     objective : float
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass(frozen=True)
 class PualOptions:
-    """The checked arguments that all of them share; `values` are those that the model is to remember."""
+    """The checked arguments that all three functions share; `values` are those that the model's `params` keep."""
 
     function: str
     title: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
 
-_SYMMETRY = 1e-9  # of the largest entry: what rounding may leave of R - R' and of R 1
+_SYMMETRY = 1e-9  # what rounding may leave of R - R' and of R 1, relative to the largest entry
 
 
 @dataclass(frozen=True)

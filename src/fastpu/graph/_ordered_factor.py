@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["OrderedFactor", "ordered_factor"]
 
 _ALIKE = 1e-5  # of the size: float32 values of a kernel are as right as that, kernels with negative parts are not
-_MOST_LOST = 1e-3  # of the size: the largest pivot that may be taken for rounding
-_AT_ONCE = 1 << 20  # entries of the rows that are copied at a time
-_RANK_TOL = 2.0  # in units of n eps times the size: what rounding leaves of a pivot that is 0
+_MOST_LOST = 1e-3  # largest pivot that may be taken for rounding, relative to the size
+_AT_ONCE = 1 << 20  # entries of K that are copied at a time
+_RANK_TOL = 2.0  # a pivot below this times n eps times the size is 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def ordered_factor(
     are all rounding left out.
     """
     n = len(K)
-    tiny = float(np.finfo(float).tiny)  # what is less has lost its digits, and limits made of it may vanish
+    tiny = float(np.finfo(float).tiny)  # smaller numbers have lost digits, and limits computed from them may become 0
     limit = max(_RANK_TOL * n * np.finfo(float).eps * size, tiny)
     # The last row follows from the others: -1 times their sum over the later rows.
     inner = np.empty((n - 1, n - 1))
@@ -101,14 +101,14 @@ def ordered_factor(
         apart = float(np.abs(K @ probe - found.Z @ (found.Z.T @ probe)).max())
         if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
             return found
-        # Values with the rounding of float32, say: a pivot that is noise would be divided by.
+        # The kernel values have more rounding than those of float64 (float32 values, say), and a pivot was noise: try
+        # again with a larger limit.
         limit *= 1e3
         if limit > _MOST_LOST * size:
             break
     raise ValueError(
-        "kernel must be positive semidefinite, as a space that it measures has to be there, got one whose matrix "
-        f"differs from the nearest such one by {apart:.3g} where its largest entry is {size:.3g}; n_components leaves "
-        "out what is negative"
+        f"kernel must be positive semidefinite, got one whose matrix differs from the nearest such matrix by "
+        f"{apart:.3g}, where its largest entry is {size:.3g}; n_components leaves out its negative part"
     )
 
 

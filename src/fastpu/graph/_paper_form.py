@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["PaperAdmm", "PaperKernel", "fit_paper_points", "mean_difference"]
 
-_COLUMNS = 256  # of the kernel matrix that are computed at a time
+_COLUMNS = 256  # columns of the kernel matrix that are computed at a time
 _POWER_STEPS = 100
-_SAFE = 0.5  # mu times the largest eigenvalue: below 1 the iteration converges
-_LARGEST = 1e100  # of a kernel value, as of the parameters
-_BLOWN_UP = 1e8  # of the first scores: no bounded iteration goes there
+_SAFE = 0.5  # mu times the largest eigenvalue that the default mu gives: below 1 the iteration converges
+_LARGEST = 1e100  # largest kernel value, and largest parameter
+_BLOWN_UP = 1e8  # growth over the first scores from which on the iteration is said to diverge
 
 
 @dataclass(frozen=True)
 class PaperKernel:
-    """What of the kernel matrix the printed updates look at: K_pp, and its sums over the unlabelled rows."""
+    """The parts of the kernel matrix that the printed updates read: K_pp, and sums of its columns."""
 
     rows: Rows
     kernel: Kernel

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Local", "Quadratic", "Smooth", "is_right"]
 
 _BLOCK = 256  # rows that are copied at a time
-_LEAST_PIVOT = 1e-14  # of its diagonal entry: a smaller one is rounding
-_ROUNDING = 1e-6  # of the weights, times _MISFIT: what rounding leaves of scores around 1
-_LEAST_ROOT = 1e-15  # of the length of a column: a smaller root of the ridge is rounding
-_SWEEPS, _STEPS = 4, 20  # most residuals of rows that are computed afresh, and steps of conjugate gradients after each
-_EXCESS = 1e-25  # of the right side's product with f: relative errors of scores of some 1e-12
-_MISFIT = 1e-8  # cosine of a column and what is left of the rows: far above rounding
-_LOST = 1e-9  # of the objective: an excess that is told
-_NOISE = 1e-13  # of the terms of a sum that may cancel
+_LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
+_ROUNDING = 1e-6  # times _MISFIT and the weights: what rounding leaves of the pull of scores around 1
+_LEAST_ROOT = 1e-15  # a root of the ridge below this share of a column's length is rounding
+_SWEEPS, _STEPS = 4, 20  # most fresh residuals, and most steps of conjugate gradients after each of them
+_EXCESS = 1e-25  # excess, relative to targets'f, that ends the steps: scores then have relative errors of some 1e-12
+_MISFIT = 1e-8  # largest cosine between a column and the residual of the rows: far above rounding
+_LOST = 1e-9  # excess over the minimum, relative to the objective, that is tolerated whatever tol is
+_NOISE = 1e-13  # relative rounding of the terms of a sum that may cancel
 
 
 class Local:
@@ -40,7 +40,7 @@ class Local:
         self.R, self.gram = R, gram
         self._last: tuple[float, NDArray[np.float64]] | None = None
 
-    def with_unlabelled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
+    def with_unlabeled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
         """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
         if self._last is None or self._last[0] != C_unl:
             self._last = None  # its memory is wanted
@@ -148,7 +148,7 @@ class Smooth:
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
         self.features = features
-        matrix = local.with_unlabelled(features, point.C_unl)
+        matrix = local.with_unlabeled(features, point.C_unl)
         n_last = 0 if more is None else len(more)
         diagonal = np.diagonal(matrix).copy()
         if more is not None:
@@ -175,8 +175,8 @@ class Smooth:
                 if ridge.any() or float(pivots.min()) > _LEAST_PIVOT:
                     return
         raise ValueError(
-            f"X must have columns of one size with C_unl = {point.C_unl:g} and lam = {point.lam:g}, got some whose "
-            f"squares have no digit left beside those of others; scale the features of X"
+            f"X must have columns of one size with C_unl = {point.C_unl:g} and lam = {point.lam:g}, got columns so "
+            f"small that rounding hides their squares beside those of others; scale the features of X"
         )
 
     def sharpen(self, local: Local, lam: float, weights: NDArray[np.float64]) -> None:
@@ -187,8 +187,8 @@ class Smooth:
         smaller. It takes some ten times as long. `weights` are 0 for the positives, whose mean is not at 0.
         """
         rank = self.features.rank
-        # A ridge that is lost in rounding here too would leave a factor of rounding.
-        diagonal = np.diagonal(local.with_unlabelled(self.features, float(weights.max()) / 2))
+        # A ridge so small that it is lost in rounding here too is raised, or the factor would be all rounding.
+        diagonal = np.diagonal(local.with_unlabeled(self.features, float(weights.max()) / 2))
         upper = np.diag(np.sqrt(np.maximum(lam, _LEAST_ROOT**2 * diagonal)))
         used = np.flatnonzero(weights)
         for first in range(0, used.size, rank):

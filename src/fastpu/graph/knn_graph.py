@@ -116,12 +116,12 @@ class KNNGraph:
         -------
         W, R : csr_array of float64 of shape (n, n)
         """
-        width = _check_sigma(sigma)
+        square = _check_sigma(sigma)
         self.edges(mode, n_threads=n_threads)
-        if width is None:
-            width = self.median(mode, n_threads=n_threads)
+        if square is None:
+            square = self.median(mode, n_threads=n_threads)
         squared, columns, row_start = self._edges[mode][0]
-        weights, laplacian = _core.knn_similarity(squared, columns, row_start, width, resolve_n_threads(n_threads))
+        weights, laplacian = _core.knn_similarity(squared, columns, row_start, square, resolve_n_threads(n_threads))
         return _csr(weights, self.n_rows), _csr(laplacian, self.n_rows)
 
     def median(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> float:

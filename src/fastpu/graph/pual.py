@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fastpu.graph.pual_machine import PualMachine
 
     class PualArguments(LocalArguments, total=False):
-        """Those beside the parameters."""
+        """The keywords of `fit_pual` that take one value."""
 
         mu: float | None
         solver: str

@@ -47,7 +47,7 @@ class Criterion:
         return -self.sign * float("inf")
 
     def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
-        """Raise ValueError unless the labels of the rows, `where` ever they are, are such as it can judge by."""
+        """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
         n_pos, n_unl, n_neg = label_counts(labels)
         if self.name in ("puf", "err_star") and not (n_pos and n_unl):
             raise ValueError(

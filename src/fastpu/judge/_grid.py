@@ -67,13 +67,13 @@ class Grid:
 
     def moving(self, arguments: Arguments) -> dict[str, bool]:
         """Return the numeric parameters of at least two values, each with whether it is a whole number."""
-        found = {}
+        numeric = {}
         for name, values in self.values.items():
             if not all(_is_number(value) for value in values) or len(set(values)) < 2:
                 continue
             integers = all(isinstance(value, numbers.Integral) for value in values)
-            found[name] = integers and "float" not in arguments.annotations.get(name, "")
-        return found
+            numeric[name] = integers and "float" not in arguments.annotations.get(name, "")
+        return numeric
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 __all__ = ["kernel_factor", "mixture_share"]
 
-_RANK_TOL = 1e-7  # of the largest diagonal entry: what is left of it ends a factor
+_RANK_TOL = 1e-7  # the factor ends when no more than this share of the largest diagonal entry is left
 _MOST_COLUMNS = 600
-_MOST_STEPS = 100  # for every row and point; 10 have been seen, where nearly all columns of a factor were needed
-_FINEST = 1e-3  # of a share
-_LARGEST = 0.98  # a share above it is not told from this one
-_FIRST_STEP = 0.05  # of lambda, over which the first slope is taken
-# A point that is so near to the hull, for kernel values of at most 1, is in it: the direction from its nearest point is
-# that of rounding. Distances that were solved for are right to 1e-10 in the square.
+_MOST_STEPS = 100  # most steps for each row and point; up to 10 were seen, where the factor needed nearly all columns
+_FINEST = 1e-3  # a share is searched to this precision
+_LARGEST = 0.98  # largest share that is searched: larger ones cannot be told from it
+_FIRST_STEP = 0.05  # the first slope is taken over this step of lambda
+# A point as near to the hull as this counts as inside (kernel values are at most 1): the direction to its nearest point
+# would be rounding. Squared distances are computed to 1e-10.
 _IN_HULL = 1e-6
-_OF_DISTANCE = 0.2  # of the distance of the two means in the threshold of KM2, and the rest of the first slope
+_OF_DISTANCE = 0.2  # weight of the distance of the two means in KM2's threshold; the first slope has the rest
 
 
 def kernel_factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -63,12 +63,12 @@ def mixture_share(
 
     def apart_at(factor: float) -> NDArray[np.float64]:
         """Return mixture + factor along - the nearest point of the hull."""
-        found = hull.nearest(start + factor * along, max_steps=_MOST_STEPS * len(Z))
-        if found["status"] == "max_steps":
+        nearest = hull.nearest(start + factor * along, max_steps=_MOST_STEPS * len(Z))
+        if nearest["status"] == "max_steps":
             raise RuntimeError(
-                f"km2: the nearest point of the hull of {len(Z)} rows has not been found in {found['n_steps']} steps"
+                f"km2: the nearest point of the hull of {len(Z)} rows has not been found in {nearest['n_steps']} steps"
             )
-        apart: NDArray[np.float64] = found["apart"]
+        apart: NDArray[np.float64] = nearest["apart"]
         return apart if float(np.linalg.norm(apart)) > _IN_HULL else np.zeros_like(apart)
 
     first = float(np.linalg.norm(apart_at(_FIRST_STEP))) / _FIRST_STEP

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "doubts", "folds_of", "open_sample"]
 
-MOST_SAMPLES = 10**9  # of a bootstrap: more than there is time for
+MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5
 _FAR_BELOW = 0.25  # of an estimate
 _FAR_OUTSIDE = 1.25  # times the largest share that is allowed
@@ -62,20 +62,20 @@ class PriorEstimate:
         return f"PriorEstimate({', '.join(parts)})"
 
 
-def doubts(found: PriorEstimate, remedy: str) -> str:
+def doubts(estimate: PriorEstimate, remedy: str) -> str:
     """Return what speaks against taking an estimate as it is, and what to do; or nothing."""
-    if found.allowed is None:
+    if estimate.allowed is None:
         return ""
-    low, high = found.allowed
-    if not low / _FAR_OUTSIDE <= found.value <= _FAR_OUTSIDE * high:
+    low, high = estimate.allowed
+    if not low / _FAR_OUTSIDE <= estimate.value <= _FAR_OUTSIDE * high:
         return (
-            f"the estimate {found.value:.2g} is outside of {low:.2g} to {high:.2g}, which the scores of rows by models "
-            f"of other rows allow; {remedy}"
+            f"the estimate {estimate.value:.2g} is outside of {low:.2g} to {high:.2g}, which the scores of rows by "
+            f"models of other rows allow; {remedy}"
         )
-    if found.only_upper_bound:
+    if estimate.only_upper_bound:
         return (
-            f"{found.value:.2g} is an upper bound rather than an estimate: the scores allow shares from {low:.2g} to "
-            f"{high:.2g}, as positive and negative rows overlap or there are few of them; {remedy}"
+            f"{estimate.value:.2g} is an upper bound rather than an estimate: the scores allow shares from {low:.2g} "
+            f"to {high:.2g}, as positive and negative rows overlap or there are few of them; {remedy}"
         )
     return ""
 

@@ -1,4 +1,4 @@
-"""What depends on an estimate of a prior."""
+"""How much a quantity changes over the priors that an estimate allows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_POINTS = 10**6
 
 
 class Sensitivity(NamedTuple):
-    """What a quantity is for each of some priors: arrays of one length."""
+    """The values of a quantity for several priors: two arrays of one length."""
 
     priors: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Sensitivity(NamedTuple):
 
 @answers_unknown_keywords
 def sensitivity(function: Callable[[float], float], priors: object, *, n_points: int = 11) -> Sensitivity:
-    """Return what a quantity is for several priors: how much depends on an estimate of the prior.
+    """Return the values of a quantity for several priors, to see how much depends on an estimate of the prior.
 
     Parameters
     ----------

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["SparseQuarters", "label_frequency", "quarters"]
 
 _N_PARTS = 4
-_ROUNDS = 2  # the first with the variance that the frequency 1/2 has
-_SMOOTHING = 5  # added to the size of a part where shares of labelled rows are compared
-_FEWEST = 10  # rows of a subset that gives a bound
+_ROUNDS = 2  # the first round takes the variance of the frequency 1/2, the second that of the first estimate
+_SMOOTHING = 5  # is added to the size of a part when shares of labelled rows are compared
+_FEWEST = 10  # fewest rows of a subset that may give a bound
 _MOST_SPLITS = 500
 
 
 @dataclass(frozen=True)
 class SparseQuarters:
-    """The quarters of the entries of CSR rows: of those that are stored, and for each column that of 0."""
+    """Which quarter of its column's range each entry of CSR rows is in: each stored entry, and the 0 of each column."""
 
     stored: NDArray[np.int8]
     columns: NDArray[np.int64]
@@ -44,9 +44,9 @@ class SparseQuarters:
         """Return how many of the rows are in each quarter of each column."""
         part = self[rows]
         n_cols = self.of_zero.size
-        found = np.bincount(part.columns * _N_PARTS + part.stored, minlength=n_cols * _N_PARTS).reshape(n_cols, -1)
-        found[np.arange(n_cols), self.of_zero] += rows.size - found.sum(axis=1)
-        return found
+        counts = np.bincount(part.columns * _N_PARTS + part.stored, minlength=n_cols * _N_PARTS).reshape(n_cols, -1)
+        counts[np.arange(n_cols), self.of_zero] += rows.size - counts.sum(axis=1)
+        return counts
 
     def column(self, rows: NDArray[np.int64], feature: int) -> NDArray[np.int8]:
         """Return the quarters of the rows in one column."""

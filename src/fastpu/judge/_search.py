@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _TIE = 1e-12  # scores that differ by less are tied: a mean over folds may be rounded either way
-_MOST_ROUNDS = 1000  # of ten per cent
+_MOST_ROUNDS = 1000  # most moves by ten per cent
 
 
 class Search:
@@ -60,10 +60,10 @@ class Search:
             around = {known[move.key]: move for move in moves}
             if not around:
                 return best
-            found = self._first_best(around)
-            if not self._sign * (self.scores[found] - self.scores[best]) > _TIE:
+            nearby = self._first_best(around)
+            if not self._sign * (self.scores[nearby] - self.scores[best]) > _TIE:
                 return best
-            best, here = found, around[found]
+            best, here = nearby, around[nearby]
         warn(
             f"greedy search was still finding better points after {_MOST_ROUNDS} rounds, the last with the score "
             f"{self.scores[best]:g}; the grid lies far from the optimum, or there is none",
@@ -89,13 +89,13 @@ class Search:
         self.points += points
         self._outcomes += outcomes
         self._stages += [stage] * len(points)
-        self.scores += [float(np.mean([outcome.score for outcome in found])) for found in outcomes]
-        others = dict.fromkeys(other for found in outcomes for outcome in found for other in outcome.others)
+        self.scores += [float(np.mean([outcome.score for outcome in of_point])) for of_point in outcomes]
+        others = dict.fromkeys(other for of_point in outcomes for outcome in of_point for other in outcome.others)
         for category, text in others:
             warn(text, category)
 
     def _why_none(self) -> str:
-        worst = [_worst(found) for found in self._outcomes]
+        worst = [_worst(of_point) for of_point in self._outcomes]
         counts = {flaw: sum(outcome.status == flaw for outcome in worst) for flaw in FLAWS}
         listed = ", ".join(f"{count} {flaw}" for flaw, count in counts.items() if count)
         message = next((outcome.message for outcome in worst if outcome.message), "")
@@ -108,11 +108,11 @@ class Search:
             columns[f"param_{name}"] = _column([point.get(name) for point in self.points])
         columns["score"] = np.array(self.scores)
         for k in range(len(self._source)):
-            columns[f"fold_{k}"] = np.array([found[k].score for found in self._outcomes])
-        worst = [_worst(found) for found in self._outcomes]
+            columns[f"fold_{k}"] = np.array([of_point[k].score for of_point in self._outcomes])
+        worst = [_worst(of_point) for of_point in self._outcomes]
         columns["status"] = np.array([outcome.status for outcome in worst])
         columns["message"] = np.array([outcome.message for outcome in worst], dtype=object)
-        columns["seconds"] = np.array([sum(outcome.seconds for outcome in found) for found in self._outcomes])
+        columns["seconds"] = np.array([sum(outcome.seconds for outcome in of_point) for of_point in self._outcomes])
         columns["stage"] = np.array(self._stages)
         for column in columns.values():
             column.flags.writeable = False

@@ -72,7 +72,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one candidate did on one part; `others` are warnings that mean nothing to us."""
+    """How one candidate did on one part; `others` are warnings about other things, passed on to the caller."""
 
     score: float
     status: str
@@ -139,8 +139,8 @@ def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
     outcomes = []
     for i, model in enumerate(models):
         # The warnings do not say which model they are about: the models do.
-        found = {flaw: text for flaw, text in texts.items() if _has(flaw, model, part)}
-        outcomes.append(_judged(work, part, model, found, seconds, caught if i == 0 else ()))
+        flaws = {flaw: text for flaw, text in texts.items() if _has(flaw, model, part)}
+        outcomes.append(_judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
@@ -165,22 +165,22 @@ def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
             text = f"{type(error).__name__}: {error}"
             return Outcome(work.worst, "failed", text, time.perf_counter() - start)
     seconds = time.perf_counter() - start
-    found = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
-    return _judged(work, part, model, found, seconds, caught)
+    flaws = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
+    return _judged(work, part, model, flaws, seconds, caught)
 
 
 def _judged(
     work: Work,
     part: Part,
     model: Any,
-    found: Mapping[str, str],
+    flaws: Mapping[str, str],
     seconds: float,
     caught: Sequence[warnings.WarningMessage],
 ) -> Outcome:
     others = tuple((warning.category, str(warning.message)) for warning in caught if not _flaw(warning)[0])
-    status = max(found, key=FLAWS.index, default="ok")
-    message = found.get(status, "")
-    if not set(found) <= set(work.admitted):
+    status = max(flaws, key=FLAWS.index, default="ok")
+    message = flaws.get(status, "")
+    if not set(flaws) <= set(work.admitted):
         return Outcome(work.worst, status, message, seconds, others)
     try:
         score = float(work.judge(model, part, work.n_threads))
@@ -208,7 +208,7 @@ def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> list[list[Outcome]]:
         ]  # a generator would turn a StopIteration of a fit into another error
     joblib = import_module("joblib")
     # Processes, not threads: which warnings are recorded is a matter of the whole process.
-    found: list[list[Outcome]] = joblib.Parallel(n_jobs=jobs, backend="loky")(
+    outcomes: list[list[Outcome]] = joblib.Parallel(n_jobs=jobs, backend="loky")(
         joblib.delayed(_run_line)(*task) for task in tasks
     )
-    return found
+    return outcomes

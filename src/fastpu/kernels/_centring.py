@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["shifted_csr"]
 
-_FILLED = 0.5  # share of the rows that have an entry: with fewer, zeros keep the mean within the spread
+_FILLED = 0.5  # a column with entries in a smaller share of the rows is not shifted: its mean is within its spread
 
 
 def shifted_csr(x: Any, rows: NDArray[np.int64]) -> tuple[Any, NDArray[np.float64]]:

@@ -30,8 +30,8 @@ __all__ = [
     "scores_in_blocks",
 ]
 
-_ROWS_FOR_WIDTH = 1000  # whose distances to the centres are looked at for their median
-_ROUNDING = 1e-12  # of |x|^2 + |z|^2, which |x|^2 + |z|^2 - 2x'z may leave of a distance of 0
+_ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
+_ROUNDING = 1e-12  # a squared distance |x|^2 + |z|^2 - 2x'z below this share of |x|^2 + |z|^2 may be 0
 _AT_ONCE = 16  # centres whose features are computed with one call: it costs n * _AT_ONCE beside the kernel values
 
 

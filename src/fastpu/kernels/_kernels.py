@@ -52,12 +52,12 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")
 
 _MAX_DEGREE = 1000
-_BLOCK_ENTRIES = 1 << 19  # of rows that are copied or converted at a time: 4 MiB of float64
-_SYMMETRY = 1e-6  # relative to the largest entry: what products in float32 keep
+_BLOCK_ENTRIES = 1 << 19  # entries of the rows that are copied or converted at a time: 4 MiB of float64
+_SYMMETRY = 1e-6  # difference of K(x, z) and K(z, x), relative to the largest entry, that products in float32 leave
 _TILE = 512
-_SAMPLE = 64  # rows between which a function of the user's is looked at, whether it is symmetric
-_BALANCED = 1e-12  # of the sum of absolute values: a smaller sum is rounding
-_DIAGONAL = 64  # entries of it that are computed with one call of the user's function
+_SAMPLE = 64  # rows with which a user's kernel function is tested for symmetry
+_BALANCED = 1e-12  # a sum below this share of the sum of absolute values is rounding
+_DIAGONAL = 64  # entries of the diagonal that are computed with one call of the user's function
 
 
 @dataclass(frozen=True)

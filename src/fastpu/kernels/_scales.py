@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["warn_of_scales"]
 
-_APART = 100.0  # times that one column varies more than another before they are on different scales
-_SHARE = 0.1  # of the columns must vary so little: at the border of images some do, and nothing is lost
-_ENTRIES = 1 << 17  # that are looked at, of rows at even distances
+_APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
+_SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm
+_ENTRIES = 1 << 17  # entries that are looked at, in evenly spaced rows
 _LEAST_ROWS = 16
-_RARE = 0.01  # of the rows: as many must differ from the median for a column to be judged
-_NAMED = 2  # columns of either end in the message
+_RARE = 0.01  # share of the rows that must differ from the median for a column to be judged
+_NAMED = 2  # columns of the smallest and of the largest spread that the message names
 
 
 def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:
@@ -69,8 +69,8 @@ def _spreads(matrix: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     step = -(-matrix.n_rows // max(_LEAST_ROWS, _ENTRIES // per_row))
     taken = take_rows(native, np.arange(0, matrix.n_rows, step, dtype=np.int64)) if step > 1 else native
     if not isinstance(taken, tuple):
-        found, spreads = _dense_spreads(taken)
-        return found.astype(np.int64), spreads
+        judged, spreads = _dense_spreads(taken)
+        return judged.astype(np.int64), spreads
     n_rows = taken[3][0]
     columns, places, counts = np.unique(taken[1], return_inverse=True, return_counts=True)
     is_dense = 2 * counts >= n_rows  # together they have twice as many entries as are stored, or fewer
@@ -78,13 +78,13 @@ def _spreads(matrix: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     block = np.zeros((n_rows, int(is_dense.sum())))
     rows = np.repeat(np.arange(n_rows), np.diff(taken[2]))
     block[rows[in_dense], (np.cumsum(is_dense) - 1)[places[in_dense]]] = taken[0][in_dense]
-    found, spreads = _dense_spreads(block)
+    judged, spreads = _dense_spreads(block)
     # The median of the others is 0.
     sizes = np.abs(taken[0].astype(np.float64))
     n_set = np.bincount(places, weights=sizes > 0, minlength=columns.size)
     means = np.bincount(places, weights=sizes / np.maximum(n_set, 1)[places], minlength=columns.size)
     others = ~is_dense & (n_set >= max(1.0, _RARE * n_rows))
-    return np.concatenate([columns[is_dense][found], columns[others]]).astype(np.int64), np.concatenate(
+    return np.concatenate([columns[is_dense][judged], columns[others]]).astype(np.int64), np.concatenate(
         [spreads, means[others]]
     )
 

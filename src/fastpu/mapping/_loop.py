@@ -18,9 +18,9 @@ Scores: TypeAlias = NDArray[np.float64]
 
 MAPPING, CONVERGENCE, REPAIR = 0, 1, 2
 _KINDS = ("mapping", "convergence", "repair")
-# What solvers add to the log, and what stands for it where a stage has none.
+# The columns of the log that an SVM fills, and the values they have where a stage is not one of our SVMs.
 _SOLVER = {"n_steps": 0, **dict.fromkeys(("objective", "gap", "violation", "margin", "nu"), math.nan)}
-_FALLBACK_SHARE = 0.05  # of U, where the mapping rejects none of it or all
+_FALLBACK_SHARE = 0.05  # share of U taken as strong negatives where the mapping rejects nothing of U, or all of it
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class MappingRound:
 
 @dataclass(frozen=True)
 class Boundary:
-    """What a stage returns: a score function h, negative where it rejects, and what the log says of its fit.
+    """What a stage returns: a score function h, negative for the rows it rejects, and the log of its fit.
 
     `score` takes numbers of rows; `positive_scores` are those of P where they are known already. `support` holds the
     rows of N that carry h, in the order of N; None stands for all of them. `solver` are numbers for the log, and
@@ -82,7 +82,7 @@ Stage: TypeAlias = Callable[[Rows, Rows], Boundary]  # of P and U, or of P and N
 
 @dataclass(frozen=True)
 class Groups:
-    """The rows by what they are for: training positives, held-out ones (perhaps none) and unlabelled ones."""
+    """The numbers of the training positives, of the held-out positives (perhaps none) and of the unlabelled rows."""
 
     positive: Rows
     held_out: Rows
@@ -91,7 +91,7 @@ class Groups:
 
 @dataclass
 class Outcome:
-    """What the loop found. Boundary 0 is that of the mapping; `kept` is the number of the one to return."""
+    """The result of the loop. Boundary 0 is that of the mapping; `kept` is the number of the boundary to return."""
 
     boundaries: list[Boundary] = field(default_factory=list)
     log: dict[str, list[float]] = field(default_factory=dict)
@@ -129,10 +129,10 @@ def converge(
     With `reset`, only the negative support vectors stay in N (SVMC); with `repair`, rejected rows that N has
     forgotten and that the last boundary calls positive go back into it, and nothing is forgotten any more.
     """
-    found = Outcome()
+    outcome = Outcome()
     positive, unlabeled = groups.positive, groups.unlabeled
-    found.rejected_by = np.full(unlabeled.size, -1, dtype=np.int64)
-    new = _map(found, psi1, groups)
+    outcome.rejected_by = np.full(unlabeled.size, -1, dtype=np.int64)
+    new = _map(outcome, psi1, groups)
 
     negative: Rows = np.empty(0, dtype=np.int64)
     kind = CONVERGENCE
@@ -147,17 +147,17 @@ def converge(
         has_gone_too_far = max_pos_reject is not None and pos_reject > max_pos_reject
         new, back = negative[:0], negative[:0]
         if not has_gone_too_far:
-            new = _reject(found, h, unlabeled, iteration)
+            new = _reject(outcome, h, unlabeled, iteration)
             if reset and kind == CONVERGENCE and h.support is not None:
                 negative = h.support
             if repair and not new.size:
-                back = _forgotten(found, h, unlabeled, negative)
+                back = _forgotten(outcome, h, unlabeled, negative)
         scored = time.perf_counter()
 
-        sizes: dict[str, Any] = {"n_neg": n_trained, "n_new": new.size, "n_left": _n_left(found), "n_back": back.size}
+        sizes: dict[str, Any] = {"n_neg": n_trained, "n_new": new.size, "n_left": _n_left(outcome), "n_back": back.size}
         times: dict[str, Any] = {"fit_time": fitted - start, "score_time": scored - fitted}
-        found.add(h, kind=kind, **sizes, pos_reject=pos_reject, **times)
-        found.kept = iteration - has_gone_too_far
+        outcome.add(h, kind=kind, **sizes, pos_reject=pos_reject, **times)
+        outcome.kept = iteration - has_gone_too_far
         asked_to_stop = on_iteration is not None and on_iteration(
             MappingRound(
                 iteration=iteration,
@@ -173,13 +173,13 @@ def converge(
         if back.size:
             kind, new = REPAIR, back
         if has_gone_too_far or not new.size or asked_to_stop:
-            found.status = "max_pos_reject" if has_gone_too_far else "converged" if not new.size else "callback"
-            return found
-    found.status = "max_iter"
-    return found
+            outcome.status = "max_pos_reject" if has_gone_too_far else "converged" if not new.size else "callback"
+            return outcome
+    outcome.status = "max_iter"
+    return outcome
 
 
-def _map(found: Outcome, psi1: Stage, groups: Groups) -> Rows:
+def _map(outcome: Outcome, psi1: Stage, groups: Groups) -> Rows:
     """Return the strong negatives of U: those that the first boundary rejects, or, failing that, the lowest few."""
     unlabeled = groups.unlabeled
     start = time.perf_counter()
@@ -188,18 +188,18 @@ def _map(found: Outcome, psi1: Stage, groups: Groups) -> Rows:
     scores = h.score(unlabeled)
     rejects = scores < 0
     if rejects.all() or not rejects.any():
-        found.used_fallback = True
+        outcome.used_fallback = True
         rejects = np.zeros(unlabeled.size, dtype=np.bool_)
         rejects[np.argsort(scores, kind="stable")[: math.ceil(_FALLBACK_SHARE * unlabeled.size)]] = True
-    found.rejected_by[rejects] = 0
+    outcome.rejected_by[rejects] = 0
     pos_reject = _pos_reject(h, groups)
     scored = time.perf_counter()
-    found.add(
+    outcome.add(
         h,
         kind=MAPPING,
         n_neg=0,
         n_new=int(np.count_nonzero(rejects)),
-        n_left=_n_left(found),
+        n_left=_n_left(outcome),
         n_back=0,
         pos_reject=pos_reject,
         fit_time=fitted - start,
@@ -208,19 +208,19 @@ def _map(found: Outcome, psi1: Stage, groups: Groups) -> Rows:
     return unlabeled[rejects]
 
 
-def _reject(found: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> Rows:
+def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> Rows:
     """Return those of the rows never rejected so far that h rejects, and mark them."""
-    left = np.flatnonzero(found.rejected_by < 0)
+    left = np.flatnonzero(outcome.rejected_by < 0)
     if not left.size:
         return unlabeled[:0]
     places = left[h.score(unlabeled[left]) < 0]
-    found.rejected_by[places] = iteration
+    outcome.rejected_by[places] = iteration
     return unlabeled[places]
 
 
-def _forgotten(found: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
+def _forgotten(outcome: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
     """Return the rejected rows outside N that h calls positive."""
-    outside = np.setdiff1d(unlabeled[found.rejected_by >= 0], negative)
+    outside = np.setdiff1d(unlabeled[outcome.rejected_by >= 0], negative)
     return outside[h.score(outside) >= 0] if outside.size else outside
 
 
@@ -233,5 +233,5 @@ def _pos_reject(h: Boundary, groups: Groups) -> float:
     return float(np.mean(scores < 0))
 
 
-def _n_left(found: Outcome) -> int:
-    return int(np.count_nonzero(found.rejected_by < 0))
+def _n_left(outcome: Outcome) -> int:
+    return int(np.count_nonzero(outcome.rejected_by < 0))

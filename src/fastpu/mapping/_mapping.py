@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MappingRound", "Variant", "fit_mapping"]
 
-_HELD_OUT = 0.2  # of the labelled positives, where some are needed and no share is given
-# Share of the positives that a boundary may reject without a warning: of 80 runs on Letter, digits and breast cancer,
-# those above it had lost 4 points of F1 or more to over-iteration, and up to all of it; none below had lost any.
+_HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
+# Share of the positives that a boundary may reject without a warning. Of 80 runs on Letter, digits and breast cancer,
+# those above it had lost 4 points of F1 or more to too many iterations, some all of it; those below had lost none.
 _MUCH = 0.2
 _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
 
@@ -92,7 +92,7 @@ def fit_mapping(
         if users_map is None or users_separate is None:
             training = open_training(matrix, options)
             stages = SvmStages(training, variant, nu_map=settings.nu_map, C=settings.C, nu=settings.nu)
-        found = converge(
+        outcome = converge(
             groups,
             users_map or stages.map,
             users_separate or stages.separate,
@@ -112,8 +112,8 @@ def fit_mapping(
         **_solver_params(options),
         "random_state": int(seed) if isinstance(seed, numbers.Integral) else None,
     }
-    model = _model(found, groups, matrix, training, form, params)
-    _warn(variant, found, model, options)
+    model = _model(outcome, groups, matrix, training, form, params)
+    _warn(variant, outcome, model, options)
     return model
 
 
@@ -153,7 +153,7 @@ def _check_settings(
 
 def _solver_params(options: Options) -> dict[str, object]:
     params = options.params()
-    limit = params.pop("max_iter")  # the name of the iterations of the loop, here
+    limit = params.pop("max_iter")  # which here is the name of the loop's own limit
     return {**params, "solver_max_iter": limit}
 
 
@@ -173,35 +173,35 @@ def _groups(labels: NDArray[np.int8], hold_out: float | None, generator: np.rand
 
 
 def _model(
-    found: Outcome,
+    outcome: Outcome,
     groups: Groups,
     matrix: Matrix,
     training: Training | None,
     form: RowForm,
     params: dict[str, object],
 ) -> MappingMachine | MappingScorer:
-    history = _history(found, groups.unlabeled.size, with_nu=params["nu"] is not None)
-    machines = [b.made if isinstance(b.made, FittedSvm) else None for b in found.boundaries]
+    history = _history(outcome, groups.unlabeled.size, with_nu=params["nu"] is not None)
+    machines = [b.made if isinstance(b.made, FittedSvm) else None for b in outcome.boundaries]
     is_solved = all(machine is None or machine.status == "tol" for machine in machines)
     fields: dict[str, Any] = {
         "threshold": 0.0,
         "params": params,
-        "n_iter": found.kept,
-        "converged": found.status in ("converged", "max_pos_reject") and is_solved,
-        "status": found.status,
-        "objective": history["objective"][1 : found.kept + 1],
+        "n_iter": outcome.kept,
+        "converged": outcome.status in ("converged", "max_pos_reject") and is_solved,
+        "status": outcome.status,
+        "objective": history["objective"][1 : outcome.kept + 1],
         "history": history,
         "unlabeled_rows": groups.unlabeled,
-        "rejected_by": found.rejected_by,
-        "used_fallback": found.used_fallback,
+        "rejected_by": outcome.rejected_by,
+        "used_fallback": outcome.used_fallback,
     }
-    last = machines[found.kept]
+    last = machines[outcome.kept]
     if training is not None and last is not None and None not in machines[1:]:
         boundaries = _boundary_fields(machines, last, training)
         return MappingMachine(**_svm_fields(last, training), **boundaries, **fields)
     stages = tuple(
         _plain_machine(machine, training, params) if training is not None and machine is not None else boundary.made
-        for machine, boundary in zip(machines, found.boundaries, strict=True)
+        for machine, boundary in zip(machines, outcome.boundaries, strict=True)
     )
     return MappingScorer(
         n_features=matrix.n_features,
@@ -230,10 +230,10 @@ def _plain_machine(machine: FittedSvm, training: Training, params: dict[str, obj
     )
 
 
-def _history(found: Outcome, n_unl: int, *, with_nu: bool) -> dict[str, NDArray[Any]]:
+def _history(outcome: Outcome, n_unl: int, *, with_nu: bool) -> dict[str, NDArray[Any]]:
     history: dict[str, NDArray[Any]] = {
         name: np.array(values, dtype=np.int64 if name in _COUNTS else np.float64)
-        for name, values in found.log.items()
+        for name, values in outcome.log.items()
         if name != "nu" or with_nu
     }
     left, recall = history["n_left"], 1.0 - history["pos_reject"]
@@ -267,28 +267,28 @@ def _boundary_fields(machines: list[FittedSvm | None], last: FittedSvm, training
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(variant: Variant, found: Outcome, model: MappingMachine | MappingScorer, options: Options) -> None:
+def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingScorer, options: Options) -> None:
     name, history, n_iter = variant.function, model.history, model.n_iter
     n_left, pos_reject = int(history["n_left"][-1]), float(history["pos_reject"][n_iter])
 
     def degenerate(text: str) -> None:
         warn(text, DegenerateModelWarning)
 
-    if found.used_fallback:
+    if outcome.used_fallback:
         n_new, n_unl = int(history["n_new"][0]), model.unlabeled_rows.size
         degenerate(
             f"the mapping of {name} told no strong negatives from the rest of U: it called all {n_unl} unlabelled rows "
             f"the same, and the {n_new} with its lowest scores were taken; change nu_map, the kernel or psi1"
         )
-    _warn_if_unsolved(variant, found, options)
-    if found.status == "max_iter":
+    _warn_if_unsolved(variant, outcome, options)
+    if outcome.status == "max_iter":
         warn(
             f"{name} ran all max_iter = {n_iter} iterations: the last one rejected {history['n_new'][-1]} more "
             f"unlabelled rows and put back {history['n_back'][-1]}, with {n_left} of {model.unlabeled_rows.size} never "
             f"rejected; raise max_iter",
             ConvergenceWarning,
         )
-    if found.status == "max_pos_reject" and n_iter == 0:
+    if outcome.status == "max_pos_reject" and n_iter == 0:
         degenerate(
             f"{name} kept only the boundary of the mapping: the first SVM rejects {history['pos_reject'][1]:.3g} of "
             f"the positives, more than max_pos_reject = {model.params['max_pos_reject']}; change C or the kernel"
@@ -301,7 +301,7 @@ def _warn(variant: Variant, found: Outcome, model: MappingMachine | MappingScore
         )
     elif not n_left:
         degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
-    made = found.boundaries[n_iter].made
+    made = outcome.boundaries[n_iter].made
     if n_iter and isinstance(made, FittedSvm) and made.score_range[0] > 0:
         degenerate(
             f"the last boundary of {name} calls all {made.n_rows} training rows positive: their scores are between "
@@ -309,8 +309,8 @@ def _warn(variant: Variant, found: Outcome, model: MappingMachine | MappingScore
         )
 
 
-def _warn_if_unsolved(variant: Variant, found: Outcome, options: Options) -> None:
-    made = [boundary.made for boundary in found.boundaries]
+def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> None:
+    made = [boundary.made for boundary in outcome.boundaries]
     unsolved = [(i, svm) for i, svm in enumerate(made) if isinstance(svm, FittedSvm) and svm.status != "tol"]
     if not unsolved:
         return

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FittedSvm", "SvmStages", "Variant"]
 
-_NU_SHARE = 0.999  # of the largest nu with a solution: at the bound itself the margin is 0
-# Of the scale of the scores, below the least of P: rounding of the kernel's type shall not put a positive outside.
+_NU_SHARE = 0.999  # nu is cut to this share of the largest nu with a solution: at that one the margin is 0
+# The threshold lies below the least score of P by this share of the scores' scale, so that rounding of kernel values
+# cannot put a positive outside.
 _SLACK = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
 
 
@@ -33,7 +34,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class FittedSvm:
-    """A boundary of ours, without what the solver says of every row: its support vectors, and how its fit ended.
+    """A boundary that is one of our SVMs: its support vectors and how its fit ended, without numbers for every row.
 
     `score_range` are the lowest and the highest score of the `n_rows` that it was fitted to.
     """

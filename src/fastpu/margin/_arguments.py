@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict
 
     class MarginArguments(TypedDict, total=False):
-        """Those beside C, for the signatures of one and of many C."""
+        """The keywords that all functions of this room share, but for C: typed signatures for one C and for many."""
 
+        max_iter: int
         solver_tol: float
-        max_outer: int
+        solver_max_iter: int | None
         solver: str
-        max_iter: int | None
         sample_weight: object
         n_threads: int | None
         callback: Callable[[MarginRound], bool | None] | None
@@ -44,7 +44,7 @@ class MarginRound:
     ----------
     C : float
         The cost that is being fitted.
-    step, max_outer : int
+    step, max_iter : int
         The number of the classifier, from 0, and the most there may be after the first.
     objective : float
         What is minimised, with the labels that the classifier was fitted to.
@@ -56,7 +56,7 @@ class MarginRound:
 
     C: float
     step: int
-    max_outer: int
+    max_iter: int
     objective: float
     n_changed: int
     gap: float
@@ -64,28 +64,29 @@ class MarginRound:
 
 @dataclass(frozen=True)
 class MarginOptions:
-    """The checked arguments that all of them share."""
+    """The checked arguments that all functions of this room share."""
 
+    max_iter: int
     solver: str
     solver_tol: float
-    max_iter: int | None
-    max_outer: int
+    solver_max_iter: int | None
     n_threads: int
 
     def params(self) -> dict[str, object]:
         """Return those that influence the model, as they were given."""
-        names = ("solver", "solver_tol", "max_iter", "max_outer")
+        names = ("max_iter", "solver_tol", "solver_max_iter", "solver")
         return {name: getattr(self, name) for name in names}
 
 
 def check_margin_options(
-    *, solver: object, solver_tol: object, max_iter: object, max_outer: object, n_threads: object
+    *, max_iter: object, solver_tol: object, solver_max_iter: object, solver: object, n_threads: object
 ) -> MarginOptions:
+    limit = None if solver_max_iter is None else check_int("solver_max_iter", solver_max_iter, low=1)
     return MarginOptions(
+        max_iter=check_int("max_iter", max_iter, low=1),
         solver=check_choice("solver", solver, _SOLVERS),
         solver_tol=check_float("solver_tol", solver_tol, low=0, high=1, open_low=True, open_high=True),
-        max_iter=None if max_iter is None else min(check_int("max_iter", max_iter, low=1), _MOST_STEPS),
-        max_outer=check_int("max_outer", max_outer, low=1),
+        solver_max_iter=None if limit is None else min(limit, _MOST_STEPS),
         n_threads=resolve_n_threads(n_threads),
     )
 

@@ -159,9 +159,8 @@ class Solver:
         self._solve = rows.engine.solve
         self._options: dict[str, Any] = {
             "solver": options.solver,
-            "b_step": "auto",
             "tol": options.solver_tol,
-            "max_iter": options.max_iter or 0,
+            "max_iter": options.solver_max_iter or 0,
             "rho": 0.0,
             "eps": 0.0,
             "callback": None,

@@ -134,13 +134,13 @@ def _unfinished(run: Run, options: MarginOptions) -> str:
     if run.cycle:
         return (
             f"the labels after step {len(run.log) - 1} are those of {run.cycle} steps before, and would go on in this "
-            f"cycle for all max_outer = {options.max_outer} steps; keep check_increase=True, which ends it"
+            f"cycle for all max_iter = {options.max_iter} steps; keep check_increase=True, which ends it"
         )
-    progress = f"the last of all max_outer = {options.max_outer} steps still changed {changed} rows"
+    progress = f"the last of all max_iter = {options.max_iter} steps still changed {changed} rows"
     if len(run.objective) > 1:
         old, new = run.objective[-2:]
         progress += f" and the objective by {abs(new - old):.3g}, from {old:.6g}"
-    return f"{progress}; raise max_outer"
+    return f"{progress}; raise max_iter"
 
 
 def _unsolved(run: Run, options: MarginOptions, dtype: np.dtype[Any]) -> str:
@@ -154,7 +154,7 @@ def _unsolved(run: Run, options: MarginOptions, dtype: np.dtype[Any]) -> str:
         f"{share:.3g}, after {worst.n_steps} steps ({worst.method})"
     )
     if worst.status == "max_iter":
-        return f"{state}; raise max_iter, scale the features of X, or accept a larger solver_tol"
+        return f"{state}; raise solver_max_iter, scale the features of X, or accept a larger solver_tol"
     return f"{state}, where the precision of {dtype} rows ends; scale the features of X, or accept a larger solver_tol"
 
 

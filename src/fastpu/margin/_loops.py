@@ -116,7 +116,7 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Run:
 
     y_k is +1 on labelled rows and sgn f_k on the others, f_(k+1) the minimiser of S(., y_k).
     """
-    loss, most = rule.loss, rows.options.max_outer
+    loss, most = rule.loss, rows.options.max_iter
     solver = Solver(rows)
     f, fitted, relabelled = _first(rows, C, rule, solver)
     run = Run(C, f, fitted, solver)
@@ -216,9 +216,10 @@ def flat_rows(problem: Problem, f: Solved) -> NDArray[np.uint8]:
 
 
 def is_collapsed(f: Solved) -> bool:
-    """Tell whether w is 0: it says so, or the rows of each label with s = 1 are none or all, and not the same for both.
+    """Tell whether w is 0.
 
-    Then all y_i beta_i of w = sum_i beta_i y_i x_i have one sign, and their sum is 0.
+    It is if w says so, or if s = 1 on all rows of one label and on no row of the other: then all y_i beta_i of
+    w = sum_i beta_i y_i x_i have one sign, while their sum is 0, so that all of them are 0.
     """
     if f.slopes is not None:
         pushes_up = (f.labels > 0) != f.slopes.view(np.bool_)
@@ -250,7 +251,7 @@ def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hoo
 
     From the hinge solution, until the problem repeats itself.
     """
-    solver, most = Solver(rows), rows.options.max_outer
+    solver, most = Solver(rows), rows.options.max_iter
     problem = Problem(rows.signs(rows.is_labelled), costs)
     f = solver.solve(problem.labels, problem.costs)
     steps = descend(solver, problem, f)

@@ -56,10 +56,10 @@ def fit_bpsi(
     C_pos: float,
     C_unl: float,
     C: float | Sequence[float] | NDArray[Any] = 1.0,
+    max_iter: int = 100,
     solver_tol: float = 1e-9,
-    max_outer: int = 100,
+    solver_max_iter: int | None = None,
     solver: str = "auto",
-    max_iter: int | None = None,
     sample_weight: object = None,
     n_threads: int | None = None,
     callback: Callable[[MarginRound], bool | None] | None = None,
@@ -87,9 +87,9 @@ def fit_bpsi(
         (1 - v) / v with v from 0.01 to 0.15.
     C : float or sequence of floats, default 1.0
         > 0, multiplies both. A sequence gives a list of models, as in `fit_isvm`.
-    max_outer : int, default 100
-        Most steps after the first. Three are usual.
-    solver_tol, solver, max_iter, n_threads, callback, progress
+    max_iter : int, default 100
+        The most steps after the first. Three are usual.
+    solver_tol, solver_max_iter, solver, n_threads, callback, progress
         As in `fit_isvm`.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 that multiply the costs; equal to repeating rows. Rows of weight 0 are left out.
@@ -134,7 +134,7 @@ def fit_bpsi(
         name: check_float(name, value, low=0, open_low=True) for name, value in (("C_pos", C_pos), ("C_unl", C_unl))
     }
     options = check_margin_options(
-        solver=solver, solver_tol=solver_tol, max_iter=max_iter, max_outer=max_outer, n_threads=n_threads
+        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
     )
 
     def loop(rows: MarginRows, C: float, hook: Hook) -> Run:

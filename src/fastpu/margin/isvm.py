@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastpu.margin.linear_machine import LinearMachine
 
     class IterationArguments(MarginArguments, total=False):
-        """Those that both have, beside C."""
+        """The keywords of both functions, but for C."""
 
         tol: float
         check_increase: bool
@@ -57,11 +57,11 @@ def fit_isvm(
     *,
     C: float | Sequence[float] | NDArray[Any] | None = None,
     tol: float = 1e-3,
+    max_iter: int = 100,
     solver_tol: float = 1e-9,
-    max_outer: int = 100,
+    solver_max_iter: int | None = None,
     check_increase: bool = True,
     solver: str = "auto",
-    max_iter: int | None = None,
     sample_weight: object = None,
     n_threads: int | None = None,
     callback: Callable[[MarginRound], bool | None] | None = None,
@@ -99,10 +99,12 @@ def fit_isvm(
         once, one in each thread, if there is no callback.
     tol : float, default 1e-3
         >= 0, the relative change of S that ends the iteration; 0 goes on to the end, which is finite.
+    max_iter : int, default 100
+        The most steps after f_0. Two or three are usual.
     solver_tol : float, default 1e-9
-        In (0, 1): duality gap of each sub-problem, relative to its objective.
-    max_outer : int, default 100
-        Most steps after f_0. Two or three are usual.
+        In (0, 1): the duality gap of each sub-problem, relative to its objective, at which its solver stops.
+    solver_max_iter : int, optional
+        The most iterations of the solver in one sub-problem; by default what each solver allows itself.
     check_increase : bool, default True
         Whether "increase" ends the iteration, as in the paper; S(f_k, y_k) then never increases. Without it models of
         the paper's examples are slightly better on new rows, but labels can go round in a cycle, which is recognised
@@ -111,8 +113,6 @@ def fit_isvm(
         "exact" is an interior-point and active-set method, or, for more than 1000 features and for CSR, coordinate
         descent and sequential minimal optimisation; "iadmm" the paper's alternating direction method, with the errors
         of its print corrected; "auto" is "exact".
-    max_iter : int, optional
-        Most iterations in a sub-problem; by default what each solver allows itself.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; equal to repeating rows: n_+, n_- and the sums are weighted. Rows of weight 0 are left out. Their
         scale matters to the default of C alone.
@@ -140,7 +140,7 @@ def fit_isvm(
     Warns
     -----
     ConvergenceWarning
-        If `max_outer` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
     DegenerateModelWarning
         If the iteration ends with "no_negative", or the model calls all training rows the same, or calls so many
         unlabelled rows positive that a third of them and more must be negative by its own scores: where a share r of
@@ -171,7 +171,7 @@ def fit_isvm(
     """
     rule = Rule("hinge", "hinge", check_float("tol", tol, low=0), check_bool("check_increase", check_increase))
     options = check_margin_options(
-        solver=solver, solver_tol=solver_tol, max_iter=max_iter, max_outer=max_outer, n_threads=n_threads
+        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
     )
     task = Task("fit_isvm", "ISVM", {"tol": rule.tol, "check_increase": rule.check_increase}, options)
     return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
@@ -198,11 +198,11 @@ def fit_ipsi(
     C: float | Sequence[float] | NDArray[Any] | None = None,
     init: str = "hinge",
     tol: float = 1e-3,
+    max_iter: int = 100,
     solver_tol: float = 1e-9,
-    max_outer: int = 100,
+    solver_max_iter: int | None = None,
     check_increase: bool = True,
     solver: str = "auto",
-    max_iter: int | None = None,
     sample_weight: object = None,
     n_threads: int | None = None,
     callback: Callable[[MarginRound], bool | None] | None = None,
@@ -217,7 +217,8 @@ def fit_ipsi(
 
     Parameters
     ----------
-    X, y, C, tol, solver_tol, max_outer, check_increase, solver, max_iter, sample_weight, n_threads, callback, progress
+    X, y, C, tol, max_iter, solver_tol, solver_max_iter, check_increase, solver, sample_weight, n_threads, callback, \
+progress
         As in `fit_isvm`.
     init : {"hinge", "psi", "isvm"}, default "hinge"
         f_0: "hinge" is the minimiser of S with the hinge loss and all unlabelled rows negative, as in `fit_isvm`; "psi"
@@ -270,7 +271,7 @@ def fit_ipsi(
         check_bool("check_increase", check_increase),
     )
     options = check_margin_options(
-        solver=solver, solver_tol=solver_tol, max_iter=max_iter, max_outer=max_outer, n_threads=n_threads
+        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
     )
     task = Task(
         "fit_ipsi", "IPSI", {"init": rule.init, "tol": rule.tol, "check_increase": rule.check_increase}, options

@@ -31,15 +31,16 @@ __all__ = ["METHODS", "Calibration", "Scored", "by_group", "calibrate", "check_c
 
 METHODS = ("sigmoid", "isotonic")
 
-# Penalty RIDGE a^2 / 2 for scores of unit spread. Where labelled rows score higher than any share pi of U there is no
-# finite minimum without it: the steeper the better. Elsewhere it changes a by some 0.01 %.
+# The penalty is RIDGE a^2 / 2, for scores of unit spread. Without it there is no finite minimum where the labelled rows
+# score higher than any share pi of U: the larger a, the better. Elsewhere it changes a by some 0.01 %.
 RIDGE = 1e-5
 _MAX_STEPS = 200
 _EPS = float(np.finfo(float).eps)
 _LARGEST = float(np.finfo(float).max)
-# Of all rows with probabilities below e a share of less than e can be positive, so of the positives less than e / pi.
+# If all probabilities below e are right, less than a share e / pi of the positives can have them.
 _UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
-# An isotonic mean over U that misses more of the prior says that too many labelled rows outrank all of U.
+# If the mean of the isotonic probabilities over U is below the prior by a larger share of it, too many labelled rows
+# score higher than every row of U.
 _MOST_MISSED = 0.25
 
 
@@ -73,7 +74,7 @@ def by_group(
 
 @dataclass(frozen=True)
 class Calibration:
-    """The knots and values of `probabilities`, and what the user must know of them."""
+    """The knots and values of `probabilities`, and a warning for the user, or ""."""
 
     knots: NDArray[np.float64]
     values: NDArray[np.float64]

@@ -291,10 +291,10 @@ def _refuse_constant(text: str) -> float:
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise ValueError(f"its header has a name twice among {short([name for name, _ in pairs])}")
-    return found
+    return entries
 
 
 def _read_array(name: str, data: bytes) -> NDArray[Any]:

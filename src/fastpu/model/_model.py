@@ -317,15 +317,15 @@ class Model(ABC):
                 f"prior must be {'larger' if share <= 0 else 'smaller'}: by {given:g} and scenario='single_set' "
                 f"{'none' if share <= 0 else 'all'} of the unlabelled rows are positive"
             )
-        found = calibrate(method, scored, share)
-        if found.trouble:
-            warn(f"with_probabilities: {found.trouble}", EstimateWarning)
+        calibration = calibrate(method, scored, share)
+        if calibration.trouble:
+            warn(f"with_probabilities: {calibration.trouble}", EstimateWarning)
         return dataclasses.replace(
             self,
             calibration=method,
             calibration_prior=share,
-            calibration_knots=found.knots,
-            calibration_values=found.values,
+            calibration_knots=calibration.knots,
+            calibration_values=calibration.values,
         )
 
     def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:

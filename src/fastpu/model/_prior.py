@@ -8,7 +8,8 @@ __all__ = ["SCENARIOS", "check_prior", "check_scenario", "prior_among_unlabeled"
 
 SCENARIOS = ("case_control", "single_set")
 
-_ROUNDING = 1e-9  # of all rows: a prior that is below the share of labelled rows by no more is rounded, not impossible
+# A prior may be below the share of labelled rows by this share of all rows: it is then rounded, not impossible.
+_ROUNDING = 1e-9
 
 
 def check_scenario(value: object) -> str:

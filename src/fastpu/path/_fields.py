@@ -1,4 +1,4 @@
-"""The fields of an SVM path: from what the core has found, and checked as a file may say anything."""
+"""The fields of an SVM path: made from the core's result, and checked, since a file may hold anything."""
 
 from __future__ import annotations
 
@@ -137,27 +137,27 @@ def _check_train(path: PathFields) -> None:
         raise ValueError(f"rows must be < {path.n_features}, the number of training rows")
 
 
-def path_fields(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a path that the core has found."""
-    lams = found["lams"]
+def path_fields(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a path from the core's result."""
+    lams = result["lams"]
     n_lams = int(np.count_nonzero(lams > 0))
     kept = slice(0, n_lams)
-    objective, norm = found["objective"][kept], found["norm"][kept]
+    objective, norm = result["objective"][kept], result["norm"][kept]
     names = {"heavier": "heavier", "start_alpha": "start", "knots": "lams", "offsets": "offsets", "violation":
              "violation", "status": "status", "change_row": "change_row", "change_alpha": "change_value",
              "change_start": "change_start", "event_knot": "event_knot", "event_kind": "event_kind",
              "event_row": "event_row"}  # fmt: skip
     return {
-        **{field: found[name] for field, name in names.items()},
-        "weights": found["weights"] if found["weights"].size else None,
+        **{field: result[name] for field, name in names.items()},
+        "weights": result["weights"] if result["weights"].size else None,
         "n_iter": n_lams,
-        "converged": found["status"] in ("zero", "lam_min", "trivial"),
+        "converged": result["status"] in ("zero", "lam_min", "trivial"),
         "objective": objective,
         "history": {
             "lam": lams[kept],
             "objective": objective,
             "norm": norm,
             "loss": objective - lams[kept] * norm / 2,
-            "n_margin": found["n_margin"][kept],
+            "n_margin": result["n_margin"][kept],
         },
     }

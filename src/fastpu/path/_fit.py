@@ -36,8 +36,8 @@ __all__ = [
 
 _MANY = 2**62
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
-_FEW_FEATURES = 128  # up to which the core of a linear path works with the rows: its kernel rows would be larger
-_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam has their size, and its square must be a number
+_FEW_FEATURES = 128  # up to so many features a linear path is computed from the rows: kernel rows would be larger
+_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam is as large as costs are, and its square must not overflow or vanish
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ class PathRound:
 
     Attributes
     ----------
-    n_breakpoints, max_events : int
-        Breakpoints so far, this one included, and the most there may be.
+    n_breakpoints : int
+        Breakpoints so far, this one included.
+    n_events, max_events : int
+        Events so far, those of this breakpoint included, and how many end the path.
     lam : float
         Where it is.
     n_margin : int
@@ -57,6 +59,7 @@ class PathRound:
     """
 
     n_breakpoints: int
+    n_events: int
     max_events: int
     lam: float
     n_margin: int
@@ -74,7 +77,7 @@ class PathOptions:
     n_threads: int
 
     def events(self, n_rows: int) -> int:
-        """Return the most breakpoints for so many rows."""
+        """Return the most events for so many rows."""
         return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, _MANY)
 
     def params(self) -> dict[str, object]:
@@ -144,16 +147,16 @@ def follow_path(
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = options.events(rows.size)
 
-    def on_round(n_breakpoints: int, lam: float, n_margin: int, objective: float) -> bool:
-        return hook is not None and hook(PathRound(n_breakpoints, limit, lam, n_margin, objective))
+    def on_round(n_breakpoints: int, n_events: int, lam: float, n_margin: int, objective: float) -> bool:
+        return hook is not None and hook(PathRound(n_breakpoints, n_events, limit, lam, n_margin, objective))
 
     is_function = kernel.name == "callable"
     if kernel.name == "linear" and isinstance(native, tuple) and native[3][1] <= _FEW_FEATURES:
         native = convert_rows(native, np.dtype(np.float64), sparse=False)
     centre = _centre(native, rows) if kernel.name == "linear" else None
     n_rows = native[3][0] if isinstance(native, tuple) else len(native)
-    found: dict[str, Any] = _core.svm_path(
-        # Of the first argument only the number of rows is looked at where there is a function.
+    result: dict[str, Any] = _core.svm_path(
+        # With a user's kernel function the core reads only the number of rows from its first argument.
         np.zeros((n_rows, 1)) if is_function else _in_float64(native, centre),
         rows,
         labels,
@@ -170,14 +173,14 @@ def follow_path(
         isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
-    n_knots = found["lams"].size
-    found["weights"] = found["weights"].reshape(n_knots, found["weights"].size // max(1, n_knots))
-    if centre is not None and found["weights"].size:
-        found["offsets"] -= np.einsum("ij,j->i", found["weights"], centre)
-    elif centre is not None and found["lams"].size:
+    n_knots = result["lams"].size
+    result["weights"] = result["weights"].reshape(n_knots, result["weights"].size // max(1, n_knots))
+    if centre is not None and result["weights"].size:
+        result["offsets"] -= np.einsum("ij,j->i", result["weights"], centre)
+    elif centre is not None and result["lams"].size:
         of_path: Any = take_rows(native, rows)
-        found["offsets"] -= _along(found, labels, (of_path - centre) @ centre)
-    return found
+        result["offsets"] -= _along(result, labels, (of_path - centre) @ centre)
+    return result
 
 
 def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
@@ -193,7 +196,7 @@ def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | No
         )
         with np.errstate(over="ignore", invalid="ignore"):
             mean += counted.sum(axis=0, dtype=np.float64) / rows.size
-    return mean if np.isfinite(mean).all() else None  # rows so large that their squares are refused
+    return mean if np.isfinite(mean).all() else None  # such large rows are refused later, for their squares
 
 
 def knot_changes(
@@ -217,11 +220,11 @@ def knot_changes(
     return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
 
 
-def _along(found: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _along(result: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum_i y_i a_i values[i] at every knot."""
     names = ("change_start", "change_row", "change_value")
-    changes = knot_changes(found["start"], labels, *(found[name] for name in names))
-    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", found["start"], labels, values)
+    changes = knot_changes(result["start"], labels, *(result[name] for name in names))
+    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", result["start"], labels, values)
     return sums
 
 
@@ -240,9 +243,9 @@ def precision_forgiven() -> Iterator[None]:
         _forgives_precision.reset(token)
 
 
-def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
+def warn_of_path(function: str, result: dict[str, Any], heavier: str) -> None:
     """Warn if the path ended too early, or has nothing to choose from."""
-    status, lams = found["status"], found["lams"]
+    status, lams = result["status"], result["lams"]
     if status == "trivial":
         warn(
             f"{function} found that w = 0 is optimal for every lam: the mean of the lighter class lies among the "
@@ -250,7 +253,7 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
             DegenerateModelWarning,
         )
     reasons = {
-        "max_events": "ran all max_events breakpoints; raise max_events or lam_min",
+        "max_events": "had max_events events; raise max_events or lam_min",
         "stalled": "could not tell which rows are on the margin for rounding; raise lam_min or scale X",
         "precision": "came to a lam so small that float64 does not show the margin; raise lam_min, or scale X",
         "indefinite": "met a direction in which the kernel is not positive semidefinite; use another kernel",
@@ -258,6 +261,6 @@ def warn_of_path(function: str, found: dict[str, Any], heavier: str) -> None:
     if status in reasons and not (status == "precision" and _forgives_precision.get()):
         warn(
             f"{function} followed the path from lam = {lams[0]:.6g} to {lams[-1]:.6g} only, where the largest KKT "
-            f"violation is {found['violation']:.3g}: it {reasons[status]}",
+            f"violation is {result['violation']:.3g}: it {reasons[status]}",
             ConvergenceWarning,
         )

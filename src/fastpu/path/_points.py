@@ -43,7 +43,7 @@ _COLUMNS = 64  # rows of a block whose scores are followed along the path togeth
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PathPoints(PathFields):
-    """What an SVM path says between and at its knots."""
+    """The machine and the scores of an SVM path at any lam."""
 
     # ------------------------------------------------------------------------------------------------ views
 
@@ -166,17 +166,17 @@ class PathPoints(PathFields):
         norms = self.history["norm"][after - 1 : after + 1].tolist()
         if after == self.lams.size:  # lam w goes to 0 on a straight line: w stays
             return alpha, offset, norms[0] / 2 - float(alpha.sum()) / lam
-        # |w|^2 lam^2 is quadratic with the curvature -(slope of sum a). All of it is divided by lam^2, whose own value
-        # may be no number.
+        # |w|^2 lam^2 is quadratic in lam, and its curvature is -(slope of sum a). Every term is divided by lam^2 in two
+        # steps, since lam^2 itself may overflow or vanish.
         norms = [norm * (knot / lam) * (knot / lam) for norm, knot in zip(norms, (left, right), strict=True)]
         curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
         norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
-        if math.isnan(norm):  # |w|^2 is beyond the largest number at one of the two
+        if math.isnan(norm):  # |w|^2 overflows at one of the two knots
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
     def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return what has these values at the knots, is linear between them and constant above, at `lam`."""
+        """Return the value at `lam` of a function with these values at the knots: linear between, constant above."""
         if lam >= self.knots[0]:
             first: NDArray[np.float64] = values[0]
             return first
@@ -233,7 +233,7 @@ class PathPoints(PathFields):
         return matrix
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
-        # The class of the machine is ours: its scores of a checked matrix are what is meant.
+        # The machine is one of our own classes, so that its method for checked matrices can be called.
         return self.at(self.end)._decision_function(matrix, n_threads)
 
     def scores(self, X: object, lams: object, *, n_threads: int | None = None) -> NDArray[np.float64]:

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
 
-_FOLD_CACHE = 200 * 2**20  # bytes
+_FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
 _CRITERIA = ("puf", "err_star", "f1", "error", "end")
 _LEAST_IS_BEST = ("err_star", "error")
-_MOST_TRIES = (
-    50  # of intervals whose machine is not as good as the crossings say, which takes a row whose f is rounding
-)
+# Intervals that are tried at most. A machine can be worse than the crossings say only if f of some row is rounding.
+_MOST_TRIES = 50
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def crossings(path: PathPoints, native: Any, n_threads: int) -> Crossings:
     for block, at_knots in path.knot_values(native, n_threads):
         values = at_knots[: path.lams.size]
         numbers = np.arange(block.start, block.stop)
-        # Above the first breakpoint: the value grows or falls with lam at the rate 1, or stays.
+        # Above the first breakpoint lam f grows or falls with lam at the rate 1, or stays.
         now = values[0] > 0 if path.heavier == 0 else np.full(numbers.size, path.heavier > 0)
         called[block] = now
         crossed = (values[0] > 0) != now
@@ -92,7 +91,7 @@ def crossings(path: PathPoints, native: Any, n_threads: int) -> Crossings:
         if path.lams.size == 1:
             continue
         first, last = values[:-1], values[1:]
-        # Just inside the segment: a value of 0 takes the sign that it is going to, or is coming from.
+        # A value of 0 at an end of the segment has the sign that it has just inside the segment.
         at_high = (first > 0) | ((first == 0) & (last > 0))
         at_low = (last > 0) | ((last == 0) & (first > 0))
         segment, column = np.nonzero(at_high != at_low)
@@ -120,7 +119,7 @@ def select_on_path(
     random_state: object,
     n_threads: object,
 ) -> dict[str, Any]:
-    """Check the arguments of `SVMPath.select`; return lam, and what is known of it."""
+    """Check the arguments of `SVMPath.select`; return the best lam, with its value and how it was chosen."""
     curve = curve_on_path(
         path, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
     )
@@ -193,16 +192,19 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
 
 
 def _best_machine(path: PathPoints, curve: Curve) -> dict[str, Any]:
-    """Return the best interval by the criterion of its machine, which a row whose f is rounding may call otherwise."""
+    """Return the interval whose machine is best by the criterion.
+
+    A machine can differ from what the crossings say where f of a row is so near 0 that its sign is rounding.
+    """
     order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
     best: dict[str, Any] = {}
     for k in order[:_MOST_TRIES].tolist():
         if best and not curve.is_better(float(curve.values[k]), best["value"]):
             break
-        found = best_of(path, replace(curve, best=k))
-        found["value"] = curve.judge(path.at(found["lam"]).decision_function(curve.rows) > 0)
-        if not best or curve.is_better(found["value"], best["value"]):
-            best = found
+        candidate = best_of(path, replace(curve, best=k))
+        candidate["value"] = curve.judge(path.at(candidate["lam"]).decision_function(curve.rows) > 0)
+        if not best or curve.is_better(candidate["value"], best["value"]):
+            best = candidate
     return best
 
 
@@ -268,9 +270,9 @@ def _judged_rows(
 def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
     """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
     kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    found = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
+    sides = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
     factor = held_out.size / kept.size
-    return judged, Crossings(found.called, found.lam * factor, found.row, found.low * factor)
+    return judged, Crossings(sides.called, sides.lam * factor, sides.row, sides.low * factor)
 
 
 def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> PathPoints:
@@ -285,7 +287,7 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
         _FOLD_CACHE,
         n_threads,
     )
-    found = follow_path(
+    result = follow_path(
         path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
     )
     train = take_rows(path.train(), kept)
@@ -295,7 +297,7 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
     )
     return replace(
         path,
-        **path_fields(found),
+        **path_fields(result),
         **fields,
         rows=path.rows[kept],
         labels=path.labels[kept],
@@ -309,28 +311,28 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
 
 def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:
     called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
-    for judged, found in folds:
-        called[judged] = found.called
-    lam = np.concatenate([found.lam for _, found in folds])
-    row = np.concatenate([judged[found.row] for judged, found in folds])
+    for judged, sides in folds:
+        called[judged] = sides.called
+    lam = np.concatenate([sides.lam for _, sides in folds])
+    row = np.concatenate([judged[sides.row] for judged, sides in folds])
     order = np.argsort(-lam, kind="stable")
-    return Crossings(called, lam[order], row[order], max(found.low for _, found in folds))
+    return Crossings(called, lam[order], row[order], max(sides.low for _, sides in folds))
 
 
-def _cuts(found: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def _cuts(sides: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct lam where rows change sides, those rows, and where the rows of each lam begin and end."""
-    usable = found.lam > found.low
-    lam, row = found.lam[usable], found.row[usable]
+    usable = sides.lam > sides.low
+    lam, row = sides.lam[usable], sides.row[usable]
     cuts, starts = np.unique(-lam, return_index=True)
     return -cuts, row, np.append(starts, lam.size)
 
 
 def _sweep_function(
-    found: Crossings, judge: Callable[[NDArray[np.bool_]], float]
+    sides: Crossings, judge: Callable[[NDArray[np.bool_]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the distinct lam where rows change sides, and the value of each interval between them."""
-    cuts, row, bounds = _cuts(found)
-    called = found.called.copy()
+    cuts, row, bounds = _cuts(sides)
+    called = sides.called.copy()
     values = [judge(called)]
     for start, stop in pairwise(bounds.tolist()):
         np.logical_xor.at(called, row[start:stop], True)
@@ -338,9 +340,9 @@ def _sweep_function(
     return cuts, np.array(values)
 
 
-def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
+def _sweep(sides: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
     """Return the distinct lam where rows change sides, and how many rows of each part each interval calls positive."""
-    cuts, row, bounds = _cuts(found)
+    cuts, row, bounds = _cuts(sides)
     # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
     order = np.argsort(row, kind="stable")
     number = np.empty(row.size, dtype=np.int64)
@@ -348,11 +350,11 @@ def _sweep(found: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDAr
     changes[1:] = row[order][1:] != row[order][:-1]
     firsts = np.flatnonzero(changes)
     number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
-    joins = np.where(found.called[row] == (number % 2 == 1), 1, -1)
+    joins = np.where(sides.called[row] == (number % 2 == 1), 1, -1)
     counts = []
     for part in parts:
         total = np.concatenate([[0], np.cumsum(np.where(part[row], joins, 0))])
-        counts.append((int(np.count_nonzero(found.called & part)) + total[bounds]).tolist())
+        counts.append((int(np.count_nonzero(sides.called & part)) + total[bounds]).tolist())
     return cuts, [list(pair) for pair in zip(*counts, strict=True)]
 
 

@@ -70,7 +70,8 @@ def fit_svm_path(
     lam_min : float, default 0.0
         Where the path ends. With 0 it goes on until f does not change any more, or float64 does not show the margin.
     max_events : int, optional
-        Most breakpoints; by default 50 n + 1000, some ten times what paths have.
+        The path ends at the breakpoint where it has had so many events (rows that arrive at the margin or leave it,
+        `SVMPath.events`); by default 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
         Most memory for kernel rows, in MiB. With less than n^2 values (8 bytes each) rows are computed again.
     n_threads : int, optional
@@ -264,8 +265,8 @@ def _fit(
     kernel = resolve_gamma(options.kernel, matrix, None if rows.size == costs.size else (costs > 0).astype(np.float64))
     native = matrix.native
     with make_callback(callback, progress, total=None, description="SVM path") as hook:
-        found = follow_path(native, kernel, rows, labels[rows], costs[rows], options, hook)
-    if not all(np.isfinite(found[name]).all() for name in ("lams", "offsets", "weights", "violation")):
+        result = follow_path(native, kernel, rows, labels[rows], costs[rows], options, hook)
+    if not all(np.isfinite(result[name]).all() for name in ("lams", "offsets", "weights", "violation")):
         raise ValueError(
             "X must have entries so small that kernel values do not overflow; scale X or use another kernel"
         )
@@ -288,8 +289,8 @@ def _fit(
         coef0=kernel.coef0,
         function=kernel.function,
         **train,
-        **path_fields(found),
+        **path_fields(result),
     )
-    heavier = "positive" if found["heavier"] > 0 else "negative or unlabelled" if found["heavier"] < 0 else "other"
-    warn_of_path(function, found, heavier)
+    heavier = "positive" if result["heavier"] > 0 else "negative or unlabelled" if result["heavier"] < 0 else "other"
+    warn_of_path(function, result, heavier)
     return model

@@ -146,8 +146,8 @@ class SVMPath(PathPoints):
         -----
         O(n (n_train d + changes)) time, and once more a path for each fold.
         """
-        found = select_on_path(
+        best = select_on_path(
             self, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
         )
-        machine = self.at(found.pop("lam"))
-        return dataclasses.replace(machine, params={**machine.params, **found})
+        machine = self.at(best.pop("lam"))
+        return dataclasses.replace(machine, params={**machine.params, **best})

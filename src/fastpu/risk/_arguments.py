@@ -14,10 +14,10 @@ _MODELS = ("linear", "gauss", "mlp")
 _MANY = 2**62
 _MOST_HIDDEN = 10**6
 _MLP_DECAY = 0.005  # the weight decay of the reference setting
-_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # of Adam, by measurement
+_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30
 _EPOCHS = 100
-_MOST_EPOCHS = 2000  # where something says when to stop
+_MOST_EPOCHS = 2000  # most epochs by default where a rule stops early
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RiskRound:
 
 @dataclass(frozen=True)
 class Shape:
-    """What f is and what it is fitted by."""
+    """The form of f, and the loss in the risk that it minimises."""
 
     model: str
     loss: str
@@ -56,13 +56,13 @@ class Shape:
 
     def params(self) -> dict[str, object]:
         """Return those that influence the model."""
-        found: dict[str, object] = {"loss": self.loss, "model": self.model}
+        params: dict[str, object] = {"loss": self.loss, "model": self.model}
         if self.model == "mlp":
-            found["n_hidden"] = self.n_hidden
+            params["n_hidden"] = self.n_hidden
         if self.model == "gauss":
-            found["n_centers"] = self.n_centers if self.centers is None else None
-            found["bandwidth"] = self.bandwidth
-        return found
+            params["n_centers"] = self.n_centers if self.centers is None else None
+            params["bandwidth"] = self.bandwidth
+        return params
 
 
 def check_shape(

@@ -111,7 +111,7 @@ def open_rows(
         weights = well_scaled(weights)
     if weights is not None and not weights.all():
         require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
-        kept = np.flatnonzero(weights).astype(np.int64)  # left out altogether: they may not even touch the rounding
+        kept = np.flatnonzero(weights).astype(np.int64)  # rows of weight 0 must not even change the rounding
         taken = take_rows(matrix.native, kept)
         matrix = Matrix(taken, kept.size, matrix.n_features, matrix.feature_names, matrix.is_sparse, matrix.dtype)
         labels, weights = labels[kept], weights[kept]
@@ -210,7 +210,7 @@ def fit_by_adam(
             judged = None if eval_native is None else eval_risk
             return hook is not None and hook(RiskRound(epoch, n_epochs, value, judged, n_reversed))
 
-        found = _core.fit_nnpu(
+        result = _core.fit_nnpu(
             rows.native,
             rows.labels,
             split.weights,
@@ -234,20 +234,20 @@ def fit_by_adam(
             isa=forced_isa(_core.isa_levels()),
         )
     history = {
-        "risk": found["risk"],
-        "positive_risk": found["positive"],
-        "negative_risk": found["negative"],
-        "n_reversed": found["n_reversed"],
+        "risk": result["risk"],
+        "positive_risk": result["positive"],
+        "negative_risk": result["negative"],
+        "n_reversed": result["n_reversed"],
     }
     if eval_native is not None:
-        history["eval_risk"] = found["eval_risk"]
-    kept = found["best_epoch"]
+        history["eval_risk"] = result["eval_risk"]
+    kept = result["best_epoch"]
     common = {
         "n_iter": kept,
-        # All the epochs that were asked for are what was asked for, unless they were to be stopped.
-        "converged": found["status"] == ("early_stopping" if stops else "n_epochs"),
-        "status": found["status"],
-        "objective": found["risk"][:kept],
+        # A fit that ran all its epochs has done what was asked, unless it was to be stopped early.
+        "converged": result["status"] == ("early_stopping" if stops else "n_epochs"),
+        "status": result["status"],
+        "objective": result["risk"][:kept],
         "history": history,
     }
     own = {key: value for key, value in risk.items() if key != "non_negative"} if risk["non_negative"] else {}
@@ -261,7 +261,7 @@ def fit_by_adam(
     }
     model: Model
     if shape.model != "mlp":
-        net = found["net"]
+        net = result["net"]
         coef = net["coef"].astype(np.float64)
         model = make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
     else:
@@ -270,7 +270,7 @@ def fit_by_adam(
             feature_names=rows.matrix.feature_names,
             threshold=0.0,
             params=params,
-            **found["net"],
+            **result["net"],
             **common,
         )
     unfinished = ""
@@ -336,7 +336,7 @@ def make_machine(
 
 
 def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
-    """Warn the caller of a fit that did not end, and of one that calls all rows, or all unlabelled ones, the same."""
+    """Warn of a fit that did not converge, and of a model that calls all rows, or all unlabelled ones, the same."""
     if unfinished:
         warn(f"{rows.function}: {unfinished}", ConvergenceWarning)
     if model.status == "callback":

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Split", "n_held_out", "split_rows"]
 
-_LEAST_HELD = 10  # positive rows: the risk of fewer is too noisy to stop by
-_ROWS_A_BATCH = 1000  # at least, in batches of batch_size="auto"
-_POSITIVES_A_BATCH = 10  # on average, in these
-_MOST_COPIES = 2**24  # of all rows together, as which weights are shuffled, or four of each row
+_LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
+_ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"
+_POSITIVES_A_BATCH = 10  # fewest positive rows in such a batch, on average
+# Weighted rows are shuffled as copies of themselves: at most so many in all, or four for each row if that is more.
+_MOST_COPIES = 2**24
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows by their number. A row of weight 3 that comes in batches is named three times, as if it were there thrice.
+    """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
 
     `chosen` are the rows to train on, None for all, and `weights` what each counts whenever it is named, None for 1.
     `held` are those that judge the epochs, None for none.

@@ -260,7 +260,7 @@ def _solve(
         def on_step(step: int, risk: float, _decrement: float) -> bool:
             return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
 
-        found = _core.fit_upu(
+        result = _core.fit_upu(
             rows.native,
             rows.labels,
             rows.weights,
@@ -273,7 +273,7 @@ def _solve(
             n_threads=rows.n_threads,
             isa=forced_isa(_core.isa_levels()),
         )
-    status, risks = found["status"], found["risks"]
+    status, risks = result["status"], result["risks"]
     if status == "unbounded":
         raise ValueError(
             f"lam = 0 leaves the {shape.loss} risk without a minimum on these rows, as positive rows can be moved away "
@@ -281,8 +281,8 @@ def _solve(
         )
     made = make_machine(
         rows,
-        coef=found["coef"],
-        intercept=found["intercept"],
+        coef=result["coef"],
+        intercept=result["intercept"],
         n_iter=len(risks) - 1,
         converged=status == "tol",
         status=status,
@@ -305,6 +305,6 @@ def _solve(
     )
     hint = "raise max_iter, " if status == "max_iter" else ""
     return made, (
-        f"{reason} with Newton's decrement {found['decrement']:.3g} at the risk {risks[-1]:.6g}, which tol = {tol:g} "
+        f"{reason} with Newton's decrement {result['decrement']:.3g} at the risk {risks[-1]:.6g}, which tol = {tol:g} "
         f"wants below a share of that; {hint}scale the features of X, or raise lam"
     )

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_COST", "Options", "check_cache", "check_options", "check_supervised", "cost_per_row", "require_both"]
 
-MOST_COST = 1e100  # of a row, in linear machines: larger ones overflow
+MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 
 _MIB = 2**20
 _MANY = 2**62  # more bytes or steps than there can be
-_LEAST_STEPS = 10**7  # of max_iter=None, or 100 a row if that is more
+_LEAST_STEPS = 10**7  # what max_iter=None stands for, or 100 for each row if that is more
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def check_cache(cache_mb: object) -> int:
 
 
 def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
-    """Return labels +1 and -1; unlabelled rows are refused with a word on who takes them."""
+    """Return labels +1 and -1; refuse unlabelled rows, and name the methods that take them."""
     labels = check_labels(y, n_rows)
     n_unl = label_counts(labels)[1]
     if n_unl:
@@ -94,9 +94,9 @@ def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
 
 
 def cost_per_row(n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str, object]) -> NDArray[np.float64]:
-    """Return the product of numbers and of arrays with an entry a row (or None), each under its argument's name.
+    """Return the cost of each row: the product of numbers and of arrays with an entry for each row (or None).
 
-    Rows with a cost of 0 are to be dropped.
+    Both come under the names of their arguments, for messages. Rows with a cost of 0 are to be dropped.
     """
     cost: NDArray[np.float64] = np.ones(n_rows)
     dropped = np.zeros(n_rows, dtype=np.bool_)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_machine"]
 
-_GAP = 1e-9  # duality gap of the linear engine, relative to the primal objective
-_FEW_STEPS = 100_000  # pair updates, and 10 a row, that may go before the engine or follow it
-_FEW_FEATURES = 200  # for which the engine is fast even where rows are fewer
+_GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
+_FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried before the engine or after it
+_FEW_FEATURES = 200  # up to so many features the engine is fast even where there are fewer rows
 
 
 def fit_machine(
@@ -84,13 +84,14 @@ def _solve_linear(
     cost: NDArray[np.float64],
     hook: Callable[[SvmRound], bool] | None,
 ) -> Solved:
-    """Solve a C-SVM with the linear kernel by the engine of large margins; by pairs alone where they are counted.
+    """Solve a C-SVM with the linear kernel: by the engine of the large-margin methods, by pair updates, or by both.
 
-    The coefficients and the intercept of the engine are kept as they are, with a certificate that is computed from
-    them: where columns differ very much in scale, sums over the support vectors could not give them to enough digits.
-    Pairs follow where a condition is violated by more than tol nevertheless, and have the last word if they meet it.
-    They go first where dense rows have more features than there are rows, which is mostly easy for them, and costs the
-    engine a system of as many equations as there are features.
+    The engine's coefficients and intercept are kept as they are, and the certificate is computed from them: where
+    columns differ very much in scale, sums over the support vectors would not have enough digits. If a condition is
+    still violated by more than tol, pair updates follow, and their solution is taken if it meets tol. Pair updates go
+    first where dense rows have more features than there are rows: they mostly end soon there, while the engine would
+    have to solve a system with an equation for each feature. With a `max_iter`, which counts pair updates, they work
+    alone.
     """
     options, signs, boxes = training.options, labels[rows], cost[rows]
     few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
@@ -100,22 +101,22 @@ def _solve_linear(
         pairs = _certified(training, pairs, signs, boxes)
         if pairs.status in {"tol", "callback"}:
             return pairs
-    found = None
+    by_engine = None
     if options.max_iter is None and cost.max() <= MOST_COST:
-        found = _run_engine(training, labels, cost, hook)
-    if found is None:
+        by_engine = _run_engine(training, labels, cost, hook)
+    if by_engine is None:
         return _certified(training, training.solve(task, rows, signs, boxes, hook=hook), signs, boxes)
-    is_optimal = found.violation <= options.tol
-    if is_optimal or found.status == "callback":
-        return replace(found, status="tol" if is_optimal else "callback")
-    has_gap = found.status == "gap"
+    is_optimal = by_engine.violation <= options.tol
+    if is_optimal or by_engine.status == "callback":
+        return replace(by_engine, status="tol" if is_optimal else "callback")
+    has_gap = by_engine.status == "gap"
     limit = few_steps if has_gap else None
-    pairs = training.solve(task, rows, signs, boxes, start=found.alpha, limit=limit, hook=hook)
+    pairs = training.solve(task, rows, signs, boxes, start=by_engine.alpha, limit=limit, hook=hook)
     pairs = _certified(training, pairs, signs, boxes)
-    if pairs.status == "tol" or (not has_gap and pairs.gap < found.gap):
+    if pairs.status == "tol" or (not has_gap and pairs.gap < by_engine.gap):
         return pairs
     status = "callback" if pairs.status == "callback" else "gap" if has_gap else "precision"
-    return replace(found, n_steps=pairs.n_steps, status=status)
+    return replace(by_engine, n_steps=pairs.n_steps, status=status)
 
 
 def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
@@ -169,7 +170,7 @@ def _run_engine(
 ) -> Solved | None:
     matrix, rows = training.matrix, np.flatnonzero(cost > 0).astype(np.int64)
     limit = training.options.steps(rows.size)
-    failed: list[bool] = []  # the callback, whose errors come through
+    failed: list[bool] = []  # filled if the callback raises: its error must not be taken for one of the engine
 
     def on_step(_: int, objective: float, gap: float) -> bool:
         try:
@@ -180,12 +181,11 @@ def _run_engine(
 
     try:
         n_threads, isa = training.options.n_threads, forced_isa(_core.isa_levels())
-        found = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
+        result = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
             labels,
             cost,
             None,
             solver="exact",
-            b_step="auto",
             tol=_GAP,
             max_iter=0,
             rho=0.0,
@@ -196,26 +196,26 @@ def _run_engine(
     except ValueError:
         if failed:
             raise
-        return None  # it squares and adds what pairs need not: rows of 1e100 may do for these
-    alpha, coef, signs = found["beta"][rows], found["coef"], labels[rows]
+        return None  # the engine squares the entries and overflows; pair updates can still solve rows of 1e100
+    alpha, coef, signs = result["beta"][rows], result["coef"], labels[rows]
     # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
     # are those of centred rows.
-    scores = _scores(training, coef, found["intercept"])[rows]
+    scores = _scores(training, coef, result["intercept"])[rows]
     with np.errstate(over="ignore", invalid="ignore"):
-        losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, found["decision"][rows])]
+        losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, result["decision"][rows])]
     if not (np.isfinite(alpha).all() and np.isfinite(scores).all() and np.isfinite(coef).all()):
         return None
-    primal = found["objective"] + (losses[0] - losses[1])
-    gap = max(0.0, found["gap"] + (losses[0] - losses[1]))
+    primal = result["objective"] + (losses[0] - losses[1])
+    gap = max(0.0, result["gap"] + (losses[0] - losses[1]))
     violation = _violation(signs, cost[rows], alpha, scores)
-    objective = found["gap"] - found["objective"]
-    status = "precision" if found["status"] == "gap" and gap > _GAP * primal else found["status"]
+    objective = result["gap"] - result["objective"]
+    status = "precision" if result["status"] == "gap" and gap > _GAP * primal else result["status"]
     last = {"objective": objective, "violation": violation, "n_active": rows.size, "n_steps": 0}
     return Solved(
         rows=rows,
         labels=signs,
         alpha=alpha,
-        intercept=found["intercept"],
+        intercept=result["intercept"],
         decision=scores,
         objective=objective,
         gap=gap,

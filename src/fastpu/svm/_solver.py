@@ -90,7 +90,7 @@ def check_training_rows(X: object, options: Options, function: str, *, solves: b
 
 @dataclass(frozen=True)
 class Task:
-    """What one method asks of the solver; `arguments` are those of its own that the model is to remember."""
+    """Which problem a method solves; `arguments` are the method's own, for the `params` of the model."""
 
     function: str
     title: str
@@ -153,14 +153,14 @@ class Training:
     ) -> Solved:
         """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`.
 
-        `limit` is the most pair updates, where it is not for the options to say.
+        `limit` is the most pair updates; by default the options say how many.
         """
         limit = self.options.steps(rows.size) if limit is None else limit
 
         def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
             return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
 
-        found = self.engine.solve(
+        result = self.engine.solve(
             task.problem,
             rows,
             labels,
@@ -171,16 +171,16 @@ class Training:
             max_iter=limit,
             callback=None if hook is None else on_round,
         )
-        numbers = (found["alpha"], found["decision"], [found["intercept"], found["objective"]])
+        numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError(
                 f"X must have entries so small that kernel values do not overflow {self.dtype}; "
                 f"scale X, or pass float64 or another kernel"
             )
         names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
-        last = {"n_active": rows.size, **{name: found[name] for name in ("objective", "violation", "n_steps")}}
-        history = {name: np.append(values, last[name]) for name, values in found["history"].items()}
-        return Solved(rows, labels, history=history, **{name: found[name] for name in names})
+        last = {"n_active": rows.size, **{name: result[name] for name in ("objective", "violation", "n_steps")}}
+        history = {name: np.append(values, last[name]) for name, values in result["history"].items()}
+        return Solved(rows, labels, history=history, **{name: result[name] for name in names})
 
     def vectors(
         self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
@@ -207,7 +207,7 @@ class Training:
             fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
         for value in fields.values():
             if isinstance(value, np.ndarray):
-                value.flags.writeable = False  # all of them ours alone: the model needs no second copy
+                value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
         return fields
 
     def machine(self, solved: Solved, params: dict[str, object], cls: type[_MACHINE], **fields: Any) -> _MACHINE:
@@ -238,7 +238,7 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
     is_function = kernel.name == "callable"
     is_sparse, dtype = isinstance(matrix.native, tuple), value_dtype(kernel.name, matrix.dtype)
     engine = _core.SvmEngine(
-        # Of the first argument only the number of rows is looked at where there is a function.
+        # With a user's kernel function the core reads only the number of rows from its first argument.
         np.zeros((matrix.n_rows, 1)) if is_function else convert_rows(matrix.native, dtype, sparse=is_sparse),
         kernel="function" if is_function else kernel.name,
         gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
@@ -256,7 +256,7 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
 
 
 def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: Matrix) -> None:
-    """Warn if the solver gave up: how far it came, how far it is from the optimum, and what would help."""
+    """Warn if the solver stopped early: after how many steps, how far from the optimum, and what would help."""
     if solved.status not in ("max_iter", "precision"):
         return
     state = (

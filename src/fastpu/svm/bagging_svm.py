@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 
-_MOST_DRAWS = 2**28  # row numbers in all bags: 2 GiB
-_CHUNK_BYTES = 1 << 26  # of scores and coefficients of the bags that are fitted at a time
+_MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
+_CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time
 _LEAST = np.finfo(np.float64).tiny
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 
@@ -251,7 +251,7 @@ def fit_bagging_svm(
 
 
 class _Bags:
-    """The bags fitted so far: what the mean of their SVMs, and the scores of the training rows, are made from."""
+    """The bags fitted so far, summed up for the mean of their SVMs and for the scores of the training rows."""
 
     def __init__(
         self,
@@ -278,7 +278,7 @@ class _Bags:
         self.statuses: list[str] = []
         self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercepts")}
         self.is_stopped = False
-        # Together, so that several threads have bags to fit; but where there is somebody to be told, soon.
+        # Many bags at a time keep several threads busy; with a callback, which is to hear of each bag soon, only a few.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
         self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
         if hook is not None:
@@ -287,7 +287,7 @@ class _Bags:
     def fit(self, first: int, stop: int) -> bool:
         """Fit the bags from `first` to before `stop`; return whether the fit is to go on."""
         training, bags = self._training, self._bags[first:stop]
-        found = training.engine.solve_bags(
+        result = training.engine.solve_bags(
             self._positives,
             bags,
             cost_pos=np.full(self._positives.size, self._C),
@@ -296,29 +296,29 @@ class _Bags:
             max_iter=training.options.steps(self._positives.size + bags.shape[1]),
             score_rows=np.arange(0 if self._is_linear else training.matrix.n_rows, dtype=np.int64),
         )
-        decision = self._linear_decision(found) if self._is_linear else found["decision"]
+        decision = self._linear_decision(result) if self._is_linear else result["decision"]
         n_kept = 0
         for bag in range(len(bags)):
-            self._add(found, bag, decision[:, bag])
+            self._add(result, bag, decision[:, bag])
             n_kept += 1
-            if self._hook is not None and self._hook(self._info(found, bag)):
+            if self._hook is not None and self._hook(self._info(result, bag)):
                 self.is_stopped = True
                 break
         for name, parts in self._parts.items():
-            parts.append(found[name][:n_kept])
+            parts.append(result[name][:n_kept])
         return not self.is_stopped
 
-    def _linear_decision(self, found: dict[str, Any]) -> NDArray[np.float64]:
-        native, coefs = self._training.matrix.native, found["coefs"]
+    def _linear_decision(self, result: dict[str, Any]) -> NDArray[np.float64]:
+        native, coefs = self._training.matrix.native, result["coefs"]
         weights = []
         for bag in range(coefs.shape[1]):
             used = np.flatnonzero(coefs[:, bag])
-            weights.append(linear_coef(native, found["support"][used], coefs[used, bag]))
-        return linear_scores(native, np.array(weights), found["intercepts"], self._training.options.n_threads)
+            weights.append(linear_coef(native, result["support"][used], coefs[used, bag]))
+        return linear_scores(native, np.array(weights), result["intercepts"], self._training.options.n_threads)
 
-    def _add(self, found: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
+    def _add(self, result: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
         # One bag after the other: the same sums however many are fitted at a time.
-        coefs = found["coefs"][:, bag]
+        coefs = result["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
             dtype = self._training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
@@ -327,13 +327,13 @@ class _Bags:
         self.totals += scores
         self._oob_totals[is_out] += scores[is_out]
         self._oob_counts += is_out
-        self._dual_coef[found["support"]] += coefs
-        self._is_support[found["support"][coefs != 0]] = True
-        self.statuses.append(found["status"][bag])
+        self._dual_coef[result["support"]] += coefs
+        self._is_support[result["support"][coefs != 0]] = True
+        self.statuses.append(result["status"][bag])
         self.n_done += 1
 
-    def _info(self, found: dict[str, Any], bag: int) -> BagRound:
-        numbers = {name: found[name][bag].item() for name in _HISTORY}
+    def _info(self, result: dict[str, Any], bag: int) -> BagRound:
+        numbers = {name: result[name][bag].item() for name in _HISTORY}
         return BagRound(bag=self.n_done, n_bags=len(self._bags), **numbers)
 
     def model(self, unlabelled: NDArray[np.int64], params: dict[str, object]) -> BaggingSVM:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SvmRound", "fit_nu_svm", "fit_one_class_svm", "fit_svm"]
 
 _BOTH = ("positive", "negative")
-_ROUNDING = 1e-12  # of sums of weights
+_ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
 
 
 @answers_unknown_keywords

@@ -1,12 +1,21 @@
-// The types that every kernel shares: the index, and non-owning views of the two matrix forms.
+// What every kernel shares: the type of an index, and non-owning views of the two matrix forms.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fastpu {
 
 // Every count, size and position. Signed, so that differences need no thought.
 using index_t = std::int64_t;
+
+// An index in the type that the containers of the standard library take.
+[[nodiscard]] constexpr std::size_t at(index_t i) noexcept { return static_cast<std::size_t>(i); }
+
+// The least multiple of `multiple` that is n or more, for n >= 0.
+[[nodiscard]] constexpr index_t round_up(index_t n, index_t multiple) noexcept {
+  return (n + multiple - 1) / multiple * multiple;
+}
 
 // A dense matrix, row-major and contiguous, owned by somebody else. T is float or double.
 template <class T>

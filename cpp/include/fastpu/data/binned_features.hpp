@@ -19,6 +19,7 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/data/code_width.hpp"
 
 namespace fastpu {
 
@@ -34,9 +35,6 @@ struct Cuts {
   }
   const double* of(index_t feature) const { return value.data() + start[static_cast<std::size_t>(feature)]; }
 };
-
-// How the codes are stored.
-enum class CodeWidth : std::uint8_t { sparse = 0, one_byte = 1, two_bytes = 2 };
 
 // Read-only after construction; shared freely between fits and threads.
 struct BinnedFeatures {
@@ -81,8 +79,6 @@ struct FeatureOrder {
   std::vector<std::vector<std::uint32_t>> bin_start;  // beside them: position of the first row of each bin, and the end
 };
 
-// Most cuts of a feature in dense form.
-inline constexpr index_t kMaxDenseCuts = 65535;
 // Rows are numbered in 31 bits, sparse bins in 32.
 inline constexpr index_t kMaxRows = 0x7fffffff;
 inline constexpr index_t kMaxSparseBins = 0xffffffff;

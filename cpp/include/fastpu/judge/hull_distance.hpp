@@ -53,7 +53,6 @@ class HullDistance {
   HullDistance(HullDistance&&) = delete;
   HullDistance& operator=(HullDistance&&) = delete;
 
-  index_t n_rows() const;
   index_t n_features() const;
 
   // `point` has n_features() entries. Throws std::invalid_argument if one is not finite, or so large that its square

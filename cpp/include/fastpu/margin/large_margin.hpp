@@ -16,8 +16,8 @@
 // depends on X alone is computed once. Ways to a solution:
 //
 //     bounds              every beta at its bound, where that is optimal: as for small costs that balance
-//     active set          from a guess of the rows at bounds that is nearly right: a start, or an interior point
-//     coordinate descent  for sparse or many features, while it gets on: O(entries of X) for each round
+//     active set          where a start or an interior point shows nearly which rows are at bounds
+//     coordinate descent  for sparse or many features, as long as it makes progress: O(entries of X) for each round
 //     interior point      primal-dual, with (p + 1) x (p + 1) systems: O(n p^2) for each of some 10 to 20 steps; of
 //                         many rows, only those near their margin take part
 //     smo                 smo.hpp, for more than 2000 features, tightened until the gap holds
@@ -27,15 +27,12 @@
 // problem and IADMM); Mehrotra 1992, Ferris and Munson 2002 (interior point); Hsieh et al. 2008 (coordinate descent).
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <variant>
-#include <vector>
 
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/margin/margin_problem.hpp"
 
 namespace fastpu {
 
@@ -43,68 +40,10 @@ namespace detail {
 class MarginData;
 }
 
-struct MarginProblem {
-  const std::int8_t* labels = nullptr;   // y: +1 or -1 for every row
-  const double* costs = nullptr;         // c; rows of cost 0 are left out
-  const std::uint8_t* slopes = nullptr;  // s; null: 0
-};
-
-enum class MarginSolver { exact, iadmm };
-enum class BStep { automatic, exact, linear };
-
-struct MarginOptions {
-  MarginSolver solver = MarginSolver::exact;
-  double tol = 1e-9;  // of P - D, relative to P
-  // Of interior-point steps, SMO's pairs or IADMM's iterations; 0: 200, max(10^7, 100 n) or 10^5.
-  index_t max_iter = 0;
-  BStep b_step = BStep::automatic;  // of IADMM: exact up to 2000 features
-  double rho = 0;                   // of IADMM; 0: the mean of the costs
-  double eps = 0;                   // of IADMM: stop by its residuals instead of by the gap
-};
-
-// A result of the same engine to start from, for whatever problem.
-struct MarginStart {
-  const double* beta = nullptr;
-  double intercept = 0;
-  const double* decision = nullptr;  // null: not known
-};
-
-enum class MarginStatus {
-  gap,        // P - D <= tol P
-  eps,        // the residuals of IADMM are below eps
-  max_iter,   // out of iterations
-  precision,  // as good as rounding allows, but not within tol
-  callback
-};
-enum class MarginMethod { bounds, active_set, interior_point, coordinate_descent, smo, iadmm };
-
-struct MarginResult {
-  std::vector<double> coef;  // w
-  double intercept = 0;      // b0
-  double intercept_low = 0;  // the best intercepts; may be infinite
-  double intercept_high = 0;
-  double objective = 0;          // P
-  double gap = 0;                // P - D >= 0
-  std::vector<double> beta;      // of every row, 0 where the cost is 0
-  std::vector<double> decision;  // f of every row
-  index_t n_iter = 0;
-  MarginStatus status = MarginStatus::gap;
-  MarginMethod method = MarginMethod::bounds;
-};
-
-// What a callback sees now and then; true stops the fit.
-struct MarginRound {
-  index_t n_iter;
-  double objective;  // P of the moment
-  double gap;
-};
-using MarginCallback = std::function<bool(const MarginRound&)>;
-
-using MarginRows = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
-
 class LargeMarginEngine {
  public:
-  // What x shows must outlive the engine. Throws std::invalid_argument if X has no row, or its squares overflow.
+  // The arrays that x points to must outlive the engine. Throws std::invalid_argument if X has no row, or its squares
+  // overflow.
   LargeMarginEngine(const MarginRows& x, Isa isa, Team& team);
   ~LargeMarginEngine();
   LargeMarginEngine(LargeMarginEngine&&) = delete;

@@ -34,21 +34,11 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/risk/pu_net.hpp"
 
 namespace fastpu {
 
 enum class PuLoss { sigmoid, logistic, squared };
-
-// Parameters of f. n_hidden == 0 is the linear function, whose coef has a value for each feature.
-template <class T>
-struct PuNet {
-  index_t n_features = 0;
-  index_t n_hidden = 0;
-  std::vector<T> hidden_coef;       // n_features x n_hidden, row-major
-  std::vector<T> hidden_intercept;  // n_hidden
-  std::vector<T> coef;              // n_hidden, or n_features
-  T intercept = 0;
-};
 
 // Rows, dense or CSR, with their labels +1 (positive) and 0 (unlabelled); weights are > 0, null: 1.
 template <class View>
@@ -56,7 +46,7 @@ struct PuRows {
   View x;
   const std::int8_t* labels = nullptr;
   const double* weights = nullptr;
-  const index_t* chosen = nullptr;  // numbers of the rows that count, one of them as often as it is named; null: all
+  const index_t* chosen = nullptr;  // numbers of the rows to use, with repetition; null: all
   index_t n_chosen = 0;
 
   index_t n() const { return chosen == nullptr ? x.n_rows : n_chosen; }
@@ -82,17 +72,9 @@ struct NnpuOptions {
   index_t batch_size = 0;  // 0: all rows
   std::uint64_t seed = 0;  // of the order of rows
   // Training stops after so many epochs without a lower risk of the evaluation rows, whose best parameters are kept;
-  // or, without evaluation rows, without a fall by a share of 1e-4 of the training rows' risk with its penalties. 0:
+  // or, without evaluation rows, without a fall by a share of 1e-3 of the training rows' risk with its penalties. 0:
   // never.
   index_t early_stopping_rounds = 0;
-};
-
-// What the risk of some rows is made of.
-struct PuRiskValue {
-  double positive = 0;  // R+
-  double negative = 0;  // R-
-  double value = 0;     // R+ + R-, or R+ + max(R-, -beta)
-  bool is_reversed = false;
 };
 
 // Of an epoch: means over its batches, each before its step; and the risk of the evaluation rows after the last.
@@ -119,11 +101,6 @@ struct NnpuResult {
 template <class View>
 NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const NnpuOptions& options,
                     const NnpuCallback& callback, Isa isa, Team& team, PuNet<typename View::Value>& net);
-
-// The risk of the rows, and in `gradient` (unless it is null) what a step would follow, without lam and weight_decay.
-template <class View>
-PuRiskValue nnpu_risk(const PuRows<View>& rows, const PuRisk& risk, const PuNet<typename View::Value>& net, Isa isa,
-                      Team& team, PuNet<typename View::Value>* gradient);
 
 // scores[i] = f(x_i)
 template <class View>

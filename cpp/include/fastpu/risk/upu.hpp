@@ -12,11 +12,10 @@
 // half of what Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|, and little is left of
 // the gradient of columns divided by their largest entries: scales of columns matter to lam alone.
 //
-// Where lam is all but nothing beside the squares of rows that can be separated, scores are so large that the logistic
-// R is all but piecewise linear, of which Newton's method sees one piece at a time. What is minimised then has
-// width log(1 + e^(f / width)) in place of phi, with a width that is as large as scores to begin with and falls in
-// steps. R - min R is at most width log 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends
-// when that is within tol |R|.
+// Where rows can be separated and lam is tiny beside their squares, scores become so large that the logistic R is
+// nearly piecewise linear, and Newton's method sees one linear piece at a time. Then width log(1 + e^(f / width)) takes
+// the place of phi, with a width that starts as large as the scores and falls in steps. R - min R is at most width log
+// 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends when that is within tol |R|.
 //
 // With lam = 0, R may have no minimum. For the logistic loss that is so if and only if some f has R <= 0: along t f,
 // t > 1, R then falls for ever. For the squared loss it takes a direction in which unlabelled rows do not differ.
@@ -24,58 +23,11 @@
 // Source: du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", 2015.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <variant>
-#include <vector>
-
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
-#include "fastpu/common/types.hpp"
+#include "fastpu/risk/upu_problem.hpp"
 
 namespace fastpu {
-
-enum class ConvexPuLoss { logistic, squared };
-
-using UpuRows = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
-
-struct UpuProblem {
-  UpuRows x;
-  const std::int8_t* labels = nullptr;  // 1 positive, 0 unlabelled
-  const double* weights = nullptr;      // > 0; null: 1
-  double prior = 0.5;                   // in (0, 1)
-  double lam = 0;                       // >= 0
-};
-
-struct UpuOptions {
-  ConvexPuLoss loss = ConvexPuLoss::logistic;
-  double tol = 1e-10;
-  index_t max_iter = 200;
-};
-
-enum class UpuStatus {
-  tol,
-  max_iter,
-  precision,  // as good as rounding allows, but not within tol
-  unbounded,  // R has no minimum
-  callback
-};
-
-// What a callback sees of each step; true stops the fit.
-struct UpuStep {
-  index_t n_iter;  // steps so far
-  double risk;
-  double decrement;
-};
-using UpuCallback = std::function<bool(const UpuStep&)>;
-
-struct UpuResult {
-  std::vector<double> coef;
-  double intercept = 0;
-  std::vector<double> risks;  // the least so far, at the start, w = b = 0, and after each step
-  double decrement = 0;       // at the last point whose derivatives are known
-  UpuStatus status = UpuStatus::tol;
-};
 
 // Throws std::invalid_argument for labels, weights or options out of range, rows of one kind only, or sums that
 // overflow.

@@ -1,7 +1,8 @@
 // Inexact ADMM for the problem of large_margin.hpp (Liu, Zheng, Shen and Wang, section 3, with the errata of our
 // specification). A has rows y_i (x_i, 1), b = (w, b0), and the constraint is A b + z = 1 with multipliers lambda:
 //
-//     b       argmin of 1/2 |w|^2 + (c s)'A b + lambda'A b + rho/2 |A b + z - 1|^2, by one of two steps:
+//     b       argmin of 1/2 |w|^2 + (c s)'A b + lambda'A b + rho/2 |A b + z - 1|^2, by one of two steps,
+//             the exact one for up to 2000 features:
 //               exact    (diag(1, .., 1, 0) + rho A'A) b = A'(rho (1 - z) - lambda - c s), the factor kept
 //               linear   v = A'(A b - 1 + z + (lambda + c s) / rho), then b0 <- b0 - rho v_0 / zeta and
 //                        w <- (zeta w - rho v_w) / (1 + zeta), with zeta = rho lambda_max(A'A)
@@ -20,21 +21,17 @@
 // An iteration reads X once: the products A b, what follows from them row by row, and the sums A'lambda and A'z.
 #pragma once
 
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/margin/margin_problem.hpp"
+#include "linalg/row_pass.hpp"
+#include "margin/margin_data.hpp"
+#include "margin/margin_task.hpp"
 
-namespace fastpu {
-
-namespace detail {
-class MarginTask;
-class RowPass;
-struct Certificate;
-}  // namespace detail
+namespace fastpu::detail {
 
 struct IadmmOptions {
   double tol = 1e-9;  // of the duality gap, relative to the objective
   double eps = 0;     // > 0: the residuals decide instead
-  BStep b_step = BStep::automatic;
-  double rho = 0;  // 0: the mean of the costs
+  double rho = 0;     // 0: the mean of the costs
   index_t max_iter = 0;
 };
 
@@ -45,8 +42,7 @@ struct IadmmResult {
 
 // v (v_i = y_i beta_i) is the start, with w0 (or null) its w and intercept, and then the solution, feasible; `found`
 // its certificate. The pass goes over the rows of the task.
-IadmmResult iadmm(const detail::MarginData& data, const detail::MarginTask& task, detail::RowPass& pass,
-                  const IadmmOptions& options, const MarginCallback& callback, double* v, const double* w0,
-                  detail::Certificate& found);
+IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options,
+                  const MarginCallback& callback, double* v, const double* w0, Certificate& found);
 
-}  // namespace fastpu
+}  // namespace fastpu::detail

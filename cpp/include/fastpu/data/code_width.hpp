@@ -1,0 +1,16 @@
+// The forms in which binned features keep their codes.
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+// How the codes are stored.
+enum class CodeWidth : std::uint8_t { sparse = 0, one_byte = 1, two_bytes = 2 };
+
+// Most cuts of a feature in dense form.
+inline constexpr index_t kMaxDenseCuts = 65535;
+
+}  // namespace fastpu

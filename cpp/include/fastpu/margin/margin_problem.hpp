@@ -1,0 +1,71 @@
+// What large_margin.hpp solves, its options and its result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <variant>
+#include <vector>
+
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+struct MarginProblem {
+  const std::int8_t* labels = nullptr;   // y: +1 or -1 for every row
+  const double* costs = nullptr;         // c; rows of cost 0 are left out
+  const std::uint8_t* slopes = nullptr;  // s; null: 0
+};
+
+enum class MarginSolver { exact, iadmm };
+
+struct MarginOptions {
+  MarginSolver solver = MarginSolver::exact;
+  double tol = 1e-9;  // of P - D, relative to P
+  // The most steps of the interior point, pairs of SMO or iterations of IADMM; 0 stands for 200, max(10^7, 100 n) and
+  // 10^5.
+  index_t max_iter = 0;
+  double rho = 0;  // of IADMM; 0: the mean of the costs
+  double eps = 0;  // of IADMM: stop by its residuals instead of by the gap
+};
+
+// Where to start: what the same engine has found, for this problem or another one.
+struct MarginStart {
+  const double* beta = nullptr;
+  double intercept = 0;
+  const double* decision = nullptr;  // null: not known
+};
+
+enum class MarginStatus {
+  gap,        // P - D <= tol P
+  eps,        // the residuals of IADMM are below eps
+  max_iter,   // out of iterations
+  precision,  // as good as rounding allows, but not within tol
+  callback
+};
+enum class MarginMethod { bounds, active_set, interior_point, coordinate_descent, smo, iadmm };
+
+struct MarginResult {
+  std::vector<double> coef;  // w
+  double intercept = 0;      // b0
+  double intercept_low = 0;  // every intercept from here to intercept_high is optimal; both may be infinite
+  double intercept_high = 0;
+  double objective = 0;          // P
+  double gap = 0;                // P - D >= 0
+  std::vector<double> beta;      // of every row, 0 where the cost is 0
+  std::vector<double> decision;  // f of every row
+  index_t n_iter = 0;
+  MarginStatus status = MarginStatus::gap;
+  MarginMethod method = MarginMethod::bounds;
+};
+
+// What the callback is told now and then; if it returns true, the fit stops.
+struct MarginRound {
+  index_t n_iter;
+  double objective;  // P at this moment
+  double gap;
+};
+using MarginCallback = std::function<bool(const MarginRound&)>;
+
+using MarginRows = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
+
+}  // namespace fastpu

@@ -1,0 +1,53 @@
+// What smo.hpp solves, its options and its result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+struct SmoProblem {
+  const index_t* rows = nullptr;  // distinct rows of the kernel's data
+  index_t n = 0;
+  const double* linear = nullptr;  // q
+  const double* lower = nullptr;   // <= start <= upper
+  const double* upper = nullptr;
+  const std::uint8_t* groups = nullptr;  // 0 or 1 for each variable; null: all in one group
+};
+
+struct SmoOptions {
+  double tol = 1e-3;
+  index_t max_steps = 10'000'000;  // updates of a pair
+  index_t working_set = 0;         // of smo_linear: variables at a time; 0: chosen by the number of features
+  Isa isa = best_isa();
+};
+
+// What the callback is told after each working set, or some hundred steps; if it returns true, the fit stops.
+struct SmoRound {
+  index_t n_steps;
+  double objective;
+  double violation;  // before these steps, among the active variables
+  index_t n_active;
+};
+using SmoCallback = std::function<bool(const SmoRound&)>;
+
+enum class SmoStatus {
+  tol,        // optimal within tol
+  max_steps,  // out of steps
+  precision,  // as optimal as rounding allows, but not within tol
+  callback
+};
+
+struct SmoResult {
+  SmoStatus status = SmoStatus::tol;
+  index_t n_steps = 0;
+  double violation = 0;          // of all variables, at the end
+  std::vector<double> gradient;  // Kb + q at the end
+  std::vector<SmoRound> rounds;
+};
+
+}  // namespace fastpu

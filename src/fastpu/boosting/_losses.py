@@ -1,0 +1,39 @@
+"""The losses that stumps are boosted for: their names in the core, and what their models need from Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ADA", "AUC", "Loss", "LossOptions"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss of the core.
+
+    `gain` is what messages call the gain of a stump. The scores of a loss that `ranks` have no natural cut: the model
+    cuts them where balanced accuracy on the training rows is best, and else at 0. `unused_group` maps values of gamma
+    to the label whose rows are then not in the loss, whatever y holds.
+    """
+
+    name: str
+    gain: str
+    ranks: bool
+    unused_group: Mapping[float, int] = field(default_factory=dict)
+
+
+AUC = Loss("auc", gain="Delta", ranks=True)
+ADA = Loss("ada", gain="edge", ranks=False, unused_group={0.0: -1, 1.0: 1})
+
+
+@dataclass(frozen=True)
+class LossOptions:
+    """The parameters of a loss, as the core takes them: see the losses in `cpp/src/boosting`."""
+
+    gamma: float
+    rho: float = 0.0
+    step: str = "jensen"
