@@ -9,6 +9,8 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1)")
 PYTEST_ARGS ?=
+# Which Python tests `make test` runs; `make test-all` runs all of them.
+PYTHON_TESTS = -m "not slow"
 BENCH_ARGS ?= --quick
 FUZZ_RUNS ?= 20000
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard cpp/fuzz/fuzz_*.cpp tests/fuzz/fuzz_*.py)))
@@ -30,7 +32,7 @@ MAKEFLAGS += --no-print-directory
 define python_tests
 $(1) -m pytest -q --doctest-modules --doctest-glob='*.md' README.md --pyargs fastpu
 $(1) -m pytest -q --doctest-glob='*.md' docs
-$(1) -m pytest -n $(JOBS) tests $(PYTEST_ARGS)
+$(1) -m pytest -n $(JOBS) tests $(PYTHON_TESTS) $(PYTEST_ARGS)
 endef
 
 CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
@@ -71,7 +73,10 @@ examples: $(VENV)/.has-demo install  ## fastpu beside scikit-learn on real input
 	$(VENV_PYTHON) examples/trifurcate.py
 	$(VENV_PYTHON) examples/trifurcate.py --ecoli $(if $(DATA),--data $(DATA))
 
-test: test-cpp test-python  ## C++ tests, Python tests, doctests; warnings are errors
+test: test-cpp test-python  ## C++ tests, quick Python tests, doctests; warnings are errors
+
+test-all:  ## the same with the slow Python tests and the commands in bench/
+	@$(MAKE) test PYTHON_TESTS=
 
 test-cpp: $(VENV)/.has-build  ## C++ tests alone
 	$(CMAKE) --preset dev > build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
@@ -214,7 +219,7 @@ coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python
 	find build/coverage -name '*.gcda' -delete
 	$(CTEST) --test-dir build/coverage
 	$(COVERAGE_VENV)/bin/python -m pytest -n $(JOBS) --cov=fastpu --cov-branch \
-	  --cov-report=term-missing:skip-covered tests $(PYTEST_ARGS)
+	  --cov-report=term-missing:skip-covered tests $(PYTHON_TESTS) $(PYTEST_ARGS)
 	$(BIN)/gcovr --root . --filter cpp/include/ --filter cpp/src/ --filter cpp/bindings/ --exclude-throw-branches \
 	  --gcov-suspicious-hits-threshold 0 --merge-mode-functions=separate --txt build/coverage.txt \
 	  --html-details build/coverage.html --print-summary build/coverage

@@ -156,7 +156,7 @@ PARAMETERS: dict[str, Parameter] = {
     "C_pos": positive(changes=(0.02,)),
     "C_unl": positive(changes=(0.02,)),
     # -- large margins
-    "solver": choice("auto", "exact", "iadmm", silent="the minimum is the same: test_isvm_promises.py"),
+    "solver": choice("auto", "exact", "iadmm", silent="the minimum is the same: test_isvm_options.py"),
     "solver_tol": share(changes=(0.5,), where={"solver": "iadmm"}),
     "check_increase": Parameter("switch", changes=(False,), where={"C": 0.1, "seed": 2}),
     "fit_ipsi.check_increase": Parameter("switch", changes=(False,), where={"C": 1.0}),
@@ -194,7 +194,7 @@ PARAMETERS: dict[str, Parameter] = {
     "weight_decay": real(0, none=True, changes=(1.0,), where={"model": "mlp"}),
     "batch_size": integer(1, none=True, words=("auto",), changes=(6,), where={"model": "mlp"}),
     "n_epochs": integer(1, none=True, changes=(2,), where={"model": "mlp"}),
-    "validation_fraction": share(silent="nothing is held out of so few rows; tests/test_risk_promises.py has more"),
+    "validation_fraction": share(silent="nothing is held out of so few rows; tests/test_risk_options.py has more"),
     # -- mapping convergence
     "nu_map": real(0, 1, open_low=True, changes=(0.9,)),
     "psi1": Parameter(

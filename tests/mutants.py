@@ -32,10 +32,10 @@ EQUIVALENT = TESTS / "equivalent_mutants.txt"
 
 #: The modules that are mutated, and the tests that must notice (files, and options of pytest that leave out slow ones).
 MODULES = {
-    "auc/_arguments": ["test_ls_auc.py", "test_ls_auc_promises.py"],
-    "auc/_fit": ["test_ls_auc.py", "test_ls_auc_promises.py"],
-    "auc/_moments": ["test_ls_auc.py", "test_ls_auc_promises.py"],
-    "auc/ls_auc": ["test_ls_auc.py", "test_ls_auc_promises.py"],
+    "auc/_arguments": ["test_ls_auc.py", "test_ls_auc_options.py"],
+    "auc/_fit": ["test_ls_auc.py", "test_ls_auc_options.py"],
+    "auc/_moments": ["test_ls_auc.py", "test_ls_auc_options.py"],
+    "auc/ls_auc": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/rank_machine": ["test_ls_auc.py", "test_model_file_hostile.py"],
     "boosting/_boosting": [
         "test_stump_boost_errors.py",
@@ -89,17 +89,17 @@ MODULES = {
     "estimators/_scorers": ["test_estimators_search.py"],
     "estimators/_svm": ["test_estimators.py"],
     "graph/_arguments": ["test_pual_errors.py", "test_pual.py"],
-    "graph/_features": ["test_pual.py", "test_gllc.py", "test_pual_promises.py"],
+    "graph/_features": ["test_pual.py", "test_gllc.py", "test_pual_options.py"],
     "graph/_fit": ["test_pual.py", "test_pual_errors.py"],
     "graph/_least_squares": ["test_ls_auc.py", "test_gllc.py", "test_bls_svm.py"],
-    "graph/_neighbours": ["test_pual.py", "test_pual_promises.py"],
+    "graph/_neighbours": ["test_pual.py", "test_pual_options.py"],
     "graph/_ordered_factor": ["test_ordered_factor.py"],
     "graph/_paper_form": ["test_pual_paper.py"],
     "graph/_quadratic": ["test_pual.py", "test_gllc.py", "test_least_squares_scale.py"],
-    "graph/_rows": ["test_pual.py", "test_gllc.py", "test_pual_promises.py", "test_bls_svm.py"],
+    "graph/_rows": ["test_pual.py", "test_gllc.py", "test_pual_options.py", "test_bls_svm.py"],
     "graph/bls_svm": ["test_bls_svm.py"],
     "graph/gllc": ["test_gllc.py"],
-    "graph/knn_graph": ["test_knn_graph.py", "test_knn_similarity.py", "test_knn_graph_promises.py"],
+    "graph/knn_graph": ["test_knn_graph.py", "test_knn_similarity.py", "test_knn_graph_input.py"],
     "graph/pual": ["test_pual.py", "test_pual_errors.py", "test_pual_paper.py"],
     "graph/pual_machine": ["test_pual.py", "test_model_file_hostile.py"],
     "judge/_criteria": ["test_pu_criteria.py", "test_selection.py", "test_selection_errors.py"],
@@ -119,7 +119,7 @@ MODULES = {
     "judge/selection": ["test_selection.py", "test_selection_errors.py", "test_selection_search.py"],
     "kernels/_centring": ["test_least_squares_scale.py"],
     "kernels/_expansion": ["test_kernel_machine.py", "test_model_file_hostile.py", "test_model.py"],
-    "kernels/_gauss_basis": ["test_ls_auc.py", "test_ls_auc_promises.py", "test_upu.py"],
+    "kernels/_gauss_basis": ["test_ls_auc.py", "test_ls_auc_options.py", "test_upu.py"],
     "kernels/_kernels": ["test_kernel_values.py", "test_kernel_machine.py", "test_svm_errors.py"],
     "kernels/_scales": ["test_scales.py"],
     "mapping/_loop": ["test_mapping_convergence_loop.py", "test_mapping_convergence.py"],
@@ -133,7 +133,7 @@ MODULES = {
     "mapping/mapping_convergence": ["test_mapping_convergence.py", "test_mapping_convergence_errors.py"],
     "mapping/mapping_machine": [
         "test_mapping_convergence.py",
-        "test_mapping_convergence_promises.py",
+        "test_mapping_convergence_options.py",
         "test_model_file_hostile.py",
     ],
     "margin/_arguments": ["test_isvm_errors.py", "test_pual_errors.py"],
@@ -151,12 +151,12 @@ MODULES = {
     "model/_model": ["test_model.py", "test_model_file.py"],
     "model/_prior": ["test_metrics_simulation.py", "test_pu_criteria.py", "test_risk_errors.py"],
     "model/_threshold": ["test_threshold.py"],
-    "path/_fields": ["test_svm_path.py", "test_model_file_hostile.py", "test_svm_path_promises.py"],
-    "path/_fit": ["test_svm_path.py", "test_svm_path_promises.py"],
-    "path/_points": ["test_svm_path.py", "test_svm_path_promises.py", "test_model_file_hostile.py"],
+    "path/_fields": ["test_svm_path.py", "test_model_file_hostile.py", "test_svm_path_options.py"],
+    "path/_fit": ["test_svm_path.py", "test_svm_path_options.py"],
+    "path/_points": ["test_svm_path.py", "test_svm_path_options.py", "test_model_file_hostile.py"],
     "path/_selection": ["test_svm_path_select.py"],
-    "path/svm_path": ["test_svm_path.py", "test_svm_path_promises.py"],
-    "path/svm_path_model": ["test_svm_path.py", "test_svm_path_promises.py", "test_model_file_hostile.py"],
+    "path/svm_path": ["test_svm_path.py", "test_svm_path_options.py"],
+    "path/svm_path_model": ["test_svm_path.py", "test_svm_path_options.py", "test_model_file_hostile.py"],
     "plot/__init__": ["test_plot.py", "test_plot_paths.py", "test_plot_rounds.py", "test_plot_rows.py"],
     "plot/_axes": ["test_plot.py", "test_plot_rows.py"],
     "plot/_paths": ["test_plot_paths.py"],
@@ -165,14 +165,14 @@ MODULES = {
     "priors": ["test_priors.py"],
     "risk/_arguments": ["test_risk_errors.py", "test_upu.py", "test_nnpu.py"],
     "risk/_fit": ["test_upu.py", "test_nnpu.py", "test_risk_errors.py"],
-    "risk/_split": ["test_risk_split.py", "test_risk_promises.py"],
+    "risk/_split": ["test_risk_split.py", "test_risk_options.py"],
     "risk/nnpu": ["test_nnpu.py", "test_risk_errors.py"],
     "risk/risk_machine": ["test_upu.py", "test_nnpu.py", "test_model_file_hostile.py"],
     "risk/risk_network": ["test_nnpu.py", "test_model_file_hostile.py"],
     "risk/upu": ["test_upu.py", "test_risk_errors.py"],
     "svm/_arguments": ["test_svm_errors.py", "test_svm_oracles.py"],
-    "svm/_fit": ["test_svm_linear.py", "test_svm_scales.py", "test_svm_promises.py"],
-    "svm/_solver": ["test_svm_errors.py", "test_svm_oracles.py", "test_svm_promises.py"],
+    "svm/_fit": ["test_svm_linear.py", "test_svm_scales.py", "test_svm_options.py"],
+    "svm/_solver": ["test_svm_errors.py", "test_svm_oracles.py", "test_svm_options.py"],
     "svm/bagging_svm": ["test_bagging_svm.py"],
     "svm/bsvm": ["test_bsvm.py"],
     "svm/kernel_machine": ["test_kernel_machine.py"],
@@ -334,7 +334,8 @@ def judge(folder: Path, mutant: Mutant | None, tests: tuple[str, ...], seconds: 
         # The finder of an editable installation comes before the path, and finds the package without the mutant.
         sys.meta_path = [finder for finder in sys.meta_path if not type(finder).__name__.startswith("ScikitBuild")]
         os.environ |= {"PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "quick"}
-        arguments = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={TESTS.parent}"]
+        arguments = ["-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider"]
+        arguments.append(f"--rootdir={TESTS.parent}")
         arguments += [str(TESTS / test) if test.startswith("test_") else test for test in [*tests, OF_EVERY_MODULE]]
         os._exit(_SURVIVED if pytest.main(arguments) == 0 else _KILLED)
     deadline = time.monotonic() + seconds
@@ -388,6 +389,9 @@ def main() -> int:
     known = equivalent()
     everything = [mutant for module in chosen for mutant in mutants_of(module)]
     n_places = len(everything)
+    stale = {line for line in known if ".py: " in line} - {str(mutant) for mutant in everything}
+    for line in () if options.modules else sorted(stale):
+        print(f"no mutant any more: {line}")
     everything = [mutant for mutant in everything if str(mutant) not in known]
     random.Random(options.seed).shuffle(everything)  # noqa: S311 - a sample, not a secret
     sample = everything[: options.sample or None]

@@ -44,7 +44,7 @@ def test_instruction_set_levels_agree(tmp_path):
 found = {}
 for name, recipe in RECIPES.items():
     for form in recipe.forms if name != "select" else ["float64"]:
-        value = result(recipe, *recipe.arguments(form=form), n_threads=1)
+        value = result(recipe, *recipe.arguments(300, form=form), n_threads=1)
         found |= {f"{name}-{form}{place}": array for place, array in contents(value).items()}
 np.savez(sys.argv[1], **found)
 """
@@ -85,6 +85,7 @@ assert digests(n_threads=3) == before
     run(code)
 
 
+@pytest.mark.slow
 def test_spawned_children_get_the_same_bits_as_their_parent(tmp_path):
     # The children import the main module again, so it has to be a file.
     script = tmp_path / "spawning.py"
@@ -100,6 +101,7 @@ if __name__ == "__main__":
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_processes_of_joblib_get_the_same_bits_as_their_parent():
     pytest.importorskip("joblib")
     code = """
@@ -111,6 +113,7 @@ assert found == list(before.values())
     run(code, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
 def test_short_of_memory_a_fit_says_how_many_bytes_it_wanted_and_the_next_one_works():
@@ -152,6 +155,7 @@ print(refused)
     assert int(run(code)) > len(RECIPES)
 
 
+@pytest.mark.slow
 @needs_fork
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import re
 import shutil
 import subprocess
@@ -160,89 +159,3 @@ def test_files_fit_in_a_head():
     files = [p for folder in ("src", "cpp", "tests") for p in (ROOT / folder).rglob("*") if p.suffix in SOURCES]
     assert files
     assert [p.name for p in files if len(p.read_text().splitlines()) > 500] == []
-
-
-# ---- Threads and processes ----
-
-FIT = """
-import hashlib, os, sys
-import numpy as np
-import fastpu
-
-rng = np.random.default_rng(0)
-X = rng.standard_normal((20_000, 8))
-y = np.where(rng.random(20_000) < 0.5, 0, np.where(X[:, 0] > 0, 1, -1))
-
-def fit(n_threads):
-    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, n_threads=n_threads)
-    return hashlib.sha256(model.decision_function(X, n_threads=n_threads).tobytes()).hexdigest()
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_fits_after_fork_in_parent_and_child():
-    # Python warns that threads of the parent are not there in the child; that fastpu does not mind is the point.
-    out = run_python(
-        FIT
-        + """
-import warnings
-warnings.simplefilter("ignore", DeprecationWarning)
-before = fit(3)
-child = os.fork()
-if child == 0:
-    os._exit(0 if fit(3) == before else 1)
-_, status = os.waitpid(child, 0)
-assert status == 0, status
-assert fit(3) == before
-print("same")
-"""
-    )
-    assert out == "same\n"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_fit_that_is_forked_in_its_callback_goes_on_in_both_processes():
-    out = run_python(
-        FIT
-        + """
-import warnings
-warnings.simplefilter("ignore", DeprecationWarning)
-child = None
-n_calls = 0
-
-def fork_once(info):
-    global child, n_calls
-    n_calls += 1
-    if n_calls == 5:
-        child = os.fork()
-    return False
-
-scores = fastpu.fit_pnu_auc_boost(X, y, n_rounds=10, n_threads=3, callback=fork_once).decision_function(X)
-digest = hashlib.sha256(scores.tobytes()).hexdigest()
-if child == 0:
-    os._exit(0 if digest == fit(1) else 1)
-_, status = os.waitpid(child, 0)
-assert status == 0, status
-assert digest == fit(1)
-print("same")
-"""
-    )
-    assert out == "same\n"
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-def test_a_fit_leaves_no_thread_behind():
-    out = run_python(
-        FIT
-        + """
-import time
-before = len(os.listdir("/proc/self/task"))
-fit(3)
-# A thread that has been joined can still be listed for a moment.
-deadline = time.monotonic() + 5
-while len(os.listdir("/proc/self/task")) != before and time.monotonic() < deadline:
-    time.sleep(0.01)
-print(len(os.listdir("/proc/self/task")) - before)
-"""
-    )
-    assert out == "0\n"

@@ -68,11 +68,6 @@ def with_parameter(parameter: str) -> Any:
     return pytest.mark.parametrize("name", [name for name in FITS if parameter in signature(name)])
 
 
-@with_parameter("n_threads")
-def test_threads_change_no_bit(name):
-    assert bits(call(name, n_threads=3)) == bits(call(name, n_threads=1))
-
-
 @with_parameter("cache_mb")
 def test_the_size_of_the_cache_changes_no_bit(name):
     given = {"kernel": "rbf"}

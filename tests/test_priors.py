@@ -42,7 +42,7 @@ def draw(seed, *, prior=0.35, n_pos=250, n_unl=500, apart=3.5, d=2):
 # -- fast equals slow --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_factor_of_a_kernel_and_km2_equal_the_slow_ones(seed):
     rng = np.random.default_rng(seed)
     truth = rng.random(12) < 0.4

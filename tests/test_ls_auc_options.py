@@ -1,10 +1,6 @@
-"""What LSAUC, SAMULT and PNU-AUC promise: forms of rows, weights, threads, files, and what they refuse."""
+"""LSAUC, SAMULT and PNU-AUC: forms of rows, weights, randomness, and what they refuse."""
 
 from __future__ import annotations
-
-import concurrent.futures
-import copy
-import pickle
 
 import numpy as np
 import pytest
@@ -49,41 +45,6 @@ def test_all_forms_of_rows_give_the_same_model(fit, form, data):
     if model.basis == "gauss":
         assert sp.issparse(model.centers) == sp.issparse(rows)
         np.testing.assert_array_equal(centers_of(model), centers_of(expected))
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [np.asfortranarray, lambda X: X.tolist(), lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.astype(">f8")],
-    ids=["fortran", "list", "strided", "big_endian"],
-)
-@each_fit
-def test_layouts_are_converted(fit, layout, data):
-    X, y = data
-    assert bits(fit(layout(X), y), X) == bits(fit(X, y), X)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@each_fit
-def test_frames_keep_their_names(fit, library, data):
-    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
-    X, y = data
-    names = ["age", "dose", "mass", "size"]
-    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
-    model = fit(table, module.Series(y))
-    assert bits(model, X) == bits(fit(X, y), X)
-    assert model.feature_names == tuple(names)
-
-
-@each_form
-@each_fit
-def test_input_is_read_only_and_stays_as_it_was(fit, form, data, unchanged):
-    X, y = data
-    rows, labels, weights = form(X.copy()), y.copy(), np.ones(len(y)) * 2
-    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels, weights):
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    with unchanged(rows, labels):
-        fit(rows, labels, sample_weight=weights).decision_function(rows)
 
 
 @each_fit
@@ -162,18 +123,7 @@ def test_unlabelled_rows_are_left_out_of_ls_auc(data):
         assert bits(fit(far, y, **options), X) == bits(fit(X[y != 0], y[y != 0], **options), X)
 
 
-# -- threads, randomness, files ----------------------------------------------------------------------------------------
-
-
-@each_form
-@each_fit
-def test_the_same_bits_for_every_number_of_threads(fit, form):
-    X, y, _ = pnu_rows(3000, 6, seed=1)
-    rows = form(X)
-    expected = bits(fit(rows, y, n_threads=1), rows, 1)
-    for n_threads in (2, 7):
-        assert bits(fit(rows, y, n_threads=n_threads), rows, n_threads) == expected
-    assert bits(fit(rows, y), rows) == expected
+# -- threads of BLAS, randomness, text ---------------------------------------------------------------------------------
 
 
 def test_the_threads_of_blas_are_as_many_as_before(data):
@@ -181,14 +131,6 @@ def test_the_threads_of_blas_are_as_many_as_before(data):
     before = [(info["filepath"], info["num_threads"]) for info in threadpool_info()]
     fastpu.fit_ls_auc(X, y)
     assert [(info["filepath"], info["num_threads"]) for info in threadpool_info()] == before
-
-
-def test_several_python_threads_may_fit_at_once(data):
-    X, y = data
-    expected = {name: bits(fit(X, y), X) for name, fit in FITS.items()}
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda name: (name, bits(FITS[name](X, y), X)), list(FITS) * 3))
-    assert all(expected[name] == value for name, value in found)
 
 
 def test_random_state_draws_the_centers_and_nothing_else(data):
@@ -203,23 +145,6 @@ def test_random_state_draws_the_centers_and_nothing_else(data):
     assert len(fit(X, y, n_centers=10**9).centers) == len(np.unique(X, axis=0))
     distances = np.linalg.norm(X[:, None] - model.centers[None], axis=2)
     assert model.bandwidth == pytest.approx(np.median(distances[distances > 0]), rel=0.05)
-
-
-@each_form
-@each_fit
-def test_models_come_back_from_files_pickles_and_copies(fit, form, data, tmp_path):
-    X, y = data
-    model = fit(form(X), y)
-    model.save(tmp_path / "model.npz")
-    for again in (fastpu.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert type(again) is fastpu.RankMachine
-        assert bits(again, X) == bits(model, X)
-        assert dict(again.params) == dict(model.params)
-        assert again.threshold_rule == model.threshold_rule
-    assert not model.coef.flags.writeable
-    assert model.params["method"] == fit.function.__name__
-    matched = model.with_threshold(prior=0.3, X_unl=X[y == 0])
-    assert abs(np.mean(matched.predict(X[y == 0]) == 1) - 0.3) < 0.05
 
 
 def test_text_in_csr_is_never_made_dense():

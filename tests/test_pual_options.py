@@ -1,12 +1,8 @@
-"""What PUAL, GLLC and the biased LS-SVM promise: codings, layouts, threads, callbacks, many points, files, warnings."""
+"""PUAL, GLLC and the biased LS-SVM: forms of rows, many points, threads of BLAS, callbacks, warnings."""
 
 from __future__ import annotations
 
-import concurrent.futures
-import copy
 import gc
-import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -14,7 +10,6 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_info
 
 import fastpu
-from fastpu import _core
 from fastpu.common._sharing import shared_parameters, shares_together
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from machine_cases import FORMS, each_form
@@ -45,35 +40,7 @@ def data():
     return pu_rows(80, 4, seed=3)
 
 
-# -- labels and rows ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        lambda y: y == 1,
-        lambda y: y.tolist(),
-        lambda y: np.where(y == 1, 1.0, np.nan),
-        lambda y: fastpu.as_labels(np.where(y == 1, 1, -1), unlabeled=-1),
-    ],
-    ids=["bool", "list", "nan", "as_labels"],
-)
-@each_fit
-def test_codings_of_the_labels(fit, code, data):
-    X, y = data
-    assert bits(fit(X, code(y))) == bits(fit(X, y))
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [np.asfortranarray, lambda X: X.tolist(), lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.astype(">f8")],
-    ids=["fortran", "list", "strided", "big_endian"],
-)
-@each_fit
-def test_layouts_are_converted(fit, layout, data):
-    X, y = data
-    model = fit(layout(X), y)
-    assert bits(model, X) == bits(fit(X, y), X)
+# -- rows --------------------------------------------------------------------------------------------------------------
 
 
 @each_form
@@ -88,33 +55,6 @@ def test_all_forms_of_rows_give_the_same_model(fit, kernel, form, data):
     # float32 rows are scored with kernel values in float32
     np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=max(tol, 1e-5))
     np.testing.assert_allclose(model.decision_function(form(X)), expected.decision_function(X), atol=max(tol, 1e-5))
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@each_fit
-def test_frames_keep_their_names(fit, library, data):
-    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
-    X, y = data
-    names = ["age", "dose", "mass", "size"]
-    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
-    model = fit(table, module.Series(y))
-    assert bits(model, X) == bits(fit(X, y), X)
-    assert model.feature_names == tuple(names)
-    with pytest.raises(ValueError, match="dose"):
-        model.predict(table[["age", "mass", "dose", "size"]])
-
-
-@each_form
-@each_kernel
-@each_fit
-def test_input_is_read_only_and_stays_as_it_was(fit, kernel, form, data, unchanged):
-    X, y = data
-    rows, labels = form(X.copy()), y.copy()
-    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels):
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    with unchanged(rows, labels):
-        fit(rows, labels, **kernel).decision_function(rows)
 
 
 @each_fit
@@ -139,12 +79,13 @@ def test_a_kernel_matrix_and_a_function_give_what_the_kernel_does(fit, data):
 # -- many points -------------------------------------------------------------------------------------------------------
 
 
-@each_form
-@each_kernel
+@pytest.mark.parametrize(
+    ("kernel", "form"), [("linear", "dense64"), ("linear", "csr32"), ("rbf", "dense32"), ("rbf", "csr64")]
+)
 @each_fit
 def test_many_points_give_the_models_of_each(fit, kernel, form, data):
     X, y = data
-    rows = form(X)
+    rows, kernel = FORMS[form](X), KERNELS[kernel]
     points = [dict(zip(POINTS, values, strict=True)) for values in zip(*POINTS.values(), strict=True)]
     alone = [fit(rows, y, **kernel, **point) for point in points]
     for n_threads in (1, 2, 7):
@@ -230,21 +171,6 @@ def test_the_model_is_what_it_says(fit, kernel, data):
     assert abs(np.mean(matched.predict(X[y == 0]) == 1) - 0.3) < 0.02
 
 
-@each_form
-@each_kernel
-@each_fit
-def test_models_come_back_from_files_pickles_and_copies(fit, kernel, form, data, tmp_path):
-    X, y = data
-    rows = form(X)
-    for i, model in enumerate(fit(rows, y, **kernel, **POINTS)):
-        model.save(tmp_path / f"{i}.npz")
-        for again in (fastpu.load(tmp_path / f"{i}.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-            assert type(again) is fastpu.PualMachine
-            assert bits(again, rows) == bits(model, rows)
-            assert dict(again.params) == dict(model.params)
-            assert (again.converged, again.n_iter, again.mu) == (model.converged, model.n_iter, model.mu)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -262,15 +188,6 @@ def test_a_model_that_makes_no_sense_is_refused(change, words, data):
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("form", ["dense64", "csr64"])
-@each_kernel
-@each_fit
-def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, kernel, form):
-    X, y = pu_rows(700, 6, seed=4)
-    rows = FORMS[form](X)
-    assert len({bits(fit(rows, y, n_threads=n, **kernel), rows, n) for n in (1, 2, 7)}) == 1
 
 
 def test_many_positives_in_parallel():
@@ -294,31 +211,6 @@ def test_blas_has_one_thread_while_fits_run(data):
     assert set.union(*seen) == {1}
 
 
-@each_fit
-def test_instruction_sets_can_be_forced(fit, monkeypatch, data):
-    X, y = data
-    expected = fit(X, y, kernel="rbf").decision_function(X)
-    for level in _core.isa_levels():
-        monkeypatch.setenv("FASTPU_ISA", level)
-        np.testing.assert_allclose(fit(X, y, kernel="rbf").decision_function(X), expected, rtol=1e-10, atol=1e-12)
-    monkeypatch.setenv("FASTPU_ISA", "sse9")
-    with pytest.raises(ValueError, match="FASTPU_ISA must be one of .* got 'sse9'"):
-        fit(X, y, kernel="rbf")
-
-
-def test_several_python_threads_at_once(data):
-    X, y = data
-    jobs = list(itertools.product(FITS.values(), KERNELS.values()))
-
-    def work(i: int) -> bytes:
-        fit, kernel = jobs[i]
-        return bits(fit(X, y, n_threads=1 + i % 2, **kernel), X)
-
-    expected = [work(i) for i in range(len(jobs))]
-    with concurrent.futures.ThreadPoolExecutor(5) as pool:
-        assert list(pool.map(work, range(len(jobs)))) == expected
-
-
 @posix
 @pytest.mark.parametrize("kernel", [KERNELS["linear"], KERNELS["rbf"]], ids=["linear", "rbf"])
 def test_ctrl_c_ends_a_fit(kernel):
@@ -330,7 +222,7 @@ def test_ctrl_c_ends_a_fit(kernel):
     assert fastpu.fit_pual(X[:50], y[:50]).converged
 
 
-# -- callbacks and progress --------------------------------------------------------------------------------------------
+# -- callbacks ---------------------------------------------------------------------------------------------------------
 
 
 @each_kernel
@@ -357,25 +249,6 @@ def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
     few = fit(X, y, lam=[1.0, 2.0, 3.0], callback=lambda info: info.lam == 2.0)
     assert [m.status == "callback" for m in few] == [False, True]
     assert bits(few[0]) == bits(fit(X, y, lam=1.0))
-
-
-@each_fit
-def test_errors_in_a_callback_come_through(fit, data):
-    def fail(_):
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        fit(*data, callback=fail)
-    with pytest.raises(TypeError, match="callback must return True to stop, False or None, got 7"):
-        fit(*data, callback=lambda _: 7)
-
-
-@each_fit
-def test_progress_is_shown_on_stderr_and_changes_nothing(fit, data, capfd):
-    assert bits(fit(*data, progress=True)) == bits(fit(*data))
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert {"fit_pual": "PUAL", "fit_gllc": "GLLC", "fit_bls_svm": "BLS-SVM"}[fit.function.__name__] in err
 
 
 # -- warnings ----------------------------------------------------------------------------------------------------------

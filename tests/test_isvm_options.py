@@ -1,18 +1,14 @@
-"""What ISVM, IPSI and BPSI promise: codings, layouts, weights, threads, callbacks, many costs, files, warnings."""
+"""ISVM, IPSI and BPSI: forms of rows, weights, many costs, what the model says, callbacks, warnings."""
 
 from __future__ import annotations
 
-import concurrent.futures
-import copy
 import dataclasses
-import pickle
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _core
 from fastpu.common._sharing import shared_parameters
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from isvm_cases import COSTS, FIT_TOL, FITS, bits, each_fit, each_iteration, pu_rows, stepped
@@ -31,36 +27,7 @@ def data():
     return np.round(X * 64) / 64, y
 
 
-# -- labels and rows ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        lambda y: y == 1,
-        lambda y: y.tolist(),
-        lambda y: np.where(y == 1, 1.0, np.nan),
-        lambda y: fastpu.as_labels(np.where(y == 1, 1, -1), unlabeled=-1),
-    ],
-    ids=["bool", "list", "nan", "as_labels"],
-)
-@each_fit
-def test_codings_of_the_labels(fit, code, data):
-    X, y = data
-    assert bits(fit(X, code(y))) == bits(fit(X, y))
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [np.asfortranarray, lambda X: X.tolist(), lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.astype(">f8")],
-    ids=["fortran", "list", "strided", "big_endian"],
-)
-@each_fit
-def test_layouts_are_converted(fit, layout, data):
-    X, y = data
-    model = fit(layout(X), y)
-    assert bits(model, X) == bits(fit(X, y), X)
-    np.testing.assert_array_equal(model.decision_function(layout(X)), model.decision_function(X))
+# -- rows --------------------------------------------------------------------------------------------------------------
 
 
 @each_form
@@ -74,36 +41,6 @@ def test_all_forms_of_rows_give_the_same_model(fit, form, data):
     np.testing.assert_allclose(model.decision_function(form(X)), expected.decision_function(X), atol=FIT_TOL)
     if expected.pseudo_labels is not None:
         np.testing.assert_array_equal(model.pseudo_labels, expected.pseudo_labels)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@each_fit
-def test_frames_keep_their_names(fit, library, data):
-    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
-    X, y = data
-    names = ["age", "dose", "mass", "size"]
-    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
-    model = fit(table, module.Series(y))
-    assert bits(model, X) == bits(fit(X, y), X)
-    assert model.feature_names == tuple(names)
-    with pytest.raises(ValueError, match="dose"):
-        model.predict(table[["age", "mass", "dose", "size"]])
-    with pytest.raises(ValueError, match="X must have 4 features"):
-        model.predict(table[["age", "dose", "mass"]])
-
-
-@each_form
-@each_fit
-def test_input_is_read_only_and_stays_as_it_was(fit, form, data, unchanged):
-    X, y = data
-    rows, labels, weights, costs = form(X.copy()), y.copy(), np.linspace(0.5, 2, len(y)), COSTS[4:].copy()
-    weights[5] = 0.0
-    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels, weights, costs):
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    with unchanged(rows, labels, weights, costs):
-        for model in fit(rows, labels, sample_weight=weights, C=costs):
-            model.decision_function(rows)
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------
@@ -206,19 +143,6 @@ def test_the_model_is_a_linear_function(fit, data):
     assert isinstance(matched, fastpu.LinearMachine)
 
 
-@quiet
-@each_fit
-def test_models_come_back_from_files_pickles_and_copies(fit, data, tmp_path):
-    X, y = data
-    for i, model in enumerate(fit(X, y, C=COSTS)):
-        model.save(tmp_path / f"{i}.npz")
-        for again in (fastpu.load(tmp_path / f"{i}.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-            assert type(again) is fastpu.LinearMachine
-            assert bits(again, X) == bits(model, X)
-            assert dict(again.params) == dict(model.params)
-            assert (again.converged, again.n_iter, again.threshold) == (model.converged, model.n_iter, 0.0)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -245,38 +169,7 @@ def test_scores_that_overflow_are_refused(form, data):
         model.decision_function(form(rows))
 
 
-# -- threads -----------------------------------------------------------------------------------------------------------
-
-
-@each_form
-@each_fit
-def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, form):
-    X, y, _ = pu_rows(1200, 6, seed=4)
-    rows = form(X)
-    assert len({bits(fit(rows, y, C=10.0, n_threads=n), rows, n) for n in (1, 2, 7)}) == 1
-
-
-@each_fit
-def test_instruction_sets_can_be_forced(fit, monkeypatch, data):
-    X, y = data
-    expected = bits(fit(X, y), X)
-    for level in _core.isa_levels():
-        monkeypatch.setenv("FASTPU_ISA", level)
-        assert bits(fit(X, y), X) == expected
-    monkeypatch.setenv("FASTPU_ISA", "sse9")
-    with pytest.raises(ValueError, match="FASTPU_ISA must be one of .* got 'sse9'"):
-        fit(X, y)
-
-
-def test_several_python_threads_at_once(data):
-    X, y = data
-
-    def work(i: int) -> bytes:
-        return bits(list(FITS.values())[i % 3](X, y, n_threads=1 + i % 2, C=float(1 + i)), X)
-
-    expected = [work(i) for i in range(9)]
-    with concurrent.futures.ThreadPoolExecutor(5) as pool:
-        assert list(pool.map(work, range(9))) == expected
+# -- interrupts, errors, text ------------------------------------------------------------------------------------------
 
 
 @posix
@@ -311,7 +204,7 @@ def test_text_in_csr_is_never_made_dense():
         assert (model.predict(X[:40]) == 1).mean() > 0.5
 
 
-# -- callbacks and progress --------------------------------------------------------------------------------------------
+# -- callbacks ---------------------------------------------------------------------------------------------------------
 
 
 @each_fit
@@ -343,28 +236,6 @@ def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
     few = fit(X, y, C=[1.0, 10.0, 100.0], callback=lambda info: info.C == 10.0)
     assert [model.status == "callback" for model in few] == [False, True]
     assert bits(few[0]) == bits(fit(X, y, C=1.0))
-
-
-@each_fit
-def test_errors_in_a_callback_come_through(fit, data):
-    X, y = data
-
-    def fail(info):
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        fit(X, y, callback=fail)
-    with pytest.raises(TypeError, match="callback must return True to stop, False or None, got 7"):
-        fit(X, y, callback=lambda info: 7)
-
-
-@each_fit
-def test_progress_is_shown_on_stderr_and_changes_nothing(fit, data, capfd):
-    X, y = data
-    assert bits(fit(X, y, progress=True)) == bits(fit(X, y))
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert fit.function.__name__[4:].upper() in err
 
 
 # -- warnings ----------------------------------------------------------------------------------------------------------

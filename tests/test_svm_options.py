@@ -1,19 +1,16 @@
-"""What the SVMs promise: codings, layouts, frames, weights, threads, callbacks, and how a fit says that it ended."""
+"""SVMs: forms of rows, gamma, weights, small problems, threads and caches, callbacks, how a fit says that it ended."""
 
 from __future__ import annotations
-
-import concurrent.futures
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _core
 from fastpu.svm._solver import Solved
 from machine_cases import (
     FIT_TOL,
-    FITS,
+    FORMS,
     KERNELS,
     TIGHT,
     bits,
@@ -37,67 +34,7 @@ def noisy():
     return X, y, {"C": 300.0, "gamma": 2.0}
 
 
-# -- labels and rows ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        lambda y: y.tolist(),
-        lambda y: y.astype(np.float64),
-        lambda y: y.astype(np.int8),
-        lambda y: fastpu.as_labels(np.maximum(y, 0), negative=0),
-        lambda y: fastpu.as_labels(np.where(y == 1, "spam", "ham"), positive="spam", negative="ham"),
-    ],
-    ids=["list", "float64", "int8", "zeros", "words"],
-)
-@pytest.mark.parametrize("fit", [fastpu.fit_svm, fastpu.fit_nu_svm])
-def test_codings_of_supervised_labels(fit, code, data):
-    X, y = data
-    assert bits(fit(X, code(y))) == bits(fit(X, y))
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [
-        np.asfortranarray,
-        lambda X: X.tolist(),
-        lambda X: np.repeat(X, 2, axis=0)[::2],
-        lambda X: X.astype(np.longdouble),
-        lambda X: X.astype(">f8"),
-    ],
-    ids=["fortran", "list", "strided", "longdouble", "big_endian"],
-)
-@each_fit
-def test_layouts_are_converted(fit, layout, data):
-    X, y = data
-    model = fit(layout(X), y)
-    assert bits(model, X) == bits(fit(X, y), X)
-    np.testing.assert_array_equal(model.decision_function(layout(X)), model.decision_function(X))
-
-
-@pytest.mark.parametrize("kind", ["csc", "coo", "lil", "bsr", "unsorted", "duplicates"])
-@each_fit
-def test_sparse_formats_are_converted(fit, kind, data):
-    X, y = data
-    rows = sp.csr_matrix(X)
-    if kind == "unsorted":
-        rows.indices, rows.data = rows.indices.copy(), rows.data.copy()
-        for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-            rows.indices[start:end] = rows.indices[start:end][::-1]
-            rows.data[start:end] = rows.data[start:end][::-1]
-        rows.has_sorted_indices = False
-    elif kind == "duplicates":
-        both = sp.coo_matrix(X)
-        rows = sp.coo_matrix(
-            (np.tile(both.data / 2, 2), (np.tile(both.row, 2), np.tile(both.col, 2))), shape=both.shape
-        )
-    else:
-        rows = rows.asformat(kind)
-    model = fit(rows, y, gamma=0.4)  # stored zeros change the rounding of "scale"
-    expected = fit(sp.csr_array(X), y, gamma=0.4)
-    assert bits(model, X) == bits(expected, X)
-    np.testing.assert_array_equal(model.decision_function(rows), expected.decision_function(sp.csr_array(X)))
+# -- rows --------------------------------------------------------------------------------------------------------------
 
 
 @each_kernel
@@ -109,39 +46,6 @@ def test_sparse_and_dense_and_single_precision_agree(fit, kernel, data):
     for rows, atol in ((sp.csr_array(X), 1e-5), (X.astype(np.float32), 3e-3), (sp.csr_array(X, dtype="f4"), 3e-3)):
         found = fit(rows, y, tol=1e-5 if rows.dtype == np.float32 else 1e-8, **kernel).decision_function(rows)
         np.testing.assert_allclose(found, expected, atol=atol * scale)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@each_fit
-def test_frames_keep_their_names(fit, library, data):
-    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
-    X, y = data
-    names = ["age", "dose", "mass", "size"]
-    table = module.DataFrame({name: X[:, e] for e, name in enumerate(names)})
-    model = fit.with_labels(table, module.Series(fit.coded(y)))
-    assert bits(model, X) == bits(fit(X, y), X)
-    assert model.feature_names == tuple(names)
-    np.testing.assert_array_equal(model.decision_function(table), model.decision_function(X))
-    with pytest.raises(ValueError, match="dose"):
-        model.predict(table[["age", "mass", "dose", "size"]])
-    with pytest.raises(ValueError, match="X must have 4 features"):
-        model.predict(table[["age", "dose", "mass"]])
-
-
-@each_form
-@each_fit
-def test_input_is_read_only_and_stays_as_it_was(fit, form, data, unchanged):
-    X, y = data
-    rows, labels, weights = form(X.copy()), fit.coded(y), np.linspace(0.5, 2, len(y))
-    options = {} if fit is FITS["bagging_svm"] else {"sample_weight": weights}
-    for array in (rows, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else []), labels, weights):
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    for kernel in [*KERNELS.values(), {"kernel": lambda A, B: A @ B.T}]:
-        with unchanged(rows, labels, weights):
-            model = fit.with_labels(rows, labels, **options, **kernel)
-            model.decision_function(rows)
-            model.with_threshold(prior=0.3, X_unl=rows)
 
 
 def test_a_precomputed_kernel_stays_as_it_was(data, unchanged):
@@ -301,13 +205,14 @@ def test_equal_rows_of_both_classes_are_called_alike():
 # -- threads, interruption, endings ------------------------------------------------------------------------------------
 
 
-@each_form
-@each_kernel
+@pytest.mark.parametrize(
+    ("kernel", "form"), [("linear", "dense32"), ("poly", "csr32"), ("rbf", "csr64"), ("sigmoid", "dense64")]
+)
 @each_fit
 def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, kernel, form):
     X, y = two_groups(250, 6, seed=3)
-    rows = form(X)
-    found = {bits(fit(rows, y, n_threads=n, **kernel), rows, n) for n in (1, 2, 7)}
+    rows = FORMS[form](X)
+    found = {bits(fit(rows, y, n_threads=n, **KERNELS[kernel]), rows, n) for n in (1, 2, 7)}
     assert len(found) == 1
 
 
@@ -318,36 +223,11 @@ def test_models_of_the_callers_kernels_are_bitwise_the_same_for_every_number_of_
         assert len({bits(fit(rows, y, n_threads=n, kernel=kernel), rows, n) for n in (1, 2, 7)}) == 1
 
 
-@pytest.mark.parametrize("cache_mb", [1e-9, 0.02, 0.06, 0.1, 0.2, 1, 1e6])
+@pytest.mark.parametrize("cache_mb", [1e-9, 0.02, 0.1, 1e6])
 @each_fit
 def test_the_size_of_the_cache_changes_no_bit(fit, cache_mb):
     X, y = two_groups(250, 6, seed=3)
     assert bits(fit(X, y, cache_mb=cache_mb)) == bits(fit(X, y))
-
-
-def test_instruction_sets_can_be_forced(monkeypatch, data):
-    X, y = data
-    expected = {name: bits(fit(X, y), X) for name, fit in FITS.items()}
-    for level in _core.isa_levels():
-        monkeypatch.setenv("FASTPU_ISA", level)
-        assert {name: bits(fit(X, y), X) for name, fit in FITS.items()} == expected
-    monkeypatch.setenv("FASTPU_ISA", "sse9")
-    for call in (lambda: fastpu.fit_svm(X, y), lambda: fastpu.fit_bsvm(X, y == 1, C_pos=1.0, C_unl=1.0)):
-        with pytest.raises(ValueError, match="FASTPU_ISA must be one of .* got 'sse9'"):
-            call()
-
-
-def test_several_python_threads_at_once(data):
-    X, y = data
-
-    def work(i: int) -> bytes:
-        fit = list(FITS.values())[i % len(FITS)]
-        kernel = [{}, {"kernel": lambda A, B: A @ B.T}][i % 2]
-        return bits(fit(X, y, n_threads=1 + i % 3, **kernel), X)
-
-    expected = [work(i) for i in range(10)]
-    with concurrent.futures.ThreadPoolExecutor(5) as pool:
-        assert list(pool.map(work, range(10))) == expected
 
 
 @each_single_fit
@@ -414,15 +294,6 @@ def test_a_callback_or_a_kernel_may_fit_another_model(data):
     fastpu.fit_svm(X, y, n_threads=2, kernel=kernel)
     assert len(inner) > 1
     assert len(set(inner)) == 1
-
-
-@each_single_fit
-def test_progress_is_shown_on_stderr_and_changes_nothing(fit, data, capfd):
-    X, y = data
-    assert bits(fit(X, y, progress=True)) == bits(fit(X, y))
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert "SVM" in err
 
 
 @each_single_fit

@@ -1,8 +1,7 @@
-"""What SMC and SVMC promise: inputs of every form, kernels, copies and files, threads, interruption."""
+"""SMC and SVMC: forms of rows, kernels, files, what the model says, interruption."""
 
 from __future__ import annotations
 
-import concurrent.futures
 import pickle
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 import fastpu
 from helpers import refused
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
-from mapping_cases import FITS, FORMS, bits, each_fit, each_form, each_kernel, forgetful, rbf, zeros_and_all
+from mapping_cases import FORMS, bits, each_fit, each_kernel, forgetful, rbf, zeros_and_all
 
 pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
 
@@ -24,34 +23,6 @@ def data():
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        lambda y: y == 1,
-        lambda y: y.tolist(),
-        lambda y: np.where(y == 1, 1.0, np.nan),
-        lambda y: fastpu.as_labels(np.where(y == 1, 1, -1), unlabeled=-1),
-        lambda y: fastpu.as_labels(np.where(y == 1, "yes", "?"), positive="yes", unlabeled="?"),
-    ],
-    ids=["bool", "list", "nan", "minus one", "words"],
-)
-@each_fit
-def test_codings_of_labels(fit, code, data):
-    X, y = data
-    assert bits(fit(X, code(y), C=100)) == bits(fit(X, y, C=100))
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [np.asfortranarray, lambda X: X.tolist(), lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.astype(">f8")],
-    ids=["fortran", "list", "strided", "big-endian"],
-)
-@each_fit
-def test_layouts_are_converted(fit, layout, data):
-    X, y = data
-    assert bits(fit(layout(X), y, C=100), X) == bits(fit(X, y, C=100), X)
 
 
 @each_kernel
@@ -108,25 +79,6 @@ def test_frames_keep_their_names(fit, library, data):
                 call(table[["age", "dose", "mass"]])
 
 
-@each_form
-@each_fit
-def test_input_is_read_only_and_stays_as_it_was(fit, form, data, unchanged):
-    X, y = data
-    rows, labels = form(X.copy()), y.copy()
-    for array in (labels, *([rows.data, rows.indices, rows.indptr] if sp.issparse(rows) else [rows])):
-        array.flags.writeable = False
-    with unchanged(rows, labels):
-        for options in (
-            {"C": 100.0},
-            {"kernel": rbf, "C": 10.0},
-            {"psi1": lambda P, U: lambda table: np.asarray(table.sum(axis=1)).ravel() - 1.0},
-        ):
-            model = fit(rows, labels, **options)
-            model.decision_function(rows)
-            list(model.staged_decision_function(rows))
-            model.with_threshold(prior=0.3, X_unl=rows)
-
-
 # -- kernels -----------------------------------------------------------------------------------------------------------
 
 
@@ -153,22 +105,6 @@ def test_gamma_follows_the_variance_of_all_rows(data):
 
 
 # -- copies and files --------------------------------------------------------------------------------------------------
-
-
-@each_form
-@each_kernel
-@each_fit
-def test_models_are_pickled_saved_and_loaded(fit, kernel, form, data, tmp_path):
-    X, y = data
-    rows = form(X)
-    model = fit(rows, y, C=10, **kernel)
-    model.save(tmp_path / "model.npz")
-    for copy in (pickle.loads(pickle.dumps(model)), fastpu.load(tmp_path / "model.npz")):
-        assert type(copy) is fastpu.MappingMachine
-        assert bits(copy, rows) == bits(model, rows)
-        assert dict(copy.params) == dict(model.params)
-        for name, values in model.history.items():
-            np.testing.assert_array_equal(copy.history[name], values)
 
 
 def test_a_model_of_the_callers_kernel_can_be_pickled_but_not_saved(data, tmp_path):
@@ -241,28 +177,7 @@ def test_fields_that_do_not_fit_each_other_are_refused(data):
             refused(ValueError, words, replace, model, **fields)
 
 
-# -- threads and interruption ------------------------------------------------------------------------------------------
-
-
-@each_form
-@each_kernel
-@each_fit
-def test_models_are_bitwise_the_same_for_every_number_of_threads(fit, kernel, form, data):
-    X, y = data
-    rows = form(X)
-    assert len({bits(fit(rows, y, C=10, n_threads=n, **kernel), rows, n) for n in (1, 2, 7)}) == 1
-
-
-def test_several_python_threads_at_once(data):
-    X, y = data
-
-    def work(i: int) -> bytes:
-        fit = list(FITS.values())[i % len(FITS)]
-        return bits(fit(X, y, C=10, n_threads=1 + i % 3, **[{}, {"kernel": rbf}][i % 2]), X)
-
-    expected = [work(i) for i in range(6)]
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(work, range(6))) == expected
+# -- interruption ------------------------------------------------------------------------------------------------------
 
 
 @posix

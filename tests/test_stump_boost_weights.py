@@ -1,10 +1,9 @@
-"""What the boosting functions promise about their input: codings, layouts, frames, weights, nothing changed."""
+"""Boosting: groups and weights of the rows, and names of columns that eval sets and stages must share."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import fastpu
 from boosting_cases import assert_identical, assert_same_stumps, each_fit, make_problem, to_csr
@@ -17,40 +16,6 @@ def data():
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        lambda y: y.tolist(),
-        lambda y: y.astype(np.float64),
-        lambda y: y.astype(np.int64)[::-1][::-1],
-        lambda y: y.astype(np.float32),
-        lambda y: fastpu.as_labels(np.array(["?", "yes", "no"])[y], positive="yes", unlabeled="?", negative="no"),
-    ],
-    ids=["list", "float64", "int64", "float32", "strings"],
-)
-@each_fit
-def test_codings_of_three_groups(fit, code, data):
-    X, y = data
-    assert_identical(fit(X, code(y), n_rounds=5), fit(X, y, n_rounds=5))
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        lambda y: y == 1,
-        lambda y: (y == 1).tolist(),
-        lambda y: np.where(y == 1, 1.0, np.nan),
-        lambda y: [1 if label == 1 else None for label in y],
-    ],
-    ids=["bool", "bool list", "nan", "none"],
-)
-def test_codings_of_positive_and_unlabelled(code, data):
-    X, y = data
-    y = np.abs(y)
-    for fit in (fastpu.fit_pnu_auc_boost, fastpu.fit_pnu_adaboost):
-        assert_identical(fit(X, code(y), n_rounds=5), fit(X, y, n_rounds=5))
 
 
 def test_two_values_one_and_minus_one_are_labelled_positive_and_negative(data):
@@ -72,78 +37,7 @@ def test_stacked_groups_are_the_labelled_rows(data):
     )
 
 
-# -- layouts -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda X: X.tolist(),
-        np.asfortranarray,
-        lambda X: np.repeat(X, 2, axis=0)[::2],
-        lambda X: np.ascontiguousarray(X[::-1])[::-1],
-        lambda X: X.astype(">f8"),
-        lambda X: np.array(X, dtype=object).astype(np.longdouble),
-        sp.csr_array,
-        sp.csc_matrix,
-        sp.coo_matrix,
-    ],
-    ids=["list", "fortran", "strided", "negative stride", "big-endian", "longdouble", "csr_array", "csc", "coo"],
-)
-@each_fit
-def test_every_layout_gives_the_same_stumps(fit, change, data):
-    X, y = data
-    assert_same_stumps(fit(change(X), y, n_rounds=8), fit(X, y, n_rounds=8))
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.bool_, np.float16, np.float32])
-def test_every_real_dtype_is_taken(dtype):
-    rng = np.random.default_rng(4)
-    X, y = rng.integers(0, 2, size=(60, 3)), rng.choice([1, 0, -1], size=60)
-    assert_same_stumps(
-        fastpu.fit_pnu_auc_boost(X.astype(dtype), y, n_rounds=8),
-        fastpu.fit_pnu_auc_boost(X.astype(float), y, n_rounds=8),
-    )
-
-
-def test_sparse_structure_may_be_unsorted_duplicated_and_wide(data):
-    X, y = data
-    csr = to_csr(X)
-    wide = csr.copy()
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    halves = sp.coo_matrix(csr)
-    doubled = sp.csr_matrix(csr.shape)
-    doubled.data = np.repeat(csr.data / 2, 2)
-    doubled.indices = np.repeat(csr.indices, 2)
-    doubled.indptr = csr.indptr * 2
-    unsorted = csr.copy()
-    for r in range(csr.shape[0]):
-        row = slice(csr.indptr[r], csr.indptr[r + 1])
-        unsorted.indices[row], unsorted.data[row] = csr.indices[row][::-1].copy(), csr.data[row][::-1].copy()
-    unsorted.has_sorted_indices = False
-    expected = fastpu.fit_pnu_auc_boost(csr, y, n_rounds=8)
-    for matrix in (wide, halves, doubled, unsorted):
-        assert_identical(fastpu.fit_pnu_auc_boost(matrix, y, n_rounds=8), expected)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@each_fit
-def test_input_is_read_only_and_stays_as_it_was(fit, sparse, data):
-    X, y = data
-    X, y, weights = X.copy(), y.copy(), np.linspace(0.5, 2, len(y))
-    matrix = to_csr(X) if sparse else X
-    buffers = [matrix.data, matrix.indices, matrix.indptr] if sparse else [matrix]
-    buffers += [y, weights]
-    before = [b.copy() for b in buffers]
-    for b in buffers:
-        b.flags.writeable = False
-    model = fit(matrix, y, n_rounds=8, sample_weight=weights, eval_set=(matrix[y != 0], y[y != 0]))
-    model.decision_function(matrix)
-    model.predict(matrix)
-    list(model.staged_decision_function(matrix))
-    fastpu.bin_features(matrix, sample_weight=weights)
-    for now, then in zip(buffers, before, strict=True):
-        np.testing.assert_array_equal(now, then)
+# -- sparse rows -------------------------------------------------------------------------------------------------------
 
 
 def test_input_flags_of_a_sparse_matrix_stay_as_they_were(data):
@@ -180,15 +74,6 @@ def test_frames_keep_their_names(fit, library, data):
     assert fit(bins, y, n_rounds=3).feature_names == tuple(names)
     with pytest.raises(ValueError, match="dose"):
         fit(table, y, n_rounds=3, eval_set=(swapped, y))
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_series_are_taken_as_labels_and_weights(library, data):
-    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
-    X, y = data
-    weights = np.linspace(0.5, 2, len(y))
-    model = fastpu.fit_pnu_auc_boost(X, module.Series(y), n_rounds=5, sample_weight=module.Series(weights))
-    assert_identical(model, fastpu.fit_pnu_auc_boost(X, y, n_rounds=5, sample_weight=weights))
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------

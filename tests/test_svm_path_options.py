@@ -1,8 +1,7 @@
-"""What the SVM paths promise: forms of input, messages, threads, caches, callbacks, saved models."""
+"""SVM paths: forms of rows, costs, caches, saved paths, callbacks, how a path ends, what is refused."""
 
 from __future__ import annotations
 
-import concurrent.futures
 import copy
 import pickle
 import re
@@ -14,7 +13,6 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu import _core
 from fastpu.model._fields import field_specs
 from helpers import refused
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
@@ -68,12 +66,6 @@ def test_a_precomputed_kernel_is_as_good(data):
     refused(ValueError, "X must have a column for each of the 50 training rows", given.predict, K[:, :4])
 
 
-@pytest.mark.parametrize("form", [np.asfortranarray, np.ndarray.tolist, lambda X: np.repeat(X, 2, axis=0)[::2]])
-def test_layouts_are_converted(form, data):
-    X, y = data
-    assert bits(fastpu.fit_svm_path(form(X), y, **OPTIONS)) == bits(fastpu.fit_svm_path(X, y, **OPTIONS))
-
-
 def test_single_precision_is_converted_and_computed_in_double(data):
     X, y = data
     single = X.astype(np.float32)
@@ -94,20 +86,6 @@ def test_frames_keep_their_names(library, data):
         path.scores(table[["age", "mass", "dose"]], 1.0)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_threads_and_levels_make_no_difference(kernel, sparse, monkeypatch):
-    X, y = normal_rows(1, 400, 4, share=0.5)
-    rows = sp.csr_array(X) if sparse else X
-    options = {"lam_min": 0.5, **ALL_KERNELS[kernel]}
-    expected = bits(fastpu.fit_svm_path(rows, y, n_threads=1, **options))
-    for n_threads in (2, 7):
-        assert bits(fastpu.fit_svm_path(rows, y, n_threads=n_threads, **options)) == expected
-    for level in _core.isa_levels():
-        monkeypatch.setenv("FASTPU_ISA", level)
-        assert bits(fastpu.fit_svm_path(rows, y, n_threads=1, **options)) == expected
-
-
 def test_a_small_cache_costs_time_only():
     X, y = normal_rows(2, 120, 3)
     path = fastpu.fit_svm_path(X, y, cache_mb=0.02, gamma=0.5, **OPTIONS)
@@ -115,15 +93,6 @@ def test_a_small_cache_costs_time_only():
     lams = np.geomspace(whole.end, whole.lams[0], 20)
     np.testing.assert_allclose(path.scores(X, lams), whole.scores(X, lams), rtol=0, atol=1e-9)
     assert worst_violation(path, X) < 1e-9
-
-
-def test_input_stays_as_it_was(data, unchanged):
-    X, y = data
-    costs = np.where(y > 0, np.inf, 1.0)
-    for rows in (X, sp.csr_array(X)):
-        with unchanged(rows, y, costs):
-            path = fastpu.fit_svm_path(rows, y, sample_cost=costs, **OPTIONS)
-            path.select("puf", rows, np.where(y > 0, 1, 0))
 
 
 def test_rows_of_cost_zero_are_left_out(data):
@@ -292,14 +261,6 @@ def test_ctrl_c_stops_a_path(kernel):
     y = np.where(X[:, 0] + rng.normal(size=8000) > 0, 1, -1)
     delay = interrupted_after(lambda: fastpu.fit_svm_path(X, y, n_threads=2, **ALL_KERNELS[kernel]))
     assert delay < INTERRUPT_SECONDS
-
-
-def test_several_threads_may_fit_at_once(data):
-    X, y = data
-    expected = bits(fastpu.fit_svm_path(X, y, gamma=0.5, **OPTIONS))
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: bits(fastpu.fit_svm_path(X, y, gamma=0.5, **OPTIONS)), range(8))
-        assert set(found) == {expected}
 
 
 @pytest.mark.parametrize("changes", [{"degree": 2**63}, {"degree": -1}, {"coef0": np.inf}])
