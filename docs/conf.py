@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from sphinx.util import logging
 
 import fastpu
 import fastpu.estimators
+from fastpu.common._methods import DECLARED
 
 if TYPE_CHECKING:
     from docutils.parsers.rst.states import Inliner
@@ -126,6 +128,21 @@ def _draw_figures(app: Sphinx) -> None:
             names["figure"].savefig(folder / f"{drawn[1]}.svg")
 
 
+def _list_methods(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Put lists of the methods, one for each room, in place of the comment "methods" on their page."""
+    if page != "methods/index":
+        return
+    rooms: dict[str, list[str]] = {}
+    for name, method in DECLARED.items():
+        room = getattr(fastpu, name).__module__.rpartition(".")[0]
+        rooms.setdefault(room, []).append(f"{name} ({method.title}) <{name}>\n")
+    lists = []
+    for room, lines in rooms.items():
+        caption = importlib.import_module(room).__doc__.partition(".\n")[0].rstrip(".")
+        lists.append(f"```{{toctree}}\n:caption: '{caption}'\n:maxdepth: 1\n\n{''.join(lines)}```\n")
+    source[0] = source[0].replace("% methods\n", "\n".join(lists))
+
+
 def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
     """Return a formula as MathML; equations with a blank line between them are lines, aligned where there is an &."""
     lines = [line.strip() for line in tex.split("\n\n") if line.strip()]
@@ -175,6 +192,7 @@ def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _draw_figures)
+    app.connect("source-read", _list_methods)
     app.connect("doctree-read", _colour_examples)
     app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", _skip_foreign)

@@ -6,7 +6,7 @@ import numpy as np
 
 import fastpu
 from fastpu import estimators
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 
 CLASSIFIERS = [getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")]
 # What a class needs for small data and a short fit, beside its defaults.
@@ -35,7 +35,7 @@ def function_name(classifier):
 
 def takes(classifier, group):
     """Whether the method of a class learns from P, U or N."""
-    return group in CAPABILITIES[function_name(classifier)].groups
+    return group in DECLARED[function_name(classifier)].groups
 
 
 def make(classifier, **options):

@@ -22,13 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 __all__ = [
-    "FITS",
     "FUNCTIONS",
     "METHODS",
     "N_ROWS",
@@ -79,7 +78,6 @@ _ELSEWHERE = {
 }
 _PUBLIC = {name: item for name, item in _public(fastpu).items() if name not in _ELSEWHERE}
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: f for name, f in _PUBLIC.items() if not inspect.isclass(f)}
-FITS = [name for name in FUNCTIONS if name.startswith("fit_")]
 CLASSES: dict[str, type] = {
     name: item for name, item in _PUBLIC.items() if inspect.isclass(item) and not issubclass(item, Warning)
 }
@@ -191,8 +189,8 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
     found = {p: v for p, v in _SMALL.items() if p in parameters}
     data = _data()
     found |= {p: data[p] for p, info in parameters.items() if info.default is info.empty and p in data}
-    if name in CAPABILITIES:
-        groups: str | None = CAPABILITIES[name].groups
+    if name in DECLARED:
+        groups: str | None = DECLARED[name].groups
     else:
         groups = "PU" if name.endswith(".with_probabilities") else _GROUPS.get(name)
         assert groups or name in _BARE or name in METHODS, f"{name} has no recipe"

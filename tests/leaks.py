@@ -1,4 +1,4 @@
-"""A thousand fits of every method leave memory as it was: `python tests/leaks.py [--fits 1000] [METHOD ...]`.
+"""A thousand fits of every method leave memory as it was: `python tests/leaks.py [--fits 1000] [RECIPE ...]`.
 
 Of ten fits, six are whole (with scores; saved, loaded and pickled now and then), and one each is refused, stopped by
 its callback, ended by an error of its callback, and by Ctrl-C in it. After a fifth of them to warm up, three figures
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
-import inspect
 import pickle
 import signal
 import sys
@@ -19,34 +18,19 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import scipy.sparse as sp
-
 import fastpu
-from fastpu.common._capabilities import CAPABILITIES
+import method_recipes
+from fastpu.common._methods import DECLARED
+from method_recipes import Recipe
 
 #: Growth that a thousand fits may show: malloc keeps small lists of its own, and the system gives pages by the hundred.
 MOST_MALLOC_BYTES = 64_000
 MOST_BLOCKS = 500
 MOST_RESIDENT_BYTES = 4_000_000
 
-# What keeps a fit of a millisecond, and what a method must be given.
-OPTIONS = {
-    "fit_pnu_auc_boost": {"n_rounds": 5},
-    "fit_rankboost_auc": {"n_rounds": 5},
-    "fit_pnu_adaboost": {"n_rounds": 5},
-    "fit_pnu_auc": {"prior": 0.5, "eta": 0.5},
-    "fit_bsvm": {"C_pos": 1.0, "C_unl": 0.5},
-    "fit_bagging_svm": {"n_estimators": 3, "random_state": 0},
-    "fit_bpsi": {"C_pos": 1.0, "C_unl": 0.5, "max_iter": 3},
-    "fit_isvm": {"max_iter": 3},
-    "fit_ipsi": {"max_iter": 3},
-    "fit_svmc": {"max_iter": 2},
-    "fit_smc": {"max_iter": 2},
-    "fit_upu": {"prior": 0.5, "loss": "logistic", "lam": 0.1},
-    "fit_nnpu": {"prior": 0.5, "n_epochs": 3, "model": "mlp", "n_hidden": 4, "random_state": 0},
-    "fit_ls_auc": {"basis": "gauss", "n_centers": 5, "random_state": 0},
-}
+#: Enough for every recipe, and few enough for fits of milliseconds.
+N_ROWS = 60
+RECIPES = {name: recipe for name, recipe in method_recipes.RECIPES.items() if recipe.name in DECLARED}
 
 
 class Malloc(ctypes.Structure):
@@ -101,44 +85,33 @@ def interrupt(_info: object) -> bool:
     return False
 
 
-def problem(groups: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of two overlapping classes, with the labels that a method takes."""
-    rng = np.random.default_rng(0)
-    codes = [{"P": 1, "U": 0, "N": -1}[group] for group in groups]
-    y = np.resize(codes, 40)
-    return rng.normal(size=(40, 3)) + 0.8 * (y == 1)[:, None], y
-
-
-def one_fit(name: str, number: int, path: Path) -> None:
+def one_fit(recipe: Recipe, number: int, path: Path) -> None:
     """The fit of that number, which decides how it ends."""
-    function = getattr(fastpu, name)
-    capability = CAPABILITIES[name]
-    X, y = problem(capability.groups)
-    options = {"n_threads": 1 + number % 2, **OPTIONS.get(name, {})}
-    has_callback = "callback" in inspect.signature(function).parameters
-    rows = sp.csr_array(X) if capability.csr and number % 3 == 1 else X
-    data = (rows,) if name == "fit_one_class_svm" else (rows, y)
+    options = {"n_threads": 1 + number % 2}
+    has_callback = recipe.takes("callback")
+    data = recipe.arguments(N_ROWS, form="csr" if number % 3 == 1 and "csr" in recipe.forms else "float64")
+    rows = data[0]
     kind = number % 10
     if kind == 6:
         try:
-            function(X[:, :0], *data[1:], **options)
+            recipe.call(rows[:, :0], *data[1:], **options)
         except ValueError:
             return
         raise AssertionError("a matrix without columns was taken")
     if kind == 7 and has_callback:
-        function(*data, **options, callback=lambda _info: True)
+        recipe.call(*data, **options, callback=lambda _info: True)
     elif kind == 8 and has_callback:
         try:
-            function(*data, **options, callback=fail)
+            recipe.call(*data, **options, callback=fail)
         except Failed:
             return
     elif kind == 9 and has_callback:
         try:
-            function(*data, **options, callback=interrupt)
+            recipe.call(*data, **options, callback=interrupt)
         except KeyboardInterrupt:
             return
     else:
-        model = function(*data, **options)
+        model = recipe.call(*data, **options)
         if isinstance(model, fastpu.SVMPath):
             model.scores(rows, model.lams[:2])
         else:
@@ -149,14 +122,14 @@ def one_fit(name: str, number: int, path: Path) -> None:
             pickle.loads(pickle.dumps(model))
 
 
-def growth(name: str, n_fits: int, path: Path) -> Memory:
+def growth(recipe: Recipe, n_fits: int, path: Path) -> Memory:
     """What the last four fifths of the fits add."""
     warm = n_fits // 5
     for number in range(warm):
-        one_fit(name, number, path)
+        one_fit(recipe, number, path)
     before = Memory.now()
     for number in range(warm, n_fits):
-        one_fit(name, number, path)
+        one_fit(recipe, number, path)
     return Memory.now() - before
 
 
@@ -164,7 +137,7 @@ def main() -> int:
     """Print a line for each method; 1 if any grows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fits", type=int, default=1000)
-    parser.add_argument("methods", nargs="*", default=list(CAPABILITIES), metavar="METHOD")
+    parser.add_argument("methods", nargs="*", default=list(RECIPES), metavar="RECIPE")
     arguments = parser.parse_args()
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         print("skipped: memory is measured by glibc's mallinfo2 (2.33 or later)")
@@ -177,7 +150,7 @@ def main() -> int:
     )
     with tempfile.TemporaryDirectory() as folder:
         for name in arguments.methods:
-            added = growth(name, arguments.fits, Path(folder) / "model.npz")
+            added = growth(RECIPES[name], arguments.fits, Path(folder) / "model.npz")
             print(f"{name:36} {added.malloc:9d} {added.blocks:9d} {added.resident // 1024:9d}", flush=True)
             is_flat = (
                 added.malloc <= MOST_MALLOC_BYTES

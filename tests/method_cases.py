@@ -1,4 +1,4 @@
-"""A small fit of every public fit function, found from `fastpu.__all__`, and a model of every class and form."""
+"""A small fit of every method, and a model of every class and form."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.common._capabilities import CAPABILITIES
-
-METHODS = [name for name in fastpu.__all__ if name.startswith("fit_")]
+from fastpu.common._methods import DECLARED
 
 #: What a function wants beside rows and labels, and what makes a fit the same every time.
 _WANTED = {"prior": 0.4, "random_state": 0}
@@ -44,7 +42,7 @@ def rows_for(name: str, n: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndar
     """Two columns and labels of the groups that a function takes: positives lie 1.5 higher in both columns."""
     rng = np.random.default_rng(seed)
     codes = {"P": 1, "U": 0, "N": -1}
-    y = np.repeat([codes[group] for group in CAPABILITIES[name].groups], n)
+    y = np.repeat([codes[group] for group in DECLARED[name].groups], n)
     return rng.normal(size=(y.size, 2)) + 1.5 * _truth(y, rng)[:, None], y
 
 
@@ -65,7 +63,7 @@ def fit(name: str, X: Any, y: Any, **options: Any) -> Any:
     parameters = inspect.signature(function).parameters
     given = {key: value for key, value in _WANTED.items() if key in parameters}
     given |= {key: value for key, value in _REQUIRED.items() if key in parameters and _is_required(parameters[key])}
-    return function(X, y, **{**given, **options}) if CAPABILITIES[name].groups != "P" else function(X, **options)
+    return function(X, y, **{**given, **options}) if DECLARED[name].groups != "P" else function(X, **options)
 
 
 def _is_required(parameter: inspect.Parameter) -> bool:

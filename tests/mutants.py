@@ -50,7 +50,7 @@ MODULES = {
     "boosting/stump_boost": ["test_stump_boost.py", "test_stump_boost_errors.py", "test_pnu_adaboost.py"],
     "boosting/stump_ensemble": ["test_stump_ensemble.py", "test_stump_boost_eval.py", "test_model_file_hostile.py"],
     "common/_blas_threads": ["test_blas_threads.py"],
-    "common/_capabilities": ["test_readme.py", "test_degenerate.py"],
+    "common/_methods": ["test_readme.py", "test_degenerate.py"],
     "common/_eigen": ["test_eigen.py"],
     "common/_keywords": ["test_keywords.py"],
     "common/_params": ["test_validate.py"],

@@ -12,7 +12,7 @@ import pytest
 
 import fastpu
 from fastpu import estimators
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 from fastpu.common._text import columns_named, where_column
 from helpers import refused
 from method_recipes import RECIPES
@@ -47,7 +47,7 @@ def messages(call) -> list[str]:
 def test_bad_entries_are_named(name, frame):
     recipe = TAKING_ROWS[name]
     X, *labels = recipe.arguments(60)
-    takes_missing = recipe.name in CAPABILITIES and CAPABILITIES[recipe.name].nan
+    takes_missing = recipe.name in DECLARED and DECLARED[recipe.name].nan
     for bad in () if takes_missing else (np.nan, np.inf):
         spoiled = X.copy()
         spoiled[5, 2] = bad
@@ -90,12 +90,12 @@ def test_classifiers_name_columns(name, frame):
     kind = getattr(estimators, name)
     X, y = RECIPES["fit_pnu_auc_boost"].arguments(60)
     function = kind._function.__name__
-    if CAPABILITIES[function].groups == "PU":
+    if DECLARED[function].groups == "PU":
         y = np.where(y == -1, 0, y)
-    if CAPABILITIES[function].groups == "PN":
+    if DECLARED[function].groups == "PN":
         y = np.where(y == 0, -1, y)
     model = kind()
-    if CAPABILITIES[function].nan:
+    if DECLARED[function].nan:
         model.fit(named(frame, X), y)
         assert list(model.feature_names_in_) == list(model.model_.feature_names) == list(NAMES)
         return

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 from helpers import outcome
-from method_cases import METHODS, fit, rows_for
+from method_cases import fit, rows_for
 
 #: Options under which a model of rows that differ calls them all the same. The costs of the others do not weigh one
 #: group more than another, or their threshold lies between the groups.
@@ -40,7 +40,7 @@ def outcome_of(name, X, y, **options):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("value", [0.0, 1.0])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", DECLARED)
 def test_rows_that_are_all_the_same(name, value, sparse):
     X, y = rows_for(name, 20)
     X = np.full_like(X, value)
@@ -67,14 +67,14 @@ def test_stumps_whose_sum_has_one_sign():
     assert (model.predict(X) == 1).all()
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", DECLARED)
 def test_no_small_problem_gives_a_one_sided_model_in_silence(name):
     """Groups of any sizes, classes near and far, rounded features: the warning is there whenever it should be."""
     codes = {"P": 1, "U": 0, "N": -1}
     n_one_sided = 0
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        groups = CAPABILITIES[name].groups
+        groups = DECLARED[name].groups
         y = np.repeat([codes[group] for group in groups], [int(rng.choice([2, 5, 30])) for _ in groups])
         truth = np.where(y == 0, rng.random(y.size) < 0.4, y == 1)
         X = rng.normal(size=(y.size, 2)) + rng.choice([-2, -0.1, 0, 0.1, 2]) * truth[:, None]

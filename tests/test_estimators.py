@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 import fastpu
 from estimator_cases import CLASSIFIERS, OPTIONS, function_name, function_of, labels_for, make, pu_rows, takes
 from fastpu import estimators
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 from helpers import refused
 
 ids = [classifier.__name__ for classifier in CLASSIFIERS]
@@ -37,14 +37,11 @@ SELECTION = {"lam", "criterion", "cv", "prior", "scenario", "random_state"}
 
 
 def test_every_fit_function_has_a_class_with_its_name():
-    functions = {name for name in fastpu.__all__ if name.startswith("fit_")}
-    found = {classifier.__name__.removesuffix("Classifier").lower(): classifier for classifier in CLASSIFIERS}
-    assert set(found) == {name.removeprefix("fit_").replace("_", "") for name in functions}
-    for name in functions:
-        assert function_name(found[name.removeprefix("fit_").replace("_", "")]) == name
-    text = estimators.__doc__
-    assert all(f"`{name}`" in text for name in functions)
-    assert all(f"`{classifier.__name__}`" in text for classifier in CLASSIFIERS)
+    assert {function_name(kind): kind.__name__ for kind in CLASSIFIERS} == {
+        n: m.classifier for n, m in DECLARED.items()
+    }
+    for name, method in DECLARED.items():
+        assert f"{name.removeprefix('fit_').replace('_', '')}classifier" == method.classifier.lower()
 
 
 def test_public_names_are_complete_and_documented():
@@ -77,7 +74,7 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
 @every_class
 def test_fit_takes_what_speaks_of_the_rows(classifier):
     keywords = set(inspect.signature(function_of(classifier)).parameters)
-    honours_weights = CAPABILITIES[function_name(classifier)].weights
+    honours_weights = DECLARED[function_name(classifier)].weights
     expected = OF_ROWS & keywords - (set() if honours_weights else {"sample_weight"})
     assert set(inspect.signature(classifier.fit).parameters) - {"self", "X", "y"} == expected
     assert has_fit_parameter(classifier(), "sample_weight") == honours_weights
@@ -85,7 +82,7 @@ def test_fit_takes_what_speaks_of_the_rows(classifier):
 
 @every_class
 def test_tags_say_what_the_method_takes(classifier):
-    tags, capability = get_tags(classifier()), CAPABILITIES[function_name(classifier)]
+    tags, capability = get_tags(classifier()), DECLARED[function_name(classifier)]
     assert is_classifier(classifier())
     assert not tags.classifier_tags.multi_class
     assert tags.input_tags.sparse == capability.csr

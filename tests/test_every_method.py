@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 
+from fastpu.common._methods import DECLARED
 from interrupts import untraced
 from method_recipes import RECIPES, bits, computing_functions, result
 
@@ -55,7 +56,7 @@ def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
 
 
 def test_every_method_has_a_recipe():
-    missing = set(computing_functions()) - {recipe.name for recipe in RECIPES.values()}
+    missing = {*DECLARED, *computing_functions()} - {recipe.name for recipe in RECIPES.values()}
     assert not missing, f"tests/method_recipes.py has no call of {sorted(missing)}"
 
 

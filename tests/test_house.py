@@ -15,6 +15,7 @@ import pytest
 
 import fastpu
 from fastpu import _blas, _core
+from fastpu.common._methods import DECLARED
 
 ROOT = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = (ROOT / "CMakeLists.txt").exists()
@@ -120,12 +121,15 @@ def test_defaults_are_those_that_the_documentation_names():
             ), f"{name}({parameter.name})"
 
 
-def test_options_are_keyword_only():
-    for name in fastpu.__all__:
-        if name.startswith("fit_"):
-            kinds = [p.kind for p in inspect.signature(getattr(fastpu, name)).parameters.values()]
-            assert kinds[2:], name
-            assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[2:]), name
+def test_every_public_method_is_declared():
+    assert set(DECLARED) == {name for name in fastpu.__all__ if name.startswith("fit_")}
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_options_are_keyword_only(name):
+    kinds = [p.kind for p in inspect.signature(getattr(fastpu, name)).parameters.values()]
+    assert kinds[2:]
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[2:])
 
 
 def test_import_brings_in_no_optional_package():

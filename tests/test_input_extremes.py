@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 from input_recipes import (
     FUNCTIONS,
     METHODS,
@@ -24,7 +24,6 @@ from input_recipes import (
 )
 from input_table import parameter_of
 
-FITS = list(CAPABILITIES)
 HOLDERS = [
     name
     for name in [*FUNCTIONS, *METHODS]
@@ -94,7 +93,7 @@ def attempt_scores(model: fastpu.Model, X: Any) -> Any:
 TOLD = ("X", "scores", "gamma", "kernel", "C", "lam", "bandwidth", "sigma", "learning_rate", "y")
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", DECLARED)
 @pytest.mark.parametrize("form", ["dense", "float32", "sparse"])
 def test_fits_to_extreme_numbers_are_finite_or_refused_by_name(name, form, unchanged):
     faults = {}
@@ -113,7 +112,7 @@ def test_fits_to_extreme_numbers_are_finite_or_refused_by_name(name, form, uncha
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
 
-@pytest.mark.parametrize("name", [name for name in FITS if "kernel" in signature(name)])
+@pytest.mark.parametrize("name", [name for name in DECLARED if "kernel" in signature(name)])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_kernels_of_extreme_numbers_are_finite_or_refused_by_name(name, kernel):
     faults = {}
@@ -124,29 +123,29 @@ def test_kernels_of_extreme_numbers_are_finite_or_refused_by_name(name, kernel):
     assert {kind: fault for kind, fault in faults.items() if fault is not None} == {}
 
 
-@pytest.mark.parametrize("name", [name for name in FITS if {"basis", "model"} & set(signature(name))])
+@pytest.mark.parametrize("name", [name for name in DECLARED if {"basis", "model"} & set(signature(name))])
 def test_gaussian_centres_of_extreme_numbers_are_finite_or_refused_by_name(name):
     faults = {kind: fault_of(attempt(name, X=X, gauss=True), X, TOLD) for kind, X in extremes().items()}
     assert {kind: fault for kind, fault in faults.items() if fault is not None} == {}
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", DECLARED)
 def test_few_and_many_columns(name):
     for kind, shape in SHAPES.items():
         X = np.random.default_rng(5).normal(size=shape)
         assert fault_of(attempt(name, X=X), X, ()) is None, kind
 
 
-@pytest.mark.parametrize("name", [name for name in FITS if "y" in signature(name)])
+@pytest.mark.parametrize("name", [name for name in DECLARED if "y" in signature(name)])
 def test_rows_with_every_label_are_fitted(name):
     """Each row is there with each label: nothing can be told apart."""
-    groups = CAPABILITIES[name].groups
+    groups = DECLARED[name].groups
     X = np.repeat(problem()[0][:8], len(groups), axis=0)
     y = np.tile([{"P": 1, "U": 0, "N": -1}[g] for g in groups], 8)
     assert fault_of(attempt(name, X=X, y=y), X, ()) is None
 
 
-@pytest.mark.parametrize("name", [name for name in HOLDERS if name not in FITS])
+@pytest.mark.parametrize("name", [name for name in HOLDERS if name not in DECLARED])
 def test_other_functions_of_extreme_numbers_are_finite_or_refused_by_name(name):
     faults = {}
     for kind, X in extremes().items():

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import fastpu
-from input_recipes import FITS, arguments, attempt, bits, call, problem, signature, weights
+from fastpu.common._methods import DECLARED
+from input_recipes import arguments, attempt, bits, call, problem, signature, weights
 from input_table import parameter_of
 
-ARGUMENTS = [(name, p) for name in FITS for p in signature(name) if p not in {"X", "y"}]
+ARGUMENTS = [(name, p) for name in DECLARED for p in signature(name) if p not in {"X", "y"}]
 HEARD = [(name, p) for name, p in ARGUMENTS if parameter_of(name, p).changes]
 SILENT = [(name, p) for name, p in ARGUMENTS if not parameter_of(name, p).changes]
 
@@ -65,7 +66,7 @@ def test_what_changes_nothing_says_why(name, parameter):
 
 
 def with_parameter(parameter: str) -> Any:
-    return pytest.mark.parametrize("name", [name for name in FITS if parameter in signature(name)])
+    return pytest.mark.parametrize("name", [name for name in DECLARED if parameter in signature(name)])
 
 
 @with_parameter("cache_mb")

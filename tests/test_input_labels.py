@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, signature, sound
 from input_table import parameter_of
 
@@ -189,10 +189,7 @@ def test_bad_weights_are_refused(name, parameter, unchanged):
     assert refusals(name, parameter, NO_WEIGHTS, unchanged) == {}
 
 
-FITS = list(CAPABILITIES)
-
-
-@pytest.mark.parametrize("name", [name for name in FITS if "y" in signature(name)])
+@pytest.mark.parametrize("name", [name for name in DECLARED if "y" in signature(name)])
 def test_a_group_that_is_needed_and_not_there_is_named(name):
     for value in (1, 0, -1):
         found = attempt(name, y=np.full(24, value))
@@ -200,10 +197,10 @@ def test_a_group_that_is_needed_and_not_there_is_named(name):
         assert names(str(found), "y")
 
 
-@pytest.mark.parametrize("name", [name for name in FITS if "y" in signature(name)])
+@pytest.mark.parametrize("name", [name for name in DECLARED if "y" in signature(name)])
 def test_one_row_of_a_group_is_enough_or_is_refused_by_name(name):
     """One positive, one negative or one unlabelled row; one row in all; one of each group and no more."""
-    groups = CAPABILITIES[name].groups
+    groups = DECLARED[name].groups
     codes = {"P": 1, "U": 0, "N": -1}
     X = arguments(name)["X"]
     cases: list[tuple[np.ndarray, list[int]]] = [(X[:1], [codes[groups[0]]])]

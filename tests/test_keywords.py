@@ -13,7 +13,6 @@ import pytest
 
 import fastpu
 from fastpu import datasets, estimators, metrics, priors
-from fastpu.common._capabilities import CAPABILITIES
 from fastpu.common._keywords import _OTHER_NAMES, answers_unknown_keywords
 
 FUNCTIONS = {
@@ -129,7 +128,6 @@ def test_functions_stay_what_they_were(name):
 
 def test_sharing_is_kept():
     assert fastpu.fit_isvm.shares == ("C",)
-    assert set(CAPABILITIES) <= {name.removeprefix("fastpu.") for name in FUNCTIONS}
 
 
 def test_arguments_and_errors_pass_through():

@@ -17,10 +17,11 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu.common._methods import DECLARED
 from fastpu.model import _model
 from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
-from method_cases import FORMS, METHODS, fitted, formed, pu_rows
+from method_cases import FORMS, fitted, formed, pu_rows
 from toy_model import assert_same, toy
 
 SMALL = {"objective": np.array([1.5]), "history": {}, "params": {}, "basis": None, "codes": None, "note": None}
@@ -179,7 +180,7 @@ def model_cases() -> dict[str, fastpu.Model]:
 def test_every_class_is_here():
     known = {cls for cls in _model._CLASSES.values() if cls.__module__.startswith("fastpu.")}
     bases = {base for cls in known for base in cls.__mro__[1:]}
-    leaves = {cls for cls in known if cls not in bases} | {type(fitted(name)) for name in METHODS}
+    leaves = {cls for cls in known if cls not in bases} | {type(fitted(name)) for name in DECLARED}
     # A score function of the user's is in no file.
     assert {cls.__name__ for cls in leaves} - {type(m).__name__ for m in model_cases().values()} == {"MappingScorer"}
 

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fastpu.common._capabilities import methods_with
+from fastpu.common._methods import methods_with
 from fastpu.common._params import forced_isa
 from fastpu.data._validate import (
     check_binary,

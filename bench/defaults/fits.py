@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import fastpu
-from fastpu.common._capabilities import CAPABILITIES
+from fastpu.common._methods import DECLARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ VARIANTS = {
     "fit_bsvm rbf": {"kernel": "rbf"},
     "fit_ls_auc gauss": {"basis": "gauss"},
 }
-METHODS = (BASELINE, *sorted([*CAPABILITIES, *VARIANTS]))
+METHODS = (BASELINE, *sorted([*DECLARED, *VARIANTS]))
 #: What a method gets that wants labelled negatives as well: as many as there are labelled positives.
 _WITH_NEGATIVES = ("fit_pnu_auc", "fit_samult")
 
@@ -48,7 +48,7 @@ def given(method: str) -> str:
     """Say what the method is fitted to."""
     if method in _WITH_NEGATIVES:
         return "P, U, N"
-    groups = "PN" if method == BASELINE else CAPABILITIES[method.split(maxsplit=1)[0]].groups
+    groups = "PN" if method == BASELINE else DECLARED[method.split(maxsplit=1)[0]].groups
     return {"P": "P", "PN": "P, U as N"}.get(groups, "P, U")
 
 

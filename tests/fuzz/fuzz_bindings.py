@@ -15,6 +15,7 @@ import scipy.sparse as sp
 with engine.instrumented():
     import fastpu
     from fastpu import _core
+    from fastpu.common._methods import DECLARED
 
 NAN, INF = float("nan"), float("inf")
 EDGES = [
@@ -101,7 +102,7 @@ VALUES = {
 ALWAYS = {"n_threads": [1], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
 ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
-FITS = [name for name in fastpu.__all__ if name.startswith("fit_")]
+FITS = list(DECLARED)
 PARAMETERS = {
     name: [key for key, p in inspect.signature(getattr(fastpu, name)).parameters.items() if p.kind is p.KEYWORD_ONLY]
     for name in FITS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from fastpu.common._capabilities import methods_with
+from fastpu.common._methods import methods_with
 from fastpu.common._params import (
     check_bool,
     check_choice,

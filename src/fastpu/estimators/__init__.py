@@ -1,22 +1,8 @@
 """Every fit function as a scikit-learn classifier, and scorers for scikit-learn's searches.
 
 They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
-has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``:
-
-=========================  ==========================  ==========================  ==========================
-`fit_bagging_svm`          `BaggingSVMClassifier`      `fit_pnu_auc`               `PNUAUCClassifier`
-`fit_bls_svm`              `BLSSVMClassifier`          `fit_pnu_auc_boost`         `PNUAUCBoostClassifier`
-`fit_bpsi`                 `BPSIClassifier`            `fit_pu_svm_path`           `PUSVMPathClassifier`
-`fit_bsvm`                 `BSVMClassifier`            `fit_pual`                  `PUALClassifier`
-`fit_gllc`                 `GLLCClassifier`            `fit_rankboost_auc`         `RankBoostAUCClassifier`
-`fit_ipsi`                 `IPSIClassifier`            `fit_samult`                `SAMULTClassifier`
-`fit_isvm`                 `ISVMClassifier`            `fit_smc`                   `SMCClassifier`
-`fit_ls_auc`               `LSAUCClassifier`           `fit_svm`                   `SVMClassifier`
-`fit_nnpu`                 `NNPUClassifier`            `fit_svm_path`              `SVMPathClassifier`
-`fit_nu_svm`               `NuSVMClassifier`           `fit_svmc`                  `SVMCClassifier`
-`fit_one_class_svm`        `OneClassSVMClassifier`     `fit_upu`                   `UPUClassifier`
-`fit_pnu_adaboost`         `PNUAdaBoostClassifier`
-=========================  ==========================  ==========================  ==========================
+has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``: `BSVMClassifier`
+for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`.
 
 **Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
 from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows

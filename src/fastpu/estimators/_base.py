@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu.common._capabilities import CAPABILITIES
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import shared_parameters
 from fastpu.common._text import describe, short
 from fastpu.data._frames import frame_kind
@@ -183,7 +183,7 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
 
         The numbers -1 and 1 mean what they mean to the function, where it takes negatives.
         """
-        groups = CAPABILITIES[type(self)._function.__name__].groups
+        groups = DECLARED[type(self)._function.__name__].groups
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
 
@@ -435,11 +435,11 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        capability = CAPABILITIES[type(self)._function.__name__]
+        method = DECLARED[type(self)._function.__name__]
         pairwise = getattr(self, "kernel", None) == "precomputed"
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = capability.csr and not pairwise
-        tags.input_tags.allow_nan = capability.nan
+        tags.input_tags.sparse = method.csr and not pairwise
+        tags.input_tags.allow_nan = method.nan
         tags.input_tags.pairwise = pairwise
         return tags
 

@@ -1,0 +1,88 @@
+"""The declaration of every method, from which checks, messages, documentation and tests are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DECLARED", "Method", "methods_with", "table"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What one method is called and what it takes.
+
+    `title` stands beside the name of the function in the documentation, and `classifier` is the class in
+    `fastpu.estimators`. `groups` are the groups of rows that it learns from, P (+1), U (0) and N (-1), and `rows`
+    says which of them it needs. The others say whether it takes CSR without making it dense, sample weights, missing
+    (NaN) and infinite entries, float32 without a copy, and binned features.
+    """
+
+    title: str
+    classifier: str
+    groups: str
+    rows: str
+    csr: bool = True
+    weights: bool = True
+    nan: bool = False
+    inf: bool = False
+    float32: bool = True
+    binned: bool = False
+
+
+_BOOSTING = {"nan": True, "inf": True, "binned": True}
+_UNWEIGHTED = {"weights": False}
+_PATH = {"weights": False, "float32": False}
+
+#: Every method, by the name of its function.
+DECLARED = {
+    "fit_pnu_auc_boost": Method(
+        "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", "any two or three of P, U, N", **_BOOSTING
+    ),
+    "fit_rankboost_auc": Method(
+        "RankBoost for the AUC", "RankBoostAUCClassifier", "PN", "P and N (U is left out)", **_BOOSTING
+    ),
+    "fit_pnu_adaboost": Method(
+        "PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_BOOSTING
+    ),
+    "fit_ls_auc": Method("LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)"),
+    "fit_samult": Method("SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N"),
+    "fit_pnu_auc": Method(
+        "PNU-AUC, squared losses and a prior", "PNUAUCClassifier", "PUN", "by eta: P and N, P and U, U and N, or all"
+    ),
+    "fit_bsvm": Method("biased SVM", "BSVMClassifier", "PU", "P and U"),
+    "fit_bagging_svm": Method("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_smc": Method("SMC", "SMCClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_svmc": Method("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
+    "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
+    "fit_bpsi": Method("biased psi-learning", "BPSIClassifier", "PU", "P and U"),
+    "fit_pual": Method("PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_gllc": Method("GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_bls_svm": Method("biased least-squares SVM", "BLSSVMClassifier", "PU", "P and U"),
+    "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
+    "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
+    "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
+    "fit_svm": Method("C-SVM", "SVMClassifier", "PN", "P and N"),
+    "fit_nu_svm": Method("nu-SVM", "NuSVMClassifier", "PN", "P and N"),
+    "fit_svm_path": Method("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
+    "fit_one_class_svm": Method("one-class SVM", "OneClassSVMClassifier", "P", "P alone"),
+}
+
+
+def methods_with(group: str) -> str:
+    """Return the names of the methods that learn from a group (one letter), as a sentence lists them."""
+    names = [name for name, method in DECLARED.items() if group in method.groups]
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+
+
+def table() -> str:
+    """Return the table of what each method takes as Markdown."""
+    lines = [
+        "| function | class in `estimators` | rows | CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, m in DECLARED.items():
+        marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned)
+        cells = " | ".join("yes" if mark else "no" for mark in marks)
+        lines.append(f"| `{name}` | `{m.classifier}` | {m.rows} | {cells} |")
+    return "\n".join(lines)
