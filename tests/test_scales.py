@@ -15,13 +15,13 @@ from sklearn.preprocessing import StandardScaler
 
 import fastpu
 from fastpu import estimators
+from fastpu.common._methods import DECLARED
 from fastpu.data._validate import check_matrix
 from fastpu.kernels import _scales
 from fastpu.kernels._scales import warn_of_scales
 from method_recipes import RECIPES, bits
 
 FITS = {name: recipe for name, recipe in RECIPES.items() if name.startswith("fit_")}
-BOOSTING = {"fit_pnu_auc_boost", "fit_rankboost_auc", "fit_pnu_adaboost"}
 
 
 def said(X: object) -> str:
@@ -48,7 +48,7 @@ def test_every_method_that_depends_on_scales_says_so_and_boosting_does_not(name)
         warnings.simplefilter("always")
         recipe.call(X, *labels, **({"lam": 0.01} if recipe.name == "fit_upu" else {}))
     told = [warning for warning in caught if warning.category is fastpu.ScaleWarning]
-    assert len(told) == (recipe.name not in BOOSTING)
+    assert len(told) == (not DECLARED[recipe.name].binned)  # those that take bins read the order of a column alone
     assert all(warning.filename == str(recipe.call.__code__.co_filename) for warning in told)
 
 
