@@ -53,8 +53,8 @@ def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:
     scaler = "StandardScaler(with_mean=False)" if matrix.is_sparse else "StandardScaler()"
     warn(
         f"the columns of X are on very different scales, and this method sees little of the {few} of "
-        f"{spreads.size} columns that {vary} least: values vary in {listed(order[n_narrow:][: -_NAMED - 1 : -1])}, but in "
-        f"{listed(order[: min(_NAMED, n_narrow)])}; bring them to one scale first, as does "
+        f"{spreads.size} columns that {vary} least: values vary in {listed(order[n_narrow:][: -_NAMED - 1 : -1])}, "
+        f"but in {listed(order[: min(_NAMED, n_narrow)])}; bring them to one scale first, as does "
         f"sklearn.pipeline.make_pipeline(sklearn.preprocessing.{scaler}, classifier) for a classifier of "
         f"fastpu.estimators",
         ScaleWarning,
