@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -297,6 +297,11 @@ _judges = "it judges the epochs; early stopping reads it"
 _set("fit_upu", eval_set=Parameter("object", none=True, bad=_PAIR, under={"loss": "sigmoid"}, silent=_judges))
 _set("fit_upu fit_nnpu", lam=real(0, none=True, changes=(0.5,)))
 _set("fit_upu fit_nnpu", early_stopping_rounds=_patience)
+_training = {
+    n: PARAMETERS[n] for n in ("learning_rate", "weight_decay", "batch_size", "n_epochs", "validation_fraction")
+}
+for _name, _own in {**_training, "early_stopping_rounds": _patience}.items():  # Newton's method refuses them
+    _set("fit_upu", **{_name: replace(_own, under={"loss": "sigmoid"})})
 _drawn = {"early_stopping_rounds": 1, "n_folds": 2}
 _set(
     "fit_pnu_auc_boost fit_rankboost_auc fit_pnu_adaboost",

@@ -307,7 +307,7 @@ def test_a_prior_is_estimated_where_none_is_given():
     X, truth, labelled = pu_rows(n=600, apart=3.0)
     share = float(truth[~labelled].mean())
     for classifier in (estimators.UPUClassifier, estimators.NNPUClassifier):
-        fitted = classifier(learning_rate=0.1, random_state=0).fit(X, labelled)
+        fitted = classifier(random_state=0).fit(X, labelled)
         assert abs(fitted.prior_ - share) < 0.1
         estimate = fastpu.priors.bbe(X, labelled, random_state=0)
         assert fitted.prior_ == fitted.prior_estimate_.value == estimate.value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,47 @@ def test_the_score_of_two_labels_is_accuracy():
     assert fitted.score(X, labelled) == np.mean(fitted.predict(X) == labelled)
     words = estimators.PNUAUCBoostClassifier(n_rounds=9).fit(X, np.where(labelled, "yes", "no"))
     assert words.score(X, np.where(labelled, "yes", "no")) == fitted.score(X, labelled)
+
+
+def told_of_labels(classifier, X, y) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        classifier.fit(X, y)
+    return [str(warning.message) for warning in caught if warning.category is fastpu.LabelWarning]
+
+
+@every_class
+def test_words_that_make_most_rows_positive_are_told_of_by_methods_of_unlabelled_rows(classifier):
+    X, _, labelled = pu_rows(n=200)
+    labelled &= np.arange(200) % 2 == 0
+    said = told_of_labels(make(classifier), X, np.where(labelled, "churned", "unknown"))
+    learns_from_unlabelled = takes(classifier, "U") and classifier not in {
+        estimators.SAMULTClassifier,
+        estimators.PNUAUCClassifier,  # at its default eta from negative rows
+    }
+    assert len(said) == learns_from_unlabelled
+    for message in said:
+        assert "'unknown', which 86 % of the rows have, and 'churned' as unlabelled" in message
+        assert "pass fastpu.as_labels(y, positive='churned', unlabeled='unknown') as y" in message
+
+
+def test_the_labels_that_the_warning_advises_turn_the_ranking_round():
+    X, truth, labelled = pu_rows(n=200)
+    labelled &= np.arange(200) % 2 == 0
+    y = np.where(labelled, "churned", "unknown")
+    with pytest.warns(fastpu.LabelWarning):
+        reversed_ = estimators.ISVMClassifier().fit(X, y).decision_function(X)
+    right = estimators.ISVMClassifier().fit(X, fastpu.as_labels(y, positive="churned", unlabeled="unknown"))
+    auc = fastpu.metrics.auc
+    assert auc(truth, right.decision_function(X)) > 0.9
+    assert auc(truth, reversed_) < 0.1
+
+
+def test_labels_that_are_no_words_or_of_which_few_rows_are_positive_are_silent():
+    X, _, labelled = pu_rows(n=200)
+    labelled &= np.arange(200) % 2 == 0
+    for y in (~labelled, np.where(labelled, 0, 1), np.where(labelled, "yes", "no"), np.arange(200) % 10 > 3):
+        assert not told_of_labels(estimators.ISVMClassifier(), X, y)
+    words = np.where(np.arange(200) % 100 < 69, "b", "a")
+    assert not told_of_labels(estimators.ISVMClassifier(), X, words)
+    assert told_of_labels(estimators.ISVMClassifier(), X, np.where(np.arange(200) % 100 < 70, "b", "a").astype(object))

@@ -50,6 +50,9 @@ def test_every_public_function_names_its_own_keywords(name, habit):
     text = message(function, **{habit: 1})
     head, advice = text.split("; ")
     assert head == f"{function.__name__}() got an unexpected keyword argument {habit!r}"
+    if function is fastpu.fit_bagging_svm and habit in {"class_weight", "scale_pos_weight"}:
+        assert advice == "both groups weigh the same in every bag, and repeated rows weigh more"
+        return
     if advice.startswith("use "):
         ours = advice.removeprefix("use ").split(" or ")
     else:
@@ -74,6 +77,11 @@ def test_every_public_function_names_its_own_keywords(name, habit):
         (fastpu.fit_bsvm, "class_weight", "use C_pos or C_unl"),
         (fastpu.fit_pu_svm_path, "class_weight", "use cost_pos or cost_unl"),
         (fastpu.fit_isvm, "class_weight", "use sample_weight"),
+        (
+            fastpu.fit_bagging_svm,
+            "class_weight",
+            "both groups weigh the same in every bag, and repeated rows weigh more",
+        ),
         (fastpu.fit_pual, "C", "use C_pos or C_unl"),
         (fastpu.fit_upu, "C", "use lam"),
         (fastpu.fit_isvm, "lam", "use C"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
+import fastpu.estimators
 from fastpu.data._validate import check_matrix
 from fastpu.judge import _prior_likelihood
 from fastpu.judge._prior_kernel import kernel_factor, mixture_share
@@ -239,3 +240,34 @@ def test_pu_auc_tells_what_an_estimated_prior_leaves_open():
         assert pu_auc(pos, unl, prior=narrow, scenario="single_set") == pu_auc(pos, unl, prior=0.05)
     with pytest.warns(fastpu.EstimateWarning, match=r"the AUC is from 0\.\d+ to 1$"):
         pu_auc(pos, unl, prior=PriorEstimate(0.15, None, np.zeros(0), (0.0, 1.0)))
+
+
+def test_every_prior_but_that_of_pu_auc_refuses_an_estimate_and_tells_what_to_pass():
+    X = np.arange(12.0)[:, None]
+    y = np.arange(12) > 8
+    estimate = PriorEstimate(0.3, None, np.zeros(0), (0.1, 0.4))
+    model = fastpu.fit_upu(X, y, prior=0.3)
+    classifiers = fastpu.estimators
+    for name, call in (
+        ("prior", lambda: fastpu.fit_upu(X, y, prior=estimate)),
+        ("prior", lambda: fastpu.fit_nnpu(X, y, prior=estimate)),
+        ("prior", lambda: fastpu.fit_pnu_auc(X, y, eta=1, prior=estimate)),
+        ("prior", lambda: model.with_threshold(prior=estimate, X_unl=X)),
+        ("prior", lambda: model.with_probabilities(X=X, y=y, prior=estimate)),
+        ("prior", lambda: fastpu.metrics.err_star([1.0], [0.0], prior=estimate)),
+        ("prior", lambda: classifiers.pu_auc_scorer(prior=estimate)),
+        ("prior", lambda: classifiers.err_star_scorer(prior=estimate)),
+        ("prior", lambda: classifiers.UPUClassifier(prior=estimate, scenario="single_set").fit(X, y)),
+        ("prior", lambda: classifiers.UPUClassifier(prior=0.3).fit(X, y).with_threshold(prior=estimate, X_unl=X)),
+        (
+            "prior",
+            lambda: fastpu.select(fastpu.fit_bsvm, X, y, {"C_pos": [1.0, 2.0]}, scoring="err_star", prior=estimate),
+        ),
+        (
+            "calibration_prior",
+            lambda: classifiers.UPUClassifier(prior=0.3, calibration="sigmoid", calibration_prior=estimate).fit(X, y),
+        ),
+    ):
+        words = rf"^{name} must be a number in \(0, 1\), got .*look at its \.allowed first, .* then pass its \.value"
+        with pytest.raises(TypeError, match=words):
+            call()

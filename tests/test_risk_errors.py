@@ -103,6 +103,25 @@ def test_newtons_method_takes_no_evaluation_set(data):
     refused(ValueError, words, fastpu.fit_upu, X, y, prior=0.5, lam=0.1, loss="logistic", eval_set=(X, y))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("learning_rate", 0.1),
+        ("weight_decay", 0.0),
+        ("batch_size", 10),
+        ("batch_size", None),
+        ("n_epochs", 5),
+        ("validation_fraction", 0.2),
+        ("early_stopping_rounds", 3),
+        ("early_stopping_rounds", None),
+    ],
+)
+@pytest.mark.parametrize("options", [{"loss": "squared"}, {"model": "gauss"}], ids=["linear", "gauss"])
+def test_newtons_method_takes_no_argument_of_training(name, value, options, data):
+    words = f"{name} is for models that are trained by Adam, got it with loss="
+    refused(ValueError, words, fastpu.fit_upu, *data, prior=0.5, lam=0.1, **options, **{name: value})
+
+
 def test_bad_evaluation_sets(data):
     X, y = data
     fit = FITS["nnpu_mlp"]

@@ -329,7 +329,7 @@ def test_text_in_csr_is_never_made_dense():
     y = (np.arange(n) < 40).astype(int)
     columns[:80, 0] = 7
     X = sp.csr_array((np.ones(n * each), (np.repeat(np.arange(n), each), columns.ravel())), shape=(n, d))
-    linear = {"learning_rate": 0.05, "n_epochs": 5}
+    linear = {"loss": "sigmoid", "learning_rate": 0.05, "n_epochs": 5}
     for options in ({"loss": "logistic", "lam": 0.01}, {"model": "gauss", "loss": "squared", "lam": 0.01}, linear):
         model = fastpu.fit_upu(X, y, prior=0.25, random_state=0, **options)
         scores = model.decision_function(X)

@@ -67,8 +67,13 @@ def test_priors_need_no_warning_as_they_bring_columns_to_one_scale(name):
 def test_the_warning_names_columns_their_scales_and_the_remedy(make, wages):
     text = said(make(dict(zip(("income", "age", "owner"), wages.T, strict=True))))
     assert "values vary in column 0 ('income') by 1.2e+04, but in column 2 ('owner') by 1, column 1 ('age') by" in text
-    assert "2 of 3 that vary least" in text
+    assert "this method sees little of the 2 of 3 columns that vary least: values vary in" in text
     assert "make_pipeline(sklearn.preprocessing.StandardScaler(), classifier)" in text
+
+
+def test_the_warning_about_one_column_speaks_of_one(wages):
+    text = said(wages[:, :2])
+    assert "this method sees little of the one of 2 columns that varies least: values vary in column 0 by" in text
 
 
 def test_it_comes_before_the_fit():

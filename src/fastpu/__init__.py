@@ -15,6 +15,7 @@ from fastpu.common._warnings import (
     ConvergenceWarning,
     DegenerateModelWarning,
     EstimateWarning,
+    LabelWarning,
     PaperFormWarning,
     ScaleWarning,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "EstimateWarning",
     "KNNGraph",
     "KernelMachine",
+    "LabelWarning",
     "LinearMachine",
     "MappingMachine",
     "MappingRound",

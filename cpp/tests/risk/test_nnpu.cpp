@@ -111,7 +111,7 @@ fastpu::NnpuEpoch first_epoch(const PuRows<View>& rows, const PuRisk& risk, cons
   gradient = net;
   const auto result =
       fit_nnpu(rows, static_cast<const PuRows<View>*>(nullptr), options, {}, fastpu::best_isa(), team, gradient);
-  for (auto part : {&PuNet<double>::hidden_coef, &PuNet<double>::hidden_intercept, &PuNet<double>::coef}) {
+  for (const auto part : {&PuNet<double>::hidden_coef, &PuNet<double>::hidden_intercept, &PuNet<double>::coef}) {
     for (std::size_t k = 0; k < (net.*part).size(); ++k) (gradient.*part)[k] = (net.*part)[k] - (gradient.*part)[k];
   }
   gradient.intercept = net.intercept - gradient.intercept;
@@ -165,7 +165,7 @@ CASE("the gradient is that of differences") {
         parameter = kept;
         CHECK(std::fabs((above - below) / (2 * kStep) - slope) < 1e-7);
       };
-      for (auto part : {&PuNet<double>::hidden_coef, &PuNet<double>::hidden_intercept, &PuNet<double>::coef}) {
+      for (const auto part : {&PuNet<double>::hidden_coef, &PuNet<double>::hidden_intercept, &PuNet<double>::coef}) {
         for (std::size_t k = 0; k < (net.*part).size(); ++k) check_slope((net.*part)[k], (gradient.*part)[k]);
       }
       check_slope(net.intercept, gradient.intercept);

@@ -15,6 +15,8 @@ __all__ = ["answers_unknown_keywords"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
+_CLASS_WEIGHTS = "class_weight class_weights scale_pos_weight pos_weight is_unbalance"
+
 #: Names that fastpu uses, and names that other libraries use for the same thing. For an unknown keyword the first line
 #: counts that lists it on the right and has a keyword of the function on the left.
 _OTHER_NAMES = (
@@ -31,9 +33,9 @@ _OTHER_NAMES = (
         "max_iter max_outer max_iterations maxiter iterations n_iter num_iterations n_iterations max_breakpoints",
     ),
     ("learning_rate", "lr eta eta0 shrinkage step_size learning_rate_init"),
-    ("C_pos C_unl", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
-    ("cost_pos cost_unl sample_cost", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
-    ("sample_weight", "class_weight class_weights scale_pos_weight pos_weight is_unbalance"),
+    ("C_pos C_unl", _CLASS_WEIGHTS),
+    ("cost_pos cost_unl sample_cost", _CLASS_WEIGHTS),
+    ("sample_weight", _CLASS_WEIGHTS),
     ("sample_weight", "sample_weights weights weight w"),
     ("C C_pos C_unl cost_pos cost_unl", "C c cost costs C_pos C_unl C_neg cost_pos cost_neg cost_unl alpha"),
     ("lam rho", "C c cost alpha lambda_ lambda_l2 reg_lambda reg l2 l2_regularization ridge"),
@@ -92,4 +94,6 @@ def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     )
     listed = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY] or own
     advice = f"use {' or '.join(ours)}" if ours else f"its keywords are {', '.join(listed)}"
+    if "bag_size" in own and keyword in _CLASS_WEIGHTS.split():  # it refuses sample_weight too
+        advice = "both groups weigh the same in every bag, and repeated rows weigh more"
     return f"{function}() got an unexpected keyword argument {keyword!r}; {advice}"

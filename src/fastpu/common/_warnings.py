@@ -9,6 +9,7 @@ __all__ = [
     "ConvergenceWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
+    "LabelWarning",
     "PaperFormWarning",
     "ScaleWarning",
     "warn",
@@ -32,6 +33,10 @@ class PaperFormWarning(UserWarning):
 
 class EstimateWarning(UserWarning):
     """An estimate is out of range, mostly noise or only an upper bound, or a result depends on such an estimate."""
+
+
+class LabelWarning(UserWarning):
+    """A classifier takes words for labels the other way round than they are probably meant."""
 
 
 class ScaleWarning(UserWarning):

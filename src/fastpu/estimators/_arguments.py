@@ -10,6 +10,7 @@ import numpy as np
 from fastpu import priors
 from fastpu.data._validate import check_choice, check_matrix, check_random_state
 from fastpu.kernels._kernels import take_rows, user_rows
+from fastpu.model._prior import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +52,7 @@ def with_prior(arguments: dict[str, Any], rows: Any, codes: NDArray[np.int8], we
     An estimate is of the unlabelled rows, whatever the scenario.
     """
     if not isinstance(arguments["prior"], str):
+        check_prior(arguments["prior"])
         return arguments
     estimate = estimate_prior(
         arguments["prior"],

@@ -14,6 +14,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import shared_parameters
 from fastpu.common._text import describe, short
+from fastpu.common._warnings import LabelWarning, warn
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import Wanted, calibrated
@@ -44,6 +45,7 @@ _Model = TypeVar("_Model", bound="Model")
 
 _CODES = (-1, 0, 1)
 _LARGEST_SEED = 2**31 - 1
+_MOST_LABELLED = 0.7  # share of rows with the positive one of two words from which on the other one is probably meant
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,7 +250,23 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
                 f"Only binary classification is supported. The type of the target is multiclass: y must hold two "
                 f"labels, or -1 (negative), 0 (unlabelled) and 1 (positive), got {classes.size}: {listed}"
             )
-        return labels, labels.read(values, "y")
+        codes = labels.read(values, "y")
+        self._warn_of_words(labels, codes)
+        return labels, codes
+
+    def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
+        """Warn if of two words the one that comes later counts as labelled positive, and nearly all rows have it."""
+        groups = CAPABILITIES[type(self)._function.__name__].groups
+        share = float(np.mean(codes == 1))
+        if "U" not in groups or labels.other != 0 or not isinstance(labels.classes[1], str) or share < _MOST_LABELLED:
+            return
+        other, positive = (short(label) for label in labels.classes)
+        warn(
+            f"of the two labels of y the larger one counts as positive, as in all of scikit-learn: {positive}, which "
+            f"{100 * share:.0f} % of the rows have, and {other} as unlabelled; if {other} marks the positive rows, "
+            f"pass fastpu.as_labels(y, positive={other}, unlabeled={positive}) as y",
+            LabelWarning,
+        )
 
     def _read_eval_set(self, eval_set: Any, labels: Labels) -> Any:
         """Return a pair of rows and labels as fastpu takes it; what is no pair it refuses by itself."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.data._folds import stratified_folds
-from fastpu.data._validate import check_choice, check_float, check_int, check_matrix
+from fastpu.data._validate import check_choice, check_int, check_matrix
 from fastpu.estimators._arguments import in_proportion
 from fastpu.judge._prior_likelihood import score_share
 from fastpu.judge._prior_sampling import PriorEstimate, doubts
@@ -67,7 +67,7 @@ def calibrated(
     if not (codes != 1).any():
         raise ValueError("calibration needs rows of another class than the positive one, got none")
     if wanted.given is not None:
-        check_float("calibration_prior", wanted.given, low=0, high=1, open_low=True, open_high=True)
+        check_prior(wanted.given, "calibration_prior")
         if not (codes == 0).any():
             raise ValueError(
                 f"calibration_prior must be None where no row is unlabelled and the share of positive rows is known, "

@@ -49,11 +49,12 @@ def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:
             f"{where_column(int(columns[k]), matrix.feature_names)} by {spreads[k]:.2g}" for k in chosen.tolist()
         )
 
+    few, vary = ("one", "varies") if n_narrow == 1 else (str(n_narrow), "vary")
     scaler = "StandardScaler(with_mean=False)" if matrix.is_sparse else "StandardScaler()"
     warn(
-        f"the columns of X are on very different scales, and this method sees little of the {n_narrow} of "
-        f"{spreads.size} that vary least: values vary in {listed(order[n_narrow:][: -_NAMED - 1 : -1])}, but in "
-        f"{listed(order[: min(_NAMED, n_narrow)])}; bring them to one scale first, as does "
+        f"the columns of X are on very different scales, and this method sees little of the {few} of "
+        f"{spreads.size} columns that {vary} least: values vary in {listed(order[n_narrow:][: -_NAMED - 1 : -1])}, "
+        f"but in {listed(order[: min(_NAMED, n_narrow)])}; bring them to one scale first, as does "
         f"sklearn.pipeline.make_pipeline(sklearn.preprocessing.{scaler}, classifier) for a classifier of "
         f"fastpu.estimators",
         ScaleWarning,

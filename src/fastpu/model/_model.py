@@ -14,7 +14,7 @@ import numpy as np
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
-from fastpu.data._validate import check_choice, check_float, check_labels, check_matrix, check_sample_weight
+from fastpu.data._validate import check_choice, check_labels, check_matrix, check_sample_weight
 from fastpu.model._calibration import METHODS, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
@@ -195,7 +195,7 @@ class Model(ABC):
         TypeError, ValueError
             If `prior` is not in (0, 1), or `X_unl` is refused by `decision_function`.
         """
-        prior = check_float("prior", prior, low=0, high=1, open_low=True, open_high=True)
+        prior = check_prior(prior)
         threads = resolve_n_threads(n_threads)
         scores = self._checked_scores(X_unl, "X_unl", threads)
         threshold = prior_threshold(scores, prior)

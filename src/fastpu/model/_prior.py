@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastpu.common._params import check_choice, check_float
+from fastpu.common._text import describe
 
 __all__ = ["SCENARIOS", "check_prior", "check_scenario", "prior_among_unlabeled"]
 
@@ -17,9 +18,15 @@ def check_scenario(value: object) -> str:
     return check_choice("scenario", value, SCENARIOS)
 
 
-def check_prior(value: object) -> float:
-    """Return a class prior, in (0, 1)."""
-    return check_float("prior", value, low=0, high=1, open_low=True, open_high=True)
+def check_prior(value: object, name: str = "prior") -> float:
+    """Return a class prior, in (0, 1); a PriorEstimate is refused, as it may be no more than an upper bound."""
+    if hasattr(value, "only_upper_bound"):
+        raise TypeError(
+            f"{name} must be a number in (0, 1), got {describe(value)}: look at its .allowed first, which is wide "
+            f"where the classes overlap too much to tell, then pass its .value, a share among the unlabelled rows "
+            f"(scenario='case_control')"
+        )
+    return check_float(name, value, low=0, high=1, open_low=True, open_high=True)
 
 
 def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: float = 0, scenario: str) -> float:

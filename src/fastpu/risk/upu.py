@@ -104,8 +104,9 @@ def fit_upu(
     max_iter : int, default 200
         Most steps of Newton's method.
     learning_rate : float, optional
-        Of Adam, as the arguments below; by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Its means
-        decay with 0.9 and 0.999, and eps is 1e-8.
+        Of Adam, as the arguments down to `early_stopping_rounds`: where Newton's method solves the risk, they are
+        refused with a ValueError. By default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Adam's means decay
+        with 0.9 and 0.999, and eps is 1e-8.
     weight_decay : float, optional
         >= 0, times all parameters, intercepts included, it is added to the gradient; by default 0.005 for "mlp" (the
         reference setting) and 0 for the others. The risk that is reported does not hold it, nor `lam`.
@@ -209,10 +210,16 @@ def fit_upu(
         early_stopping_rounds=early_stopping_rounds,
     )
     is_convex = shape.model != "mlp" and shape.loss != "sigmoid"
-    if is_convex and eval_set is not None:
-        raise ValueError(
-            f"eval_set is for models that are trained by Adam, got one with loss={shape.loss!r} and "
-            f"model={shape.model!r}, which is solved by Newton's method; choose lam instead"
+    if is_convex:
+        _refuse_training(
+            shape,
+            eval_set=eval_set,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            n_epochs=n_epochs,
+            validation_fraction=validation_fraction,
+            early_stopping_rounds=early_stopping_rounds,
         )
     rows = open_rows(
         X,
@@ -244,6 +251,18 @@ def fit_upu(
             progress=progress,
         )
     return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`
+
+
+def _refuse_training(shape: Shape, **given: object) -> None:
+    """Raise ValueError for an argument of Adam that is not left at its default."""
+    defaults = {"batch_size": "auto", "validation_fraction": 0.1, "early_stopping_rounds": "auto"}
+    for name, value in given.items():
+        default = defaults.get(name)
+        if value is not default and (default is None or value != default):
+            raise ValueError(
+                f"{name} is for models that are trained by Adam, got {'one' if name == 'eval_set' else 'it'} with "
+                f"loss={shape.loss!r} and model={shape.model!r}, which is solved by Newton's method; choose lam instead"
+            )
 
 
 def _solve(

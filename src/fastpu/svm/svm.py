@@ -198,7 +198,8 @@ def fit_nu_svm(
         +1 positive, -1 negative.
     nu : float, default 0.5
         In (0, 1]: at most this share of the rows lies within the margin or on its wrong side, and at least this share
-        are support vectors. It must be at most 2 min(W+, W-) / W, W+ and W- the weights of the two classes.
+        are support vectors. It must be at most 2 min(W+, W-) / W, W+ and W- the weights of the two classes: the
+        default is refused with a ValueError where fewer than a quarter of the rows are of one class.
     kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fit_svm`.
     sample_weight : array-like of shape (n,), optional
