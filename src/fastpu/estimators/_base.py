@@ -256,7 +256,7 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
 
     def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
         """Warn if of two words the one that comes later counts as labelled positive, and nearly all rows have it."""
-        groups = CAPABILITIES[type(self)._function.__name__].groups
+        groups = DECLARED[type(self)._function.__name__].groups
         share = float(np.mean(codes == 1))
         if "U" not in groups or labels.other != 0 or not isinstance(labels.classes[1], str) or share < _MOST_LABELLED:
             return
