@@ -185,6 +185,18 @@ def test_every_class_is_here():
     assert {cls.__name__ for cls in leaves} - {type(m).__name__ for m in model_cases().values()} == {"MappingScorer"}
 
 
+@pytest.mark.parametrize("name", ["PathPoints", "PathFields", "KernelExpansion", "MappingModel"])
+def test_a_class_that_no_fit_returns_is_unknown(name, path):
+    """Classes that only hold what others share would load without what users call."""
+    model = fitted("fit_svm_path")
+    model.save(path)
+    header, arrays = parts(path)
+    assert header["class"] == "SVMPath"
+    arrays["header"] = np.frombuffer(json.dumps({**header, "class": name}).encode(), dtype=np.uint8)
+    np.savez(path, **arrays)
+    refused(ValueError, f"unknown class '{name}'", load, path)
+
+
 def broken_arrays(array: np.ndarray) -> list[np.ndarray]:
     """Arrays of other sizes and dtypes, and with entries that no fit leaves."""
     first = array.reshape(-1)[:1] if array.size else np.zeros(1, array.dtype)

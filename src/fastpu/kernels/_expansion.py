@@ -41,7 +41,7 @@ _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # those that score wit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class KernelExpansion(Model):
+class KernelExpansion(Model, is_base=True):
     """f(x) = sum_s dual_coef[s] K(support vector s, x) + intercept; `predict` says +1 where f(x) > 0.
 
     Attributes

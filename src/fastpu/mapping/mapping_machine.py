@@ -36,7 +36,7 @@ _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says o
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class MappingModel(Model):
+class MappingModel(Model, is_base=True):
     """What mapping convergence leaves behind, whatever its stages are.
 
     Attributes

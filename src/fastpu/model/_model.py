@@ -94,8 +94,11 @@ class Model(ABC):
     _inf_input: ClassVar[Literal["refuse", "allow"]] = "refuse"
     _sparse_input: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, is_base: bool = False, **kwargs: Any) -> None:
+        """Let `load` know the class, unless it is only a base of the classes that fits return."""
         super().__init_subclass__(**kwargs)
+        if is_base:
+            return
         known = _CLASSES.get(cls.__name__)
         if known is not None and known.__module__ != cls.__module__ and known.__module__.startswith("fastpu."):
             raise TypeError(f"there is a model class {cls.__name__} in {known.__module__} already")

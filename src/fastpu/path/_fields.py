@@ -24,7 +24,7 @@ EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PathFields(Model):
+class PathFields(Model, is_base=True):
     """The fields of an SVM path: its knots as differences. See `SVMPath` for what each means."""
 
     rows: NDArray[np.int64]

@@ -43,7 +43,7 @@ _COLUMNS = 64  # rows of a block whose scores are followed along the path togeth
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PathPoints(PathFields):
+class PathPoints(PathFields, is_base=True):
     """The machine and the scores of an SVM path at any lam."""
 
     # ------------------------------------------------------------------------------------------------ views
