@@ -122,6 +122,14 @@ def test_newtons_method_takes_no_argument_of_training(name, value, options, data
     refused(ValueError, words, fastpu.fit_upu, *data, prior=0.5, lam=0.1, **options, **{name: value})
 
 
+@pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7)])
+@pytest.mark.parametrize("options", [{"loss": "sigmoid"}, {"model": "mlp"}], ids=["sigmoid", "mlp"])
+def test_training_takes_no_argument_of_newtons_method(name, value, options, data):
+    X, y = data
+    words = f"{name} is for models that are solved by Newton's method, got {value!r} with loss="
+    refused(ValueError, words, fastpu.fit_upu, X, y, prior=0.4, **options, **{name: value})
+
+
 def test_bad_evaluation_sets(data):
     X, y = data
     fit = FITS["nnpu_mlp"]

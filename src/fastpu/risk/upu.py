@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["RiskRound", "fit_upu"]
 
 _UNBIASED = {"non_negative": False, "beta": 0.0, "gamma_nn": 1.0}
+_TOL, _MAX_ITER = 1e-10, 200  # of Newton's method
 _MANY = 2**62
 
 
@@ -42,8 +43,8 @@ def fit_upu(
     centers: object = None,
     bandwidth: float | None = None,
     n_hidden: int = 100,
-    tol: float = 1e-10,
-    max_iter: int = 200,
+    tol: float = _TOL,
+    max_iter: int = _MAX_ITER,
     learning_rate: float | None = None,
     weight_decay: float | None = None,
     batch_size: int | str | None = "auto",
@@ -102,7 +103,7 @@ def fit_upu(
     tol : float, default 1e-10
         Of Newton's method: it ends when half of Newton's decrement, which is about R - min R, is at most ``tol * |R|``.
     max_iter : int, default 200
-        Most steps of Newton's method.
+        Most steps of Newton's method. Another value of `tol` or `max_iter` is refused where Adam trains the model.
     learning_rate : float, optional
         Of Adam, as the arguments down to `early_stopping_rounds`: where Newton's method solves the risk, they are
         refused with a ValueError. By default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Adam's means decay
@@ -221,6 +222,13 @@ def fit_upu(
             validation_fraction=validation_fraction,
             early_stopping_rounds=early_stopping_rounds,
         )
+    else:
+        for name, value, default in (("tol", tolerance, _TOL), ("max_iter", steps, _MAX_ITER)):
+            if value != default:
+                raise ValueError(
+                    f"{name} is for models that are solved by Newton's method, got {value!r} with loss={shape.loss!r} "
+                    f"and model={shape.model!r}, which is trained by Adam; choose n_epochs instead"
+                )
     rows = open_rows(
         X,
         y,
