@@ -91,6 +91,7 @@ class Features(ABC):
         """Return |w|^2 of the function z'beta."""
         return float(beta @ beta)
 
+    # The arguments are for linear features, which override it.
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
         """Return the root of what the best step along one feature of X gains, for squared losses of this weight."""
         return 0.0  # of kernels, whose matrix is what is given: Z is as right as that
