@@ -102,6 +102,7 @@ defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logist
 
 peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libraries, in one run; DATA=DIR adds real data
 	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
+	$(VENV_PYTHON) bench/peers/forest.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/svm.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/isvm.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/knn_graph.py --output build/peers
@@ -175,7 +176,7 @@ valgrind: $(VENV)/.has-build  ## C++ tests under valgrind (which you install)
 
 leaks: $(VENV)/.has-test  ## a thousand fits of every method, with errors and stops: memory must stay flat
 	@$(MAKE) install
-	$(VENV_PYTHON) tests/leaks.py $(LEAKS_ARGS)
+	$(VENV_PYTHON) tests/methods/leaks.py $(LEAKS_ARGS)
 
 # ---- Fuzzing ----
 

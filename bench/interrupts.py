@@ -108,6 +108,11 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "StumpEnsemble.decision_function": lambda: predicted(
         "fit_pnu_auc_boost", rows(10_000, 20, "PUN"), many(60_000_000).reshape(-1, 20), n_rounds=500
     ),
+    "fit_forest": lambda: fit("fit_forest", rows(200_000, 20), n_trees=100_000, random_state=0),
+    "fit_forest best": lambda: fit("fit_forest", rows(200_000, 20), n_trees=9999, splitter="best", random_state=0),
+    "TreeEnsemble.decision_function": lambda: predicted(
+        "fit_forest", rows(10_000, 20), many(60_000_000).reshape(-1, 20), random_state=0
+    ),
     "fit_ls_auc": lambda: fit("fit_ls_auc", rows(1_000_000, 100, "PN")),
     "fit_ls_auc wide": lambda: fit("fit_ls_auc", rows(6000, 5000, "PN")),
     "fit_ls_auc repeated columns": lambda: fit("fit_ls_auc", _twice(rows(6000, 1000, "PN"), axis=1), lam=0.0),

@@ -135,7 +135,7 @@ def _list_methods(_app: Sphinx, page: str, source: list[str]) -> None:
     rooms: dict[str, list[str]] = {}
     for name, method in DECLARED.items():
         room = getattr(fastpu, name).__module__.rpartition(".")[0]
-        rooms.setdefault(room, []).append(f"{name} ({method.title}) <{name}>\n")
+        rooms.setdefault(room, []).append(f"{name} ({method.title}) <{room.rpartition('.')[2]}/{name}>\n")
     lists = []
     for room, lines in rooms.items():
         caption = importlib.import_module(room).__doc__.partition(".\n")[0].rstrip(".")

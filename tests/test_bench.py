@@ -38,6 +38,7 @@ COMMANDS = {
     "peers/pairwise_numpy.py": ("--sizes 40 60 --rounds 10 --repeats 1", "", "The same 10 stumps in all three"),
     "peers/svm.py": ("--quick --only score --threads 1", "sklearn", "### Scores of other rows"),
     "peers/isvm.py": ("--quick --only text iadmm --threads 1", "sklearn", "### An iteration of IADMM"),
+    "peers/forest.py": ("--quick --threads 1 --sets some=yes --data", "sklearn joblib lightgbm", "### Test AUC by set"),
     "peers/knn_graph.py": ("--quick --threads 1", "sklearn faiss", "### The 5 nearest neighbours of every row"),
     "peers/nnpu.py": ("--quick --threads 1", "", "| 300 x 20, 3 epochs | all rows | 1 | fastpu |"),
     "peers/pual.py": ("--quick --threads 1", "", "### A grid of kernel PUAL"),

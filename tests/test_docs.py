@@ -41,7 +41,8 @@ def anchors(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("method", DECLARED)
 def test_every_method_has_a_page_with_all_parts_and_an_example(method):
-    text = read(DOCS / "methods" / f"{method}.md")
+    room = getattr(fastpu, method).__module__.split(".")[1]
+    text = read(DOCS / "methods" / room / f"{method}.md")
     assert re.findall(r"^# (.+)$", text, re.MULTILINE) == [method]
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == PARTS
     bodies = dict(zip(PARTS, re.split(r"^## .+\n", text, flags=re.MULTILINE)[1:], strict=True))

@@ -23,7 +23,8 @@ ROOMS = (
     ("common",),
     ("linalg", "data"),
     ("model",),
-    ("kernels", "boosting"),
+    ("kernels", "tree"),
+    ("boosting", "forest"),
     ("svm",),
     ("margin", "mapping", "risk"),
     ("graph", "auc"),
@@ -297,6 +298,11 @@ def test_one_cython_file_that_takes_scipy_only():
     assert [file.name for file in files] == ["_blas.pyx"]
     sources = re.findall(r"^\s*from (\S+) cimport|^\s*cimport (\S+)", files[0].read_text(), re.MULTILINE)
     assert {first or second for first, second in sources} == {"cpython.pycapsule", "scipy.linalg"}
+
+
+def test_folders_of_tests_are_the_rooms():
+    folders = {file.parent.name for file in (ROOT / "tests").glob("*/*.py")}
+    assert folders - {"methods", "oracles", "fuzz"} <= set(FLOOR)
 
 
 def test_core_is_built_without_python():

@@ -39,3 +39,18 @@ class Risk:
 
     def time_pn_risk(self, n: int) -> None:
         self.pn_risk(self.high, self.low)
+
+
+class Ranking:
+    """Lift of 500 of 95,000 unlabelled rows, with and without a bootstrap of 1,000 samples."""
+
+    param_names = ("n_boot",)
+    params = ((0, 1000),)
+
+    def setup(self, n_boot: int) -> None:
+        rng = np.random.default_rng(0)
+        self.lift_at_k = require("metrics.lift_at_k")
+        self.pos, self.unl = rng.normal(1, 1, 5_000), rng.normal(size=95_000)
+
+    def time_lift_at_k(self, n_boot: int) -> None:
+        self.lift_at_k(self.pos, self.unl, 500, n_boot=n_boot, random_state=0)

@@ -80,7 +80,7 @@ def load_set(data: str, n_rows: int | None, *, seed: int = 0) -> tuple[NDArray[n
 
 def engine(X: Any, n_threads: int) -> _core.LargeMarginEngine:
     """Return fastpu's engine on the rows."""
-    return _core.LargeMarginEngine(check_matrix(X).native, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+    return _core.LargeMarginEngine(check_matrix(X), n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
 
 
 def solve(

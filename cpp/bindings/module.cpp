@@ -3,6 +3,7 @@
 
 namespace fastpu {
 void bind_binned_features(pybind11::module_& module);
+void bind_forest(pybind11::module_& module);
 void bind_hull_distance(const pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
 void bind_knn_graph(pybind11::module_& module);
@@ -14,12 +15,14 @@ void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
 void bind_svm_path(pybind11::module_& module);
 void bind_tiled_blas(pybind11::module_& module);
+void bind_trees(pybind11::module_& module);
 void bind_upu(pybind11::module_& module);
 }  // namespace fastpu
 
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.attr("__version__") = FASTPU_VERSION;
   fastpu::bind_binned_features(module);
+  fastpu::bind_forest(module);
   fastpu::bind_hull_distance(module);
   fastpu::bind_kernel(module);
   fastpu::bind_knn_graph(module);
@@ -31,5 +34,6 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_svm(module);
   fastpu::bind_svm_path(module);
   fastpu::bind_tiled_blas(module);
+  fastpu::bind_trees(module);
   fastpu::bind_upu(module);
 }

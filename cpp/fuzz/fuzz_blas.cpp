@@ -1,5 +1,4 @@
 // BLAS behind checks of shapes, and the tiles above it.
-#include <algorithm>
 
 #include "fastpu/linalg/blas.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
@@ -57,33 +56,6 @@ void run(Input& input, const Blas& blas) {
   }
 }
 
-// A of any rank: rows and columns `order` of it are L L', but for what the limit leaves.
-void run_pivots(Input& input, const TiledBlas& tiled, const Values& gram) {
-  const index_t n = gram.n_cols;
-  Values factor = gram;
-  const double limit = input.flag() ? 1e-9 : input.real();
-  std::vector<index_t> order(at(n));
-  index_t rank = 0;
-  if (!accepted([&] { rank = tiled.pivoted_cholesky(factor.view(), limit, order.data()); })) return;
-  FUZZ_CHECK(rank >= 0 && rank <= n);
-  std::vector<bool> is_there(at(n));
-  for (const index_t row : order) {
-    FUZZ_CHECK(row >= 0 && row < n && !is_there[at(row)]);
-    is_there[at(row)] = true;
-  }
-  if (!input.is_plain() || limit != 1e-9) return;
-  for (index_t i = 0; i < n; ++i) {
-    for (index_t j = 0; j <= i; ++j) {
-      double sum = 0;
-      for (index_t k = 0; k < std::min(rank, j + 1); ++k) {
-        sum += factor.values[at(i * factor.stride + k)] * factor.values[at(j * factor.stride + k)];
-      }
-      const double value = gram.values[at(order[at(i)] * gram.stride + order[at(j)])];
-      FUZZ_CHECK(std::fabs(sum - value) <= 1e-5);
-    }
-  }
-}
-
 void run_factors(Input& input, const Blas& blas) {
   const index_t n = input.rarely(250) ? input.between(60, 140) : input.below(7);
   const index_t m = input.below(6);
@@ -101,7 +73,6 @@ void run_factors(Input& input, const Blas& blas) {
     }
     gram.values[at(i * gram.stride + i)] += 1;
   }
-  if (input.flag()) run_pivots(input, tiled, gram);
   std::vector<double> copy = gram.values;
   index_t minor = 0;
   index_t one_tile = 0;

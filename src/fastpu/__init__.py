@@ -21,6 +21,7 @@ from fastpu.common._warnings import (
 )
 from fastpu.data.binned_features import BinnedFeatures, bin_features
 from fastpu.data.labels import as_labels, stack
+from fastpu.forest.forest import ForestRound, fit_forest
 from fastpu.graph._arguments import PualRound
 from fastpu.graph.bls_svm import fit_bls_svm
 from fastpu.graph.gllc import fit_gllc
@@ -47,6 +48,7 @@ from fastpu.svm.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
 from fastpu.svm.bsvm import fit_bsvm
 from fastpu.svm.kernel_machine import KernelMachine
 from fastpu.svm.svm import fit_nu_svm, fit_one_class_svm, fit_svm
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __version__ = _version("fastpu")
 
@@ -58,6 +60,7 @@ __all__ = [
     "ConvergenceWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
+    "ForestRound",
     "KNNGraph",
     "KernelMachine",
     "LabelWarning",
@@ -80,6 +83,7 @@ __all__ = [
     "Selection",
     "StumpEnsemble",
     "SvmRound",
+    "TreeEnsemble",
     "__version__",
     "as_labels",
     "bin_features",
@@ -88,6 +92,7 @@ __all__ = [
     "fit_bls_svm",
     "fit_bpsi",
     "fit_bsvm",
+    "fit_forest",
     "fit_gllc",
     "fit_ipsi",
     "fit_isvm",

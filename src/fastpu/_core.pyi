@@ -1,15 +1,16 @@
 """The compiled core as Python sees it. Private: `fastpu` checks what goes in here."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.data._matrix import Floats, Matrix
+from fastpu.data.binned_features import BinnedFeatures as _Binned
+
 __version__: str
-_Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-_Csr: TypeAlias = tuple[_Floats, NDArray[np.int32], NDArray[np.int64], tuple[int, int]]
-_Matrix: TypeAlias = _Floats | _Csr
+_Matrix: TypeAlias = Floats | Matrix  # an array is a dense matrix
 
 class BinnedFeatures:
     @property
@@ -24,6 +25,8 @@ class BinnedFeatures:
     def cut_starts(self) -> NDArray[np.int64]: ...
     @property
     def cut_values(self) -> NDArray[np.float64]: ...
+    @property
+    def bin_values(self) -> NDArray[np.float64]: ...
     def codes(self) -> NDArray[np.uint8] | NDArray[np.uint16]: ...
     def column(self, feature: int) -> NDArray[np.uint32]: ...
     def take(self, rows: NDArray[np.int64], n_threads: int) -> BinnedFeatures: ...
@@ -57,6 +60,87 @@ class StumpBoostResult:
     @property
     def last_gain(self) -> float: ...
 
+# What the functions below return: dicts, of which a type checker shall know every entry.
+class MarginSolution(TypedDict):
+    coef: NDArray[np.float64]
+    intercept: float
+    intercept_low: float
+    intercept_high: float
+    objective: float
+    gap: float
+    beta: NDArray[np.float64]
+    decision: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    n_iter: int
+    status: str
+    method: str
+
+class SvmSolution(TypedDict):
+    alpha: NDArray[np.float64]
+    intercept: float
+    margin: float
+    objective: float
+    gap: float
+    violation: float
+    n_steps: int
+    status: str
+    decision: NDArray[np.float64]
+    history: dict[str, NDArray[Any]]
+
+class PathSolution(TypedDict):
+    status: str
+    heavier: int
+    start: NDArray[np.float64]
+    lams: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    norm: NDArray[np.float64]
+    n_margin: NDArray[np.int64]
+    change_start: NDArray[np.int64]
+    change_row: NDArray[np.int32]
+    change_value: NDArray[np.float64]
+    event_knot: NDArray[np.int64]
+    event_kind: NDArray[np.uint8]
+    event_row: NDArray[np.int32]
+    violation: float
+
+class DualSolution(TypedDict):
+    alpha: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    objective: float
+    gap: float
+    mu: float
+    n_iter: int
+    status: str
+    method: str
+    iterations: NDArray[np.int64]
+    objectives: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+
+class UpuSolution(TypedDict):
+    coef: NDArray[np.float64]
+    intercept: float
+    risks: NDArray[np.float64]
+    decrement: float
+    status: str
+
+class Net(TypedDict):
+    hidden_coef: NDArray[Any]
+    hidden_intercept: NDArray[Any]
+    coef: NDArray[Any]
+    intercept: float
+
+class NetTraining(TypedDict):
+    net: Net
+    risk: NDArray[np.float64]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    n_reversed: NDArray[np.int64]
+    eval_risk: NDArray[np.float64]
+    best_epoch: int
+    status: str
+
 class HullDistance:
     def __init__(self, rows: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
     def nearest(self, point: NDArray[np.float64], *, max_steps: int) -> dict[str, Any]: ...
@@ -78,9 +162,19 @@ class LargeMarginEngine:
         max_iter: int,
         rho: float,
         eps: float,
-        start: dict[str, Any] | None,
+        start: MarginSolution | None,
         callback: Callable[[int, float, float], bool] | None,
-    ) -> dict[str, Any]: ...
+    ) -> MarginSolution: ...
+    def solve_each(
+        self,
+        problems: Sequence[
+            tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, MarginSolution | None]
+        ],
+        *,
+        solver: str,
+        tol: float,
+        max_iter: int,
+    ) -> list[MarginSolution]: ...
 
 class SvmEngine:
     def __init__(
@@ -110,7 +204,7 @@ class SvmEngine:
         tol: float,
         max_iter: int,
         callback: Callable[[int, float, float, int], bool] | None,
-    ) -> dict[str, Any]: ...
+    ) -> SvmSolution: ...
     def scores(
         self, support: NDArray[np.int64], coefs: NDArray[np.float64], intercept: float, rows: NDArray[np.int64]
     ) -> NDArray[np.float64]: ...
@@ -126,9 +220,59 @@ class SvmEngine:
         score_rows: NDArray[np.int64],
     ) -> dict[str, Any]: ...
 
+class ForestResult:
+    @property
+    def nodes(self) -> NDArray[np.void]: ...
+    @property
+    def tree_start(self) -> NDArray[np.int64]: ...
+    @property
+    def category_sets(self) -> NDArray[np.uint64]: ...
+    @property
+    def oob_sum(self) -> NDArray[np.float64]: ...
+    @property
+    def oob_count(self) -> NDArray[np.int32]: ...
+    @property
+    def status(self) -> str: ...
+
 def bin_features(
-    matrix: _Matrix, max_bins: int, sample_weight: NDArray[np.float64] | None, n_threads: int
+    matrix: _Matrix,
+    max_bins: int,
+    sample_weight: NDArray[np.float64] | None,
+    n_threads: int,
+    categorical: NDArray[np.uint8] | None = None,
 ) -> BinnedFeatures: ...
+def check_trees(
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    category_sets: NDArray[np.uint64],
+    *,
+    n_features: int,
+) -> None: ...
+def grow_forest(
+    features: BinnedFeatures,
+    labels: NDArray[np.int8],
+    sample_weight: NDArray[np.float64] | None,
+    *,
+    categorical: NDArray[np.uint8] | None,
+    criterion: str,
+    prior: float,
+    splitter: str,
+    n_trees: int,
+    first_tree: int,
+    first_set: int,
+    seed: int,
+    bag_unl: int,
+    replace_unl: bool,
+    max_features: int,
+    min_leaf_rows: int,
+    max_depth: int,
+    max_leaves: int,
+    oob_sum: NDArray[np.float64] | None,
+    oob_count: NDArray[np.int32] | None,
+    callback: Callable[[int, int, int], bool] | None,
+    n_threads: int,
+    isa: str = ...,
+) -> ForestResult: ...
 def isa_levels() -> list[str]: ...
 def kernel_scores(
     support: _Matrix,
@@ -143,8 +287,17 @@ def kernel_scores(
     n_threads: int,
     isa: str,
 ) -> NDArray[np.float64]: ...
+def tree_scores(
+    matrix: _Matrix | BinnedFeatures,
+    nodes: NDArray[np.void],
+    tree_start: NDArray[np.int64],
+    category_sets: NDArray[np.uint64],
+    *,
+    n_features: int,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
 def stump_boost(
-    features: _Matrix | BinnedFeatures,
+    features: _Matrix | _Binned,
     labels: NDArray[np.int8],
     sample_weight: NDArray[np.float64] | None,
     *,
@@ -156,7 +309,7 @@ def stump_boost(
     stop_tol: float,
     max_bins: int,
     most_distinct: int,
-    eval_features: _Matrix | BinnedFeatures | None,
+    eval_features: _Matrix | _Binned | None,
     eval_labels: NDArray[np.int8] | None,
     eval_weight: NDArray[np.float64] | None,
     early_stopping_rounds: int,
@@ -165,7 +318,7 @@ def stump_boost(
     isa: str,
 ) -> StumpBoostResult: ...
 def stump_scores(
-    matrix: _Matrix | BinnedFeatures,
+    matrix: _Matrix | _Binned,
     features: NDArray[np.int32],
     thresholds: NDArray[np.float64],
     polarity: NDArray[np.int8],
@@ -201,11 +354,11 @@ class PualDual:
         max_iter: int,
         mu: float,
         callback: Callable[[int, float, float], bool] | None,
-    ) -> dict[str, Any]: ...
+    ) -> DualSolution: ...
 
 def kernel_matrix(
     x: _Matrix,
-    columns: NDArray[np.int64],
+    y: _Matrix,
     *,
     kernel: str,
     gamma: float,
@@ -216,29 +369,37 @@ def kernel_matrix(
 ) -> NDArray[np.float64]: ...
 def tiled_cholesky(a: NDArray[np.float64], *, n_threads: int) -> int: ...
 def tiled_gram(a: NDArray[np.float64], *, n_threads: int) -> NDArray[np.float64]: ...
-def tiled_pivoted_cholesky(
-    a: NDArray[np.float64], *, limit: float, n_threads: int
-) -> tuple[int, NDArray[np.int64]]: ...
-def tiled_product(
-    a: NDArray[np.float64], b: NDArray[np.float64], *, transpose_a: bool, transpose_b: bool, n_threads: int
+def tiled_product(a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> NDArray[np.float64]: ...
+def tiled_symmetric_product(
+    a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, transpose: bool, n_threads: int) -> None: ...
 def fit_nnpu(
     x: _Matrix,
     labels: NDArray[np.int8],
     weights: NDArray[np.float64] | None,
-    start: dict[str, Any],
+    start: Net,
     *,
-    risk: dict[str, Any],
-    training: dict[str, Any],
+    loss: str,
+    prior: float,
+    non_negative: bool,
+    beta: float,
+    gamma_nn: float,
+    lam: float,
+    weight_decay: float,
+    learning_rate: float,
+    n_epochs: int,
+    batch_size: int,
+    seed: int,
+    early_stopping_rounds: int,
+    chosen: NDArray[np.int64] | None,
     eval_x: _Matrix | None,
     eval_labels: NDArray[np.int8] | None,
+    eval_weights: NDArray[np.float64] | None,
     callback: Callable[[int, float, float, float, int, float], bool] | None,
     n_threads: int,
     isa: str,
-    chosen: NDArray[np.int64] | None = None,
-    eval_weights: NDArray[np.float64] | None = None,
-) -> dict[str, Any]: ...
+) -> NetTraining: ...
 def fit_upu(
     x: _Matrix,
     labels: NDArray[np.int8],
@@ -252,8 +413,8 @@ def fit_upu(
     callback: Callable[[int, float, float], bool] | None,
     n_threads: int,
     isa: str,
-) -> dict[str, Any]: ...
-def nnpu_scores(x: _Matrix, at: dict[str, Any], *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
+) -> UpuSolution: ...
+def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
 def svm_path(
     data: _Matrix,
     rows: NDArray[np.int64],
@@ -271,4 +432,4 @@ def svm_path(
     n_threads: int,
     isa: str,
     callback: Callable[[int, int, float, int, float], bool] | None,
-) -> dict[str, Any]: ...
+) -> PathSolution: ...

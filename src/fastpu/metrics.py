@@ -1,9 +1,9 @@
 """Criteria that judge scores: AUC, pairwise risks, F1, and those that need no labelled negatives.
 
 What an argument is called says what must be known. `y_true` (`auc`, `f1`) holds true labels of all rows, and
-`score_neg` (`pn_risk`, `un_risk`) the scores of rows known to be negative. `score_pos` and `score_unl` (`pu_auc`,
-`pu_risk`, `puf_score`, `err_star`) are scores of labelled positive and of unlabelled rows, and no true label is needed;
-`prior` (`pu_auc`, `err_star`) must be known beside them.
+`score_neg` (`pn_risk`, `un_risk`) the scores of rows known to be negative. `score_pos` and `score_unl` (all others) are
+scores of labelled positive and of unlabelled rows, and no true label is needed; `prior` (`pu_auc`, `err_star`,
+`precision_at_k`, `average_precision`) must be known beside them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,37 @@ from fastpu.common._warnings import EstimateWarning, warn
 from fastpu.data._validate import check_binary, check_sample_weight, check_vector
 from fastpu.judge._prior_sampling import PriorEstimate
 from fastpu.judge._pu_criteria import err_star, puf_score, scale_down
+from fastpu.judge._ranking import (
+    RankingCurve,
+    RankingEstimate,
+    average_precision,
+    lift_at_k,
+    precision_at_k,
+    ranking_curve,
+    recall_at_k,
+)
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["auc", "err_star", "f1", "pn_risk", "pu_auc", "pu_risk", "puf_score", "un_risk"]
+__all__ = [
+    "RankingCurve",
+    "RankingEstimate",
+    "auc",
+    "average_precision",
+    "err_star",
+    "f1",
+    "lift_at_k",
+    "pn_risk",
+    "precision_at_k",
+    "pu_auc",
+    "pu_risk",
+    "puf_score",
+    "ranking_curve",
+    "recall_at_k",
+    "un_risk",
+]
 
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]

@@ -18,6 +18,7 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import MANY
 from fastpu.common._text import describe
 from fastpu.common._warnings import EstimateWarning, warn
 from fastpu.data._validate import check_int
@@ -30,14 +31,13 @@ from fastpu.judge._prior_sensitivity import Sensitivity, sensitivity
 from fastpu.judge._prior_shares import LARGEST, penalized_l1
 from fastpu.judge._prior_tree import label_frequency, quarters
 from fastpu.kernels._gauss_basis import draw_centers, gauss_features
-from fastpu.kernels._kernels import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
     from fastpu.judge._prior_likelihood import ScoreShare
 
 __all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity", "tice"]
@@ -48,7 +48,6 @@ _BY_CHANCE = 2  # multiple of the expected squared distance of two means of one 
 _ROUNDING = 1e-12  # squared distance of means of kernel values (at most 1) that is rounding
 _REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
 _MOST_SCORED = 5000  # rows of a group that are scored to find the allowed shares, if the estimate made no scores
-_MANY = 2**62  # more centres than there can be rows
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
 
 
@@ -98,7 +97,7 @@ def km2(
     EstimateWarning
         If |m_u - m_p|^2 is less than twice what it is on average for two samples of one distribution: the estimate is
         made of noise then, while nothing speaks against a prior of 1. If the estimate is outside of what is allowed, or
-        less than a quarter of it is allowed too: it is an upper bound only.
+        less than 0.4 of it is allowed too: it is an upper bound only.
 
     Notes
     -----
@@ -129,13 +128,13 @@ def km2(
     matrix, sample, generator, threads = open_sample(
         X, y, function="km2", random_state=random_state, n_threads=n_threads
     )
-    keys, scaled = row_keys(matrix.native), on_one_scale(matrix.native)
+    keys, scaled = row_keys(matrix), on_one_scale(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
         # Equal rows are merged into one, with their share in each group: the order of the rows then changes nothing.
         unl, pos = (_at_most(rows, keys, most, generator) for rows in (drawn.unl, drawn.pos))
         kinds, first, kind = np.unique(keys[np.concatenate([unl, pos])], return_index=True, return_inverse=True)
-        rows = take_rows(scaled, np.concatenate([unl, pos])[first])
+        rows = scaled[np.concatenate([unl, pos])[first]]
         of_unl, of_pos = (
             np.bincount(part, minlength=kinds.size) / part.size for part in np.split(kind.reshape(-1), [unl.size])
         )
@@ -215,7 +214,7 @@ def tice(
     >>> import numpy as np
     >>> from fastpu.priors import tice
     >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.uniform(2, 3, 1500), rng.uniform(0, 1, 700)])[:, None]
+    >>> X = np.concatenate([rng.normal(5, 1, 1500), rng.normal(0, 1, 700)])[:, None]
     >>> y = np.arange(2200) < 1200  # 300 of the 1000 others are positive
     >>> round(tice(X, y, random_state=0).value, 1)
     0.4
@@ -223,7 +222,7 @@ def tice(
     matrix, sample, generator, threads = open_sample(
         X, y, function="tice", random_state=random_state, n_threads=n_threads
     )
-    codes = quarters(matrix.native)
+    codes = quarters(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
         folds = np.concatenate(folds_of(drawn, generator)[:2])
@@ -302,15 +301,15 @@ def pen_l1(
     >>> round(pen_l1(X, y, random_state=0).value, 1)
     0.4
     """
-    count = min(check_int("n_centers", n_centers, low=1), _MANY)
+    count = min(check_int("n_centers", n_centers, low=1), MANY)
     matrix, sample, generator, threads = open_sample(
         X, y, function="pen_l1", random_state=random_state, n_threads=n_threads
     )
-    scaled = on_one_scale(matrix.native)
+    scaled = on_one_scale(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
-        groups = [take_rows(scaled, rows) for rows in (drawn.pos, drawn.unl)]
-        everything = take_rows(scaled, np.concatenate([drawn.pos, drawn.unl]))
+        groups = [scaled[rows] for rows in (drawn.pos, drawn.unl)]
+        everything = scaled[np.concatenate([drawn.pos, drawn.unl])]
         centers = draw_centers(everything, count, None, generator)
         width = kernel_width(centers)
         features = [
@@ -363,7 +362,7 @@ def bbe(
     -------
     PriorEstimate
         At most 0.99. `allowed` goes from the least share that the likelihood allows (95 %) to the largest of that and
-        the bound of the best bin.
+        the bound of the best bin; at each share the likelihood is that of the better model.
 
     Raises
     ------
@@ -373,8 +372,8 @@ def bbe(
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against. If less than a quarter of it is allowed too:
-        it is an upper bound only, as the classes overlap too much or there are too few rows.
+        If the estimate is 0.99, which nothing in the data speaks against. If less than 0.4 of it is allowed too: it is
+        an upper bound only, as the classes overlap too much or there are too few rows.
 
     Notes
     -----
@@ -382,8 +381,9 @@ def bbe(
     divided by their standard deviation on its training rows, after their mean is subtracted, before they are pooled.
 
     The upper end of what is allowed held in nearly all simulations and on nearly all data sets with known labels. The
-    lower end is a model's, and fails where some negative rows look like positive ones in every column: on such data
-    nothing tells a prior of 0.05 from one of 0.3.
+    lower end is a model's, and fails without a warning where some negative rows look like positive ones in every
+    column. If half of the rows of all large scores are negative, say, because the classes differ in steps of a few
+    columns, then nothing in the data tells this from twice the prior without any.
 
     References
     ----------
@@ -407,14 +407,14 @@ def bbe(
     matrix, sample, generator, threads = open_sample(
         X, y, function="bbe", random_state=random_state, n_threads=n_threads
     )
-    rankers = default_rankers(matrix.native, generator, threads) if fit is None else [users_ranker(matrix.native, fit)]
-    found: list[ScoreShare] = []
+    rankers = default_rankers(matrix, generator, threads) if fit is None else [users_ranker(matrix, fit)]
+    shares: list[ScoreShare] = []
 
     def estimate(drawn: Sample) -> tuple[float, str]:
-        found.append(score_share(*held_out_scores(drawn, rankers, generator)))
-        return _at_most_largest(found[-1].value, "the groups are alike, or the scores of fit do not tell them apart")
+        shares.append(score_share(*held_out_scores(drawn, rankers, generator)))
+        return _at_most_largest(shares[-1].value, "the groups are alike, or the scores of fit do not tell them apart")
 
-    return _finished("bbe", estimate, lambda: found[0], sample, n_boot, generator, limit_blas=fit is None)
+    return _finished("bbe", estimate, lambda: shares[0], sample, n_boot, generator, limit_blas=fit is None)
 
 
 # ---------------------------------------------------------------------------------------------- what they share
@@ -446,9 +446,9 @@ def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, thr
             for rows in (sample.pos, sample.unl)
         )
         pos, unl = few
-        native = take_rows(matrix.native, np.concatenate([pos, unl]))
+        few_rows = matrix[np.concatenate([pos, unl])]
         renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-        return score_share(*held_out_scores(renumbered, default_rankers(native, generator, threads), generator))
+        return score_share(*held_out_scores(renumbered, default_rankers(few_rows, generator, threads), generator))
 
     return allowed
 
@@ -475,7 +475,7 @@ def _finished(
     if samples.size:
         low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
         interval = float(low), float(high)
-    found = PriorEstimate(float(value), interval, samples, (scored.low, scored.high))
-    if trouble := trouble or doubts(found, _REMEDY):
+    result = PriorEstimate(float(value), interval, samples, (scored.low, scored.high))
+    if trouble := trouble or doubts(result, _REMEDY):
         warn(f"{method}: {trouble}", EstimateWarning)
-    return found
+    return result

@@ -7,15 +7,18 @@ entries, columns in range) is right here as well, but types, shapes and lengths 
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
-import engine
 import numpy as np
 import scipy.sparse as sp
+
+import engine
 
 with engine.instrumented():
     import fastpu
     from fastpu import _core
     from fastpu.common._methods import DECLARED
+    from fastpu.data._matrix import CsrMatrix
 
 NAN, INF = float("nan"), float("inf")
 EDGES = [
@@ -47,6 +50,7 @@ VALUES = {
     "C_pos": [1.0, 1e-3, 1e3, 0.0],
     "C_unl": [1.0, 0.1, 1e3, 0.0],
     "basis": ["linear", "gauss"],
+    "bag_ratio": [3.0, 0.1, 1e300, None],
     "bag_size": [None, 1, 3, 50],
     "batch_size": [None, 1, 5, 100],
     "beta": [0.0, 0.5],
@@ -56,6 +60,7 @@ VALUES = {
     "coef0": [0.0, 1.0, -1.0, 1e200],
     "cost_pos": [INF, 1.0, 1e-3],
     "cost_unl": [1.0, 0.1],
+    "criterion": ["gini", "nnpu", "upu"],
     "degree": [3, 0, 1, 2],
     "early_stopping_rounds": [None, 1, 2],
     "eta": [0.0, 0.5, 1.0, -1.0, -0.5],
@@ -70,9 +75,13 @@ VALUES = {
     "learning_rate": [1e-3, 0.1, 1e3],
     "loss": ["sigmoid", "logistic", "squared"],
     "max_bins": [None, 1, 2, 255],
+    "max_depth": [None, 1, 3],
     "max_events": [None, 1, 20],
+    "max_features": ["sqrt", "all", 1, 3, 0.5],
     "max_iter": [None, 1, 5, 50],
+    "max_leaves": [None, 2, 5],
     "max_pos_reject": [None, 0.1],
+    "min_leaf_rows": [1, 3, 100],
     "mode": ["mutual", "union"],
     "model": ["linear", "gauss", "mlp"],
     "mu": [None, 0.5, 1e-3],
@@ -94,12 +103,13 @@ VALUES = {
     "solver": ["auto", "exact", "iadmm", "admm", "smo"],
     "solver_max_iter": [None, 5],
     "solver_tol": [1e-9, 1e-3],
+    "splitter": ["random", "best"],
     "step": ["jensen", "line_search"],
     "stop_tol": [1e-9, 0.0, 0.1],
     "tol": [1e-3, 1e-9, 0.5],
     "weight_decay": [None, 0.0, 0.1],
 }
-ALWAYS = {"n_threads": [1], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
+ALWAYS = {"n_threads": [1], "n_trees": [1, 5], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
 ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
 FITS = list(DECLARED)
@@ -177,7 +187,7 @@ def fit(source: Bytes) -> None:
             options[key] = np.abs(PLAIN[source.array(n)])
         elif key == "eval_set":
             options[key] = (X, labels)
-    if "prior" in PARAMETERS[name]:
+    if "prior" in PARAMETERS[name] and (name != "fit_forest" or options.get("criterion", "gini") != "gini"):
         options.setdefault("prior", 0.5)
     for key in ("C_pos", "C_unl"):
         if key in PARAMETERS[name]:
@@ -199,18 +209,15 @@ def rows_of(source: Bytes, n: int, d: int):
     rows = PLAIN[source.array(n * d)].reshape(n, d).astype(source.one_of([np.float64, np.float64, np.float32]))
     if source.below(3):
         return rows
-    csr = sp.csr_array(rows)
-    return csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int64), csr.shape
+    return CsrMatrix.of(sp.csr_array(rows))
 
 
 def spoilt(source: Bytes, value):
     """The same argument in a form that may be wrong."""
     kind = source.below(12)
-    if isinstance(value, tuple) and value and kind < 9:
-        at = source.below(len(value))
-        # Columns in range are for the caller to see to.
-        changed = value[at] if at == 1 else spoilt(source, value[at])
-        return (*value[:at], changed, *value[at + 1 :])
+    if isinstance(value, CsrMatrix) and kind < 9:
+        name = source.one_of(["data", "indptr"])  # columns in range are for the caller to see to
+        return replace(value, **{name: spoilt(source, getattr(value, name))})
     if isinstance(value, np.ndarray):
         match kind:
             case 0:
@@ -233,6 +240,25 @@ def spoilt(source: Bytes, value):
         key = source.one_of(list(value))
         return {**value, key: spoilt(source, value[key])} if kind else {k: v for k, v in value.items() if k != key}
     return source.one_of(WRONG)
+
+
+#: A tree of a root and two leaves.
+NODES = np.array(
+    [(0.0, 0, 1, 4, 0.5), (0.25, 0, 0, 2, 0.0), (0.75, 0, 0, 2, 0.0)],
+    dtype=[("threshold", "f8"), ("split", "u4"), ("left", "i4"), ("cover", "u4"), ("gain", "f4")],
+)
+TREES = [NODES, np.array([0, 3]), np.zeros((0, 4), dtype=np.uint64)]
+
+
+def grown(x, pu: np.ndarray, d: int):
+    """A forest of two trees."""
+    options = {
+        "categorical": None, "criterion": "gini", "prior": 0.5, "splitter": "random", "n_trees": 2, "first_tree": 0,
+        "first_set": 0, "seed": 0, "bag_unl": 1, "replace_unl": False, "max_features": d, "min_leaf_rows": 1,
+        "max_depth": -1, "max_leaves": 0, "oob_sum": np.zeros(pu.size), "oob_count": np.zeros(pu.size, dtype=np.int32),
+        "callback": None, "n_threads": 1,
+    }  # fmt: skip
+    return _core.grow_forest, [_core.bin_features(x, 255, None, 1), pu, None], options
 
 
 def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
@@ -315,7 +341,7 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
         starts = np.arange(n + 1, dtype=np.int64)
         return _core.knn_similarity, [np.ones(n), np.arange(n, dtype=np.int32), starts, 1.0, 1], {}
     if which == 10:
-        return _core.kernel_matrix, [x, numbers], {**kernel, **run}
+        return _core.kernel_matrix, [x, x], {**kernel, **run}
     if which == 11:
         start = {
             "hidden_coef": np.zeros((d, 0)),
@@ -323,11 +349,11 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             "coef": np.zeros(d),
             "intercept": 0.0,
         }
-        risk = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0}
-        training = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-3, "n_epochs": 2, "batch_size": 0, "seed": 0}
-        training["early_stopping_rounds"] = 0
-        evaluated = {"eval_x": None, "eval_labels": None, "callback": None}
-        return _core.fit_nnpu, [x, pu, None, start], {"risk": risk, "training": training, **evaluated, **run}
+        options = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0,
+                   "weight_decay": 0.0, "learning_rate": 1e-3, "n_epochs": 2, "batch_size": 0, "seed": 0,
+                   "early_stopping_rounds": 0, "chosen": None, "eval_x": None, "eval_labels": None,
+                   "eval_weights": None, "callback": None}  # fmt: skip
+        return _core.fit_nnpu, [x, pu, None, start], {**options, **run}
     if which == 12:
         return (
             _core.fit_upu,
@@ -340,10 +366,13 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             [
                 (_core.tiled_gram, [square], {"n_threads": 1}),
                 (_core.tiled_cholesky, [square], {"n_threads": 1}),
-                (_core.tiled_pivoted_cholesky, [square], {"limit": 0.1, "n_threads": 1}),
                 (_core.tiled_solve, [square, np.ones((3, d))], {"transpose": False, "n_threads": 1}),
-                (_core.tiled_product, [square, square], {"transpose_a": False, "transpose_b": True, "n_threads": 1}),
+                (_core.tiled_product, [square, square], {"n_threads": 1}),
+                (_core.tiled_symmetric_product, [square, square], {"n_threads": 1}),
                 (_core.PualDual, [square], run),
+                grown(x, pu, d),
+                (_core.check_trees, TREES, {"n_features": d}),
+                (_core.tree_scores, [x, *TREES], {"n_features": d, "n_threads": 1}),
             ]
         )
     return (
@@ -359,7 +388,7 @@ def core(source: Bytes) -> None:
         if options and source.below(3) == 0:
             key = source.one_of(list(options))
             # How long a call takes stays as it is.
-            if key not in {"max_iter", "n_rounds", "max_events", "n_threads", "cache_bytes", "training"}:
+            if key not in {"max_iter", "n_rounds", "max_events", "n_threads", "cache_bytes", "n_epochs"}:
                 options[key] = spoilt(source, options[key])
         else:
             at = source.below(len(arguments))
@@ -376,7 +405,7 @@ def one_input(data: bytes) -> None:
     except (ValueError, TypeError):
         return
     except (KeyError, RuntimeError) as error:
-        # Entries of tuples and dicts for _core, which are missing or which pybind11 cannot convert.
+        # Entries of dicts for _core, which are missing or which pybind11 cannot convert.
         if not is_core or (isinstance(error, RuntimeError) and "Unable to cast" not in str(error)):
             raise
 

@@ -14,8 +14,9 @@ import zipfile
 from pathlib import Path
 
 import atheris
-import engine
 import numpy as np
+
+import engine
 
 with engine.instrumented():
     import fastpu
@@ -38,6 +39,7 @@ def seeds() -> list[bytes]:
         fastpu.fit_pnu_auc_boost(rows, pu, n_rounds=2),
         fastpu.fit_svm(rows, pn, C=0.1),
         fastpu.fit_isvm(rows, pu, max_iter=2),
+        fastpu.fit_forest(rows, pu, n_trees=2, min_leaf_rows=1, random_state=0),
         fastpu.fit_bagging_svm(rows, pu, n_estimators=2, random_state=0),
         fastpu.fit_pual(rows, pu, kernel="rbf"),
         fastpu.fit_pual(rows, pu),

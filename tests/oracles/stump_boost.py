@@ -94,6 +94,8 @@ def quantile_cuts(x: np.ndarray, weights: np.ndarray | None, K: int) -> np.ndarr
         total = float(len(x)) if weights is None else float(np.sum(weights))
         reached = below * (K + 1) >= np.arange(1, K + 1)[:, None] * total
         kept = np.unique(np.where(reached.any(axis=1), reached.argmax(axis=1), len(lo) - 1))
+        if lo[0] == -np.inf and kept[0] != 0:  # what counts as -inf has a bin of its own
+            kept = np.concatenate([[0], kept[len(kept) == K :]])
         lo, hi = lo[kept], hi[kept]
     return thetas(lo, hi)
 

@@ -84,6 +84,8 @@ def candidates(X: np.ndarray, weights: np.ndarray, max_bins: int | None) -> list
             for k in range(1, max_bins + 1):
                 enough = [b for b, low in enumerate(below) if low * (max_bins + 1) >= k * total]
                 kept.add(enough[0] if enough else len(gaps) - 1)
+            if gaps[0][0] == -np.inf and 0 not in kept:  # what counts as -inf has a bin of its own
+                kept = {0, *sorted(kept)[len(kept) == max_bins :]}
             gaps = [gaps[b] for b in sorted(kept)]
         found += [Candidate(feature, lo, hi, boundary(lo, hi)) for lo, hi in gaps]
     return found

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/arguments.hpp"
+#include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 
 namespace fastpu {
@@ -44,7 +45,7 @@ BoostCallback make_callback(const py::object& callback) {
 }
 
 EvalFeatures eval_features(const py::object& features) {
-  if (py::isinstance<BinnedFeatures>(features)) return &features.cast<const BinnedFeatures&>();
+  if (const BinnedFeatures* binned = binned_features(features)) return binned;
   return std::visit([](const auto& x) { return EvalFeatures(x); }, view_matrix(features));
 }
 
@@ -92,9 +93,9 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   Training training;
   std::optional<MatrixView> raw;
   index_t n_rows = 0;
-  if (py::isinstance<BinnedFeatures>(features)) {
-    training.set.features = &features.cast<const BinnedFeatures&>();
-    n_rows = training.set.features->n_rows;
+  if (const BinnedFeatures* binned = binned_features(features)) {
+    training.set.features = binned;
+    n_rows = binned->n_rows;
   } else {
     raw = view_matrix(features);
     n_rows = std::visit([](const auto& x) { return x.n_rows; }, *raw);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "common/arguments.hpp"
+#include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_ensemble.hpp"
 
 namespace fastpu {
@@ -29,7 +30,7 @@ py::array_t<double> score_stumps(const py::object& features, const py::object& s
     stump_scores(ensemble, x, to, team);
     return out;
   };
-  if (py::isinstance<BinnedFeatures>(features)) return write(features.cast<const BinnedFeatures&>());
+  if (const BinnedFeatures* binned = binned_features(features)) return write(*binned);
   return std::visit(write, view_matrix(features));
 }
 

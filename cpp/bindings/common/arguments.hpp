@@ -1,4 +1,5 @@
-// How arguments cross from Python: checked, viewed in place, never converted (src/fastpu/_validate.py has done that).
+// How arguments cross from Python: checked, viewed in place, never converted (src/fastpu/data/_validate.py has done
+// that).
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -34,36 +35,41 @@ const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
 }
 
 template <class T>
-CsrView<T> view_csr(const py::tuple& csr) {
-  const auto shape = csr[3].cast<std::pair<index_t, index_t>>();
+CsrView<T> view_csr(const py::object& data, const py::object& indices, const py::object& indptr, index_t n_cols) {
+  const auto n_stored = static_cast<index_t>(py::len(data));
   CsrView<T> view;
-  view.n_rows = shape.first;
-  view.n_cols = shape.second;
-  view.values = view_1d<T>(csr[0], "CSR data");
-  view.columns = view_1d<std::int32_t>(csr[1], "CSR indices", static_cast<index_t>(py::len(csr[0])));
-  view.row_start = view_1d<index_t>(csr[2], "CSR indptr", view.n_rows + 1);
-  if (view.row_start[0] != 0 || view.row_start[view.n_rows] != static_cast<index_t>(py::len(csr[0]))) {
+  view.n_rows = static_cast<index_t>(py::len(indptr)) - 1;
+  view.n_cols = n_cols;
+  view.values = view_1d<T>(data, "CSR data");
+  view.columns = view_1d<std::int32_t>(indices, "CSR indices", n_stored);
+  view.row_start = view_1d<index_t>(indptr, "CSR indptr");
+  if (view.n_rows < 0 || view.row_start[0] != 0 || view.row_start[view.n_rows] != n_stored) {
     throw py::value_error("CSR indptr must run from 0 to the number of stored values");
   }
   return view;
 }
 
-// The matrix behind an ndarray or a tuple (data, indices, indptr, shape). The caller keeps the object alive.
+// The matrix behind a DenseMatrix, a CsrMatrix (src/fastpu/data/_matrix.py) or an ndarray. The caller keeps the object
+// alive, and with it the arrays that it holds.
 inline MatrixView view_matrix(const py::handle& matrix) {
-  if (py::isinstance<py::tuple>(matrix)) {
-    const auto csr = py::reinterpret_borrow<py::tuple>(matrix);
-    if (csr.size() != 4) throw py::type_error("a CSR matrix is a tuple (data, indices, indptr, shape)");
-    if (py::isinstance<Array<float>>(csr[0])) return view_csr<float>(csr);
-    return view_csr<double>(csr);
+  const py::object indptr = py::getattr(matrix, "indptr", py::none());
+  if (!indptr.is_none()) {
+    const py::object data = matrix.attr("data");
+    const auto csr = [&](auto zero) {
+      return MatrixView(
+          view_csr<decltype(zero)>(data, matrix.attr("indices"), indptr, matrix.attr("n_features").cast<index_t>()));
+    };
+    return py::isinstance<Array<float>>(data) ? csr(0.0F) : csr(0.0);
   }
+  const py::object values = py::getattr(matrix, "values", matrix);
   const auto dense = [&](auto zero) {
     using T = decltype(zero);
-    const auto array = py::reinterpret_borrow<Array<T>>(matrix);
+    const auto array = py::reinterpret_borrow<Array<T>>(values);
     if (array.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
     return MatrixView(DenseView<T>{array.data(), array.shape(0), array.shape(1)});
   };
-  if (py::isinstance<Array<float>>(matrix)) return dense(0.0F);
-  if (py::isinstance<Array<double>>(matrix)) return dense(0.0);
+  if (py::isinstance<Array<float>>(values)) return dense(0.0F);
+  if (py::isinstance<Array<double>>(values)) return dense(0.0);
   throw py::type_error("a matrix must be a C-contiguous float32 or float64 array");
 }
 

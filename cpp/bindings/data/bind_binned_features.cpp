@@ -15,12 +15,18 @@ namespace {
 
 using Shared = std::shared_ptr<BinnedFeatures>;
 
-Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_weight, int n_threads) {
+Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_weight, int n_threads,
+           const py::object& categorical) {
   const MatrixView view = view_matrix(matrix);
   BinOptions options;
   options.max_bins = max_bins;
   const index_t n_rows = std::visit([](const auto& x) { return x.n_rows; }, view);
   if (!sample_weight.is_none()) options.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
+  if (!categorical.is_none()) {
+    if (py::isinstance<py::tuple>(matrix)) throw py::value_error("categorical features must be dense");
+    const index_t n_features = std::visit([](const auto& x) { return x.n_cols; }, view);
+    options.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
+  }
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
   return std::visit([&](const auto& x) { return std::make_shared<BinnedFeatures>(bin_features(x, options, team)); },
@@ -42,8 +48,8 @@ py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
 // Rows only: the columns follow from them.
 py::tuple get_state(const BinnedFeatures& b) {
   return py::make_tuple(b.n_rows, b.n_features, static_cast<int>(b.width), to_array(b.cuts->start),
-                        to_array(b.cuts->value), b.row_stride, b.column_stride, bytes_of(b.by_row),
-                        to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
+                        to_array(b.cuts->value), to_array(b.cuts->bin_value), b.row_stride, b.column_stride,
+                        bytes_of(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
 }
 
 template <class T>
@@ -63,21 +69,22 @@ Shared read_state(const py::tuple& state) {
   auto cuts = std::make_shared<Cuts>();
   cuts->start = vector_of<index_t>(state[3], "start");
   cuts->value = vector_of<double>(state[4], "value");
+  cuts->bin_value = vector_of<double>(state[5], "bin_value");
   b->cuts = std::move(cuts);
-  b->row_stride = state[5].cast<index_t>();
-  b->column_stride = state[6].cast<index_t>();
-  const auto* codes = view_1d<std::uint8_t>(state[7], "codes");
-  b->by_row = AlignedBuffer<std::uint8_t>(static_cast<index_t>(py::len(state[7])), "the codes by row");
+  b->row_stride = state[6].cast<index_t>();
+  b->column_stride = state[7].cast<index_t>();
+  const auto* codes = view_1d<std::uint8_t>(state[8], "codes");
+  b->by_row = AlignedBuffer<std::uint8_t>(static_cast<index_t>(py::len(state[8])), "the codes by row");
   if (!b->by_row.empty()) std::memcpy(b->by_row.data(), codes, b->by_row.bytes());
-  b->row_start = vector_of<index_t>(state[8], "row_start");
-  b->row_bins = vector_of<std::uint32_t>(state[9], "row_bins");
-  b->zero_code = vector_of<std::uint32_t>(state[10], "zero_code");
+  b->row_start = vector_of<index_t>(state[9], "row_start");
+  b->row_bins = vector_of<std::uint32_t>(state[10], "row_bins");
+  b->zero_code = vector_of<std::uint32_t>(state[11], "zero_code");
   return b;
 }
 
 Shared set_state(const py::tuple& state) {
   constexpr const char* kForeign = "not the state of binned features";
-  if (state.size() != 11) throw py::value_error(kForeign);
+  if (state.size() != 12) throw py::value_error(kForeign);
   Shared b;
   try {
     b = read_state(state);
@@ -139,13 +146,14 @@ void bind_binned_features(py::module_& module) {
       .def_property_readonly("n_bytes", &BinnedFeatures::n_bytes)
       .def_property_readonly("cut_starts", [](const BinnedFeatures& b) { return to_array(b.cuts->start); })
       .def_property_readonly("cut_values", [](const BinnedFeatures& b) { return to_array(b.cuts->value); })
+      .def_property_readonly("bin_values", [](const BinnedFeatures& b) { return to_array(b.cuts->bin_value); })
       .def("codes", &codes)
       .def("column", &column, py::arg("feature"))
       .def("take", &take, py::arg("rows"), py::arg("n_threads"))
       .def("same_cuts", &same_cuts, py::arg("other"))
       .def(py::pickle(&get_state, &set_state));
   module.def("bin_features", &bin, py::arg("matrix"), py::arg("max_bins"), py::arg("sample_weight").none(true),
-             py::arg("n_threads"));
+             py::arg("n_threads"), py::arg("categorical").none(true) = py::none());
 }
 
 }  // namespace fastpu

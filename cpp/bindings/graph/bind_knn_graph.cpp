@@ -43,13 +43,13 @@ py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const 
   return py::make_tuple(indices, squared);
 }
 
-// The values of a vector as an array, without a copy.
+// Hands the values of a vector to NumPy as an array, without a copy.
 template <class T>
 py::array_t<T> give_away(std::vector<T>&& values) {
   auto owned = std::make_unique<std::vector<T>>(std::move(values));
   const std::vector<T>& kept = *owned;
   const py::capsule owner(owned.get(), [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
-  static_cast<void>(owned.release());  // the capsule's now
+  static_cast<void>(owned.release());  // the capsule owns it now
   return py::array_t<T>(static_cast<py::ssize_t>(kept.size()), kept.data(), owner);
 }
 

@@ -23,7 +23,7 @@ const char* name_of(HullStatus status) {
   return "";
 }
 
-// The search and the rows that it looks at.
+// The search, with the rows that it refers to.
 class PyHullDistance {
  public:
   PyHullDistance(py::object rows, int n_threads, const std::string& isa)

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "common/arguments.hpp"
-#include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/kernels/kernel.hpp"
 #include "kernels/bind_kernel.hpp"
 
@@ -87,45 +86,29 @@ py::array_t<double> score_kernel(const py::object& support, const py::object& x,
   return out;
 }
 
-// K(x_i, x_j) of all rows i and some rows j of one matrix of doubles.
-Array<double> matrix(const py::object& x, const py::object& columns, const std::string& kernel, double gamma,
-                     int degree, double coef0, int n_threads, const std::string& isa) {
+Array<double> matrix(const py::object& x, const py::object& y, const std::string& kernel, double gamma, int degree,
+                     double coef0, int n_threads, const std::string& isa) {
   const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
   const Isa level = isa_from_name(isa);
-  const MatrixView view = view_matrix(x);
-  const index_t* const picked = view_1d<index_t>(columns, "columns");
-  const auto n_picked = static_cast<index_t>(py::len(columns));
-  const index_t n = std::visit([](const auto& rows) { return rows.n_rows; }, view);
-  for (index_t j = 0; j < n_picked; ++j) {
-    if (picked[j] < 0 || picked[j] >= n) throw py::value_error("columns must be numbers of rows");
-  }
-  Team team(n_threads, interrupt_poll());
-  const auto fill = [&](const auto& rows) {
-    Array<double> out({n, n_picked});
-    double* const to = out.mutable_data();
-    const py::gil_scoped_release nogil;
-    const auto made = make_kernel(rows, params, level, team.n_threads());
-    const auto packed = made->pack(picked, n_picked, team);
-    constexpr index_t kRows = 32;
-    const index_t stride = count_blocks(n_picked, kKernelPanel) * kKernelPanel;
-    AlignedBuffer<double> scratch(team.n_threads() * kRows * stride, "rows of the kernel matrix");
-    team.for_each(count_blocks(n, kRows), [&](index_t block, int worker) {
-      index_t numbers[kRows] = {};
-      double* places[kRows] = {};  // NOLINT(misc-const-correctness): what it points to is written
-      const index_t first = block * kRows;
-      const index_t size = std::min(kRows, n - first);
-      for (index_t k = 0; k < size; ++k) {
-        numbers[k] = first + k;
-        places[k] = scratch.data() + (worker * kRows + k) * stride;
-      }
-      made->fill(numbers, size, *packed, 0, n_picked, places, worker);
-      for (index_t k = 0; k < size; ++k) std::copy_n(places[k], n_picked, to + (first + k) * n_picked);
-    });
-    return out;
-  };
-  if (const auto* dense = std::get_if<DenseView<double>>(&view)) return fill(*dense);
-  if (const auto* csr = std::get_if<CsrView<double>>(&view)) return fill(*csr);
-  throw py::type_error("x must have entries of type float64");
+  const MatrixView x_view = view_matrix(x);
+  const MatrixView y_view = view_matrix(y);
+  if (x_view.index() != y_view.index()) throw py::type_error("x and y must have one form and type");
+  return std::visit(
+      [&]<class View>(const View& rows) -> Array<double> {
+        if constexpr (!std::is_same_v<typename View::Value, double>) {
+          throw py::type_error("x must have entries of type float64");
+        } else {
+          const auto& others = std::get<View>(y_view);
+          if (rows.n_cols != others.n_cols) throw py::value_error("x and y must have the same number of columns");
+          Array<double> out({rows.n_rows, others.n_rows});
+          double* const to = out.mutable_data();
+          Team team(n_threads, interrupt_poll());
+          const py::gil_scoped_release nogil;
+          kernel_matrix(rows, others, params, level, team, to);
+          return out;
+        }
+      },
+      x_view);
 }
 
 }  // namespace
@@ -134,8 +117,8 @@ void bind_kernel(py::module_& module) {
   module.def("kernel_scores", &score_kernel, py::arg("support"), py::arg("x"), py::arg("coefs"), py::arg("intercepts"),
              py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
              py::arg("n_threads"), py::arg("isa"));
-  module.def("kernel_matrix", &matrix, py::arg("x"), py::arg("columns"), py::kw_only(), py::arg("kernel"),
-             py::arg("gamma"), py::arg("degree"), py::arg("coef0"), py::arg("n_threads"), py::arg("isa"));
+  module.def("kernel_matrix", &matrix, py::arg("x"), py::arg("y"), py::kw_only(), py::arg("kernel"), py::arg("gamma"),
+             py::arg("degree"), py::arg("coef0"), py::arg("n_threads"), py::arg("isa"));
 }
 
 }  // namespace fastpu

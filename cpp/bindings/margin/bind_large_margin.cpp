@@ -1,5 +1,7 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,6 +55,56 @@ MarginSolver margin_solver(const std::string& name) {
   throw py::value_error("solver has no value '" + name + "'");
 }
 
+// A sub-problem as Python passes it, with references to its arrays.
+struct Asked {
+  Asked(const py::object& labels, const py::object& costs, const py::object& slopes, const py::object& start, index_t n)
+      : arrays{labels, costs, slopes}, has_start(!start.is_none()) {
+    problem.labels = view_1d<std::int8_t>(labels, "labels", n);
+    problem.costs = view_1d<double>(costs, "costs", n);
+    if (!slopes.is_none()) problem.slopes = view_1d<std::uint8_t>(slopes, "slopes", n);
+    if (!has_start) return;
+    from.beta = view_1d<double>(arrays.emplace_back(start["beta"]), "beta of start", n);
+    from.intercept = start["intercept"].cast<double>();
+    if (start.contains("decision")) {
+      from.decision = view_1d<double>(arrays.emplace_back(start["decision"]), "decision of start", n);
+    }
+  }
+
+  const MarginStart* start() const { return has_start ? &from : nullptr; }
+
+  std::vector<py::object> arrays;
+  bool has_start;
+  MarginProblem problem;
+  MarginStart from;
+};
+
+MarginOptions options_of(const std::string& solver, double tol, index_t max_iter) {
+  MarginOptions options;
+  options.solver = margin_solver(solver);
+  options.tol = tol;
+  options.max_iter = max_iter;
+  return options;
+}
+
+py::dict answer(const MarginResult& result, const MarginProblem& problem) {
+  std::vector<double> margins(result.decision);
+  for (std::size_t i = 0; i < margins.size(); ++i) margins[i] *= problem.labels[i];
+  py::dict out;
+  out["coef"] = to_array(result.coef);
+  out["intercept"] = result.intercept;
+  out["intercept_low"] = result.intercept_low;
+  out["intercept_high"] = result.intercept_high;
+  out["objective"] = result.objective;
+  out["gap"] = result.gap;
+  out["beta"] = to_array(result.beta);
+  out["decision"] = to_array(result.decision);
+  out["margins"] = to_array(margins);
+  out["n_iter"] = result.n_iter;
+  out["status"] = name_of(result.status);
+  out["method"] = name_of(result.method);
+  return out;
+}
+
 // The engine and the data that it looks at.
 class PyMarginEngine {
  public:
@@ -71,29 +123,10 @@ class PyMarginEngine {
   py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
                  double tol, index_t max_iter, double rho, double eps, const py::object& start,
                  const py::object& callback) const {
-    const index_t n = n_rows();
-    MarginProblem problem;
-    problem.labels = view_1d<std::int8_t>(labels, "labels", n);
-    problem.costs = view_1d<double>(costs, "costs", n);
-    if (!slopes.is_none()) problem.slopes = view_1d<std::uint8_t>(slopes, "slopes", n);
-    MarginOptions options;
-    options.solver = margin_solver(solver);
-    options.tol = tol;
-    options.max_iter = max_iter;
+    const Asked asked(labels, costs, slopes, start, n_rows());
+    MarginOptions options = options_of(solver, tol, max_iter);
     options.rho = rho;
     options.eps = eps;
-    MarginStart from;
-    py::object start_beta;
-    py::object start_decision;
-    if (!start.is_none()) {
-      start_beta = start["beta"];
-      from.beta = view_1d<double>(start_beta, "beta of start", n);
-      from.intercept = start["intercept"].cast<double>();
-      if (start.contains("decision")) {
-        start_decision = start["decision"];
-        from.decision = view_1d<double>(start_decision, "decision of start", n);
-      }
-    }
     MarginCallback on_round;
     if (!callback.is_none()) {
       on_round = [&callback](const MarginRound& round) {
@@ -105,23 +138,35 @@ class PyMarginEngine {
     MarginResult result;
     {
       const py::gil_scoped_release nogil;
-      result = engine_->solve(problem, options, start.is_none() ? nullptr : &from, on_round, team);
+      result = engine_->solve(asked.problem, options, asked.start(), on_round, team);
     }
-    std::vector<double> margins(result.decision);
-    for (std::size_t i = 0; i < margins.size(); ++i) margins[i] *= problem.labels[i];
-    py::dict out;
-    out["coef"] = to_array(result.coef);
-    out["intercept"] = result.intercept;
-    out["intercept_low"] = result.intercept_low;
-    out["intercept_high"] = result.intercept_high;
-    out["objective"] = result.objective;
-    out["gap"] = result.gap;
-    out["beta"] = to_array(result.beta);
-    out["decision"] = to_array(result.decision);
-    out["margins"] = to_array(margins);
-    out["n_iter"] = result.n_iter;
-    out["status"] = name_of(result.status);
-    out["method"] = name_of(result.method);
+    return answer(result, asked.problem);
+  }
+
+  // Solves several problems with one thread each: most of a small problem consists of loops too short to be shared.
+  py::list solve_each(const std::vector<std::array<py::object, 4>>& problems, const std::string& solver, double tol,
+                      index_t max_iter) const {
+    std::vector<Asked> asked;
+    asked.reserve(problems.size());
+    for (const auto& [labels, costs, slopes, start] : problems) {
+      asked.emplace_back(labels, costs, slopes, start, n_rows());
+    }
+    const MarginOptions options = options_of(solver, tol, max_iter);
+    Team team(n_threads_, interrupt_poll());
+    std::vector<MarginResult> results(asked.size());
+    {
+      const py::gil_scoped_release nogil;
+      const auto work = [&](std::size_t k) {
+        results[k] = engine_->solve(asked[k].problem, options, asked[k].start(), {}, team);
+      };
+      if (asked.size() == 1) {
+        work(0);
+      } else {
+        team.for_each(static_cast<index_t>(asked.size()), [&](index_t k, int) { work(static_cast<std::size_t>(k)); });
+      }
+    }
+    py::list out;
+    for (std::size_t k = 0; k < asked.size(); ++k) out.append(answer(results[k], asked[k].problem));
     return out;
   }
 
@@ -141,7 +186,9 @@ void bind_large_margin(const py::module_& module) {
       .def_property_readonly("n_features", &PyMarginEngine::n_features)
       .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes").none(true),
            py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("max_iter"), py::arg("rho"), py::arg("eps"),
-           py::arg("start").none(true), py::arg("callback").none(true));
+           py::arg("start").none(true), py::arg("callback").none(true))
+      .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::kw_only(), py::arg("solver"),
+           py::arg("tol"), py::arg("max_iter"));
 }
 
 }  // namespace fastpu

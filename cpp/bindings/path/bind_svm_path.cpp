@@ -36,7 +36,7 @@ const char* name_of(PathStatus status) {
   return "";
 }
 
-// The kernel in double; others are converted before they come here.
+// Makes the kernel in double; other data are converted before.
 std::unique_ptr<Kernel<double>> make_path_kernel(const py::object& data, const std::string& kernel, double gamma,
                                                  int degree, double coef0, const py::object& function, Isa isa,
                                                  int n_threads) {

@@ -39,8 +39,8 @@ std::vector<T> values_of(const py::handle& array, const char* name) {
   return std::vector<T>(typed.data(), typed.data() + typed.size());
 }
 
-// A dict with "hidden_coef" (n_features x n_hidden), "hidden_intercept" and "coef", arrays of one type, and
-// "intercept".
+// Converts a net to a dict of "hidden_coef" (n_features x n_hidden), "hidden_intercept" and "coef", arrays of one type,
+// and "intercept".
 template <class T>
 PuNet<T> net_of(const py::dict& dict) {
   PuNet<T> net;
@@ -75,30 +75,6 @@ PuRows<View> rows_of(const View& x, const py::handle& labels, const py::handle& 
   return rows;
 }
 
-// The options that a dict names; the others keep their defaults.
-PuRisk risk_of(const py::dict& dict) {
-  PuRisk risk;
-  risk.loss = loss_of(dict["loss"].cast<std::string>());
-  risk.prior = dict["prior"].cast<double>();
-  risk.non_negative = dict["non_negative"].cast<bool>();
-  risk.beta = dict["beta"].cast<double>();
-  risk.gamma_nn = dict["gamma_nn"].cast<double>();
-  return risk;
-}
-
-NnpuOptions options_of(const py::dict& risk, const py::dict& dict) {
-  NnpuOptions options;
-  options.risk = risk_of(risk);
-  options.lam = dict["lam"].cast<double>();
-  options.weight_decay = dict["weight_decay"].cast<double>();
-  options.learning_rate = dict["learning_rate"].cast<double>();
-  options.n_epochs = dict["n_epochs"].cast<index_t>();
-  options.batch_size = dict["batch_size"].cast<index_t>();
-  options.seed = dict["seed"].cast<std::uint64_t>();
-  options.early_stopping_rounds = dict["early_stopping_rounds"].cast<index_t>();
-  return options;
-}
-
 template <class Value, class Member>
 py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
   std::vector<Value> values;
@@ -107,17 +83,27 @@ py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
   return to_array(values);
 }
 
-// visit(view) with the matrix in its own type.
+// Calls visit(view) with the matrix in its own type.
 template <class Visit>
 auto with_view(const py::object& x, Visit&& visit) {
   return std::visit(std::forward<Visit>(visit), view_matrix(x));
 }
 
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
-             const py::dict& risk, const py::dict& training, const py::object& eval_x, const py::object& eval_labels,
-             const py::object& callback, int n_threads, const std::string& isa, const py::object& chosen,
-             const py::object& eval_weights) {
-  const NnpuOptions options = options_of(risk, training);
+             const std::string& loss, double prior, bool non_negative, double beta, double gamma_nn, double lam,
+             double weight_decay, double learning_rate, index_t n_epochs, index_t batch_size, std::uint64_t seed,
+             index_t early_stopping_rounds, const py::object& chosen, const py::object& eval_x,
+             const py::object& eval_labels, const py::object& eval_weights, const py::object& callback, int n_threads,
+             const std::string& isa) {
+  NnpuOptions options;
+  options.risk = {loss_of(loss), prior, non_negative, beta, gamma_nn};
+  options.lam = lam;
+  options.weight_decay = weight_decay;
+  options.learning_rate = learning_rate;
+  options.n_epochs = n_epochs;
+  options.batch_size = batch_size;
+  options.seed = seed;
+  options.early_stopping_rounds = early_stopping_rounds;
   NnpuCallback on_epoch;
   if (!callback.is_none()) {
     on_epoch = [&callback](const NnpuEpoch& seen) {
@@ -180,9 +166,11 @@ py::array_t<double> score_net(const py::object& x, const py::dict& at, int n_thr
 
 void bind_nnpu(py::module_& module) {
   module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
-             py::kw_only(), py::arg("risk"), py::arg("training"), py::arg("eval_x").none(true),
-             py::arg("eval_labels").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
-             py::arg("chosen") = py::none(), py::arg("eval_weights") = py::none());
+             py::kw_only(), py::arg("loss"), py::arg("prior"), py::arg("non_negative"), py::arg("beta"),
+             py::arg("gamma_nn"), py::arg("lam"), py::arg("weight_decay"), py::arg("learning_rate"),
+             py::arg("n_epochs"), py::arg("batch_size"), py::arg("seed"), py::arg("early_stopping_rounds"),
+             py::arg("chosen").none(true), py::arg("eval_x").none(true), py::arg("eval_labels").none(true),
+             py::arg("eval_weights").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
   module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"),
              py::arg("isa"));
 }

@@ -35,7 +35,7 @@ SvmKind kind_of(const std::string& problem) {
   throw py::value_error("problem has no value '" + problem + "'");
 }
 
-// The engine of either precision, and the data that it looks at.
+// The engine of either precision, with the data that it refers to.
 class PyEngine {
  public:
   PyEngine(py::object data, const std::string& kernel, double gamma, int degree, double coef0, py::object function,

@@ -21,7 +21,7 @@
 
 namespace fastpu::detail {
 
-inline constexpr double kPerfect = 1.0 - 1e-6;  // a gain from here on counts as perfect, and is cut to it in the step
+inline constexpr double kPerfect = 1.0 - 1e-6;  // a larger gain counts as perfect; the step is that of this gain
 
 // Sums of sample weights.
 struct GroupWeights {

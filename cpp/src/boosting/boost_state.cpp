@@ -105,7 +105,7 @@ bool BoostState::is_stale() const {
   return false;
 }
 
-// Exact thresholds of CSR make for histograms of hundreds of megabytes.
+// With a bin for every distinct value of a CSR matrix, histograms can take hundreds of megabytes.
 template <class T>
 void BoostState::fill_with_zeros(AlignedBuffer<T>& values) {
   constexpr index_t kAtOnce = index_t{1} << 19;
@@ -128,7 +128,7 @@ void BoostState::refresh() {
   const auto n_blocks = static_cast<std::size_t>(count_blocks(features_.n_rows, kBlockRows));
   const auto is_active = [&](index_t i) { return ((active_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; };
   // A weight is exp(exponent - largest exponent of the group), with the logarithm of the sample weight in the exponent:
-  // so no scale of f or of the sample weights can overflow or vanish.
+  // so weights neither overflow nor vanish, whatever the scale of f and of the sample weights.
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   const auto exponents = [&](index_t i) {
     const double f = rows_[i].f + rows_[i].f_low;
@@ -240,11 +240,11 @@ void BoostState::add_rows(const RowBits& listed, index_t n_listed, const std::ar
   std::vector<char> worked(added_.size(), 0);
   const double codes = static_cast<double>(n_listed) * codes_per_row_;
   int workers = static_cast<int>(std::min<double>(team_.n_threads(), 1.0 + codes / kCodesPerWorker));
-  // A worker's histogram must be worth its merging; few rows are added without one (whatever the number of threads).
+  // Merging a worker's histogram costs time, so few rows are added without one, whatever the number of threads.
   const bool few = codes < static_cast<double>(histogram_.size());
   const bool directly = few && !features_.is_sparse();
   if (few) workers = 1;
-  // Large blocks, as full lists make the best use of the caches; the sums do not depend on how rows are dealt.
+  // Blocks are large, since long lists of rows use the caches best; the sums do not depend on the blocks.
   const index_t block_words = std::clamp<index_t>(n_words() / (8 * index_t{workers}), kBlockWords, kMostBlockWords);
   team_.for_each(count_blocks(n_words(), block_words), workers, [&](index_t block, int worker) {
     const auto w = static_cast<std::size_t>(worker);
@@ -334,7 +334,7 @@ PairSums BoostState::add_sparse(const std::uint32_t* rows, index_t n, const RowC
   return sums;
 }
 
-// Sparse: what the rows that are not stored add to the bin of zero is what the others leave of the total.
+// Sparse data: the rows without an entry add to the bin of zero what the others leave of the total.
 void BoostState::zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const {
   const PairSums& total = pending_sums_[kind];
   const index_t zero = features_.zero_code[static_cast<std::size_t>(feature)];

@@ -38,7 +38,7 @@ class BoostState {
   // settle. Returns the factors by which the four group totals changed.
   PerSlot add_stump(const RowBits& above, const StumpEffect& effect);
 
-  // Whether the sums want a refresh; refresh does it.
+  // Whether the sums have lost so many bits that refresh() should be called.
   bool is_stale() const;
   void refresh();
 

@@ -110,10 +110,10 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
     }
     const bool fires_above = stump.score > 0;
 
-    // Its weight.
+    // The weight of the stump.
     const double alpha = loss->step(delta, [&] { return firing_shares(stump, fires_above, search, state); });
 
-    // The weights of the rows, the groups and the terms after it.
+    // The weights of the rows, the groups and the terms after the stump has been added.
     search.rows_above(stump, above);
     const double z = loss->update(state.add_stump(above, {fires_above, alpha, low}));
     alpha_sum += alpha;

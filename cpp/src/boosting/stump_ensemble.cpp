@@ -48,7 +48,7 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
     while (end < stumps.size() && ensemble.features[stumps[end]] == ensemble.features[stumps[first]]) ++end;
     Steps steps;
     steps.feature = ensemble.features[stumps[first]];
-    // Sums with their rounding errors, so that a long ensemble's step function is as exact as its longest sum.
+    // The sums carry their rounding errors along, so that the step function of many stumps stays exact.
     double sum = 0;
     double error = 0;
     const auto add = [&](double x) {

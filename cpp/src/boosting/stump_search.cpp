@@ -152,7 +152,7 @@ void StumpSearch::look_inside(const GainCoefs& coefs) {
                          [&](const PromisingBin& bin) { return bin.bound >= best - kTie; });
   }
   std::ranges::sort(promising_, std::ranges::greater{}, &PromisingBin::bound);
-  found_.assign(promising_.size(), -1.0);
+  best_inside_.assign(promising_.size(), -1.0);
   std::atomic<double> best_anywhere = best;
   const auto n_bins = static_cast<index_t>(promising_.size());
   const index_t rows_per_bin = features_.n_rows / (1 + features_.total_bins() / features_.n_features);
@@ -162,37 +162,37 @@ void StumpSearch::look_inside(const GainCoefs& coefs) {
       const PromisingBin& bin = promising_[static_cast<std::size_t>(i)];
       if (bin.bound < best_anywhere.load(std::memory_order_relaxed) - kTie) continue;
       const double slope = 1.0 - low_;
-      double found = -1;
+      double largest = -1;
       visit_inside(bin.feature, bin.bin, bin.above, coefs,
-                   [&](index_t, double delta) { found = std::max(found, std::abs(slope * delta + bin.center)); });
-      found_[static_cast<std::size_t>(i)] = found;
+                   [&](index_t, double delta) { largest = std::max(largest, std::abs(slope * delta + bin.center)); });
+      best_inside_[static_cast<std::size_t>(i)] = largest;
       double seen = best_anywhere.load(std::memory_order_relaxed);
-      while (found > seen && !best_anywhere.compare_exchange_weak(seen, found, std::memory_order_relaxed)) {
+      while (largest > seen && !best_anywhere.compare_exchange_weak(seen, largest, std::memory_order_relaxed)) {
       }
     }
   });
   for (std::size_t i = 0; i < promising_.size(); ++i) {
     double& own = best_of_feature_[static_cast<std::size_t>(promising_[i].feature)];
-    own = std::max(own, found_[i]);
+    own = std::max(own, best_inside_[i]);
   }
 }
 
 Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
   load(feature, coefs, scan);
-  Boundary found;
+  Boundary reaching;
   const auto at = static_cast<std::size_t>(feature);
   for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
     if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
       visit_inside(feature, b, scan.above(b), coefs, [&](index_t position, double delta) {
         const double score = scan.score(delta);
-        if (std::abs(score) >= limit) found = Boundary{feature, b, position, score};
+        if (std::abs(score) >= limit) reaching = Boundary{feature, b, position, score};
       });
-      if (found.feature >= 0) return found;
+      if (reaching.feature >= 0) return reaching;
     }
     const double score = scan.score(scan.above(b));
     if (b < end_cut_[at] && std::abs(score) >= limit) return Boundary{feature, b, -1, score};
   }
-  return found;
+  return reaching;
 }
 
 void StumpSearch::rows_above(const Boundary& boundary, RowBits& above) {

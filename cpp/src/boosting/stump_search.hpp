@@ -73,7 +73,7 @@ class StumpSearch {
   std::vector<index_t> end_cut_;    // found in the first search
   std::vector<Scan> scans_;         // per worker
   std::vector<PromisingBin> promising_;
-  std::vector<double> found_;  // beside them: the best |score| inside, -1 if not looked at
+  std::vector<double> best_inside_;  // for each of them the best |score| inside, -1 where it was not looked for
 };
 
 // The gains of the bins of one feature, and their sums from the lowest bin on.

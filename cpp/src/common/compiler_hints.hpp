@@ -1,5 +1,5 @@
-// What compilers spell differently, for the sources that are compiled once per instruction-set level: macros alone, so
-// that nothing of one level can be linked into another.
+// Hints that every compiler spells in its own way, for the sources that are compiled once per instruction-set level.
+// They are macros, not functions, so that the linker cannot take code of one level into another.
 #pragma once
 
 #if defined(_MSC_VER)

@@ -55,7 +55,7 @@ Isa detect() { return Isa::baseline; }
 }  // namespace
 
 Isa best_isa() {
-  static const Isa best = detect();  // a constant of the machine, not a setting
+  static const Isa best = detect();  // depends on the machine alone, so it is detected once
   return best;
 }
 

@@ -42,7 +42,7 @@ class Pacer {
   index_t left_ = kPollEvery;
 };
 
-// make_vector for arrays so long that the first touch of their pages wants checkpoints too.
+// As make_vector, for arrays so long that writing to their pages for the first time needs checkpoints too.
 template <class T, class Checkpoint>
 std::vector<T> make_long_vector(index_t n, const char* what_for, Pacer<Checkpoint>& pacer) {
   auto values = reserve_vector<T>(n, what_for);

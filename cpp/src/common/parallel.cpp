@@ -32,7 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Longer spinning would save a wake-up now and then, but takes the processor from whoever shares it.
+// A longer spin would sometimes save a wake-up, but it takes processor time from other programs.
 constexpr auto kSpinTime = std::chrono::microseconds(5);
 constexpr auto kWaitBetweenPolls = std::chrono::milliseconds(20);
 constexpr index_t kNoBlock = std::numeric_limits<index_t>::max();
@@ -112,7 +112,7 @@ enum class State : std::uint32_t {
   quitting   // the team ends
 };
 
-// A cache line of its own for what a worker and the caller pass to and fro.
+// What a worker and the caller exchange has a cache line of its own, so that other data do not slow it down.
 struct alignas(64) Worker {
   std::atomic<State> state{State::starting};
   Waiter waiter;
@@ -192,7 +192,7 @@ struct Team::Pool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache 
   void quit() noexcept;
 };
 
-// Makes sure of n_wanted workers if the system allows; returns how many of them there are.
+// Starts workers until there are n_wanted of them, or the system refuses; returns how many there are.
 std::size_t Team::Pool::start_workers(std::size_t n_wanted) {
   while (workers.size() < n_wanted && !is_refused) {
     try {
@@ -218,7 +218,7 @@ std::size_t Team::Pool::start_workers(std::size_t n_wanted) {
   return std::min(n_wanted, workers.size());
 }
 
-// What a worker does all its life.
+// The loop of a worker thread, from its start to the end of the team.
 void Team::Pool::serve(Worker& self, int number) {
   const bool may_throw = make_room_to_throw();
   self.state.store(may_throw ? State::idle : State::quitting, std::memory_order_seq_cst);
@@ -294,7 +294,8 @@ void Team::Pool::record_failure(index_t block) noexcept {
   must_stop.store(true, std::memory_order_relaxed);
 }
 
-// There are no blocks left: takes the call back from a worker that has not noticed it, or waits for one that has.
+// Called when no blocks are left: takes the call back from a worker that has not noticed it, and waits for one that
+// has.
 void Team::Pool::dismiss(Worker& worker, const Poll& poll) noexcept {
   State seen = State::called;
   if (worker.state.compare_exchange_strong(seen, State::idle, std::memory_order_acq_rel)) return;
@@ -314,7 +315,7 @@ void Team::Pool::quit() noexcept {
 }
 
 Team::Team(int n_threads, Poll poll) : n_threads_(n_threads), poll_(std::move(poll)) {
-  static_cast<void>(make_room_to_throw());  // a fit begins here, before it takes memory of its own
+  static_cast<void>(make_room_to_throw());  // a fit makes its team first, before it takes memory of its own
   if (n_threads < 1) throw std::invalid_argument("n_threads must be >= 1, got " + std::to_string(n_threads));
 }
 
@@ -343,7 +344,7 @@ void Team::run(index_t n_blocks, int max_workers, Job job) {
   drop_pool_of_parent();
   try {
     if (!pool_) pool_ = std::make_unique<Pool>();
-  } catch (const std::bad_alloc&) {  // nor for workers
+  } catch (const std::bad_alloc&) {  // there is no memory for workers either
     run_inline(n_blocks, job, 0);
     return;
   }

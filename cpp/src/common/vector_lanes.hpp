@@ -90,7 +90,7 @@ template <class V, class T>
 inline void store(T* to, const V& v) {
   std::memcpy(to, &v, sizeof v);
 }
-// The same number in every lane. (x - 0 is x, -0 included, which compilers know.)
+// The same number in every lane. Compilers know that x - 0 is x, for x = -0 too, and leave the subtraction out.
 template <class V, class T>
 inline V splat(T value) {
 #if defined(__GNUC__)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/pacer.hpp"
+#include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/quantile_cuts.hpp"
 #include "data/radix_sort.hpp"
@@ -52,15 +53,61 @@ class Encoder {
   SortedTable<KeyOf<T>> table_;
 };
 
-// Thresholds at the chosen boundaries between distinct values.
+// The cuts of one feature and the values that stand for its bins (both described at Cuts).
+struct ColumnCuts {
+  std::vector<double> cuts;
+  std::vector<double> bin_values;
+};
+
+// Cuts at quantiles of the distinct values (see quantile_boundaries), always one above the values that count as -inf.
+// The boundaries at which they lie are left in `boundaries`.
 template <class T>
-std::vector<double> thresholds(const std::vector<index_t>& boundaries, const KeyOf<T>* distinct) {
-  auto cuts = reserve_vector<double>(static_cast<index_t>(boundaries.size()), "the cuts of a feature");
-  for (const index_t j : boundaries) {
-    cuts.push_back(midpoint_threshold(static_cast<double>(from_key<T>(distinct[j - 1])),
-                                      static_cast<double>(from_key<T>(distinct[j]))));
+ColumnCuts cut_column(const double* cumulative, const KeyOf<T>* distinct, index_t n_distinct, index_t max_cuts,
+                      std::vector<index_t>& boundaries) {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  const bool has_lowest = n_distinct > 0 && distinct[0] == to_key(-kInf);
+  boundaries = quantile_boundaries(cumulative, n_distinct, max_cuts, has_lowest);
+  const auto value = [&](index_t j) { return static_cast<double>(from_key<T>(distinct[j])); };
+  const auto n_cuts = static_cast<index_t>(boundaries.size());
+  ColumnCuts column{reserve_vector<double>(n_cuts, "the cuts of a feature"),
+                    make_vector<double>(n_cuts + 1, "the values of the bins of a feature")};
+  for (const index_t j : boundaries) column.cuts.push_back(midpoint_threshold(value(j - 1), value(j)));
+
+  const index_t first = has_lowest ? 1 : 0;
+  const index_t end = n_distinct > first && distinct[n_distinct - 1] == to_key(kInf) ? n_distinct - 1 : n_distinct;
+  if (first >= end) return column;  // no finite value
+  for (index_t c = 0; c <= n_cuts; ++c) {
+    const index_t lo = std::max(first, c == 0 ? 0 : boundaries[at(c - 1)]);
+    const index_t hi = std::min(end, c == n_cuts ? n_distinct : boundaries[at(c)]) - 1;
+    double& of_bin = column.bin_values[at(c)];
+    if (lo == first || hi < first) {
+      of_bin = value(first);
+    } else if (hi < lo) {  // the bin of +inf alone: as far from the last one as bins are apart in the mean
+      const double last = value(end - 1);
+      const double step = last / static_cast<double>(c) - value(first) / static_cast<double>(c);
+      of_bin = std::min(last + step, std::numeric_limits<double>::max());
+    } else {
+      of_bin = hi == end - 1 ? value(hi) : 0.5 * value(lo) + 0.5 * value(hi);
+    }
   }
-  return cuts;
+  return column;
+}
+
+template <class T, class Code, class Checkpoint>
+ColumnCuts bin_categories(const T* column, index_t n_rows, Checkpoint checkpoint, Code* codes) {
+  int most = -1;
+  Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) {
+      const int category = category_of(column[i]);
+      most = std::max(most, category);
+      codes[i] = static_cast<Code>(category + 1);
+    }
+  });
+  ColumnCuts result;
+  result.cuts.push_back(-std::numeric_limits<double>::infinity());
+  for (int category = 0; category < most; ++category) result.cuts.push_back(category + 0.5);
+  result.bin_values.resize(result.cuts.size() + 1);
+  return result;
 }
 
 // Row weights for the quantiles, in a unit (a power of two) in which no product with a number of cuts overflows. Rows
@@ -87,10 +134,10 @@ class QuantileWeights {
     weight_ = weight;
     unit_ = most > 0 ? std::ilogb(most) : 0;
   }
-  // Whether rows differ, be it that some are absent.
+  // Whether rows have different weights, or some are absent.
   bool given() const { return weight_ != nullptr; }
   bool is_absent(index_t row) const { return weight_ != nullptr && !(weight_[row] > 0); }
-  // Of a row that is not absent.
+  // The weight of a row that is not absent.
   double operator[](index_t row) const { return are_equal_ ? 1.0 : std::scalbn(weight_[row], -unit_); }
   index_t n_present() const { return n_present_; }
   template <class Checkpoint>
@@ -118,7 +165,7 @@ class ColumnBinner {
   using Pair = KeyRow<Key>;
 
  public:
-  // Scratch is taken at the first column, by the worker that needs it.
+  // Scratch memory is allocated at the first column, by the worker that needs it.
   ColumnBinner(index_t n_rows, const BinOptions& options, const QuantileWeights& weight, bool with_order)
       : n_rows_(n_rows),
         max_cuts_(options.max_bins),
@@ -130,7 +177,7 @@ class ColumnBinner {
   // more distinct values than there may be. With too many rows to be sure of that, values are sorted without their
   // rows first, which costs half as much.
   template <class Checkpoint>
-  std::vector<double> cuts(const T* column, Checkpoint checkpoint, ColumnOrder* order) {
+  ColumnCuts cuts(const T* column, Checkpoint checkpoint, ColumnOrder* order) {
     Pacer pacer(checkpoint);
     if (cumulative_.empty()) {
       cumulative_ = AlignedBuffer<double>(n_rows_, "sorting a column");
@@ -139,9 +186,10 @@ class ColumnBinner {
     const index_t n_distinct = pairs_first_ ? distinct_from_pairs(column, pacer) : distinct_from_keys(column, pacer);
     const bool ordered = order != nullptr && n_distinct - 1 > max_cuts_ && n_distinct <= most_distinct_;
     if (ordered && !pairs_first_) distinct_from_pairs(column, pacer);
-    const auto boundaries = quantile_boundaries(cumulative_.data(), n_distinct, max_cuts_);
+    std::vector<index_t> boundaries;
+    ColumnCuts column_cuts = cut_column<T>(cumulative_.data(), distinct_, n_distinct, max_cuts_, boundaries);
     if (ordered) fill_order(boundaries, pacer, *order);
-    return thresholds<T>(boundaries, distinct_);
+    return column_cuts;
   }
 
   template <class Code, class Checkpoint>
@@ -161,7 +209,7 @@ class ColumnBinner {
     Key* sorted = radix_sort(keys_.data(), keys_.data() + n_rows_, n_rows_, pacer);
     index_t m = 0;
     pacer.run(0, n_rows_, [&](index_t first, index_t end) {
-      for (index_t i = first; i < end; ++i) {  // in place: m never passes i
+      for (index_t i = first; i < end; ++i) {  // in place, as m is never larger than i
         if (i > 0 && sorted[i] == sorted[m - 1]) {
           cumulative_[m - 1] = static_cast<double>(i + 1);
         } else {
@@ -241,9 +289,9 @@ class SparseColumnBinner {
   using Pair = KeyRow<Key>;
 
  public:
-  // max_bins 0 means every boundary, of columns that have no more distinct values than there may be. total_weight is
-  // that of all rows; no column stores more than `longest` values. Scratch is taken at the first column, by the worker
-  // that needs it.
+  // max_bins 0 makes every boundary a cut; columns must then have no more distinct values than are allowed.
+  // total_weight is the weight of all rows, and no column stores more than `longest` values. Scratch memory is
+  // allocated at the first column, by the worker that needs it.
   SparseColumnBinner(index_t longest, const BinOptions& options, const QuantileWeights& weight, double total_weight)
       : max_cuts_(options.max_bins),
         most_distinct_(options.most_distinct),
@@ -252,7 +300,7 @@ class SparseColumnBinner {
         total_weight_(total_weight) {}
 
   template <class Checkpoint>
-  std::vector<double> cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer<Checkpoint>& pacer) {
+  ColumnCuts cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer<Checkpoint>& pacer) {
     if (cumulative_.empty()) {
       pairs_ = AlignedBuffer<Pair>(2 * longest_, "sorting a sparse column");
       keys_ = AlignedBuffer<Key>(longest_ + 1, "sorting a sparse column");
@@ -289,7 +337,8 @@ class SparseColumnBinner {
     });
     if (zero_pending) add(zero, zero_weight);
     const index_t at_most = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
-    return thresholds<T>(quantile_boundaries(cumulative_.data(), n_distinct, at_most), keys_.data());
+    std::vector<index_t> boundaries;
+    return cut_column<T>(cumulative_.data(), keys_.data(), n_distinct, at_most, boundaries);
   }
 
   // Writes the codes of the stored values and returns the code of zero.

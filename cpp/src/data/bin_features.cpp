@@ -26,7 +26,7 @@ using detail::QuantileWeights;
 using detail::SparseColumnBinner;
 using detail::workers_for;
 
-using CutsOfFeatures = std::vector<std::vector<double>>;
+using CutsOfFeatures = std::vector<detail::ColumnCuts>;
 
 void check_sizes(index_t n_rows, index_t n_features) {
   if (n_rows < 1 || n_features < 1) {
@@ -46,12 +46,14 @@ std::shared_ptr<const Cuts> join(const CutsOfFeatures& per_feature, Pacer<Checkp
   auto cuts = std::make_shared<Cuts>();
   cuts->start = make_long_vector<index_t>(n + 1, kWhat, pacer);
   for (std::size_t e = 0; e < per_feature.size(); ++e) {
-    cuts->start[e + 1] = cuts->start[e] + static_cast<index_t>(per_feature[e].size());
+    cuts->start[e + 1] = cuts->start[e] + static_cast<index_t>(per_feature[e].cuts.size());
     pacer.add(1);
   }
   cuts->value = reserve_vector<double>(cuts->start.back(), kWhat);
-  for (const auto& values : per_feature) {
+  cuts->bin_value = reserve_vector<double>(cuts->start.back() + n, "the values of the bins");
+  for (const auto& [values, bin_values] : per_feature) {
     cuts->value.insert(cuts->value.end(), values.begin(), values.end());
+    cuts->bin_value.insert(cuts->bin_value.end(), bin_values.begin(), bin_values.end());
     pacer.add(static_cast<index_t>(values.size()) + 1);
   }
   return cuts;
@@ -91,7 +93,7 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
   const auto checkpoint = [&team] { team.poll(); };
   AlignedBuffer<T> strip(std::min(kStripColumns, x.n_cols) * x.n_rows, "a strip of columns");
   const QuantileWeights weight(options.sample_weight, x.n_rows, checkpoint);
-  // No strip has work for more workers than columns; a binner without work takes no scratch.
+  // A strip has work for as many workers as it has columns; a binner without work allocates no scratch memory.
   const auto n_binners = static_cast<int>(std::min<index_t>({team.n_threads(), kStripColumns, x.n_cols}));
   std::vector<ColumnBinner<T>> binners;
   binners.reserve(static_cast<std::size_t>(n_binners));
@@ -110,10 +112,14 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
     team.for_each(width, std::min(workers, n_binners), [&](index_t c, int worker) {
       const auto e = static_cast<std::size_t>(first + c);
       const T* column = strip.data() + c * x.n_rows;
-      ColumnBinner<T>& binner = binners[static_cast<std::size_t>(worker)];
-      cuts[e] = binner.cuts(column, checkpoint, orders != nullptr ? &(*orders)[e] : nullptr);
       Code* codes = columns + (first + c) * binned.column_stride;
-      binner.encode(column, cuts[e], checkpoint, codes);
+      if (options.categorical != nullptr && options.categorical[e] != 0) {
+        cuts[e] = detail::bin_categories(column, x.n_rows, checkpoint, codes);
+      } else {
+        ColumnBinner<T>& binner = binners[static_cast<std::size_t>(worker)];
+        cuts[e] = binner.cuts(column, checkpoint, orders != nullptr ? &(*orders)[e] : nullptr);
+        binner.encode(column, cuts[e].cuts, checkpoint, codes);
+      }
       std::fill(codes + x.n_rows, codes + binned.column_stride, Code(0));
     });
   }
@@ -170,11 +176,12 @@ Entries<T> entries_by_feature(const CsrView<T>& x, Pacer<Checkpoint>& pacer) {
   return entries;
 }
 
-// Where blocks of features begin, and the end: a block is one feature with many entries or many with few.
+// The first feature of every block, and the end of the last one. A block is one feature with many entries, or many
+// features with few.
 template <class Checkpoint>
 std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Checkpoint>& pacer) {
   constexpr index_t kEntriesPerBlock = 16384;
-  constexpr index_t kFeature = 32;  // a feature costs as much as so many entries, beside its own
+  constexpr index_t kFeature = 32;  // a feature costs as much as so many entries, in addition to its own
   const auto n_features = static_cast<index_t>(start.size()) - 1;
   auto blocks = reserve_vector<index_t>((start.back() + n_features * kFeature) / kEntriesPerBlock + 2,
                                         "the blocks of sparse columns");
@@ -199,7 +206,7 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& 
   const auto checkpoint = [&team] { team.poll(); };
   const index_t nnz = entries.start.back();
   binned.zero_code = make_long_vector<std::uint32_t>(x.n_cols, "the sparse codes", pacer);
-  auto cuts = make_long_vector<std::vector<double>>(x.n_cols, "the cuts", pacer);
+  auto cuts = make_long_vector<detail::ColumnCuts>(x.n_cols, "the cuts", pacer);
   AlignedBuffer<std::uint32_t> codes(nnz, "the sparse codes");
   index_t longest = 0;
   for (std::size_t e = 0; e < cuts.size(); ++e) {
@@ -222,7 +229,7 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& 
       const index_t n = entries.count(e);
       const T* values = entries.values.data() + entries.start[e];
       cuts[e] = binner.cuts(values, entries.rows.data() + entries.start[e], n, own_pacer);
-      binned.zero_code[e] = binner.encode(values, n, cuts[e], own_pacer, codes.data() + entries.start[e]);
+      binned.zero_code[e] = binner.encode(values, n, cuts[e].cuts, own_pacer, codes.data() + entries.start[e]);
     }
   });
   binned.cuts = join(cuts, pacer);
@@ -233,7 +240,7 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& 
   return codes;
 }
 
-// Row by row, without the entries that share the bin of zero.
+// Stores the entries row by row, without those that lie in the same bin as zero.
 template <class T, class Checkpoint>
 void fill_sparse_rows(const Entries<T>& entries, const AlignedBuffer<std::uint32_t>& codes, Pacer<Checkpoint>& pacer,
                       BinnedFeatures& binned) {
@@ -277,7 +284,7 @@ BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Te
   binned.column_stride = detail::column_stride(x.n_rows);
   binned.by_column = AlignedBuffer<std::uint8_t>(x.n_cols * binned.column_stride * detail::code_bytes(binned.width),
                                                  "the codes by column");
-  auto cuts = make_vector<std::vector<double>>(x.n_cols, "the cuts");
+  auto cuts = make_vector<detail::ColumnCuts>(x.n_cols, "the cuts");
   auto orders = make_vector<detail::ColumnOrder>(order != nullptr ? x.n_cols : 0, "the features of the exact search");
   auto* wanted = order != nullptr ? &orders : nullptr;
   if (binned.width == CodeWidth::one_byte) {
@@ -307,7 +314,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
     auto pacer = pacer_of(team);
     Entries<T> entries = entries_by_feature(x, pacer);
     const AlignedBuffer<std::uint32_t> codes = bin_entries(x, entries, options, team, pacer, binned);
-    entries.values = AlignedBuffer<T>();  // its memory is wanted for the rows
+    entries.values = AlignedBuffer<T>();  // frees memory that the rows need
     fill_sparse_rows(entries, codes, pacer, binned);
   }
   binned.fill_columns(team);

@@ -84,7 +84,7 @@ void sparse_columns(BinnedFeatures& binned, Team& team) {
 
 std::string text(index_t n) { return std::to_string(n); }
 
-// `start` begins groups of an array of n elements.
+// Checks that the entries of `start` are where the groups of an array of n elements begin.
 template <class Checkpoint>
 void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n, const std::string& name,
                   Pacer<Checkpoint>& pacer) {
@@ -118,6 +118,19 @@ void check_cuts(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
       refuse("feature " + text(e) + " has " + text(n) + " cuts, too many for its codes");
     }
     pacer.add(1);
+  }
+  if (static_cast<index_t>(b.cuts->bin_value.size()) != b.total_bins()) {
+    refuse(std::to_string(b.cuts->bin_value.size()) + " values for " + text(b.total_bins()) + " bins");
+  }
+  for (index_t e = 0; e < b.n_features; ++e) {
+    const double* bin_value = b.cuts->bin_values_of(e);
+    pacer.run(0, b.n_bins(e), [&](index_t first, index_t end) {
+      for (index_t c = first; c < end; ++c) {
+        if (!std::isfinite(bin_value[c])) refuse("the value of a bin of feature " + text(e) + " is not finite");
+        if (c > 0 && bin_value[c] < bin_value[c - 1])
+          refuse("the values of the bins of feature " + text(e) + " descend");
+      }
+    });
   }
 }
 
@@ -182,7 +195,7 @@ void check_sparse(const BinnedFeatures& b, Team& team) {
         if (bin >= feature_of.size()) refuse("row " + text(r) + " has a bin that is not there");
         const std::uint32_t e = feature_of[bin];
         if (e <= previous) refuse("the features of row " + text(r) + " do not ascend");
-        // Sums over the rows of a bin take what the entries do not hold to be in the bin of zero.
+        // Sums over the rows of a bin rely on it that every row without an entry lies in the bin of zero.
         if (bin - b.first_bin(e) == b.zero_code[e]) refuse("row " + text(r) + " has an entry in the bin of zero");
         previous = e;
       }
@@ -193,11 +206,20 @@ void check_sparse(const BinnedFeatures& b, Team& team) {
 
 }  // namespace
 
+bool Cuts::are_of_categories(index_t feature) const {
+  if (!has_missing(feature) || count(feature) > kMostCategories) return false;
+  const double* cut = of(feature);
+  for (index_t k = 1; k < count(feature); ++k) {
+    if (cut[k] != static_cast<double>(k) - 0.5) return false;
+  }
+  return true;
+}
+
 index_t BinnedFeatures::n_bytes() const {
   const auto bytes = [](const auto& v) { return static_cast<index_t>(v.size() * sizeof(v[0])); };
   return static_cast<index_t>(by_row.bytes() + by_column.bytes()) + bytes(row_start) + bytes(row_bins) +
          bytes(column_start) + bytes(column_rows) + bytes(column_codes) + bytes(zero_code) + bytes(cuts->start) +
-         bytes(cuts->value);
+         bytes(cuts->value) + bytes(cuts->bin_value);
 }
 
 void BinnedFeatures::fill_columns(Team& team) {

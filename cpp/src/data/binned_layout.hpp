@@ -32,7 +32,7 @@ constexpr index_t row_stride(index_t n_features, CodeWidth width) {
 
 constexpr index_t column_stride(index_t n_rows) { return round_up(n_rows, 64); }
 
-// Workers for so many values: fewer of them than kValuesPerWorker are not worth waking a thread.
+// How many workers to use for so many values: a thread is woken for kValuesPerWorker values at least.
 inline int workers_for(index_t n_values, const Team& team) {
   constexpr index_t kValuesPerWorker = 16384;
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_values / kValuesPerWorker));

@@ -10,8 +10,10 @@
 namespace fastpu::detail {
 
 // cumulative[j] is the weight of the rows whose value is at most distinct value j, ascending. Returns the chosen
-// boundaries j (between distinct values j-1 and j), ascending: all of them if there are at most max_cuts.
-inline std::vector<index_t> quantile_boundaries(const double* cumulative, index_t n_distinct, index_t max_cuts) {
+// boundaries j (between distinct values j-1 and j), ascending: all of them if there are at most max_cuts. With
+// `keep_first` boundary 1 is among them, if need be in place of the lowest.
+inline std::vector<index_t> quantile_boundaries(const double* cumulative, index_t n_distinct, index_t max_cuts,
+                                                bool keep_first) {
   const index_t n_boundaries = n_distinct - 1;
   if (n_boundaries <= 0) return {};
   auto chosen = reserve_vector<index_t>(std::min(n_boundaries, max_cuts), "the cuts of a feature");
@@ -27,6 +29,13 @@ inline std::vector<index_t> quantile_boundaries(const double* cumulative, index_
     const double target = static_cast<double>(k) * total;
     while (j < n_boundaries && cumulative[j - 1] * parts < target) ++j;
     if (chosen.empty() || chosen.back() != j) chosen.push_back(j);
+  }
+  if (keep_first && chosen.front() != 1) {
+    if (static_cast<index_t>(chosen.size()) == max_cuts) {
+      chosen.front() = 1;
+    } else {
+      chosen.insert(chosen.begin(), 1);
+    }
   }
   return chosen;
 }

@@ -17,7 +17,7 @@ class SortedTable {
  public:
   explicit SortedTable(const std::vector<T>& ascending) {
     while (size_ <= ascending.size()) size_ *= 2;
-    // Nothing is above the padding, be it the largest integer or +inf.
+    // The padding is the largest integer or +inf, so no value lies above it.
     constexpr T kPad =
         std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
     entries_ = make_vector<T>(static_cast<index_t>(size_), "a table of cuts");

@@ -6,26 +6,15 @@
 #include <string>
 
 #include "fastpu/linalg/tiled_blas.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
-// Up to so many rows a column of the factor Q is kept as a matrix: then its own rows are the cheaper ones.
+// Most rows per column of the factor for which Q is kept as a matrix: up to that, computing with Q is cheaper than with
+// H.
 constexpr index_t kDenseRows = 2;
-
-double dot(const double* x, const double* y, index_t n) {
-  constexpr index_t kLanes = 8;
-  double lanes[kLanes] = {};
-  index_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (index_t l = 0; l < kLanes; ++l) lanes[l] += x[i + l] * y[i + l];
-  }
-  double sum = 0;
-  for (; i < n; ++i) sum += x[i] * y[i];
-  for (const double lane : lanes) sum += lane;
-  return sum;
-}
 
 }  // namespace
 
@@ -47,7 +36,7 @@ BoxGram::BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Tea
   gram_ = AlignedBuffer<double>(n_ * n_, "the matrix of the dual problem");
   const BlasMatrix<double> gram(gram_.data(), n_, n_);
   TiledBlas(blas_, team).product(Op::none, Op::transpose, this->factor(), this->factor(), gram);
-  for (index_t i = 0; i < n_; ++i) {  // to be symmetric to the last bit
+  for (index_t i = 0; i < n_; ++i) {  // copies the lower triangle, so that Q is symmetric to the last bit
     for (index_t j = 0; j < i; ++j) gram_[j * n_ + i] = gram_[i * n_ + j];
     gram_[i * n_ + i] = diagonal_[i];
   }
@@ -105,7 +94,7 @@ BoxValue box_value(index_t n, double cost, const double* alpha, const double* q_
     const double lack = 2 - q_alpha[i];  // 1 - f
     const double hinge = cost * std::max(lack, 0.0);
     value.objective += hinge;
-    // Each term is >= 0: no rounding of large sums that cancel.
+    // Every term is >= 0, so no large sums cancel.
     value.gap += lack > 0 ? (cost - alpha[i]) * lack : -alpha[i] * lack;
     square += alpha[i] * q_alpha[i];
   }

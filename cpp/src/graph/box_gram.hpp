@@ -1,4 +1,4 @@
-// Q = H H' of pual.hpp: as a matrix where that has few rows, as its factor otherwise.
+// The matrix Q = H H' of pual.hpp: kept as a matrix if that is small, else as the factor H.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ class BoxGram {
 
   // out = Q x
   void apply(const double* x, double* out) const;
-  // Lower triangle of Q of some rows, row-major.
+  // Writes the lower triangle of Q restricted to some rows, row-major.
   void take(const std::vector<index_t>& rows, double* out) const;
   // One round of coordinate descent on alpha in [0, cost], with q_alpha = Q alpha kept up to date.
   void descend(double cost, double* alpha, double* q_alpha) const;

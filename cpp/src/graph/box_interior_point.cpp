@@ -38,7 +38,8 @@ class Newton {
         root_(static_cast<std::size_t>(gram.n())),
         small_(static_cast<std::size_t>(size_)) {}
 
-  // Whether that could be done: theta may have become so large that rounding leaves nothing.
+  // Returns whether the matrix could be factored: where theta is very large, rounding may leave one that is not
+  // positive definite.
   bool factor(const Vector& theta) {
     const index_t n = gram_.n();
     for (index_t i = 0; i < n; ++i) root_[at(i)] = std::sqrt(theta[at(i)]);
@@ -112,7 +113,7 @@ BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_
   gram.apply(alpha.data(), q_alpha.data());
   double along = 0;
   for (const double value : q_alpha) along += value;
-  // The best multiple of 1, but well inside the box.
+  // Starts from the multiple of the vector of ones with the least objective, but well inside the box.
   const double start = std::min(2 * static_cast<double>(n) / along, 0.5 * cost);
   Vector room(size, cost - start);
   Vector low(size);
@@ -148,7 +149,7 @@ BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_
         of_high += d_alpha[i] * d_high[i];
       }
       right[i] = dual[i] + of_low / alpha[i] - of_high / room[i];
-      // Kept until d_alpha is known.
+      // The right-hand sides are kept here until d_alpha is known.
       d_low[i] = of_low;
       d_high[i] = of_high;
     }

@@ -16,8 +16,8 @@ struct BoxPoint {
   bool is_stopped = false;  // by the caller's function
 };
 
-// Steps until P - D <= tol P, or max_steps, or until rounding is all that is left. `on_step` hears of every step and
-// ends the iteration by returning true. Returns the best point.
+// Takes steps until P - D <= tol P, until max_steps, or until steps make no progress beyond rounding. `on_step` is
+// called after every step and ends the iteration by returning true. Returns the best point.
 BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_t max_steps,
                             const std::function<bool(index_t, const BoxValue&)>& on_step, Team& team);
 

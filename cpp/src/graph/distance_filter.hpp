@@ -1,9 +1,10 @@
 // Which pairs of rows may be near each other: products in float32, as many at once as registers hold.
 //
-// Rows y of float32 lie in panels of kFilterPanel rows, feature by feature, with h = |y|^2 / 2 and a limit t of each.
-// A pair is found if h_i + h_j - max(t_i, t_j) - y_i'y_j, a number per pair computed with an error of a few roundings
-// per feature, comes out negative: the limits of whoever calls allow for the error. Levels may find different pairs,
-// since multiply-adds are fused where the processor has them (the build sets this for these files alone).
+// The rows y, in float32, lie in panels of kFilterPanel rows, feature by feature; each row has h = |y|^2 / 2 and a
+// limit t. A pair passes the filter if h_i + h_j - max(t_i, t_j) - y_i'y_j, computed with a few roundings per feature,
+// is negative. The caller sets the limits so large that rounding loses no pair. Instruction-set levels may pass
+// different pairs, since multiply-adds are fused where the processor has them (the build allows that for these files
+// alone).
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@
 
 namespace fastpu::detail {
 
-// A multiple of what every level takes at once.
+// Divisible by the number of columns that any level compares at once.
 inline constexpr index_t kFilterPanel = 48;
 inline constexpr index_t kMostFilterRows = 8;
 inline constexpr unsigned kFoundRowShift = 16;  // there are fewer columns than 2^16
 
-// Some rows, all of one panel, against whole panels.
+// Compares rows of one panel with all rows of other panels.
 struct FilterTask {
-  const float* rows = nullptr;  // the panel, from the first of the rows on
+  const float* rows = nullptr;  // the panel, starting at the first of the rows
   const float* row_halves = nullptr;
   const float* row_limits = nullptr;
   const float* panels = nullptr;
@@ -32,7 +33,7 @@ struct FilterTask {
 
 struct DistanceFilter {
   index_t rows_at_once = 0;  // divides kFilterPanel
-  // Writes (k << kFoundRowShift) + column for each pair of a row k and a column that is found; returns how many.
+  // Writes (k << kFoundRowShift) + column for each pair of row k and a column that passes; returns the number of pairs.
   index_t (*find)(const FilterTask& task, std::uint32_t* found);
 };
 

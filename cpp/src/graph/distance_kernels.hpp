@@ -1,6 +1,6 @@
-// Squared distances by differences in double, the same bits at every instruction-set level (knn_graph.hpp says in which
-// order they are summed). All of them only grow, in floating point too, when a difference grows, so that what `box`
-// gives is no more than the distance of any point in the box.
+// Squared distances by differences in double, with the same bits at every instruction-set level (knn_graph.hpp gives
+// the order of summation). Each is a nondecreasing function of every difference even when rounded, so that the result
+// of `box` never exceeds the distance of a point in the box.
 #pragma once
 
 #include "fastpu/common/isa.hpp"
@@ -8,7 +8,7 @@
 
 namespace fastpu::detail {
 
-// Points of a panel, whose features lie one after the other, each of all points.
+// The number of points of a panel, which is stored feature by feature.
 inline constexpr index_t kPanelPoints = 8;
 
 struct RowPair {
@@ -18,16 +18,16 @@ struct RowPair {
 
 template <class T>
 struct PairDistances {
-  // squared[k] = d2 of the rows of pairs[k].
+  // squared[k] is the squared distance of the two rows of pairs[k].
   void (*of_pairs)(const T* x, index_t n_features, const RowPair* pairs, index_t n_pairs, double* squared);
 };
 
 struct DistanceKernels {
   PairDistances<float> f32;
   PairDistances<double> f64;
-  // squared[k] = d2 of x and point k of the panel.
+  // squared[k] is the squared distance of x and point k of the panel.
   void (*of_panel)(const double* panel, const double* x, index_t n_features, double* squared);
-  // d2 of x and the nearest point of the box [low, high].
+  // Returns the squared distance of x and the nearest point of the box [low, high].
   double (*of_box)(const double* low, const double* high, const double* x, index_t n_features);
 
   template <class T>

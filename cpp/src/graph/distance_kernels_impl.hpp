@@ -31,7 +31,7 @@ inline Doubles load_doubles(const T* from) {
 struct Sums {
   Doubles part[static_cast<unsigned>(kSumVectors)] = {};
 
-  // The last features, fewer than eight, and the total.
+  // Adds the last features, fewer than eight, and returns the total.
   template <class Difference>
   double finish(index_t n_left, Difference&& difference) const {
     double sum[kSums];
@@ -73,7 +73,7 @@ void of_panel(const double* panel, const double* x, index_t n_features, double* 
       }
       return total;
     };
-    // Sums of no feature are +0, which changes no other sum: they can be left out.
+    // Partial sums that no feature is added to are +0 and do not change the total: they can be left out.
     Doubles total;
     if (n_features == 1) {
       total = sum(0);

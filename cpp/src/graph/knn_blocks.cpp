@@ -19,26 +19,28 @@ namespace fastpu::detail {
 namespace {
 
 constexpr double kSingle = 0x1p-24;     // half a unit in the last place of 1, float
-constexpr double kTiny = 0x1p-149;      // the least float > 0: no rounding of a small number is off by more
-constexpr double kSlack = 1 + 0x1p-20;  // more than the roundings of the few operations that make a bound
-constexpr float kNever = 1e30F;         // half a squared length: a row of the filling is near nobody
-constexpr double kEverybody = 1e29;     // a limit above the squared distance of any two rows
-constexpr index_t kMostFeatures = index_t{1} << 18;  // up to which the bound is good for something
-constexpr index_t kSide = 64;                        // rows that are side by side are in no order within so many
-constexpr index_t kRowsToShare = 4096;  // with fewer, waking another thread takes longer than putting them in order
-constexpr index_t kSampledRows = 4096;  // for the centre
+constexpr double kTiny = 0x1p-149;      // the least float > 0; rounding a smaller number is off by no more than this
+constexpr double kSlack = 1 + 0x1p-20;  // covers the roundings of the few operations that compute a bound
+constexpr float kNever = 1e30F;      // half the squared length given to padding rows, so large that no row is near one
+constexpr double kEverybody = 1e29;  // a limit above the squared distance of any two rows
+// with more features the bound on rounding errors is too loose to exclude pairs
+constexpr index_t kMostFeatures = index_t{1} << 18;
+constexpr index_t kSide = 64;           // groups of at most so many rows are not sorted further
+constexpr index_t kRowsToShare = 4096;  // with fewer rows, waking another thread takes longer than sorting them
+constexpr index_t kSampledRows = 4096;  // from which the centre is estimated
 
-// Where the filter finds more than this part of all pairs and so many per row, exact distances take the time.
+// If more than one pair in so many passes the filter, and so many per row, computing exact distances takes most of the
+// time, and the tree is faster.
 constexpr index_t kPairsPerFound = 32;
 constexpr index_t kFoundPerRow = 256;
 
-// The least power of two that is no less.
+// The least power of two that is at least n.
 index_t power_of_two(index_t n) { return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(n))); }
 
-// Whole panels, such that the number of blocks is a power of two or a little less.
+// The rows of a block: whole panels, such that the number of blocks is a power of two or a little less.
 index_t block_rows(index_t n, index_t d) {
   index_t most = n >= 10'000 ? 576 : n >= 2'500 ? 288 : n >= 1'000 ? 96 : kFilterPanel;
-  // A block against another is some milliseconds of work, or Ctrl-C would not be seen for long.
+  // Ctrl-C is polled between pairs of blocks, so comparing two blocks must take no more than some milliseconds.
   while (most > kFilterPanel && most * most * d > (index_t{1} << 27)) most -= kFilterPanel;
   const index_t n_blocks = power_of_two(count_blocks(n, most));
   return count_blocks(count_blocks(n, n_blocks), kFilterPanel) * kFilterPanel;
@@ -74,11 +76,11 @@ class BlockSearch {
   }
 
  private:
-  // Memory of one worker.
+  // The scratch memory of one worker.
   struct Scratch {
     std::vector<std::uint32_t> found;
-    std::vector<RowPair> places;  // in the order of the blocks
-    std::vector<RowPair> pairs;   // the rows there
+    std::vector<RowPair> places;  // positions in the order of the blocks
+    std::vector<RowPair> pairs;   // the same pairs as rows of X
     std::vector<double> squared;
   };
 
@@ -89,16 +91,16 @@ class BlockSearch {
 
   const T* row_at(index_t position) const { return x_.row(order_[position].row); }
 
-  // Positions [first, end), to be halved at first + half.
+  // Positions [first, end), to be split at first + half.
   struct Range {
     index_t first;
     index_t end;
     index_t half;
   };
 
-  // Puts rows that are near each other side by side, for the nearer the rows that come first, the fewer of the later
-  // ones are near enough to be looked at: halves of halves, by the column in which a few rows of them differ most. A
-  // half of several blocks has a power of two of them.
+  // Sorts the rows such that near ones lie side by side: the first blocks compared then give small limits, and few
+  // later pairs pass the filter. Ranges of rows are halved again and again, at the median of the column in which a
+  // sample of their rows differs most. A half that spans several blocks has a power of two of them.
   void arrange() {
     order_ = AlignedBuffer<RowKey>(n_, "the order of the rows");
     for (index_t i = 0; i < n_; ++i) order_[i] = {0.0, i};
@@ -144,7 +146,7 @@ class BlockSearch {
     std::nth_element(keys + range.first, keys + middle, keys + range.end);
   }
 
-  // What was found of the row at a position, moved to the place of that row.
+  // Moves the neighbours found at each position to the row that stands there.
   void put_back() {
     for (index_t p = 0; p < n_; ++p) {
       while (order_[p].row != p) {
@@ -155,7 +157,7 @@ class BlockSearch {
     }
   }
 
-  // y = (x - centre) 2^k in float32, |y| about 1, in panels.
+  // Computes y = (x - centre) 2^k in float32, in panels, with k such that |y| is about 1.
   void pack() {
     std::vector<double> centre(static_cast<std::size_t>(d_));
     const index_t step = std::max<index_t>(1, n_ / kSampledRows);
@@ -176,7 +178,7 @@ class BlockSearch {
     });
     const double largest = *std::max_element(most.begin(), most.end());
     const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
-    // Beyond that 2^k is no double; then less than all of the range of float32 is used.
+    // Outside of this range 2^k is no double; rows of such a size then use a part of float32's range only.
     scale_ = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
     const index_t n_padded = count_blocks(n_, kFilterPanel) * kFilterPanel;
     packed_ = AlignedBuffer<float>(n_padded * d_, "the rows in float32");
@@ -209,12 +211,12 @@ class BlockSearch {
     lengths_[i] = (std::sqrt(sum) + bound_.tiny) * kSlack;
   }
 
-  // A limit such that the filter finds every pair of row i at a squared distance, as it is computed, of at most
-  // `squared`. With a hat for numbers of the filter, u = 2^-24, r for the scaled distance, a row j at that distance has
-  // |y_j| <= |y_i| + r, and
+  // Returns a limit with which the filter passes every pair of row i whose squared distance, as computed, is at most
+  // `squared`. Let yhat be y rounded to float32, h = |yhat|^2 / 2, u = 2^-24 and r the scaled distance. A row j at that
+  // distance has |y_j| <= |y_i| + r, and
   //     |yhat_i - yhat_j| <= r + u (|y_i| + |y_j|) + tiny,
   //     |computed - (|yhat_i - yhat_j|^2 / 2 - limit)| <= (d + 8) u (h_i + h_j + |yhat_i| |yhat_j| + limit) + tiny,
-  // for a sum of n terms in any order is off by at most n - 1 roundings of the sum of their absolute values.
+  // since a sum of n terms, in any order, is off by at most n - 1 roundings of the sum of their absolute values.
   float limit(index_t i, double squared) const {
     const double r = std::sqrt((squared * bound_.growth + bound_.lost) * scale_ * scale_) * kSlack;
     const double own = lengths_[i];
@@ -225,10 +227,10 @@ class BlockSearch {
     return static_cast<float>(std::min(most, kEverybody));
   }
 
-  // The parts of a limit that all rows have in common.
+  // The terms of a limit that are the same for all rows.
   struct Bound {
-    double growth = 1;    // an exact distance over the computed one, at most,
-    double lost = 0;      // but for squares of differences, which lose the least double > 0 each
+    double growth = 1;    // an exact squared distance is at most this times the computed one, plus `lost`:
+    double lost = 0;      // the square of each difference may lose up to the least double > 0 to underflow
     double rounding = 0;  // (d + 8) u
     double slack = 1;
     double tiny = 0;
@@ -242,7 +244,8 @@ class BlockSearch {
           tiny((4 * d + 4) * kTiny) {}
   };
 
-  // Exact distances to the rows around each: the limits to start with, or, if these are all rows, the result.
+  // Computes exact distances to the rows next to each row in the order of blocks. They are the first limits, or the
+  // result where these are all rows.
   void sample() {
     team_.for_each(n_blocks_, [&](index_t block, int) {
       std::vector<RowPair> pairs(static_cast<std::size_t>(n_sampled_));
@@ -267,8 +270,9 @@ class BlockSearch {
     });
   }
 
-  // Every block with itself, and then with every other one, in rounds in which no block meets two others: a pair of
-  // blocks has its rows for itself. In round r block b meets block b xor r, so that near ones come first.
+  // Compares every block with itself, then with every other one. The pairs of blocks are scheduled in rounds, as in a
+  // tournament: in round r block b meets block b xor r, so that no block is in two pairs of a round, threads never
+  // share a row, and near blocks meet first.
   bool compare_all() {
     scratch_.resize(static_cast<std::size_t>(team_.n_threads()));
     team_.for_each(n_blocks_, [&](index_t block, int worker) { compare(block, block, worker); });
@@ -277,7 +281,7 @@ class BlockSearch {
       if (is_hopeless()) return false;
       const index_t bit = round & -round;
       team_.for_each(n_players / 2, [&](index_t game, int worker) {
-        const index_t one = game + (game & -bit);  // with a 0 in that bit
+        const index_t one = game + (game & -bit);  // the number whose bit is 0 of the two that meet
         const index_t other = one ^ round;
         if (std::max(one, other) < n_blocks_) compare(one, other, worker);
       });
@@ -355,7 +359,7 @@ class BlockSearch {
   AlignedBuffer<float> packed_;
   AlignedBuffer<float> halves_;  // |y|^2 / 2
   AlignedBuffer<float> limits_;
-  AlignedBuffer<double> lengths_;  // at least |y|
+  AlignedBuffer<double> lengths_;  // upper bounds of |y|
   std::vector<Scratch> scratch_;   // one per worker
   std::atomic<index_t> n_found_{0};
   index_t most_found_ = n_ / kPairsPerFound * n_ / 2 + n_ * (kFoundPerRow + 8 * nearest_.n_neighbors());

@@ -9,8 +9,8 @@
 
 namespace fastpu::detail {
 
-// Fills in and sorts the neighbours of all rows; 1 <= nearest.n_neighbors() < x.n_rows. Returns false, with nothing of
-// use filled in, if the filter lets so many pairs through that the tree is faster.
+// Fills in and sorts the neighbours of all rows; 1 <= nearest.n_neighbors() < x.n_rows. Returns false, with `nearest`
+// in no defined state, if so many pairs pass the filter that the tree is faster.
 template <class T>
 bool search_blocks(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest);
 

@@ -1,4 +1,4 @@
-// The graph that neighbours make: its edges and their weights.
+// The edges that neighbours make, and their weights.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,11 +17,11 @@ namespace fastpu {
 namespace {
 
 constexpr index_t kRowsPerBlock = 1024;
-constexpr index_t kFewEntries = 20'000;  // up to which waking another thread takes longer than the work
+constexpr index_t kFewEntries = 20'000;  // with fewer entries, waking another thread takes longer than the work
 
 int most_workers(index_t n_entries, const Team& team) { return n_entries < kFewEntries ? 1 : team.n_threads(); }
 
-// body(first row, end row, block) for blocks of rows.
+// Calls body(first row, end row, block) for blocks of rows.
 template <class Body>
 void each_block(index_t n, index_t n_entries, Team& team, Body&& body) {
   team.for_each(count_blocks(n, kRowsPerBlock), most_workers(n_entries, team), [&](index_t block, int) {
@@ -29,7 +29,7 @@ void each_block(index_t n, index_t n_entries, Team& team, Body&& body) {
   });
 }
 
-// Entries of a row, brought into ascending order of their columns.
+// Sorts the entries of a row by column.
 class EntrySorter {
  public:
   void sort(std::int32_t* columns, double* values, index_t n) {
@@ -86,7 +86,7 @@ void add_up(std::vector<index_t>& counts) {
   for (std::size_t i = 1; i < counts.size(); ++i) counts[i] += counts[i - 1];
 }
 
-// Entries that each block of rows has written from a place of its own, moved together.
+// Moves the entries together that each block of rows has written, leaving gaps between blocks.
 void close_gaps(KnnMatrix& matrix, const std::vector<index_t>& written_from) {
   for (std::size_t block = 0; block < written_from.size(); ++block) {
     const index_t first = matrix.row_start[block * kRowsPerBlock];
@@ -132,7 +132,7 @@ KnnMatrix mutual_edges(const KnnView& near, Team& team) {
   return edges;
 }
 
-// A row's neighbours and the rows that it is a neighbour of.
+// The edges of a row: to its neighbours, and to the rows whose neighbour it is.
 KnnMatrix union_edges(const KnnView& near, Team& team) {
   struct Back {
     std::int32_t row;

@@ -17,8 +17,9 @@ namespace fastpu {
 
 namespace {
 
-// The number of points that the tree looks at grows quickly with the dimension and slowly with n: on normal rows, where
-// it does worst, it is faster up to so many features, and to one more whenever n is four times as large.
+// The number of points that a search of the tree visits grows quickly with the dimension and slowly with n. Normally
+// distributed rows are its worst case: on these it is faster than blocks up to this many features, and up to one more
+// for every factor of four in n.
 constexpr index_t kTreeFeatures = 4;
 constexpr index_t kRowsForMore = 20'000;
 
@@ -29,7 +30,8 @@ void check_neighbors(index_t n_neighbors, index_t n_rows) {
   }
 }
 
-// No squared distance exceeds the sum of the squared ranges of the columns, in floating point either.
+// Throws if the sum of the squared ranges of the columns overflows: no squared distance exceeds it, not even when
+// rounded.
 template <class T>
 void check_ranges(const DenseView<T>& x, Team& team) {
   constexpr index_t kRowsPerBlock = 1024;
@@ -44,7 +46,7 @@ void check_ranges(const DenseView<T>& x, Team& team) {
     mine.insert(mine.end(), x.row(first), x.row(first) + x.n_cols);
     T* const least = mine.data();
     T* const most = least + d;
-    int n_nan = 0;  // which comparisons pass over
+    int n_nan = 0;  // NaN has to be counted: comparisons with it are false, so that the range would not show it
     for (index_t i = first + 1; i < std::min(first + kRowsPerBlock, x.n_rows); ++i) {
       const T* row = x.row(i);
       for (std::size_t f = 0; f < d; ++f) {

@@ -16,10 +16,10 @@ namespace fastpu::detail {
 namespace {
 
 constexpr index_t kRowsPerBlock = 16;
-constexpr index_t kChunk = 64;  // numbers compared before any of them is looked at
+constexpr index_t kChunk = 64;  // numbers compared at once, before single ones are looked at
 
-// The columns that hold anything, renumbered in ascending order where there are few of them, each with its rows in
-// ascending order and their values.
+// The transposed matrix: each column with its rows in ascending order and their values. If X has few nonempty columns,
+// they are renumbered in ascending order and the empty ones left out.
 template <class T>
 struct Columns {
   std::vector<index_t> start;
@@ -27,7 +27,7 @@ struct Columns {
   std::vector<T> values;
   const std::int32_t* column_of = nullptr;  // the number of each entry's column
 
-  Columns(const Columns&) = delete;  // it may point into itself
+  Columns(const Columns&) = delete;  // not copyable, since column_of may point into this object
   Columns& operator=(const Columns&) = delete;
   Columns(Columns&&) = delete;
   Columns& operator=(Columns&&) = delete;
@@ -57,7 +57,7 @@ struct Columns {
  private:
   template <class Checkpoint>
   void number(const CsrView<T>& x, index_t n_entries, Pacer<Checkpoint>& pacer) {
-    constexpr index_t kFew = index_t{1} << 20;  // columns that need no thought
+    constexpr index_t kFew = index_t{1} << 20;  // so many columns need not be renumbered
     if (x.n_cols <= std::max(kFew, 2 * n_entries)) {
       column_of = x.columns;
       start = make_vector<index_t>(x.n_cols + 1, "the columns of sparse rows");
@@ -126,12 +126,12 @@ class SparseSearch {
 
  private:
   struct Scratch {
-    AlignedBuffer<double> halves;  // half of the squared distance of every row, rounded
-    std::vector<double> least;     // the least of them, as a heap
+    AlignedBuffer<double> halves;  // half the squared distance to every row, rounded
+    std::vector<double> least;     // a heap of the smallest of them
   };
 
-  // |x_i - x_j|^2 / 2 = h_i + h_j - x_i'x_j is off by at most `rounding` (h_i + h_j): of the three, each a sum of no
-  // more terms than the two rows have entries, none exceeds h_i + h_j.
+  // |x_i - x_j|^2 / 2 = h_i + h_j - x_i'x_j, and the computed value is off by at most `rounding` (h_i + h_j): each of
+  // the three terms is a sum of at most as many products as the two rows have entries, and none exceeds h_i + h_j.
   void search_row(index_t i, Scratch& scratch) {
     const index_t n = x_.n_rows;
     double* const near = scratch.halves.data();
@@ -158,7 +158,7 @@ class SparseSearch {
     nearest_.sort(i);
   }
 
-  // At least half the squared distance of the last neighbour, however numbers were rounded.
+  // An upper bound of half the squared distance of the farthest neighbour, whatever the rounding errors.
   double bound(index_t i, double rounding, Scratch& scratch) const {
     const double own = halves_[i];
     const double* const near = scratch.halves.data();
@@ -173,12 +173,12 @@ class SparseSearch {
           least.back() = value;
           std::push_heap(least.begin(), least.end());
         });
-    // The exact distances, too, are rounded where they are computed, and squares lose what is below the least double.
+    // The exact distances are rounded where they are computed, too, and their squares may underflow.
     const double slack = least.front() * (1 + 0x1p-20) + rounding * own;
     return slack + std::numeric_limits<double>::min();
   }
 
-  // visit(j) for every j whose number passes, chunk by chunk: `passes` is asked of a whole chunk at first.
+  // Calls visit(j) for every j whose number passes. A whole chunk is tested first, which compilers vectorise.
   template <class Passes, class Visit>
   static void each_below(const double* numbers, index_t n, Passes&& passes, Visit&& visit) {
     for (index_t first = 0; first < n; first += kChunk) {
@@ -192,7 +192,7 @@ class SparseSearch {
     }
   }
 
-  // As dense rows have it (knn_graph.hpp): features that both rows lack add nothing.
+  // Sums in the order used for dense rows (knn_graph.hpp): features that are 0 in both rows add nothing.
   double squared_distance(index_t i, index_t j) const {
     double sum[8] = {};
     index_t a = x_.row_start[i];

@@ -27,7 +27,7 @@ struct Node {
   Node right() const { return {number + 2 * (middle() - first), middle(), end}; }
 };
 
-// How near a node can be: by the distance of its box, then by its lowest index.
+// A node still to be visited, in the order of visits: by the squared distance of its box, ties by its lowest row index.
 struct Reach {
   double squared;
   index_t lowest;
@@ -36,11 +36,13 @@ struct Reach {
   }
 };
 
-constexpr index_t kNodesPerRound = 64;  // split one by one, in parallel; what is below each is one block of work
+// nodes split one after the other, each in parallel; the subtree below each is then one block of work
+constexpr index_t kNodesPerRound = 64;
 constexpr index_t kPointsPerBlock = 64;
-constexpr index_t kRowsBetweenPolls = index_t{1} << 16;  // visited in no order: some milliseconds
+// Ctrl-C is polled whenever so many rows were visited, every few milliseconds
+constexpr index_t kRowsBetweenPolls = index_t{1} << 16;
 constexpr index_t kFewFeatures = 8;
-constexpr index_t kMostDepth = 64;  // leaves are halved
+constexpr index_t kMostDepth = 64;  // deeper than any tree: every split halves a node's leaves
 
 template <class T>
 class Tree {
@@ -92,7 +94,8 @@ class Tree {
   double* low(index_t node) { return boxes_.data() + node * 2 * d_; }
   const double* low(index_t node) const { return boxes_.data() + node * 2 * d_; }
 
-  // Makes the node's box, and a leaf's points or else the halves of its rows, cut where the box is widest.
+  // Computes the box of the node; then packs the points of a leaf, or halves the rows of another node along the feature
+  // in which its box is widest.
   void split(const Node& node, Team& team) {
     const index_t first = node.first * leaf_points_;
     const index_t end = std::min(node.end * leaf_points_, x_.n_rows);
@@ -147,7 +150,8 @@ class Tree {
     split_all(node.right(), team);
   }
 
-  // Places that no row takes repeat the leaf's last point; nobody looks at their distances.
+  // A panel has a fixed number of points: the unused ones repeat the leaf's last point, and their distances are
+  // ignored.
   void pack(index_t first, index_t end) {
     for (index_t p = first; p < first + leaf_points_; ++p) {
       const T* x = x_.row(keys_[std::min(p, end - 1)].row);
@@ -163,7 +167,7 @@ class Tree {
       return gap * gap;
     };
     double squared = 0;
-    switch (d_) {  // what the kernel does, where a call takes longer than the work
+    switch (d_) {  // in few dimensions a call of the kernel would cost more than its work, so the loop stands here
       case 1:
         squared = apart(0);
         break;
@@ -229,7 +233,7 @@ class Tree {
   index_t n_leaves_;
   AlignedBuffer<RowKey> keys_;    // rows in the order of the leaves
   AlignedBuffer<double> points_;  // panels of points in that order
-  AlignedBuffer<double> boxes_;   // of each node the least and the most of each feature
+  AlignedBuffer<double> boxes_;   // the least and the largest value of each feature, for each node
   AlignedBuffer<index_t> lowest_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace fastpu::detail {
 
-// Fills in and sorts the neighbours of all rows; 1 <= nearest.n_neighbors() < x.n_rows. Rows equal to each other are
-// split by index, and a node knows the lowest index below it, so that many duplicates cost no more than few.
+// Fills in and sorts the neighbours of all rows; 1 <= nearest.n_neighbors() < x.n_rows. Equal rows are split by index,
+// and a node knows the lowest index below it, so that many duplicates do not slow the search down.
 template <class T>
 void search_tree(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest);
 

@@ -1,4 +1,4 @@
-// The nearest rows found so far of every row: a heap each, in the arrays of the result, worst first.
+// The nearest rows found so far for every row: one heap for each, worst first, stored in the arrays of the result.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class NearestRows {
   NearestRows(index_t n_neighbors, index_t* indices, double* squared)
       : n_(n_neighbors), indices_(indices), squared_(squared) {}
 
-  // Forgets what was found of a row: places that nobody has taken are infinitely far away.
+  // Empties the heap of a row: unused places are infinitely far away.
   void clear(index_t row) {
     std::fill_n(indices_ + row * n_, n_, kNobody);
     std::fill_n(squared_ + row * n_, n_, std::numeric_limits<double>::infinity());
@@ -24,11 +24,12 @@ class NearestRows {
 
   index_t n_neighbors() const { return n_; }
 
-  // Of the farthest: infinity until as many are found as wanted.
+  // The squared distance of the farthest row in the heap; infinity while the heap is not full.
   double worst(index_t row) const { return squared_[row * n_]; }
   index_t worst_index(index_t row) const { return indices_[row * n_]; }
 
-  // Takes the row `other` in if it is nearer than the farthest, or as near with a lower index; returns whether it was.
+  // Adds `other` if it is nearer than the farthest row in the heap, or as near with a lower index; returns whether it
+  // was added.
   bool offer(index_t row, index_t other, double squared) {
     double* const s = squared_ + row * n_;
     index_t* const r = indices_ + row * n_;
@@ -42,7 +43,7 @@ class NearestRows {
     std::swap_ranges(squared_ + row * n_, squared_ + (row + 1) * n_, squared_ + other * n_);
   }
 
-  // Puts a row's neighbours in order, nearest first.
+  // Sorts the heap of a row, nearest first.
   void sort(index_t row) {
     double* const s = squared_ + row * n_;
     index_t* const r = indices_ + row * n_;
@@ -56,7 +57,7 @@ class NearestRows {
   }
 
  private:
-  // Puts a value in place of the worst of a heap of n.
+  // Replaces the worst entry of a heap of n entries.
   static void sift(double* s, index_t* r, index_t n, double squared, index_t other) {
     index_t hole = 0;
     for (index_t child = 1; child < n; child = 2 * hole + 1) {

@@ -22,16 +22,16 @@ using Vector = std::vector<double>;
 
 constexpr index_t kMostSteps = 200;
 constexpr index_t kMostIterations = 100'000;
-constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first equations are solved,
-constexpr index_t kMoreDescents = 2;    // and between them
-constexpr index_t kActiveRounds = 15;   // more mean that Q is too singular for it
-constexpr index_t kMostFree = 4096;     // alphas between the bounds in equations of their own
-constexpr index_t kRecordEvery = 10;    // of admm
-constexpr double kRelaxation = 1.6;     // of admm
-constexpr index_t kFirstPolish = 100;   // iterations of admm, and twice as many after every time
-constexpr index_t kFreezeMu = 2000;     // from then on mu stays, so that admm converges for sure
+constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first system of equations is solved
+constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
+constexpr index_t kActiveRounds = 15;   // rounds of the active set; if more are needed, Q is too singular for it
+constexpr index_t kMostFree = 4096;     // most alphas between their bounds for which equations are solved
+constexpr index_t kRecordEvery = 10;    // iterations of ADMM between two records
+constexpr double kRelaxation = 1.6;     // over-relaxation of ADMM
+constexpr index_t kFirstPolish = 100;   // iterations of ADMM before the first polish; the intervals then double
+constexpr index_t kFreezeMu = 2000;     // iterations of ADMM after which mu stays fixed, which makes it converge
 
-// What all solvers share: where they are, and what they have told.
+// What all solvers share: the current alpha and Q alpha, and the record of the search.
 class Search {
  public:
   Search(const BoxGram& gram, double cost, const PualOptions& options, const PualCallback& callback, Team& team)
@@ -76,7 +76,7 @@ class Search {
   BoxValue value() const { return detail::box_value(gram_.n(), cost_, alpha_.data(), q_alpha_.data()); }
   bool is_solved(const BoxValue& at) const { return at.gap <= options_.tol * at.objective; }
 
-  // Records where the search is; true if it is to end here.
+  // Records the current point and calls the callback; returns true if the search is to end here.
   bool tell(const BoxValue& at) {
     result_.iterations.push_back(result_.n_iter);
     result_.objectives.push_back(at.objective);
@@ -88,7 +88,7 @@ class Search {
     return false;
   }
 
-  // alpha = C is the solution if all its scores are <= 1: then the hinge is linear there.
+  // Tries alpha = C: it is the solution if all its scores are <= 1, since the hinge loss is linear there.
   bool at_bounds() {
     std::fill(alpha_.begin(), alpha_.end(), cost_);
     gram_.apply(alpha_.data(), q_alpha_.data());
@@ -119,13 +119,13 @@ class Search {
 
   // ---- active set
 
-  // From alpha where n_descents is 0, else from the best multiple of 1. Whether that solved it; alpha is the best so
-  // far in any case.
+  // Starts from the current alpha if n_descents is 0, else from the best multiple of the vector of ones. Returns
+  // whether the problem is solved; alpha is the best point so far in any case.
   bool active_set(index_t n_descents, index_t most_rounds) {
     const double n = static_cast<double>(gram_.n());
     if (n_descents > 0) {
       double along = 0;
-      for (const double at : q_alpha_) along += at / cost_;  // q_alpha is that of alpha = C
+      for (const double at : q_alpha_) along += at / cost_;  // q_alpha_ still belongs to alpha = C
       const double start = std::min(2 * n / along, cost_);
       for (std::size_t i = 0; i < size(); ++i) {
         alpha_[i] = start;
@@ -138,7 +138,7 @@ class Search {
       const index_t descents = round == 0 ? n_descents : kMoreDescents;
       for (index_t k = 0; k < descents; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
       const bool is_better = solve_free();
-      gram_.apply(alpha_.data(), q_alpha_.data());  // without the rounding of all the changes
+      gram_.apply(alpha_.data(), q_alpha_.data());  // computed anew, to remove the rounding of all the updates
       ++result_.n_iter;
       const BoxValue at = value();
       if (tell(at)) return false;
@@ -150,8 +150,10 @@ class Search {
     return false;
   }
 
-  // Which alphas a step of coordinate descent would leave between their bounds: they are made to solve their equations,
-  // the others put at the bound. Goes there, or as far as the dual objective falls; false if it does not.
+  // One round of the active set. Alphas that a step of coordinate descent would leave strictly between their bounds are
+  // free; the others are put at the bound that the step reaches. The free ones are computed from their linear
+  // equations. Moves to that point, or only a part of the way as long as the dual objective decreases; returns false if
+  // it does not decrease at all.
   bool solve_free() {
     std::vector<index_t> free;
     Vector there(size());
@@ -187,7 +189,7 @@ class Search {
         q_alpha[i] = length == 1 ? q_there[i] : q_alpha_[i] + length * (q_there[i] - q_alpha_[i]);
       }
       const bool is_lower = detail::box_dual(gram_.n(), alpha.data(), q_alpha.data()) < before;
-      // At the end the objective no longer tells, but the gap does.
+      // Near the solution the objective no longer changes within rounding, while the gap still does.
       if (is_lower || detail::box_value(gram_.n(), cost_, alpha.data(), q_alpha.data()).gap < now.gap) {
         alpha_ = std::move(alpha);
         q_alpha_ = std::move(q_alpha);
@@ -197,7 +199,7 @@ class Search {
     return false;
   }
 
-  // Q_FF x = right in place of right, whatever the rank of Q_FF.
+  // Replaces right by a solution x of Q_FF x = right, for a Q_FF of any rank.
   void solve(const std::vector<index_t>& free, Vector& right) {
     const auto n = static_cast<index_t>(free.size());
     auto matrix = make_vector<double>(n * n, "the equations of the free alphas");
@@ -222,7 +224,7 @@ class Search {
 
   // ---- admm
 
-  // The step for theta: x becomes Q (1 + mu Q)^-1 x, by the smaller of two factors.
+  // The step for theta: replaces x by Q (1 + mu Q)^-1 x, using the smaller of the two possible factors.
   class Theta {
    public:
     Theta(const BoxGram& gram, Team& team)
@@ -270,7 +272,8 @@ class Search {
     Vector small_;
   };
 
-  // Whether the equations of the alphas between the bounds, as the iteration has sorted them, are the solution.
+  // Tries whether ADMM has identified the free alphas: if so, one solve of their equations gives the solution.
+  // Otherwise alpha is restored.
   bool polish() {
     Vector alpha(alpha_);
     Vector q_alpha(q_alpha_);

@@ -1,4 +1,4 @@
-// A row as it is put in order: by one of its coordinates, then by index, so that equal rows have an order too.
+// The key by which a row is sorted: one of its coordinates, then its index, so that ties have a fixed order.
 #pragma once
 
 #include "fastpu/common/types.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -19,27 +18,28 @@ namespace {
 
 using detail::ElbowFactor;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = 1e300;
-// Rows that differ by less count as equal: their squares would be nothing.
+// A smaller spread of the rows counts as 0, since its square would underflow.
 constexpr double kLeastSpread = 1e-290;
-// What may be left of slack, as a share of the largest distance from the first row, and of what products add up.
+// The largest slack of a solution, as a share of the largest distance from the first row, and of the sizes of sums.
 constexpr double kSlack = 1e-10;
 constexpr double kProductRounding = 2e-15;
-// Rows that are remembered when all have been looked at, and the share of the most slack then that is worth taking.
+// The number of rows kept as candidates of a pass over all rows, and the share of the largest slack that a candidate
+// must still have to be taken.
 constexpr index_t kMostCandidates = 64;
 constexpr double kWorthTaking = 0.1;
-// Steps in a row without a nearer point: rounding has the word.
+// After so many successive steps without a nearer point, only rounding errors are left.
 constexpr int kMostStalls = 50;
-// Changes of S, at least, and for each of its rows, before its factor is made anew: rounding adds up.
+// The factor of S is computed anew after so many changes, and so many for each of its rows, since rounding errors add
+// up.
 constexpr index_t kLeastChanges = 1000;
 constexpr index_t kChangesPerRow = 10;
 constexpr index_t kBlockRows = 128;
 
 }  // namespace
 
-// Inside, rows and points are counted from the first row, in units of a power of two that makes the largest entry about
-// 1: nothing overflows, and rows far from 0 lose no digits.
+// Rows and points are translated by the first row and scaled by a power of two such that the largest entry is about 1:
+// nothing overflows, and rows far from 0 lose no digits.
 class HullDistance::Search {
  public:
   Search(DenseView<double> z, Isa isa, Team& team)
@@ -62,7 +62,7 @@ class HullDistance::Search {
     if (max_steps < 1) throw std::invalid_argument("max_steps must be >= 1, got " + std::to_string(max_steps));
     place(point);
     HullNearest found;
-    if (spread_ == 0) {  // equal rows
+    if (spread_ == 0) {  // all rows are equal
       start();
       residual_ = point_;
     } else {
@@ -88,7 +88,7 @@ class HullDistance::Search {
   index_t size() const { return static_cast<index_t>(rows_.size()); }
   const double* inside(index_t j) const { return corral_.data() + slots_[at(j)] * z_.n_cols; }
 
-  // Checks the rows, and finds their spread, unit and mean square.
+  // Checks the rows, and computes their spread, unit and mean square.
   void measure(Team& team) {
     if (z_.n_rows < 1) throw std::invalid_argument("rows must be at least one, got none");
     double largest = 0;
@@ -159,7 +159,7 @@ class HullDistance::Search {
     take_in(0, 1.0);
   }
 
-  // entering_ = row i
+  // Sets entering_ to row i.
   void fetch(index_t i) {
     const double* row = z_.row(i);
     for (index_t f = 0; f < z_.n_cols; ++f) entering_[at(f)] = (row[f] - z_.data[f]) * per_unit_;
@@ -176,7 +176,7 @@ class HullDistance::Search {
     ++n_changes_;
   }
 
-  // Removes rows without weight, and their places in `beside`.
+  // Removes rows of weight 0 from S, and their entries from `beside`.
   void drop_rows(std::vector<double>& beside) {
     for (index_t j = size() - 1; j >= 0; --j) {
       if (weights_[at(j)] > 0) continue;
@@ -191,8 +191,8 @@ class HullDistance::Search {
     }
   }
 
-  // p - x, its length and direction, and the slopes u'z of the rows of S: equal at the nearest point of the affine
-  // hull.
+  // Computes p - x, its length and direction, and the slopes u'z of the rows of S, which are equal at the nearest
+  // point of the affine hull.
   void derive() {
     double total = 0;
     for (const double weight : weights_) total += weight;
@@ -219,7 +219,8 @@ class HullDistance::Search {
     return (loops_->dot(z_.row(i), direction_of_apart_.data(), z_.n_cols) - first_slope_) * per_unit_ - level_;
   }
 
-  // x goes to the nearest point of the affine hull of S, or as far as weights allow, and S loses what has none.
+  // Moves x to the nearest point of the affine hull of S, or as far as the weights stay >= 0, and removes rows of
+  // weight 0.
   void settle(Team& team, index_t& n_steps) {
     for (double& slope : slopes_) slope *= length_;
     for (;;) {
@@ -246,13 +247,14 @@ class HullDistance::Search {
       for (index_t j = 0; j < size(); ++j) weights_[at(j)] += step * direction_[at(j)];
       if (first < 0) return;
       weights_[at(first)] = 0;
-      // Along the way slopes go evenly towards their common level, which the sum of the steps does not see.
+      // The slopes approach their common level linearly; the updates of x leave them as they were.
       for (double& slope : slopes_) slope *= 1 - step;
       drop_rows(slopes_);
     }
   }
 
-  // Brings a row into S. False: it depends on S and has got weight from a row there, so that slopes have changed.
+  // Adds a row to S. Returns false if it depends on S: it then has taken over weight from a row of S, and slopes have
+  // changed.
   bool enter(index_t i) {
     fetch(i);
     const double diagonal = loops_->dot(entering_.data(), entering_.data(), z_.n_cols);
@@ -263,7 +265,7 @@ class HullDistance::Search {
     double weight = 0;
     bool is_independent = true;
     while (size() == capacity_ || ElbowFactor::is_dependent(factor_->add(column_.data(), diagonal, 0.0))) {
-      // As the row is a combination of S (with weights that sum to 1), it can replace any of its parts.
+      // The row is a combination of S (with coefficients of sum 1), so it can replace one of the rows in it.
       direction_.resize(weights_.size());
       double level = 0;
       factor_->solve(column_.data(), 1.0, direction_.data(), level);
@@ -285,7 +287,7 @@ class HullDistance::Search {
     return is_independent;
   }
 
-  // The factor, anew from the rows of S.
+  // Computes the factor anew from the rows of S.
   void refactor(Team& team) {
     const std::vector<index_t> rows = rows_;
     const std::vector<double> weights = weights_;
@@ -302,7 +304,7 @@ class HullDistance::Search {
     n_changes_ = 0;
   }
 
-  // The most slack of all rows; candidates are those with the most of it.
+  // Returns the largest slack of all rows, and keeps the rows with the largest slack as candidates.
   double look(Team& team) {
     const index_t n = z_.n_rows;
     team.for_each(count_blocks(n, kBlockRows), [&](index_t block, int) {
@@ -329,7 +331,7 @@ class HullDistance::Search {
     return most;
   }
 
-  // The row of the candidates with the most slack now, if more than `least`; -1 if there is none.
+  // Returns the candidate with the largest slack at present if that exceeds `least`, else -1.
   index_t best_candidate(double least) const {
     index_t best = -1;
     for (const Candidate& candidate : candidates_) {
@@ -348,8 +350,8 @@ class HullDistance::Search {
     candidates_.clear();
     ++n_nearer_;
     double nearest = kInfinity;
-    double seen = 0;            // the most slack at the last look
-    double uneven = kInfinity;  // before the last correction
+    double seen = 0;            // the largest slack in the last pass over all rows
+    double uneven = kInfinity;  // the spread of slopes before the last correction
     index_t entered = -1;
     int n_stalls = 0;
     for (;;) {
@@ -398,10 +400,10 @@ class HullDistance::Search {
   double spread_ = 0;
   double unit_ = 1;
   double per_unit_ = 1;
-  double offset_ = 0;  // how far rows are from 0
-  double radius_ = 0;  // how far from the first
+  double offset_ = 0;  // the largest distance of a row from 0
+  double radius_ = 0;  // the largest distance of a row from the first one
   double shift_ = 1;
-  double reach_ = 0;  // how far the point is from the first row
+  double reach_ = 0;  // the distance of the point from the first row
 
   // S
   std::unique_ptr<ElbowFactor> factor_;
@@ -426,7 +428,7 @@ class HullDistance::Search {
   // All rows
   std::vector<double> scores_;
   std::vector<std::uint8_t> is_inside_;
-  std::vector<index_t> stalled_at_;  // n_nearer_ when the row came in and x was no nearer
+  std::vector<index_t> stalled_at_;  // n_nearer_ when the row last entered without making x nearer
   index_t n_nearer_ = 0;
   std::vector<Candidate> candidates_;
 

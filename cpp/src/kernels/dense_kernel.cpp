@@ -39,7 +39,7 @@ template <class T>
 void DenseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
                           T* const* out, int /*worker*/) const {
   const auto& packed = static_cast<const DenseColumns<T>&>(columns);
-  constexpr index_t kRowsAtOnce = 16;  // pointers to rows and results fit on the stack, a panel stays in cache
+  constexpr index_t kRowsAtOnce = 16;  // few enough that their pointers fit on the stack and a panel stays in the cache
   const T* x[kRowsAtOnce];
   T* to[kRowsAtOnce];
   for (index_t c = first; c < last; c += kKernelPanel) {

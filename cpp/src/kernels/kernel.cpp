@@ -14,7 +14,7 @@ namespace fastpu {
 
 namespace {
 
-// Zeros behind the last of n values, to the end of the panel.
+// Fills the panel with zeros after the last of n values.
 template <class T>
 void finish_panel(T* values, index_t n) {
   std::fill(values + n, values + round_up(n, kKernelPanel), T{});
@@ -95,7 +95,7 @@ class FunctionKernel final : public Kernel<double> {
   KernelFunction fill_;
 };
 
-// Scores against columns that `pack_block` makes of x, some at a time.
+// Computes scores block by block: `pack_block` packs some rows of x as columns at a time.
 template <class T, class PackBlock>
 void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index_t n_x, Isa isa, Team& team,
                       double* out, PackBlock&& pack_block) {
@@ -137,6 +137,26 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
     for (index_t m = 0; m < models.n_models; ++m) {
       for (index_t c = 0; c < n_now; ++c) out[(start + c) * models.n_models + m] = mine.sums[m * columns_at_once + c];
     }
+  });
+}
+
+void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& columns, Team& team, double* out) {
+  constexpr index_t kRowsAtOnce = 32;
+  const index_t width = columns.size();
+  const index_t stride = round_up(width, kKernelPanel);
+  const index_t n = kernel.n_rows();
+  AlignedBuffer<double> values(team.n_threads() * kRowsAtOnce * stride, "rows of the kernel matrix");
+  team.for_each(count_blocks(n, kRowsAtOnce), [&](index_t block, int worker) {
+    index_t numbers[kRowsAtOnce] = {};
+    double* places[kRowsAtOnce] = {};  // NOLINT(misc-const-correctness): what it points to is written
+    const index_t first = block * kRowsAtOnce;
+    const index_t size = std::min(kRowsAtOnce, n - first);
+    for (index_t k = 0; k < size; ++k) {
+      numbers[k] = first + k;
+      places[k] = values.data() + (worker * kRowsAtOnce + k) * stride;
+    }
+    kernel.fill(numbers, size, columns, 0, width, places, worker);
+    for (index_t k = 0; k < size; ++k) std::copy_n(places[k], width, out + (first + k) * width);
   });
 }
 
@@ -185,6 +205,18 @@ void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const Ke
   scores_of_blocks(kernel, models, x.n_rows, isa, team, out, [&](index_t start, index_t n) {
     return kernel.pack(CsrView<T>{x.values, x.columns, x.row_start + start, n, x.n_cols}, nullptr, n);
   });
+}
+
+void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Isa isa,
+                   Team& team, double* out) {
+  const detail::DenseKernel<double> kernel(x, params, isa);
+  fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows, team), team, out);
+}
+
+void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Isa isa, Team& team,
+                   double* out) {
+  const detail::SparseKernel<double> kernel(x, params, isa, team.n_threads());
+  fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows), team, out);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): T is a type

@@ -13,8 +13,8 @@ namespace {
 
 constexpr index_t kBlock = 4 * kKernelPanel;  // columns that one worker computes at a time
 constexpr index_t kLeastParallel = 50'000;    // fewer values than this are not worth waking a thread
-constexpr index_t kBytesPerRow = 256;         // of the data, for what is kept beside kernel values by whoever solves
-constexpr index_t kUsedAtOnce = 1 << 22;      // values of memory that are used without asking
+constexpr index_t kBytesPerRow = 256;         // what a solver keeps for each row of the data, beside the kernel values
+constexpr index_t kUsedAtOnce = 1 << 22;      // values of memory that are in use from the start
 
 }  // namespace
 
@@ -69,7 +69,7 @@ void KernelCache<T>::link_oldest(index_t s) {
   newer_[at(ring)] = s;
 }
 
-// Takes slots into use until there are n of them, or all there are, and the memory already in use is full.
+// Takes slots into use: n of them (or all, if there are fewer), and more if they lie in memory that is in use already.
 template <class T>
 void KernelCache<T>::use_more_slots(index_t n) {
   values_in_use_ = std::max(values_in_use_, std::min(n, capacity()) * slot_size_);
@@ -82,7 +82,7 @@ void KernelCache<T>::use_more_slots(index_t n) {
 template <class T>
 void KernelCache<T>::move_values(const std::vector<index_t>& from, index_t new_slot_size, Team& team) {
   const index_t n_slots = capacity();
-  // Only the newest rows stay if slots grow.
+  // If slots grow, fewer fit, and the newest rows stay.
   const auto n_keep = std::min<index_t>(max_values_ / new_slot_size, kernel_->n_rows());
   std::vector<char> stays(at(n_slots), 0);
   std::vector<index_t> age;  // slots that stay, the newest first
@@ -112,7 +112,7 @@ void KernelCache<T>::move_values(const std::vector<index_t>& from, index_t new_s
                          arena_.data() + s * new_slot_size + slot_length_[at(s)]);
     }
   }
-  // What lies behind a row that is complete takes part in whole vectors, and nothing writes it again.
+  // Loops over whole vectors also read the values after the last one of a complete row, and nothing else sets these.
   for (index_t s = 0; s < n_kept; ++s) {
     T* values = arena_.data() + s * new_slot_size;
     std::fill(values + slot_length_[at(s)], values + round_up(slot_length_[at(s)], kKernelPanel), T{});
@@ -134,7 +134,7 @@ void KernelCache<T>::move_values(const std::vector<index_t>& from, index_t new_s
 template <class T>
 void KernelCache<T>::set_columns(const index_t* rows, index_t n, Team& team) {
   const index_t n_rows = kernel_->n_rows();
-  // 1 wanted, 2 wanted and among the old ones
+  // For every column 1 if it is wanted, and 2 if it is wanted and was there before.
   auto wanted = make_vector<char>(n_rows, "columns of a kernel");
   for (index_t c = 0; c < n; ++c) wanted[at(rows[c])] = 1;
   auto columns = reserve_vector<index_t>(n, "columns of a kernel");
@@ -153,7 +153,7 @@ void KernelCache<T>::set_columns(const index_t* rows, index_t n, Team& team) {
 
   try {
     change_columns(std::move(columns), from, team);
-  } catch (...) {  // out of memory, or Ctrl-C: half of the rows are what they were, half what they shall be
+  } catch (...) {  // out of memory, or Ctrl-C: some rows have been moved already and others have not
     forget();
     throw;
   }
@@ -166,11 +166,11 @@ void KernelCache<T>::change_columns(std::vector<index_t> columns, const std::vec
   const index_t slot_size = round_up(n, kKernelPanel);
   max_values_ = std::max(max_values_, 2 * slot_size);
   const index_t needed = std::min(max_values_, n_rows * round_up(n_rows, kKernelPanel));
-  if (arena_.size() < needed) {  // nothing of an arena that was too small for two rows is worth keeping
+  if (arena_.size() < needed) {  // an arena too small for two rows held nothing worth keeping
     forget();
     arena_ = AlignedBuffer<T>(needed, "the cache of kernel rows (cache_mb)");
   }
-  packed_.reset();  // before there are new ones: they may be as large as the data
+  packed_.reset();  // freed before the new ones are made, as each may be as large as the data
   if (older_.empty()) {
     older_.assign(1, 0);
     newer_.assign(1, 0);
@@ -181,7 +181,7 @@ void KernelCache<T>::change_columns(std::vector<index_t> columns, const std::vec
   packed_ = kernel_->pack(columns_.data(), n, team);
 }
 
-// As at the start, but for the memory.
+// Empties the cache, but keeps its memory.
 template <class T>
 void KernelCache<T>::forget() {
   columns_.clear();
@@ -201,7 +201,7 @@ void KernelCache<T>::fill(std::vector<Incomplete>& rows, Team& team) {
   index_t n_values = 0;
   for (const Incomplete& row : rows) n_values += n_columns - row.length;
   const int max_workers = kernel_->is_serial() || n_values < kLeastParallel ? 1 : team.n_threads();
-  // What all of the rows have is not asked for again.
+  // Columns that all of the rows have already are not computed again.
   index_t start = n_columns;
   for (const Incomplete& row : rows) start = std::min(start, row.length / kKernelPanel * kKernelPanel);
   team.for_each(count_blocks(n_columns - start, block_size), max_workers, [&](index_t block, int worker) {
@@ -223,7 +223,7 @@ void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team&
   assert(n <= capacity());
   assert(std::set<index_t>(rows, rows + n).size() == at(n));
   const auto n_columns = static_cast<index_t>(columns_.size());
-  for (index_t k = 0; k < n; ++k) {  // first, or a row that is here could make place for one that is not
+  for (index_t k = 0; k < n; ++k) {  // done first, or a row that is cached could be evicted for one that is not
     const index_t s = row_slot_[at(rows[k])];
     if (s < 0) continue;
     unlink(s);
@@ -234,7 +234,7 @@ void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team&
     was_here_[at(rows[k])] = true;
   }
   values_in_use_ = std::min(values_in_use_, max_values_);
-  use_more_slots(n + 1);  // the row of the call before stays where it is
+  use_more_slots(n + 1);  // one more, so that the row of the previous call stays valid
   std::vector<Incomplete> incomplete;
   for (index_t k = 0; k < n; ++k) {
     index_t s = row_slot_[at(rows[k])];

@@ -5,24 +5,13 @@
 #include <string>
 
 #include "kernels/kernels.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
 constexpr index_t kRowsAtOnce = 8;
-
-// Entries in ascending order of the column, as in every product with another row: |x|^2 - 2 x'z + |z|^2 is then exactly
-// zero for equal rows.
-template <class T>
-double squared_norm(const CsrView<T>& view, index_t row) {
-  double sum = 0;
-  for (index_t e = view.row_start[row]; e < view.row_start[row + 1]; ++e) {
-    const auto value = static_cast<double>(view.values[e]);
-    sum += value * value;
-  }
-  return sum;
-}
 
 // gamma |x|^2 of both rows of a pair from which on rounding of |x|^2 - 2 x'z + |z|^2 would show in their kernel value,
 // by some 1e-10: data far from the origin. Such a pair is summed with twice as many digits.

@@ -149,9 +149,9 @@ inline Vec<T> exp_of_vector(Vec<T> x) {
 template <class T>
 void exp_of(T* values, index_t n, double gamma) {
   using V = Vec<T>;
-  constexpr double kMost = sizeof(T) == sizeof(float) ? 3e38 : 1e308;  // 0 times infinity is no number
+  constexpr double kMost = sizeof(T) == sizeof(float) ? 3e38 : 1e308;  // a finite limit, since 0 times infinity is NaN
   const V factor = splat<V>(static_cast<T>(-(gamma < kMost ? gamma : kMost)));
-  for (index_t i = 0; i < n; i += 2 * kLanes<T>) {  // two at a time, for each waits on its own polynomial
+  for (index_t i = 0; i < n; i += 2 * kLanes<T>) {  // two at a time, as each step waits for the one before
     const V a = exp_of_vector<T>(factor * load<V>(values + i));
     const V b = exp_of_vector<T>(factor * load<V>(values + i + kLanes<T>));
     store(values + i, a);
@@ -215,9 +215,7 @@ void add_rows(double* FASTPU_RESTRICT sums, const T* const* rows, const double* 
   }
 }
 
-constexpr double kInfinity = __builtin_huge_val();
-
-// The least of some lanes and where it is; of equal ones the one of lowest position.
+// The smallest of the lanes and its position; among equal ones the lowest position.
 struct Least {
   double value = kInfinity;
   index_t at = -1;
@@ -240,7 +238,7 @@ inline Doubles lane_numbers() {
   return numbers;
 }
 
-// Goes over the gradient, as `next` gives it vector by vector, for the extremes of both sides.
+// Finds the extreme gradients of both sides; `next` returns the gradient vector by vector.
 template <class Next>
 inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wall, Next&& next) {
   constexpr index_t kAtOnce = 2;
@@ -294,7 +292,7 @@ SmoFirst move(double* FASTPU_RESTRICT gradient, const double* FASTPU_RESTRICT up
   });
 }
 
-// Gains are computed in T: which partner is taken is a matter of speed, not of the result.
+// Gains are computed in T, which is exact enough: the choice of the partner decides the speed, not the result.
 template <class T>
 SmoSecond second(const double* gradient, const double* low_wall, index_t n, double from, double diagonal_up,
                  double least_curvature, const T* row, const T* diagonal) {

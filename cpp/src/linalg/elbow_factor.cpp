@@ -87,7 +87,7 @@ double ElbowFactor::add_features(const double* x, const double* first, double la
   return distance;
 }
 
-// Adds the column `work_` with `root` on the diagonal; what the right-hand sides have beyond the rows before.
+// Adds the column `work_` with `root` on the diagonal, and the new entries of the right-hand sides.
 void ElbowFactor::append(double root, double one, double label) {
   const double* x = work_.data();
   for (index_t k = 0; k < size_; ++k) row(k)[size_ - k] = x[k];

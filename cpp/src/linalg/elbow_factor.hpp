@@ -28,13 +28,13 @@ class ElbowFactor {
   void clear();
 
   // Adds a row with its label, given its kernel values with the rows that are there, in their order, and with itself.
-  // A row that depends on those (up to rounding), or has no finite values, is not added. Returns the pivot relative to
-  // the diagonal: what of the row is independent of them. O(m^2).
+  // A row that depends on those (up to rounding), or has values that are not finite, is not added. Returns the pivot
+  // relative to the diagonal: the part of the row that is independent of them. O(m^2).
   double add(const double* column, double diagonal, double label);
   // The same given the row's features, and those of the first row that is there, if any: their difference is what
   // counts. Returns the distance from the rows that are there, relative to that from the first. O(m d).
   double add_features(const double* x, const double* first, double label);
-  // Of NaN as well, which kernel values that overflow give: whoever counts the rows must not count such a one.
+  // True for NaN as well, which comes from kernel values that overflow: such a row must not be counted as added.
   static bool is_dependent(double pivot) { return !(pivot > kLeastPivot); }
 
   // Removes the k-th row; those behind move up. O((m - k)^2).
@@ -46,7 +46,7 @@ class ElbowFactor {
   void solve(const double* b, double total, double* u, double& mu, double* weights = nullptr) const;
   // Minimises |X'u - weights|^2 + shift (1'u - total)^2, of rows given by their features.
   void fit(const double* weights, double total, double* u) const;
-  // The combination u of the rows, with sum 1, that the row is which add() has just found to depend on them.
+  // After add() has returned that a row depends on the others: the combination u of them, with sum 1, that equals it.
   void express_last(double* u) const;
 
  private:
@@ -76,7 +76,7 @@ class ElbowFactor {
   std::vector<double> work_;
   index_t n_features_;
   std::vector<double> vectors_;  // q of each row, one after the other
-  std::vector<double> rest_;     // of a row that is added or removed
+  std::vector<double> rest_;     // the rest of a row that is being added or removed
 };
 
 }  // namespace fastpu::detail

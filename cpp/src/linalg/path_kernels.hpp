@@ -27,7 +27,7 @@ struct PathKernels {
   // a[c] += sum_k in_a[k] rows[k][c] and b[c] += sum_k in_b[k] rows[k][c], k in order
   void (*add_two)(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b,
                   index_t n_rows, index_t n);
-  // out, first = c first + s second, c second - s first; out may be any of the two's own memory at or before them
+  // out, first = c first + s second, c second - s first; out may be the memory of one of the two, or lie before it
   void (*rotate)(double* first, const double* second, double* out, double c, double s, index_t n);
   // The least step at which a row reaches the margin: distance p = weight (h + a0) - side lam, at the speed
   // q = weight (v + d0) + side, where q < 0: max(p, 0) / -q.

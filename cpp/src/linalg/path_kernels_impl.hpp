@@ -15,7 +15,6 @@ using Doubles = Vec<double>;
 constexpr index_t kDoubles = kLanes<double>;
 constexpr index_t kSumLanes = 8;
 constexpr index_t kVectors = kSumLanes / kDoubles;
-constexpr double kInfinity = __builtin_huge_val();
 
 double dot(const double* a, const double* b, index_t n) {
   // Several sets of lanes, so that additions need not wait for each other.

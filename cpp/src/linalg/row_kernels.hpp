@@ -11,12 +11,12 @@
 namespace fastpu::detail {
 
 inline constexpr index_t kPanelWidth = 8;
-// Rows of a block are a multiple of this; what is missing is zero.
+// The number of rows of a block is a multiple of this; rows of zeros fill it up.
 inline constexpr index_t kRowLane = 8;
-// The most sums of a pass.
+// A pass computes at most so many sums.
 inline constexpr int kMostSums = 3;
 
-// A little more than the rows need, so that panels do not all begin at the same place of a cache.
+// A little more than the rows need, so that panels do not all start at the same set of the cache.
 constexpr index_t panel_stride(index_t block_rows) { return (block_rows + 1) * kPanelWidth; }
 
 // Where packed rows are. n_rows is a multiple of kRowLane, at most the block_rows that gave the stride.
@@ -48,8 +48,8 @@ struct AdmmSums {
 };
 
 struct RowKernels {
-  // panels of rows[i] - centre: n_features values and a one in each row. Values beyond a row are looked at, but none
-  // from `end` on.
+  // panels of rows[i] - centre: n_features values and a one in each row. Values after the end of a row may be read, but
+  // none from `end` on.
   void (*pack_f32)(const float* const* rows, index_t n, index_t n_features, const float* end, const double* centre,
                    double* out, index_t stride);
   void (*pack_f64)(const double* const* rows, index_t n, index_t n_features, const double* end, const double* centre,
@@ -62,7 +62,7 @@ struct RowKernels {
   void (*sums)(const PackedRows& x, const double* const* weights, int n_sums, double* const* sums);
   // gram[f][g] += sum_i x_if x_ig where g / 8 >= f / 8
   void (*gram)(const PackedRows& x, double* gram, index_t gram_stride);
-  // Adds to the sums, eight lanes of each.
+  // Adds to the sums, each of which has eight lanes.
   void (*admm)(const AdmmRows& rows, double rho, AdmmSums& sums);
   // What is left of a symmetric matrix when pivot rows first, first + 1, ... of its Cholesky factor are known:
   // matrix[i][j] -= sum_k matrix[k][i] matrix[k][j] for i, j >= first + n_pivots, j / 8 >= i / 8; stride is a multiple

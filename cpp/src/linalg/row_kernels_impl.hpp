@@ -16,7 +16,7 @@ namespace {
 
 using Doubles = Vec<double>;
 constexpr int kDoubles = kLanes<double>;
-// Vectors that make up a row of a panel.
+// How many vectors make up a row of a panel.
 constexpr int kVectors = static_cast<int>(kPanelWidth) / kDoubles;
 
 template <class T>
@@ -31,7 +31,7 @@ inline Doubles load_doubles(const T* from) {
 // Offsets of row i of a panel, vector v of it.
 inline index_t at(index_t i, int v) { return i * kPanelWidth + v * static_cast<index_t>(kDoubles); }
 
-// The one and what is beyond it, in place of lanes from n_last on.
+// Returns x with a one in lane n_last and zeros in the lanes after it.
 inline Doubles with_one(Doubles x, Doubles lanes, double n_last) {
   const Doubles last = splat<Doubles>(n_last);
   const Doubles end = where_less(lanes, last + splat<Doubles>(1.0), splat<Doubles>(1.0), Doubles{});
@@ -216,7 +216,7 @@ void gram(const PackedRows& x, double* out, index_t gram_stride) {
   }
 }
 
-// One vector or, for the last rows of a block, one number. V is either.
+// V is a vector or, for the last rows of a block, a single number.
 template <class V>
 struct AdmmStep {
   V primal, margins, z, loss;

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
-// Asks for n values from `from` on, but for more than 64 KiB, which is a stream that processors see. A macro, for in a
-// function of its own gcc leaves it out.
+// Prefetches n values from `from` on. Beyond 64 KiB nothing is prefetched: there the processor sees the stream itself.
+// It is a macro because gcc drops it from a function of its own.
 #if defined(__GNUC__)
 #define FASTPU_PREFETCH(from, n)                                                                   \
   do {                                                                                             \
@@ -38,7 +38,7 @@ auto pack_kernel(const RowKernels& kernels) {
   }
 }
 
-// Where the element of a column of row 0 is.
+// The position of a column of row 0.
 index_t panel_offset(index_t column, index_t stride) { return column / kPanelWidth * stride + column % kPanelWidth; }
 
 template <class T>
@@ -94,7 +94,7 @@ RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double
   constexpr double kDense = 0.2;  // share of entries above which sparse rows are faster as dense ones
   is_packed_ = !is_sparse(x) || (has_gram() && entries >= kDense * all);
   work_ = is_packed_ ? all : entries;
-  // What groups leave behind, sums and a Gram matrix, should take little time and memory beside their rows.
+  // The results of a group, sums and a Gram matrix, should take little time and memory compared with its rows.
   constexpr index_t kLeastRows = 1024;
   constexpr double kLeastEntries = 50'000;
   const double of_group = std::max(4.0 * kMostSums * static_cast<double>(width_), kLeastEntries);
@@ -109,7 +109,7 @@ void RowPass::open(Scratch& scratch) const {
 }
 
 RowBlock RowPass::block_at(index_t row, index_t end, index_t group, Scratch& scratch) {
-  // Now and then, for a group may take a second.
+  // Polled within a group, since a group may take a second.
   if ((row / block_rows_) % 16 == 15) team_.poll();
   double* values = scratch.values.data();
   RowBlock block{row, std::min(block_rows_, end - row), group, values, values + block_rows_, {}};
@@ -165,7 +165,7 @@ PackedRows RowPass::packed_at(const RowBlock& block, const double* data) const {
 PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
   if (!kept_.empty()) {
     const double* data = kept_.data() + block.first / block_rows_ * block_size();
-    constexpr index_t kNear = index_t{1} << 15;  // 256 KiB: what is in a cache at hand from one pass to the next
+    constexpr index_t kNear = index_t{1} << 15;  // 256 KiB: so much stays in a cache from one pass to the next
     const bool is_far = kept_.size() > kNear;
     if (is_far && block.first + block_rows_ < n_) FASTPU_PREFETCH(data + block_size(), block_size());
     return packed_at(block, data);

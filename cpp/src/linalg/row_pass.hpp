@@ -1,4 +1,4 @@
-// One pass over the rows of X: products with a vector, whatever is done with them row by row, and weighted sums of the
+// One pass over the rows of X: products with a vector, a computation on them row by row, and weighted sums of the
 // rows, with X read from memory once. Rows are (x - centre, 1): the last element of a vector is the intercept's.
 //
 // Rows are dealt out in groups, cut by the size of X alone, and the sums of groups are added in order: results are the
@@ -23,7 +23,7 @@ index_t n_rows(const RowsView& x);
 index_t n_columns(const RowsView& x);
 bool is_sparse(const RowsView& x);
 
-// Up to so many features there are Gram matrices; sparse rows are made dense for them, block by block.
+// Gram matrices are computed for at most so many features; sparse rows are made dense for them, block by block.
 inline constexpr index_t kMostGramFeatures = 2000;
 
 // Rows first to first + n - 1 of the pass.
@@ -32,8 +32,8 @@ struct RowBlock {
   index_t n;
   index_t group;
   const double* products;      // of the rows
-  double* scale;               // to be filled for a Gram matrix
-  double* weights[kMostSums];  // to be filled for the sums
+  double* scale;               // the body fills it, where a Gram matrix is computed
+  double* weights[kMostSums];  // the body fills them
 };
 
 class RowPass {
@@ -146,7 +146,7 @@ class RowPass {
   Isa isa_;
   const RowKernels& kernels_;
   Team& team_;
-  bool is_packed_;  // but for Gram matrices, for which all rows are
+  bool is_packed_;  // whether passes pack their rows; those with a Gram matrix always do
   index_t n_features_;
   index_t width_;
   index_t block_rows_;

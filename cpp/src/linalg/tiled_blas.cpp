@@ -1,9 +1,7 @@
 #include "fastpu/linalg/tiled_blas.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,11 +12,10 @@ namespace fastpu {
 namespace {
 
 constexpr index_t kTile = 192;
-constexpr index_t kPivotPanel = 64;  // columns that are read once more for each of them
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group
-// Multiplications that are worth waking a thread for.
+// A thread is woken for so many multiplications at least.
 constexpr double kWorthIt = 2e6;
 
 // The most workers of a loop over so many multiplications, a x b x c.
@@ -32,7 +29,7 @@ BlasMatrix<T> part(BlasMatrix<T> a, index_t row, index_t n_rows, index_t col, in
   return {a.data + row * a.stride + col, n_rows, n_cols, a.stride};
 }
 
-// The part of op(A) that the rows [first, first + n) of it are.
+// The rows [first, first + n) of op(A).
 BlasMatrix<const double> op_rows_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
   return op == Op::none ? part(a, first, n, 0, a.n_cols) : part(a, 0, a.n_rows, first, n);
 }
@@ -47,15 +44,6 @@ std::pair<index_t, index_t> pair_of(index_t k) {
   index_t i = 0;
   while ((i + 1) * (i + 2) / 2 <= k) ++i;
   return {i, k - i * (i + 1) / 2};
-}
-
-// Rows i and j > i of a symmetric matrix of which the lower triangle is there, and columns.
-void exchange(BlasMatrix<double> a, index_t i, index_t j) {
-  const auto at = [&](index_t row, index_t col) -> double& { return a.data[row * a.stride + col]; };
-  for (index_t k = 0; k < i; ++k) std::swap(at(i, k), at(j, k));
-  for (index_t k = i + 1; k < j; ++k) std::swap(at(k, i), at(j, k));
-  for (index_t k = j + 1; k < a.n_rows; ++k) std::swap(at(k, i), at(k, j));
-  std::swap(at(i, i), at(j, j));
 }
 
 void mirror(BlasMatrix<double> c) {
@@ -79,6 +67,20 @@ void TiledBlas::product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix
     blas_.gemm(op_a, op_b, 1.0, op_rows_of(op_a, a, i, n_rows), op_cols_of(op_b, b, j, n_cols), 0.0,
                part(c, i, n_rows, j, n_cols));
   });
+}
+
+void TiledBlas::symmetric_product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
+  const index_t n = c.n_rows;
+  if (c.n_cols != n) throw std::invalid_argument("C must be square");
+  const index_t tiles = count_blocks(n, kTile);
+  team_.for_each(tiles * (tiles + 1) / 2, workers(a.n_rows, n, n), [&](index_t block, int) {
+    const auto [row, col] = pair_of(block);
+    const index_t i = row * kTile;
+    const index_t j = col * kTile;
+    blas_.gemm(Op::transpose, Op::none, 1.0, op_cols_of(Op::none, a, i, extent(i, n)),
+               op_cols_of(Op::none, b, j, extent(j, n)), 0.0, part(c, i, extent(i, n), j, extent(j, n)));
+  });
+  mirror(c);
 }
 
 void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
@@ -126,7 +128,7 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   mirror(c);
 }
 
-// What is left of the lower triangle beyond `end` when columns [first, end) of the factor are known there.
+// Updates the lower triangle from `end` on, once columns [first, end) of the factor are known there.
 void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
   const index_t n = a.n_rows;
   const index_t tiles = count_blocks(n - end, kTile);
@@ -160,51 +162,6 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
     update(a, first, end);
   }
   return 0;
-}
-
-index_t TiledBlas::pivoted_cholesky(BlasMatrix<double> a, double limit, index_t* order) const {
-  const index_t n = a.n_rows;
-  if (a.n_cols != n || a.stride < n) throw std::invalid_argument("A must be square");
-  std::iota(order, order + n, index_t{0});
-  auto squares = AlignedBuffer<double>(n, "squares of a factor");  // of a row, in the columns of this panel
-  auto column = AlignedBuffer<double>(n, "a column of a factor");
-  for (index_t first = 0; first < n; first += kPivotPanel) {
-    const index_t end = std::min(first + kPivotPanel, n);
-    std::fill_n(squares.data(), n, 0.0);
-    for (index_t k = first; k < end; ++k) {
-      team_.poll();
-      index_t pivot = -1;
-      double largest = limit;
-      for (index_t i = k; i < n; ++i) {
-        const double left = a.data[i * a.stride + i] - squares[i];
-        if (left > largest) {
-          largest = left;
-          pivot = i;
-        }
-      }
-      if (pivot < 0) return k;
-      if (pivot != k) {
-        exchange(a, k, pivot);
-        std::swap(squares[k], squares[pivot]);
-        std::swap(order[k], order[pivot]);
-      }
-      double* const row = a.data + k * a.stride;
-      const double root = std::sqrt(largest);
-      row[k] = root;
-      const index_t below = n - k - 1;
-      for (index_t i = 0; i < below; ++i) column[i] = a.data[(k + 1 + i) * a.stride + k];
-      if (k > first && below > 0) {
-        blas_.gemv(Op::none, -1.0, part(a, k + 1, below, first, k - first), row + first, 1.0, column.data());
-      }
-      for (index_t i = 0; i < below; ++i) {
-        const double value = column[i] / root;
-        a.data[(k + 1 + i) * a.stride + k] = value;
-        squares[k + 1 + i] += value * value;
-      }
-    }
-    update(a, first, end);
-  }
-  return n;
 }
 
 void TiledBlas::solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const {

@@ -7,14 +7,37 @@
 #include <vector>
 
 #include "linalg/cholesky.hpp"
+#include "linalg/row_kernels.hpp"
 #include "svm/optimal_intercept.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
-// A value that misses a bound by no more than this share of the cost is at the bound; the same of margins and scores.
+// A value counts as being at a bound if it misses it by no more than this share of the cost; likewise scores and
+// margins.
 constexpr double kBoundSlack = 1e-12;
+
+// Adds the products of k rows with each other to the upper triangle of matrix. RowKernels::gram forms products of
+// columns, so some features at a time are packed as its rows and our rows as its columns.
+void add_products(const double* rows, index_t k, index_t p, const RowPass& pass, Cholesky& matrix) {
+  constexpr index_t kFeatures = 128;
+  const RowKernels& kernels = row_kernels(pass.isa());
+  const index_t n_panels = matrix.stride() / kPanelWidth;
+  const index_t stride = panel_stride(kFeatures);
+  auto packed = AlignedBuffer<double>::zeros(n_panels * stride, "rows between bounds");
+  for (index_t first = 0; first < p; first += kFeatures) {
+    pass.team().poll();
+    const index_t n = std::min(kFeatures, p - first);
+    const index_t n_padded = round_up(n, kRowLane);
+    for (index_t i = 0; i < k; ++i) {
+      double* to = packed.data() + i / kPanelWidth * stride + i % kPanelWidth;
+      for (index_t f = 0; f < n; ++f) to[f * kPanelWidth] = rows[i * p + first + f];
+      for (index_t f = n; f < n_padded; ++f) to[f * kPanelWidth] = 0;
+    }
+    kernels.gram({packed.data(), n_padded, stride, n_panels}, matrix.matrix(), matrix.stride());
+  }
+}
 
 enum class Kind : std::uint8_t { at_zero, at_cost, between };
 
@@ -45,11 +68,11 @@ class ActiveSet {
   index_t n_;
   index_t p_;
   double* v_;
-  AlignedBuffer<double> w_;  // and the intercept
+  AlignedBuffer<double> w_;  // with the intercept last
   AlignedBuffer<double> f_;
   std::vector<Kind> kinds_;
   std::vector<index_t> between_;
-  AlignedBuffer<double> rows_;  // those in between, centred
+  AlignedBuffer<double> rows_;  // the rows between their bounds, centred
 };
 
 void ActiveSet::guess(const double* f) {
@@ -57,31 +80,31 @@ void ActiveSet::guess(const double* f) {
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     const double there = side * v_[i] + side * (task_.label()[i] - f[i]) / data_.size();
-    kinds_[static_cast<std::size_t>(i)] = there <= kBoundSlack * cost         ? Kind::at_zero
-                                          : there >= (1 - kBoundSlack) * cost ? Kind::at_cost
-                                                                              : Kind::between;
+    kinds_[at(i)] = there <= kBoundSlack * cost         ? Kind::at_zero
+                    : there >= (1 - kBoundSlack) * cost ? Kind::at_cost
+                                                        : Kind::between;
   }
 }
 
-// v of rows at bounds; false if there are too many in between.
+// Sets v of the rows at bounds; returns false if too many rows are between their bounds.
 bool ActiveSet::move_to_bounds() {
   between_.clear();
   for (index_t i = 0; i < n_; ++i) {
-    const Kind kind = kinds_[static_cast<std::size_t>(i)];
+    const Kind kind = kinds_[at(i)];
     if (kind == Kind::between) {
       between_.push_back(i);
     } else {
       v_[i] = kind == Kind::at_zero ? 0.0 : task_.side()[i] * task_.cost()[i];
     }
   }
-  constexpr index_t kMostBetween = 1500;
+  constexpr index_t kMostBetween = 3000;
   constexpr index_t kMostValues = 20'000'000;
   const auto k = static_cast<index_t>(between_.size());
   return k <= std::min(kMostBetween, 2 * (p_ + 1) + 32) && k * p_ <= kMostValues;
 }
 
-// Moves the rows in between to where y = f holds for all of them, as little as possible where there is a choice. False
-// if that leads nowhere.
+// Moves the rows between their bounds such that y = f for all of them, with the smallest change if there is a choice.
+// Returns false if no such point is found.
 bool ActiveSet::solve_between() {
   const auto k = static_cast<index_t>(between_.size());
   double* const sums[] = {w_.data()};
@@ -91,29 +114,15 @@ bool ActiveSet::solve_between() {
   if (k == 0) return true;
 
   auto numbers = make_vector<index_t>(k, "rows between bounds");
-  for (index_t j = 0; j < k; ++j)
-    numbers[static_cast<std::size_t>(j)] = task_.row(between_[static_cast<std::size_t>(j)]);
+  for (index_t j = 0; j < k; ++j) numbers[at(j)] = task_.row(between_[at(j)]);
   rows_ = AlignedBuffer<double>(k * p_, "rows between bounds");
   gather_rows(data_.x(), numbers.data(), k, data_.centre(), rows_.data());
   Cholesky kernel(k, pass_.isa(), "the kernel matrix of rows between bounds");
+  add_products(rows_.data(), k, p_, pass_, kernel);
   double trace = 0;
-  for (index_t i = 0; i < k; ++i) {
-    const double* a = rows_.data() + i * p_;
-    for (index_t j = i; j < k; ++j) {
-      const double* b = rows_.data() + j * p_;
-      double lanes[8] = {};
-      index_t f = 0;
-      for (; f + 8 <= p_; f += 8) {
-        for (int l = 0; l < 8; ++l) lanes[l] += a[f + l] * b[f + l];
-      }
-      double sum = 0;
-      for (; f < p_; ++f) sum += a[f] * b[f];
-      for (const double lane : lanes) sum += lane;
-      kernel.matrix()[i * kernel.stride() + j] = sum;
-      if (i == j) trace += sum;
-    }
-  }
-  constexpr double kLeast = 1e-11;  // of the mean: enough for a factor where rows are equal
+  for (index_t i = 0; i < k; ++i) trace += kernel.matrix()[i * kernel.stride() + i];
+  // ridge, as a share of the mean diagonal entry: lets the matrix be factored where rows are equal
+  constexpr double kLeast = 1e-11;
   const double ridge = kLeast * std::max(trace / static_cast<double>(k), data_.size() * 1e-3);
   for (index_t i = 0; i < k; ++i) kernel.matrix()[i * kernel.stride() + i] += ridge;
   kernel.factor();
@@ -131,7 +140,7 @@ bool ActiveSet::solve_between() {
       const double* a = rows_.data() + i * p_;
       double f = w_[p_];
       for (index_t g = 0; g < p_; ++g) f += a[g] * w_[g];
-      step[static_cast<std::size_t>(i)] = task_.label()[between_[static_cast<std::size_t>(i)]] - f;
+      step[at(i)] = task_.label()[between_[at(i)]] - f;
     }
     kernel.solve(step.data());
     double sum = 0;
@@ -139,8 +148,8 @@ bool ActiveSet::solve_between() {
     const double intercept = (sum - still_missing) / sum_of_ones;
     w_[p_] += intercept;
     for (index_t i = 0; i < k; ++i) {
-      const double change = step[static_cast<std::size_t>(i)] - intercept * ones[static_cast<std::size_t>(i)];
-      v_[between_[static_cast<std::size_t>(i)]] += change;
+      const double change = step[at(i)] - intercept * ones[at(i)];
+      v_[between_[at(i)]] += change;
       still_missing -= change;
       const double* a = rows_.data() + i * p_;
       for (index_t g = 0; g < p_; ++g) w_[g] += change * a[g];
@@ -149,19 +158,19 @@ bool ActiveSet::solve_between() {
   return std::isfinite(w_[p_]);
 }
 
-// Every row goes where a step along its own v would bring it. Returns how many change.
+// Gives every row the kind that a step along its own coordinate of v leads to. Returns the number of rows that change.
 index_t ActiveSet::change_kinds() {
   pass_.run(w_.data(), 0, nullptr,
             [&](const RowBlock& block) { std::copy_n(block.products, block.n, f_.data() + block.first); });
   if (between_.empty()) {
     auto points = make_vector<Breakpoint>(n_, "margins");
-    for (index_t i = 0; i < n_; ++i) points[static_cast<std::size_t>(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
+    for (index_t i = 0; i < n_; ++i) points[at(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
     w_[p_] = best_intercepts(points, task_.cost_of_side(1)).middle;
     for (index_t i = 0; i < n_; ++i) f_[i] += w_[p_];
   }
   index_t n_changed = 0;
   for (index_t i = 0; i < n_; ++i) {
-    Kind& kind = kinds_[static_cast<std::size_t>(i)];
+    Kind& kind = kinds_[at(i)];
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     const double inside = side * v_[i];
@@ -197,7 +206,7 @@ ActiveSetResult ActiveSet::run(const ActiveSetOptions& options, const double* f,
       result.is_solved = found.holds(options.tol);
       return result;
     }
-    // Where half of the rows in between are wrong, so is the guess.
+    // If half of the rows between their bounds are wrong, the guess is too poor to go on.
     constexpr index_t kFew = 4;
     if (n_changed > kFew && 2 * n_changed > static_cast<index_t>(between_.size())) return result;
     if (n_changed > fewest / 2 && n_changed > 2) ++n_idle;

@@ -1,5 +1,5 @@
-// Solutions of the problem of margin_task.hpp from a guess of which rows are at a bound: the equations of the rows in
-// between are solved exactly, rows that turn out to be wrong change their kind, and so on.
+// Solutions of the problem of margin_task.hpp from a guess of which rows are at a bound: the equations of the rows
+// between their bounds are solved exactly, rows that contradict the guess change their kind, and this is repeated.
 #pragma once
 
 #include "linalg/row_pass.hpp"
@@ -9,7 +9,7 @@
 namespace fastpu::detail {
 
 struct ActiveSetOptions {
-  double tol = 1e-9;  // of the gap, relative to the objective
+  double tol = 1e-9;  // of the duality gap, relative to the objective
   int max_rounds = 8;
 };
 
@@ -18,9 +18,10 @@ struct ActiveSetResult {
   int n_rounds = 0;
 };
 
-// The guess is v, feasible, with scores f of the rows: a row is at a bound if a step along its own v would bring it
-// there. v is lost unless is_solved, when it is the solution and `found` its certificate. Gives up early where the
-// guess is not good enough. Takes O(n p) for each round, and O(k^2 (k + p)) for k rows in between.
+// The guess is taken from a feasible v with scores f of the rows: a row counts as being at a bound if a step along its
+// own coordinate of v would bring it there. If is_solved, v is replaced by the solution and `found` by its certificate;
+// else v is undefined. Gives up early if the guess is not good enough. Takes O(n p) for each round, and O(k^2 (k + p))
+// for k rows between their bounds.
 ActiveSetResult active_set(const MarginData& data, const MarginTask& task, RowPass& pass,
                            const ActiveSetOptions& options, double* v, const double* f, Certificate& found);
 

@@ -1,8 +1,9 @@
-// Coordinate descent for the duals of margin_task.hpp: w = sum v_i x_i is kept, and one v after the other goes to its
-// best value (Hsieh et al. 2008). In time of the entries of X for a round; made for many sparse features.
+// Coordinate descent for the duals of margin_task.hpp: w = sum v_i x_i is kept up to date, and one v_i after the other
+// moves to its best value (Hsieh et al. 2008). A round takes time proportional to the entries of X; this suits many
+// sparse features.
 //
-// sum v_i = 0, which no single v can keep, is met by the method of multipliers: b0 takes the part of the multiplier,
-// and gamma (sum v_i)^2 / 2 is added to what is minimised, as if rows had one more feature sqrt(gamma).
+// No single v_i can change while sum v_i = 0, so the constraint is met by the method of multipliers: b0 is the
+// multiplier, and gamma (sum v_i)^2 / 2 is added to the objective, as if rows had one more feature sqrt(gamma).
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ namespace fastpu::detail {
 
 class CoordinateDescent {
  public:
-  // From v, in its box.
+  // Starts from v, which must be in its box.
   CoordinateDescent(const MarginData& data, const MarginTask& task, const double* v, Team& team);
 
-  // Goes over all rows, or those that are not likely to stay at a bound, in an order drawn anew.
+  // Goes over all rows except those that are likely to stay at a bound, in a random order.
   void round();
 
-  // P - D as the rows of the last round had it, each when its turn came; rows that were left out had none, or so it
-  // seemed.
+  // P - D, summed over the rows of the last round, each with its values when its turn came; rows that were left out are
+  // taken to add nothing.
   double gap() const { return gap_; }
   double dual() const { return dual_; }  // D
   bool is_all() const { return n_active_ == task_.n(); }
@@ -47,7 +48,7 @@ class CoordinateDescent {
   double gamma_;
   double centre_squared_ = 0;
   double centre_w_ = 0;  // centre'w
-  double sum_ = 0;       // of v
+  double sum_ = 0;       // sum of v
   double intercept_ = 0;
   double most_ = 0;  // bounds of projected gradients in the last round
   double least_ = 0;

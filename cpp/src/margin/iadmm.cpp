@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,8 +12,6 @@
 namespace fastpu::detail {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double norm(const std::vector<double>& x, index_t n) {
   double sum = 0;
@@ -68,9 +65,9 @@ class Iadmm {
   std::unique_ptr<Cholesky> factor_;
   std::vector<AdmmSums> group_sums_;
   AdmmSums sums_;
-  double primal_ = 0;  // |r| and |s|, each over what eps is multiplied with
+  double primal_ = 0;  // |r| and |s|, each divided by the factor of its eps
   double dual_ = 0;
-  double log_ratio_ = 0;  // of the residuals, summed since rho was last thought over
+  double log_ratio_ = 0;  // sum of log(primal / dual) since rho was last reconsidered
   index_t n_ratios_ = 0;
   index_t next_balance_ = 10;
 };
@@ -103,7 +100,7 @@ void Iadmm::divide_by_deviation(std::vector<double>& x) const {
   for (index_t f = 0; f < pass_.width(); ++f) x[at(f)] /= deviation_[at(f)];
 }
 
-// A'A of scaled columns.
+// Computes A'A of scaled columns.
 void Iadmm::scaled_gram() {
   const index_t width = pass_.width();
   gram_ = AlignedBuffer<double>(width * width, "the Gram matrix");
@@ -121,8 +118,8 @@ void Iadmm::scaled_gram() {
   }
 }
 
-// Of A'A, by the power method, from a start that no eigenvector of data is orthogonal to. A little too small an
-// estimate does no harm.
+// Estimates the largest eigenvalue of A'A by the power method, from a start that is unlikely to be orthogonal to the
+// leading eigenvector. An estimate that is a little too small does no harm.
 double Iadmm::largest_eigenvalue() {
   constexpr int kMostRounds = 200;
   constexpr double kAccuracy = 1e-4;
@@ -184,13 +181,13 @@ void Iadmm::start(const double* w0) {
   } else {
     zeta_ = rho_ * largest_eigenvalue();
   }
-  if (w0 == nullptr) {  // b, z and lambda are zero, and the first to move is b
+  if (w0 == nullptr) {  // b, z and lambda are zero, and b is updated first
     for (index_t f = 0; f <= p_; ++f) old_at_lambda_[at(f)] = rho_ * at_one_[at(f)];
     update_b();
   }
 }
 
-// lambda and z of every row, for the b of now.
+// Updates lambda and z of every row for the present b.
 void Iadmm::update_rows() {
   std::swap(at_lambda_, old_at_lambda_);
   std::swap(at_z_, old_at_z_);
@@ -219,7 +216,7 @@ void Iadmm::update_rows() {
     sums_.z += of_group.z;
     sums_.loss += of_group.loss;
   }
-  // lambda has grown by rho (A b - 1 + z).
+  // lambda has changed by rho (A b - 1 + z).
   for (index_t f = 0; f <= p_; ++f) {
     at_ab_[at(f)] = (at_lambda_[at(f)] - old_at_lambda_[at(f)]) / rho_ + at_one_[at(f)] - at_z_[at(f)];
   }
@@ -234,7 +231,7 @@ void Iadmm::update_b() {
     return;
   }
   for (index_t f = 0; f <= p_; ++f) {
-    // rho v, for A b - 1 + z is what lambda has grown by, over rho
+    // rho v: the change of lambda is rho (A b - 1 + z)
     const double gradient = 2 * at_lambda_[at(f)] - old_at_lambda_[at(f)] + at_cs_[at(f)];
     const double shrinkage = f < p_ ? 1 / (deviation_[at(f)] * deviation_[at(f)]) : 0.0;
     b_[at(f)] = (zeta_ * b_[at(f)] - gradient) / (zeta_ + shrinkage);
@@ -253,8 +250,8 @@ void Iadmm::find_residuals() {
   dual_ = std::sqrt(squared) / (std::sqrt(static_cast<double>(p_ + 1)) + norm(at_lambda_, p_ + 1));
 }
 
-// Notes how far one residual is above the other, both relative; when it is time, rho follows the mean of that since the
-// last time, if it is far.
+// Records the ratio of the relative residuals. At certain iterations rho is adapted if the mean ratio since the last
+// time is far from 1.
 void Iadmm::balance(index_t n_iter) {
   const double root = std::sqrt(static_cast<double>(n_));
   const double primal = std::sqrt(sums_.primal) / std::max({std::sqrt(sums_.margins), std::sqrt(sums_.z), root});
@@ -267,7 +264,7 @@ void Iadmm::balance(index_t n_iter) {
     ++n_ratios_;
   }
   if (n_iter < next_balance_) return;
-  // Less and less often, so that it settles.
+  // The intervals grow, so that rho settles.
   next_balance_ = n_iter + std::max<index_t>(10, n_iter / 2);
   const double ratio = n_ratios_ > 0 ? std::exp(log_ratio_ / static_cast<double>(n_ratios_)) : 1.0;
   log_ratio_ = 0;
@@ -278,7 +275,7 @@ void Iadmm::balance(index_t n_iter) {
   factor();
 }
 
-// Of the b and the lambda of now; v is made feasible.
+// The certificate of the present b and lambda; v is made feasible for it.
 Certificate Iadmm::certificate() {
   for (index_t i = 0; i < n_; ++i) {
     const double label = task_.label()[i];

@@ -1,5 +1,5 @@
-// Inexact ADMM for the problem of large_margin.hpp (Liu, Zheng, Shen and Wang, section 3, with the errata of our
-// specification). A has rows y_i (x_i, 1), b = (w, b0), and the constraint is A b + z = 1 with multipliers lambda:
+// Inexact ADMM for the problem of large_margin.hpp (Liu, Zheng, Shen and Wang, section 3, with corrections of misprints
+// there). A has rows y_i (x_i, 1), b = (w, b0), and the constraint is A b + z = 1 with multipliers lambda:
 //
 //     b       argmin of 1/2 |w|^2 + (c s)'A b + lambda'A b + rho/2 |A b + z - 1|^2, by one of two steps,
 //             the exact one for up to 2000 features:
@@ -9,9 +9,9 @@
 //     lambda  <- -q clipped to [-c, 0], where q = rho (1 - A b) - lambda
 //     z       <- (q + lambda) / rho with the new lambda
 //
-// z = xi - eta and lambda = rho u of the paper; beta = -(lambda + c s) is in the box of the dual whatever b is. Columns
-// of X are centred, and divided by their standard deviation d, which makes |w|^2 sum (w_f / d_f)^2: the exact step does
-// not care, and the linear one converges where it would not otherwise.
+// In the paper's notation z = xi - eta and lambda = rho u; beta = -(lambda + c s) is in the box of the dual whatever b
+// is. Columns of X are centred and divided by their standard deviation d, so that the penalty becomes sum (w_f /
+// d_f)^2: this does not change the exact step, and the linear one often converges only with it.
 //
 // The residuals are r = A b - 1 + z and s = rho A'(z - z_old), less (zeta I - rho A'A)(b - b_old) for the linear step.
 // Both are below eps when |r| <= eps (sqrt n + max(|A b|, |z|, sqrt n)) and |s| <= eps (sqrt(p + 1) + |A'lambda|). To
@@ -30,8 +30,8 @@ namespace fastpu::detail {
 
 struct IadmmOptions {
   double tol = 1e-9;  // of the duality gap, relative to the objective
-  double eps = 0;     // > 0: the residuals decide instead
-  double rho = 0;     // 0: the mean of the costs
+  double eps = 0;     // if > 0, the residuals decide when to stop, not the gap
+  double rho = 0;     // 0 stands for the mean of the costs
   index_t max_iter = 0;
 };
 
@@ -40,8 +40,8 @@ struct IadmmResult {
   index_t n_iter = 0;
 };
 
-// v (v_i = y_i beta_i) is the start, with w0 (or null) its w and intercept, and then the solution, feasible; `found`
-// its certificate. The pass goes over the rows of the task.
+// v (v_i = y_i beta_i) holds the start, with w0 (or null) its w and intercept, and is replaced by the solution, which
+// is feasible; `found` is its certificate. The pass goes over the rows of the task.
 IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options,
                   const MarginCallback& callback, double* v, const double* w0, Certificate& found);
 

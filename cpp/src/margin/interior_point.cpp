@@ -17,7 +17,7 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr int kValues = 4;  // that groups of rows leave at most
+constexpr int kValues = 4;  // most sums that a pass computes for each group of rows
 
 }  // namespace
 
@@ -57,8 +57,8 @@ void InteriorPoint::add_fixed() {
   for (index_t f = 0; f <= p_; ++f) dual_w_[f] += unit_ * fixed_.sum[f];
 }
 
-// Every alpha in the middle of its box, but for a factor that makes both sides weigh the same (unless rows are fixed),
-// w = 0, b0 = 0, and multipliers that make all products equal: 2 where costs are.
+// Puts every alpha in the middle of its box, times a factor that gives both sides the same weight (unless rows are
+// fixed), w = 0, b0 = 0, and the multipliers such that all products equal mu: those of a row with the mean alpha are 2.
 void InteriorPoint::start() {
   const double unit_of_cost = unit_ * unit_;
   const double pos = task_.cost_of_side(1);
@@ -115,12 +115,12 @@ void InteriorPoint::step() {
   factor();
   const double length = correct(predict());
   ++n_steps_;
-  if (!std::isfinite(length)) {  // rounding has led to where numbers end
+  if (!std::isfinite(length)) {  // rounding errors have made the step infinite or NaN
     n_idle_ = kPatience;
     return;
   }
   advance(length);
-  // While mu is worth speaking of, its going down is progress.
+  // As long as mu is not negligible, a decrease of mu counts as progress.
   const double unit_of_cost = unit_ * unit_;
   const bool has_mu = mu_ * static_cast<double>(n_) > 1e-16 * objective_ * unit_of_cost;
   const bool is_progress = gap_ < 0.9 * best_gap_ || (has_mu && mu_ < 0.9 * best_mu_);
@@ -129,8 +129,9 @@ void InteriorPoint::step() {
   n_idle_ = is_progress ? 0 : n_idle_ + 1;
 }
 
-// theta, the normal matrix and the part of the right-hand side that predictor and corrector share: there q is what the
-// row lacks. f and dual_w_ are computed anew: brought up to date from step to step they would keep the rounding of all.
+// Computes theta, the normal matrix and the part of the right-hand side that predictor and corrector share, where q is
+// the row's lack. f and dual_w_ are computed anew, since updating them from step to step would accumulate rounding
+// errors.
 void InteriorPoint::factor() {
   for (index_t f = 0; f <= p_; ++f) d_w_[f] = w_[f] / unit_;
   double* const sums[] = {right_.data(), dual_w_.data()};
@@ -144,8 +145,8 @@ void InteriorPoint::factor() {
   for (index_t f = 0; f <= p_; ++f) right_[f] += dual_w_[f] - (f < p_ ? w_[f] : 0.0);
 }
 
-// The step to mu = 0. Finds the mu to aim at instead, by how far that step may go, and whether its terms of second
-// order mean anything.
+// The predictor: the step to mu = 0. How far that step may go determines the mu to aim at, and whether its terms of
+// second order are of use.
 InteriorPoint::Aim InteriorPoint::predict() {
   std::copy_n(right_.data(), p_ + 1, d_w_.data());
   normal_.solve(d_w_.data());
@@ -165,8 +166,8 @@ InteriorPoint::Aim InteriorPoint::predict() {
   return {mu_ * share * share * share, length > kLong ? 1.0 : 0.0};
 }
 
-// The step that aims at a mu and allows for the terms of second order. Returns how far it may go, or NaN if the step is
-// not finite.
+// The corrector: the step to the given mu, with the terms of second order. Returns the largest feasible length, or NaN
+// if the step is not finite.
 double InteriorPoint::correct(const Aim& aim) {
   for (index_t f = 0; f <= p_; ++f) d_w_[f] = right_[f] + aim.second_order * second_[f] + aim.mu * centring_[f];
   normal_.solve(d_w_.data());
@@ -178,12 +179,12 @@ double InteriorPoint::correct(const Aim& aim) {
   });
   double fastest = 0;
   for (index_t g = 0; g < pass_.n_groups(); ++g) fastest = std::max(fastest, partial_[g * kValues]);
-  constexpr double kShort = 0.999;  // of the boundary
+  constexpr double kShort = 0.999;  // share of the way to the boundary that a step may go
   return std::min(1.0, kShort / std::max(fastest, kShort)) + sum_over_groups(1);
 }
 
-// Goes there, and finds where that is: mu, and the gap of its w and v as if sum v_i = 0 and w held. By how much these
-// do not hold goes down with the length, as of all that is linear.
+// Moves along the step, and computes mu and the duality gap of the new w and v as if sum v_i = 0 and w = sum v_i x_i
+// held. Both are linear equations, so their residuals shrink by the factor 1 - length.
 void InteriorPoint::advance(double length) {
   std::fill_n(partial_.data(), partial_.size(), 0.0);
   pass_.rows([&](index_t first, index_t end, index_t group) {

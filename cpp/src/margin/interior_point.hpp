@@ -9,8 +9,8 @@
 
 namespace fastpu::detail {
 
-// What rows outside of the task add to its problem, with v fixed at bounds: sum v_i (x_i, 1), as long as the width of
-// the pass, and sum v_i y_i. Null where there are none.
+// The contribution of rows outside of the task, whose v is fixed at bounds: sum v_i (x_i, 1), with the width of the
+// pass, and sum v_i y_i. Null if there are no such rows.
 struct FixedRows {
   const double* sum = nullptr;
   double value = 0;
@@ -18,22 +18,22 @@ struct FixedRows {
 
 class InteriorPoint {
  public:
-  // The pass goes over the rows of the task and has_gram(); `size` is the mean squared norm of its rows. What `fixed`
-  // points to must outlive this.
+  // The pass must go over the rows of the task and has_gram(); `size` is the mean squared norm of its rows. The arrays
+  // that `fixed` points to must outlive this object.
   InteriorPoint(RowPass& pass, const MarginTask& task, double size, const FixedRows& fixed = {});
 
   index_t n_steps() const { return n_steps_; }
-  // P, and P - D, of the best point so far, as if it were feasible.
+  // P, and P - D, of the best point so far, computed as if it were feasible.
   double objective() const { return best_objective_; }
   double gap() const { return best_gap_; }
-  // Whether steps have become so short, or the gap has been as it is for so long, that rounding must be what is left.
+  // Returns whether steps are so short, or the gap has not improved for so long, that only rounding errors are left.
   bool is_stuck() const { return n_idle_ >= kPatience; }
 
   void step();
-  // The v of that point, but perhaps not of sum zero. Rows that a step along their own v would bring to a bound are
-  // there: they are what most of a point's gap comes from.
+  // Copies v of the best point; its sum may differ from zero. Values that a step along their own coordinate would bring
+  // to a bound are put there, since they make up most of a point's gap.
   void copy_v(double* v) const;
-  // Its w and b0, as long as the width of the pass.
+  // Copies w and b0 of the best point, with the width of the pass.
   void copy_f(double* f) const;
   void copy_w(double* w) const;
 
@@ -42,7 +42,7 @@ class InteriorPoint {
 
   struct Aim {
     double mu;
-    double second_order;  // how much of the terms of second order to use
+    double second_order;  // factor of the terms of second order
   };
 
   void start();
@@ -60,11 +60,11 @@ class InteriorPoint {
   index_t n_;
   index_t p_;
   FixedRows fixed_;
-  double unit_;  // rows are measured in this, so that they have a length of about 1; costs in its inverse square
+  double unit_;  // rows are divided by this, so that they have a length of about 1; costs are multiplied by its square
   const PointKernels& kernels_;
 
-  // A row's alpha = t v in [0, cost] with what is left of it, and the multipliers of the two bounds. That of the upper
-  // bound less that of the lower one is t (y - f), what the row lacks of its margin.
+  // For each row alpha = t v in [0, cost], room = cost - alpha, and the multipliers of the two bounds. The multiplier
+  // of the upper bound minus that of the lower one is t (y - f), the row's lack of margin.
   AlignedBuffer<double> alpha_;
   AlignedBuffer<double> room_;
   AlignedBuffer<double> low_;
@@ -72,20 +72,21 @@ class InteriorPoint {
   AlignedBuffer<double> f_;
   AlignedBuffer<double> per_alpha_;  // 1 / alpha
   AlignedBuffer<double> per_room_;
-  AlignedBuffer<double> theta_;  // how alpha answers to a change of what the row lacks
+  AlignedBuffer<double> theta_;  // the derivative of alpha by the row's lack of margin
   AlignedBuffer<double> d_alpha_;
-  AlignedBuffer<double> d_low_;  // between predictor and corrector: the products of second order
+  AlignedBuffer<double> d_low_;  // between predictor and corrector these hold the products of second order
   AlignedBuffer<double> d_high_;
   AlignedBuffer<double> d_f_;
 
-  AlignedBuffer<double> w_;       // and the intercept
-  AlignedBuffer<double> dual_w_;  // sum v_i x_i and sum v_i: w_ without its intercept, and 0, at a feasible point
+  AlignedBuffer<double> w_;  // with the intercept last
+  // sum v_i x_i and sum v_i; at a feasible point equal to w_ with 0 in place of the intercept
+  AlignedBuffer<double> dual_w_;
   AlignedBuffer<double> right_;
   AlignedBuffer<double> second_;
   AlignedBuffer<double> centring_;
   AlignedBuffer<double> d_w_;
   Cholesky normal_;
-  AlignedBuffer<double> partial_;  // a few values for each group
+  AlignedBuffer<double> partial_;  // partial sums of each group
 
   index_t n_steps_ = 0;
   int n_idle_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -26,8 +25,6 @@ using detail::MarginData;
 using detail::MarginTask;
 using detail::RowPass;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 void check(const MarginOptions& options) {
   const auto refuse = [](const char* name, const char* wanted, double value) {
     throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + detail::to_text(value));
@@ -40,7 +37,7 @@ void check(const MarginOptions& options) {
   if (options.max_iter < 0) refuse("max_iter", "0 or above", static_cast<double>(options.max_iter));
 }
 
-// One problem on its way through the methods.
+// The solution of one problem, which tries one method after the other.
 class Solve {
  public:
   Solve(const MarginData& data, const MarginProblem& problem, const MarginOptions& options,
@@ -57,9 +54,10 @@ class Solve {
 
  private:
   bool is_solved_at_bounds();
-  // Whether scores of the rows of X put so many beyond their margin that not all are at the bound for those within.
+  // Returns whether these scores put so many rows of X beyond their margin that the solution does not have all v at
+  // bounds.
   bool has_room(const double* scores) const;
-  // Tries the rows that v, with scores f, has at bounds.
+  // Tries the active set that v, with scores f, suggests.
   bool is_solved_near(const double* from, const double* f, int max_rounds);
   bool is_solved_near(int max_rounds) { return is_solved_near(v_.data(), found_.f.data(), max_rounds); }
   void take_start(const MarginStart& start);
@@ -69,7 +67,7 @@ class Solve {
   void run_pairs_if_stuck();
   bool is_solved_by_descent(index_t most_rounds);
   void run_smo(index_t most);
-  // Keeps a solution if it is better than what there is; true if that is within tol.
+  // Keeps a solution if it is the best so far; returns true if it is within tol.
   bool keep(const AlignedBuffer<double>& v, Certificate certificate);
   bool is_stopped(index_t n_iter, double objective, double gap);
   MarginResult finish();
@@ -99,8 +97,8 @@ bool Solve::is_stopped(index_t n_iter, double objective, double gap) {
   return true;
 }
 
-// Where all rows are on one side v can only be 0. Where both sides cost the same every v at its bound is feasible, and
-// best when costs are small.
+// If all rows are on one side, v = 0 is the only feasible point. If both sides cost the same, v with every row at its
+// bound is feasible, and optimal for small costs.
 bool Solve::is_solved_at_bounds() {
   const double pos = task_.cost_of_side(1);
   const double neg = task_.cost_of_side(-1);
@@ -117,7 +115,7 @@ bool Solve::is_solved_at_bounds() {
 
 bool Solve::has_room(const double* scores) const {
   if (task_.cost_of_side(1) == 0 || task_.cost_of_side(-1) == 0) return false;
-  constexpr index_t kFew = 20;  // one row in so many
+  constexpr index_t kFew = 20;  // fewer than one row in so many
   index_t n_beyond = 0;
   for (index_t i = 0; i < task_.n(); ++i) {
     n_beyond += task_.side()[i] * (task_.label()[i] - scores[task_.row(i)]) < 0 ? 1 : 0;
@@ -151,7 +149,7 @@ bool Solve::is_solved_near(const double* from, const double* f, int max_rounds) 
   return keep(v, std::move(certificate));
 }
 
-// From the scores of a start, of every row of X, or from nothing.
+// Takes the near rows from the scores of a start, given for every row of X, or without a start from a sample.
 bool Solve::is_solved_by_near_rows(const double* scores) {
   const index_t n = task_.n();
   AlignedBuffer<double> v(n, "dual variables");
@@ -191,8 +189,8 @@ void Solve::run_interior_point() {
     point.copy_w(w.data());
     return keep(v, certify(pass_, task_, v.data(), w.data()));
   };
-  // Rows that are at a bound of the solution show before the point is there; from then on the active set is faster, and
-  // exact.
+  // It shows which rows are at a bound of the solution before the point is accurate; from then on the active set is
+  // faster, and exact.
   constexpr double kNear = 1e-6;
   constexpr int kRounds = 2;
   double near = options_.tol < kNear ? kNear : 0.0;
@@ -205,7 +203,8 @@ void Solve::run_interior_point() {
       point.copy_f(f.data());
       if (is_solved_near(v.data(), f.data(), kRounds)) return;
     }
-    // A solution with its rows at bounds is better than the point that it comes from.
+    // A solution from the active set has rows exactly at their bounds, and a better gap than the point it comes
+    // from.
     constexpr double kBetter = 50;
     if (point.gap() <= kBetter * options_.tol * point.objective()) is_solved = look();
     if (is_solved || point.is_stuck() || point.n_steps() >= most) break;
@@ -216,21 +215,21 @@ void Solve::run_interior_point() {
     point.step();
   }
   if (!is_solved) is_solved = look();
-  // With luck it becomes exact.
+  // The active set may make the solution exact.
   if ((is_solved || point.is_stuck()) && options_.tol < kNear && is_solved_near(kRounds)) return;
   if (!is_solved) result_.status = point.is_stuck() ? MarginStatus::precision : MarginStatus::max_iter;
 }
 
-// Where a few rows far out decide, the way of the interior point may twist so much that no step leads on. Such problems
-// have few rows between their bounds, which pairs find.
+// If a few distant rows determine the solution, the interior point may get stuck. Such problems have few rows between
+// their bounds, which SMO finds.
 void Solve::run_pairs_if_stuck() {
-  constexpr index_t kFewPairs = 100;  // for a row, more would take far longer than the interior point did
+  constexpr index_t kFewPairs = 100;  // for each row; more would take far longer than the interior point has taken
   if (result_.status != MarginStatus::precision || options_.max_iter > 0) return;
   run_smo(result_.n_iter + kFewPairs * task_.n() + kFewPairs * kFewPairs);
   if (result_.status == MarginStatus::max_iter) result_.status = MarginStatus::precision;
 }
 
-// Goes over the rows at most so often, and gives up as soon as it is plain that this will not do.
+// Goes over the rows at most so often, and gives up as soon as the progress shows that this will not suffice.
 bool Solve::is_solved_by_descent(index_t most_rounds) {
   result_.method = MarginMethod::coordinate_descent;
   const index_t n = task_.n();
@@ -242,7 +241,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     return keep(v, certify(pass_, task_, v.data()));
   };
   double tol = options_.tol;
-  const index_t stretch = std::clamp<index_t>(most_rounds / 6, 1, std::max<index_t>(20, most_rounds / 150));
+  const index_t stretch = std::max<index_t>(20, most_rounds / 150);
   double gap_before = kInfinity;
   for (index_t round = 1;; ++round) {
     ++result_.n_iter;
@@ -263,7 +262,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
     }
     if (round >= most_rounds) return look();
     if (round % stretch == 0) {
-      // The gap goes down by about the same factor in every stretch.
+      // The gap decreases by about the same factor in every stretch.
       const double stretches = std::log(tol * objective / descent.gap()) / std::log(descent.gap() / gap_before);
       const bool is_soon =
           stretches >= 0 && stretches * static_cast<double>(stretch) <= static_cast<double>(most_rounds - round);
@@ -281,7 +280,7 @@ void Solve::run_smo(index_t most) {
   AlignedBuffer<double> lower(n, "bounds of dual variables");
   AlignedBuffer<double> upper(n, "bounds of dual variables");
   for (index_t i = 0; i < n; ++i) {
-    rows[static_cast<std::size_t>(i)] = task_.row(i);
+    rows[at(i)] = task_.row(i);
     linear[i] = -task_.label()[i];
     lower[i] = task_.side()[i] > 0 ? 0.0 : -task_.cost()[i];
     upper[i] = task_.side()[i] > 0 ? task_.cost()[i] : 0.0;
@@ -312,7 +311,7 @@ void Solve::run_smo(index_t most) {
       return;
     }
     if (is_stopped_now) return;
-    // Where no pair violates the conditions at all, no smaller tolerance leads on.
+    // If no pair violates the conditions at all, a smaller tolerance changes nothing.
     const bool is_exact = smo.status == SmoStatus::tol && !(smo.violation > 0);
     const bool is_at_rounding = is_exact || smo.status == SmoStatus::precision;
     if (is_at_rounding || result_.n_iter >= most) {
@@ -322,7 +321,7 @@ void Solve::run_smo(index_t most) {
                                                : MarginStatus::max_iter;
       return;
     }
-    // The gap goes down about as fast as the violation.
+    // The gap decreases about as fast as the violation.
     const double ratio = 0.5 * options_.tol * found_.objective / found_.gap;
     smo_options.tol = std::min(smo.violation, smo_options.tol) * std::clamp(ratio, 0.01, 0.5);
   }
@@ -345,7 +344,7 @@ void Solve::run_iadmm(const MarginStart* start) {
   std::copy_n(v_.data(), task_.n(), v.data());
   const detail::IadmmResult found =
       iadmm(data_, task_, pass_, options, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
-  found_ = {};  // what IADMM found, whatever the start was
+  found_ = {};  // discards earlier solutions: the result is to be that of IADMM
   keep(v, std::move(certificate));
   result_.status = found.status;
   result_.n_iter = found.n_iter;
@@ -354,7 +353,7 @@ void Solve::run_iadmm(const MarginStart* start) {
 MarginResult Solve::finish() {
   const index_t n_rows = data_.n_rows();
   const index_t p = data_.n_features();
-  if (found_.w.empty()) {  // nothing that is a number was found
+  if (found_.w.empty()) {  // every iterate was infinite or NaN
     v_.clear();
     keep(v_, certify(pass_, task_, v_.data()));
   }
@@ -370,7 +369,7 @@ MarginResult Solve::finish() {
   result_.beta = make_vector<double>(n_rows, "beta");
   result_.decision = make_vector<double>(n_rows, "scores");
   for (index_t i = 0; i < task_.n(); ++i) {
-    const auto row = static_cast<std::size_t>(task_.row(i));
+    const auto row = at(task_.row(i));
     result_.beta[row] = task_.label()[i] * v_[i];
     result_.decision[row] = found.f[i];
   }
@@ -393,23 +392,34 @@ MarginResult Solve::run(const MarginStart* start) {
       pass_.has_gram() && options_.max_iter == 0 && detail::has_many_rows(task_, data_.n_features());
   const double* scores = has_many_rows && start != nullptr ? start->decision : nullptr;
   if ((scores == nullptr || !has_room(scores)) && is_solved_at_bounds()) return finish();
+  // With more features than rows the rows can be separated, and few stay at their costs: v = 0 is the better start
+  // then.
+  if (start == nullptr && !detail::is_sparse(data_.x()) && data_.n_features() > task_.n()) {
+    v_.clear();
+    found_ = {};
+  }
+  constexpr int kRounds = 8;
   if (start != nullptr && scores == nullptr) {
     take_start(*start);
-    constexpr int kRounds = 8;
-    constexpr double kHopeless = 0.1;  // what other labels leave, as a rule
+    // relative gap above which the start is no guess: that of a solution for other labels, as a rule
+    constexpr double kHopeless = 0.1;
     const bool is_near = pass_.has_gram() && found_.gap < kHopeless * found_.objective;
     result_.method = MarginMethod::active_set;
     if (found_.holds(options_.tol) || (is_near && is_solved_near(kRounds))) return finish();
   }
-  // Descent costs n p for each round, the interior point some 7 n p^2.
-  constexpr index_t kMostOfDense = 30;
+  // A round of descent takes n p operations, the interior point some 7 n p^2. If few rows end between their bounds,
+  // as for small costs or more features than rows, descent identifies them long before it reaches the solution.
+  constexpr index_t kUntilNear = 20;
   constexpr index_t kMostOfSparse = 1000;
-  constexpr index_t kMostOfWide = 30'000;  // in place of pairs, which take far longer
+  constexpr index_t kMostOfWide = 30'000;  // rounds of descent tried before SMO, which takes far longer
   constexpr index_t kFewFeatures = 200;
-  const bool is_wide = detail::is_sparse(data_.x()) || !pass_.has_gram();
-  if (is_wide || data_.n_features() > kFewFeatures) {
-    const index_t most = !pass_.has_gram() ? kMostOfWide : is_wide ? kMostOfSparse : kMostOfDense;
+  const bool is_dense = !detail::is_sparse(data_.x());
+  const index_t of_dense = is_dense && data_.n_features() > kFewFeatures ? kUntilNear : 0;
+  const index_t of_others = !pass_.has_gram() ? kMostOfWide : is_dense ? 0 : kMostOfSparse;
+  for (const index_t most : {of_dense, of_others}) {
+    if (most == 0) continue;
     if (is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most)) return finish();
+    if (is_solved_near(kRounds)) return finish();
   }
   if (has_many_rows && is_solved_by_near_rows(scores)) return finish();
   if (pass_.has_gram()) {

@@ -12,7 +12,7 @@ namespace fastpu::detail {
 
 namespace {
 
-// A sum of as many squares as there are entries must not overflow, nor must what it is multiplied with.
+// Largest sum of squares of the entries: neither it nor its products with costs may overflow.
 constexpr double kMostSquares = 1e200;
 
 template <class View>
@@ -32,7 +32,7 @@ void add_moments(const DenseView<T>& x, index_t first, index_t end, const double
   }
 }
 
-// The origin of sparse rows is 0.
+// Sparse rows are not shifted: their origin is 0.
 template <class T>
 void add_moments(const CsrView<T>& x, index_t first, index_t end, const double* /*origin*/, double* sums,
                  double* squares) {
@@ -57,7 +57,7 @@ MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(i
   centre_ = AlignedBuffer<double>::zeros(p + kPanelWidth, "the means of columns");
   deviation_ = AlignedBuffer<double>::zeros(p + kPanelWidth, "the standard deviations of columns");
 
-  // Dense rows are taken from the first of them, so that little cancels and columns of equal values are found exactly.
+  // Sums are of differences from the first row, so that little cancels and columns of equal values are found exactly.
   auto origin = make_vector<double>(p, "the means of columns");
   std::visit(
       [&]<class View>(const View& view) {
@@ -81,7 +81,7 @@ MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(i
       squares += moments[(2 * group + 1) * p + f];
     }
     if (!(squares <= kMostSquares)) throw std::invalid_argument(too_large(f));
-    centre_[f] = origin[static_cast<std::size_t>(f)] + sum / count;
+    centre_[f] = origin[at(f)] + sum / count;
     const double about_centre = std::max(squares - sum * (sum / count), 0.0);
     deviation_[f] = about_centre > 0 ? std::sqrt(about_centre / count) : 1.0;
     total += about_centre;

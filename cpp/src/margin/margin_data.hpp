@@ -24,7 +24,7 @@ class MarginData {
   // The mean of |x - centre|^2 over the rows; 1 where all rows are equal.
   double size() const { return size_; }
 
-  // sum_i (x_i - centre, 1) (x_i - centre, 1)' over all rows, as RowPass::gram leaves it; computed once.
+  // sum_i (x_i - centre, 1) (x_i - centre, 1)' over all rows, in the layout of RowPass::gram; computed once.
   const double* gram(Team& team) const;
 
  private:
@@ -37,7 +37,7 @@ class MarginData {
   mutable AlignedBuffer<double> gram_;
 };
 
-// The rows `rows` of X less the centre, in double, one after the other.
+// Copies the rows `rows` of X less the centre, in double, one after the other.
 void gather_rows(const MarginRows& x, const index_t* rows, index_t n, const double* centre, double* out);
 
 }  // namespace fastpu::detail

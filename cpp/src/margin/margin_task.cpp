@@ -90,7 +90,7 @@ void make_feasible(const MarginTask& task, double* v) {
     const double larger_side = pos > neg ? 1 : -1;
     for (index_t i = 0; i < n; ++i) v[i] *= side[i] == larger_side ? factor : 1.0;
   }
-  // What rounding leaves goes to the row that has most room.
+  // What rounding leaves of the sum goes to the row that has the most room.
   for (int round = 0; round < 4; ++round) {
     sum = 0;
     index_t best = -1;
@@ -108,15 +108,15 @@ void make_feasible(const MarginTask& task, double* v) {
 
 namespace {
 
-// sum c_i (what row i lacks)_+, and P - D without the part of w: a sum of what each row adds, none of it negative, so
-// that nothing cancels.
+// The losses sum c_i (lack of row i)_+, and P - D without the term of w: a sum of one term >= 0 for each row, so that
+// nothing cancels.
 struct Losses {
   double loss = 0;
   double slack = 0;
-  double rounding = 0;  // the most that a row lacks, of those that lack next to nothing
+  double rounding = 0;  // the largest lack among rows that are at their margin but for rounding
 };
 
-// For scores that are a multiple of f.
+// Measures the losses of scores `multiple` times f.
 Losses measure(const MarginTask& task, const double* v, const double* f, double multiple) {
   constexpr double kNothing = 1e-10;
   Losses losses;
@@ -135,7 +135,7 @@ Losses measure(const MarginTask& task, const double* v, const double* f, double 
   return losses;
 }
 
-// f of the rows and the certificate, for found.w; dual_w is sum v_i x_i, and null where that is the same.
+// Computes f and the certificate for found.w; dual_w is sum v_i x_i, or null if that equals found.w.
 void complete(RowPass& pass, const MarginTask& task, const double* v, double* dual_w, Certificate& found) {
   const index_t n = task.n();
   const index_t p = pass.n_features();
@@ -169,14 +169,15 @@ void complete(RowPass& pass, const MarginTask& task, const double* v, double* du
   Losses losses = measure(task, v, found.f.data(), 1);
   found.objective = 0.5 * squared_norm + losses.loss + task.constant();
   found.gap = 0.5 * squared_difference + losses.slack;
-  // The gap takes w for the sum of v_i x_i. Where entries differ so much in size that rounding makes something else of
-  // the sum, it certifies nothing; w = 0, which is never better than the best, shows the worst of that.
+  // The gap assumes that w is the sum of v_i x_i. If entries differ so much in size that rounding changes the sum,
+  // the gap certifies nothing. The worst such cases show in an objective far above that of w = 0, which the optimum
+  // never exceeds.
   double at_zero = task.constant();
   for (index_t i = 0; i < n; ++i) at_zero += task.cost()[i] * std::max(0.0, task.side()[i] * task.label()[i]);
   if (!(found.objective <= 2 * at_zero)) found.gap = std::max(found.gap, found.objective - at_zero);
   if (losses.rounding == 0 || found.gap <= 1e-14 * found.objective) return;
-  // Rows short of their margin by rounding alone: where costs are large that adds up. A little more of all w makes up
-  // for it.
+  // Rows may be short of their margin by rounding alone, which adds up where costs are large. Scaling w up slightly
+  // makes up for it.
   const double more = losses.rounding;
   losses = measure(task, v, found.f.data(), 1 + more);
   const double gap = 0.5 * squared_difference + more * (along + 0.5 * more * squared_norm) + losses.slack;

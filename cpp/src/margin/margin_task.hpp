@@ -1,7 +1,7 @@
-// A MarginProblem in the form in which it is solved, and the certificate of a solution.
+// A MarginProblem in the form that the solvers use, and the certificate of a solution.
 //
-// With s_i = 1 the loss is (m_i - 1)_+ + 1, a hinge that wants y_i f(x_i) <= 1. So every row that has a cost lies on a
-// side t_i = y_i (1 - 2 s_i) of its own label:
+// With s_i = 1 the loss is (m_i - 1)_+ + 1, a hinge that wants y_i f(x_i) <= 1. So every row with a cost has a side t_i
+// = y_i (1 - 2 s_i) of the margin, opposite to its label if s_i = 1:
 //
 //     min  1/2 |w|^2 + sum c_i (t_i (y_i - f(x_i)))_+  + sum c_i s_i
 //     max  sum v_i y_i - 1/2 |sum v_i x_i|^2 + sum c_i s_i,   sum v_i = 0,  v_i between 0 and t_i c_i
@@ -20,19 +20,19 @@
 
 namespace fastpu::detail {
 
-// A number as it is printed in messages.
+// Returns a number as messages print it.
 std::string to_text(double value);
 
 class MarginTask {
  public:
   // Throws std::invalid_argument if labels, costs or slopes are out of range or so large that sums overflow. n is the
-  // number of rows of X, `size` the mean of their squared norms.
+  // number of rows of X, and `size` is the mean of their squared norms.
   MarginTask(const MarginProblem& problem, index_t n, double size);
 
   index_t n() const { return n_; }
-  // The rows that have a cost; null if that is all of them.
+  // The numbers of the rows that have a cost; null if all rows have one.
   const index_t* rows() const { return rows_.empty() ? nullptr : rows_.data(); }
-  index_t row(index_t i) const { return rows_.empty() ? i : rows_[static_cast<std::size_t>(i)]; }
+  index_t row(index_t i) const { return rows_.empty() ? i : rows_[at(i)]; }
   const double* cost() const { return cost_.data(); }
   const double* label() const { return label_.data(); }  // y
   const double* side() const { return side_.data(); }    // t
@@ -50,13 +50,13 @@ class MarginTask {
   double constant_ = 0;
 };
 
-// Changes v so that every value is within its bounds and their sum is zero. Rows strictly between their bounds take up
-// the sum, each in proportion to its distance from the nearer bound; if that is not enough, the values of the side that
-// has too much shrink in proportion.
+// Changes v so that every value is within its bounds and their sum is zero. Rows strictly between their bounds are
+// changed first, each in proportion to its distance from the nearer bound; if that is not enough, the values of the
+// sign that prevails in the sum shrink in proportion.
 void make_feasible(const MarginTask& task, double* v);
 
-// A solution with its objective and its duality gap. Vectors of coefficients are as long as the width of the pass, and
-// the intercept is that of centred rows.
+// A solution with its objective and duality gap. Vectors of coefficients have the width of the pass, and the intercept
+// belongs to centred rows.
 struct Certificate {
   AlignedBuffer<double> w;  // with the intercept
   AlignedBuffer<double> f;  // of the rows of the task
@@ -64,7 +64,7 @@ struct Certificate {
   double intercept_high = 0;
   double objective = 0;
   double gap = std::numeric_limits<double>::infinity();
-  // Whether the gap is within tol; an infinite one certifies nothing.
+  // Returns whether the gap is within tol; an infinite gap certifies nothing.
   bool holds(double tol) const { return gap <= tol * objective && gap < std::numeric_limits<double>::infinity(); }
 };
 

@@ -15,14 +15,14 @@ namespace {
 
 constexpr index_t kManyRows = 20'000;
 constexpr index_t kRowsPerFeature = 100;
-constexpr index_t kShare = 16;       // one row in so many is near
-constexpr index_t kMostShare = 3;    // with more than one in so many, all rows may as well be taken
+constexpr index_t kShare = 16;       // one row in so many counts as near at first
+constexpr index_t kMostShare = 3;    // if more than one row in so many is near, solving with all rows is as fast
 constexpr index_t kMostSteps = 100;  // of an interior point
 constexpr int kMostRounds = 8;
 constexpr double kMostCost = 1e100;  // of a row in a task
-constexpr double kRough = 1e-4;      // gap, relative to the objective, at which rows on the wrong side show
+constexpr double kRough = 1e-4;      // gap, relative to the objective, from which rows on the wrong side are looked for
 
-// The problem of some of the rows, whose numbers in the task are ascending, with costs times a factor for each side.
+// The problem restricted to some rows, given by ascending numbers, with the costs of each side multiplied by a factor.
 class Part {
  public:
   Part(const MarginData& data, const MarginTask& task, const std::vector<index_t>& rows, double factor_pos,
@@ -40,7 +40,7 @@ class Part {
   MarginProblem fill(const MarginTask& task, const std::vector<index_t>& rows, double factor_pos, double factor_neg) {
     std::fill(labels_.begin(), labels_.end(), std::int8_t{1});
     for (const index_t i : rows) {
-      const auto row = static_cast<std::size_t>(task.row(i));
+      const auto row = at(task.row(i));
       labels_[row] = task.label()[i] > 0 ? 1 : -1;
       slopes_[row] = task.side()[i] != task.label()[i] ? 1 : 0;
       costs_[row] = std::min(kMostCost, task.cost()[i] * (task.side()[i] > 0 ? factor_pos : factor_neg));
@@ -101,10 +101,10 @@ class NearRows {
   NearRowsResult result_;
 };
 
-// What row i lacks of its margin.
+// By how much row i falls short of its margin.
 double lack_of(const MarginTask& task, const double* f, index_t i) { return task.side()[i] * (task.label()[i] - f[i]); }
 
-// w and f of a sample that has about as many rows of each side, with the costs of the side shared out among them.
+// Computes w and f from a sample of about as many rows of each side; the costs of a side are shared out among its rows.
 void NearRows::solve_sample() {
   index_t count[2] = {0, 0};
   for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0 ? 1 : 0];
@@ -133,65 +133,64 @@ void NearRows::find_scores() {
   pass_.run(w_, 0, nullptr, [&](const RowBlock& block) { std::copy_n(block.products, block.n, f_ + block.first); });
 }
 
-// Scores of another problem may be off by a constant for this one: then too many rows would seem to be at the bounds of
-// one side.
+// Scores of another problem may be off by a constant for this one, which would put too many rows of one side at their
+// bounds: replaces their intercept by the best one.
 void NearRows::take_best_intercept() {
   auto points = make_vector<Breakpoint>(n_, "margins");
-  for (index_t i = 0; i < n_; ++i) points[static_cast<std::size_t>(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
+  for (index_t i = 0; i < n_; ++i) points[at(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
   const double shift = best_intercepts(points, task_.cost_of_side(1)).middle;
   for (index_t i = 0; i < n_; ++i) f_[i] += shift;
 }
 
-// The rows that lack or exceed least are near.
+// Takes the rows with the scores nearest to their margin.
 void NearRows::take_nearest() {
   auto distances = make_vector<double>(n_, "margins");
-  for (index_t i = 0; i < n_; ++i) distances[static_cast<std::size_t>(i)] = std::abs(lack_of(task_, f_, i));
+  for (index_t i = 0; i < n_; ++i) distances[at(i)] = std::abs(lack_of(task_, f_, i));
   auto sorted = distances;
   std::nth_element(sorted.begin(), sorted.begin() + fewest_, sorted.end());
-  const double most = sorted[static_cast<std::size_t>(fewest_)];
+  const double most = sorted[at(fewest_)];
   near_.clear();
   for (index_t i = 0; i < n_; ++i) {
-    is_near_[static_cast<std::size_t>(i)] = distances[static_cast<std::size_t>(i)] <= most ? 1 : 0;
-    if (is_near_[static_cast<std::size_t>(i)] != 0) near_.push_back(i);
+    is_near_[at(i)] = distances[at(i)] <= most ? 1 : 0;
+    if (is_near_[at(i)] != 0) near_.push_back(i);
   }
 }
 
 bool NearRows::is_wrong(index_t i) const {
-  if (is_near_[static_cast<std::size_t>(i)] != 0) return false;
-  constexpr double kOnMargin = 1e-10;  // a row that lies off its margin by no more counts as being on it
+  if (is_near_[at(i)] != 0) return false;
+  constexpr double kOnMargin = 1e-10;  // a row whose score is no farther from its margin counts as being on it
   const double lack = lack_of(task_, f_, i);
   return v_[i] == 0 ? lack > kOnMargin : lack < -kOnMargin;
 }
 
-// Takes in the rows that are on the wrong side; returns how many.
+// Adds the rows that are on the wrong side of their margin to the near ones; returns their number.
 index_t NearRows::take_wrong() {
   index_t n_wrong = 0;
   for (index_t i = 0; i < n_; ++i) {
     if (!is_wrong(i)) continue;
-    is_near_[static_cast<std::size_t>(i)] = 1;
+    is_near_[at(i)] = 1;
     ++n_wrong;
   }
   if (n_wrong == 0) return 0;
   near_.clear();
   for (index_t i = 0; i < n_; ++i) {
-    if (is_near_[static_cast<std::size_t>(i)] != 0) near_.push_back(i);
+    if (is_near_[at(i)] != 0) near_.push_back(i);
   }
   return n_wrong;
 }
 
-// The other rows go to the bound that their side of the margin asks for, and are summed up.
+// Fixes the other rows at the bound that their side of the margin asks for, and sums up their contributions.
 void NearRows::fix_others() {
   fixed_value_ = 0;
   for (index_t i = 0; i < n_; ++i) {
-    v_[i] = is_near_[static_cast<std::size_t>(i)] == 0 && lack_of(task_, f_, i) > 0 ? task_.side()[i] * task_.cost()[i]
-                                                                                    : 0.0;
+    v_[i] = is_near_[at(i)] == 0 && lack_of(task_, f_, i) > 0 ? task_.side()[i] * task_.cost()[i] : 0.0;
     fixed_value_ += v_[i] * task_.label()[i];
   }
   double* const sums[] = {fixed_.data()};
   pass_.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v_ + block.first, block.n, block.weights[0]); });
 }
 
-// True if the gap gets there.
+// Continues the interior point; returns true if the gap becomes small enough.
 bool NearRows::go_on(InteriorPoint& point, double tol) {
   for (;;) {
     if (point.gap() <= tol * point.objective()) return true;
@@ -228,7 +227,7 @@ NearRowsResult NearRows::run(const double* f) {
       find_scores();
       index_t n_wrong = 0;
       for (index_t i = 0; i < n_; ++i) n_wrong += is_wrong(i) ? 1 : 0;
-      if (n_wrong > fewest_ / 8) {  // the guess was far off
+      if (n_wrong > fewest_ / 8) {  // the guess was far off: start again with the best rows of the present scores
         std::copy_n(guess.data(), n_, f_);
         fewest_ *= 3;
         if (fewest_ > n_ / kMostShare) return result_;
@@ -239,7 +238,7 @@ NearRowsResult NearRows::run(const double* f) {
       if (take_wrong() > 0) continue;
     }
     if (!go_on(point, tol_)) return result_;
-    // The point is close now: a few steps more cost little, and make up for what the other rows add to the gap.
+    // A few steps more cost little this close to the solution, and make up for what the other rows add to the gap.
     constexpr int kStepsMore = 2;
     for (int step = 0; step < kStepsMore && !point.is_stuck(); ++step) point.step();
     point.copy_w(w_);

@@ -1,5 +1,5 @@
-// What an interior point does with each row, compiled once per instruction-set level: see interior_point.cpp for the
-// formulas. Every sum has eight lanes whatever the width of a vector, so all levels give the same bits.
+// The loops of an interior point over the rows, compiled once per instruction-set level; interior_point.cpp has the
+// formulas. Every sum has eight lanes whatever the width of a vector, so that all levels give the same bits.
 #pragma once
 
 #include "fastpu/common/isa.hpp"
@@ -27,16 +27,18 @@ struct PointRows {
 };
 
 struct PointKernels {
-  // f = products; 1 / alpha, 1 / room and theta; weights theta (y - f) and t alpha, over `unit`
+  // Computes f = products, 1 / alpha, 1 / room and theta, and the weights theta (y - f) and t alpha, divided by `unit`.
   void (*factor)(const PointRows& rows, const double* products, double unit, double* const* weights);
-  // The products of second order of the step to mu = 0, in d_low and d_high, with the weights of what they and mu add
-  // to the right-hand side. fastest = max(fastest, speed at which some value goes to 0), curvature += the products.
+  // For the step to mu = 0, stores the products of second order in d_low and d_high, and computes the weights with
+  // which they and mu enter the right-hand side. Raises `fastest` to the largest relative speed at which a value
+  // decreases to 0, and adds the products to `curvature`.
   void (*predict)(const PointRows& rows, const double* products, double unit, double* const* weights, double& fastest,
                   double& curvature);
   // Computes the step. Adds 0 to `check` if every part of the step is finite, and NaN otherwise.
   void (*correct)(const PointRows& rows, const double* products, double mu, double second_order, double& fastest,
                   double& check);
-  // Goes so far along the step. sums += alpha low + room high, cost lack_+, and room lack_+ + alpha (-lack)_+.
+  // Moves by `length` along the step. Adds to the sums: alpha low + room high; cost lack_+; room lack_+ + alpha
+  // (-lack)_+.
   void (*advance)(const PointRows& rows, double length, double* sums);
 };
 

@@ -17,7 +17,7 @@ using Doubles = Vec<double>;
 constexpr index_t kDoubles = kLanes<double>;
 constexpr index_t kSumLanes = 8;
 
-// V is a vector or, for the last rows, one number.
+// Reads one V: a vector, or a single number for the last rows.
 template <class V>
 inline V get(const double* from) {
   if constexpr (std::is_same_v<V, double>) {
@@ -45,7 +45,7 @@ inline V all(double value) {
 inline double larger(double a, double b) { return a > b ? a : b; }
 inline Doubles larger(Doubles a, Doubles b) { return more_of(a, b); }
 
-// Eight lanes of a sum or of a maximum; of vectors the next ones, of a number that of row k.
+// Eight lanes of a sum or of a maximum. A vector is added to the next lanes, a single number to the lane of row k.
 struct Lanes {
   double lane[kSumLanes];
 
@@ -72,7 +72,7 @@ struct Lanes {
   }
 };
 
-// visit(k, zero) for every row, a vector at a time where that is possible; zero tells the type.
+// Calls visit(k, zero) for all rows, a vector at a time where possible; the type of zero is the type to compute with.
 template <class Visit>
 inline void each_row(index_t n, Visit&& visit) {
   index_t k = 0;

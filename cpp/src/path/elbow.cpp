@@ -9,9 +9,9 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kNoSlope = 1e-10;        // a multiplier that is rounding, relative to |d0| where that exceeds 1
-constexpr double kNoSlopeOfRows = 1e-13;  // the same where rows are shown
-constexpr double kNegative = -1e-10;      // a pivot that is below 0 by more than rounding
+constexpr double kNoSlope = 1e-10;        // a multiplier this small, relative to max(|d0|, 1), is rounding
+constexpr double kNoSlopeOfRows = 1e-13;  // the same with known rows, which have smaller rounding errors
+constexpr double kNegative = -1e-10;      // a pivot below this is negative beyond rounding
 
 }  // namespace
 
@@ -62,7 +62,7 @@ bool Elbow::refactor() {
   return false;
 }
 
-// Where nothing moves, a row of either class with a = c has to go on together.
+// If no row moves, one row of each class with a = c has to start moving together.
 bool Elbow::enter_pair(const std::vector<index_t>& weak) {
   index_t pair[2] = {-1, -1};
   for (const index_t i : weak) {
@@ -79,8 +79,8 @@ bool Elbow::enter_pair(const std::vector<index_t>& weak) {
   return false;
 }
 
-// Goes from the slopes reached so far towards those found, up to where a row at a bound would have to cross it; returns
-// that row, or -1 if none does.
+// Goes from the slopes reached so far towards the new ones, until the slope of a row at a bound would change its sign;
+// returns that row, or -1 if there is none.
 index_t Elbow::find_blocked() {
   double most = 0;
   for (std::size_t k = 0; k < moving_.size(); ++k) most = std::max(most, std::abs(slopes_[k]));
@@ -107,7 +107,7 @@ index_t Elbow::find_blocked() {
   return blocked;
 }
 
-// How fast the slack of a row grows.
+// Returns the rate at which the slack of a row grows.
 double Elbow::rate(index_t i, const double* speed) {
   double v = 0;
   if (speed != nullptr) {
@@ -127,7 +127,7 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
   const auto has = [](const std::vector<index_t>& rows, index_t i) { return std::ranges::find(rows, i) != rows.end(); };
   is_unchanged_ = false;
   for (const index_t i : moving_) reached_[at(i)] = 0;
-  // Every row enters and leaves a few times at most; more is rounding that goes round in circles.
+  // Every row starts and stops a few times at most; more changes are a cycle caused by rounding.
   for (std::size_t left = 50 + 8 * (weak.size() + 1); left > 0; --left) {
     if (moving_.empty()) {
       if (!enter_pair(weak)) return Outcome::nothing_moves;

@@ -1,4 +1,4 @@
-// The points of a path: rounding taken away, ties repaired, and the test whether a point is optimal.
+// Corrections of the points of a path: removes rounding errors, repairs ties, and tests whether a point is optimal.
 
 #include <algorithm>
 #include <cmath>
@@ -11,16 +11,16 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kResidual = 1e-11;  // of the margin, relative to lam: larger ones are corrected
+constexpr double kResidual = 1e-11;  // largest residual of the margin, relative to lam, that is left uncorrected
 constexpr int kMostPolishes = 3;
-constexpr int kMostTries = 3;            // of a row at one point
-constexpr double kMostGap = 1e-6;        // relative, of a point that is on the path
-constexpr double kMostViolation = 1e-6;  // of its optimality conditions
-constexpr int kSettle = 20;              // breakpoints
+constexpr int kMostTries = 3;            // repairs of one row at one point
+constexpr double kMostGap = 1e-6;        // largest relative duality gap of a point of the path
+constexpr double kMostViolation = 1e-6;  // largest violation of the optimality conditions
+constexpr int kSettle = 20;              // breakpoints between two calls of settle()
 
 }  // namespace
 
-// How far scores of this point, where all are known, are from what is optimal.
+// Returns the largest violation of the optimality conditions by the scores of this point; all must be known.
 double PathWalk::violation() const {
   double worst = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -31,7 +31,7 @@ double PathWalk::violation() const {
   return worst;
 }
 
-// Takes away what rounding has left between the moving rows and the margin. A row that meets a bound on the way leaves.
+// Corrects a and a0 such that the moving rows are on the margin. A row that meets a bound on the way stops moving.
 void PathWalk::polish(Elbow& elbow) {
   const bool is_linear = rows_->is_linear();
   std::vector<double> residual;
@@ -51,7 +51,7 @@ void PathWalk::polish(Elbow& elbow) {
     elbow.correct(residual, -sum, change, offset, weights);
     if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
     double length = 1;
-    double way = 0;  // of the row that is in the way
+    double way = 0;  // the direction in which that row's a moves
     index_t blocked = -1;
     for (std::size_t k = 0; is_linear && k < moving.size(); ++k) {
       const double rises = change[k] * point_.label[at(moving[k])];
@@ -74,8 +74,8 @@ void PathWalk::polish(Elbow& elbow) {
   if (is_linear) settle(elbow);
 }
 
-// Rows that met the margin together up to rounding, or too close to it, show on the wrong side as lam falls: each in
-// turn is put there and let move. `changed` is told whose a may have changed.
+// Rows that met the margin together up to rounding, or too close to each other, are on its wrong side as lam decreases:
+// each in turn is put on the margin and made a moving row. The rows whose a may have changed are appended to `changed`.
 void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
   std::vector<int> tries(at(problem_.n));
   for (;;) {
@@ -102,13 +102,13 @@ void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
   }
 }
 
-// Moves a row, with those that it depends on, so that no score changes, until one of them is at a bound; true if that
-// is not the row itself.
+// Moves a row together with the rows that it depends on, without changing any score, until one of them is at a bound;
+// returns true if that is another row.
 bool PathWalk::exchange(Elbow& elbow, index_t i) {
   std::vector<double> change;
   elbow.express_last(change);
   const std::vector<index_t> moving = elbow.moving();
-  const double sign = point_.bound(i) * point_.label[at(i)];  // of the change of its y a
+  const double sign = point_.bound(i) * point_.label[at(i)];  // the sign of the change of y a
   double length = room_along(i, point_.bound(i));
   double way = 0;
   index_t blocked = -1;
@@ -135,7 +135,7 @@ bool PathWalk::exchange(Elbow& elbow, index_t i) {
   return true;
 }
 
-// A row that has gone as far as it can, with a rising or falling.
+// Puts a row at the bound that it reached, with a rising or falling as `way` says.
 void PathWalk::put_at_bound(Elbow& elbow, index_t i, double way) {
   point_.alpha[at(i)] = way < 0 ? 0 : point_.cost[at(i)];
   beta_[at(i)] = point_.alpha[at(i)] * point_.label[at(i)];
@@ -147,7 +147,7 @@ double PathWalk::room_along(index_t i, double slope) const {
   return slope < 0 ? point_.alpha[at(i)] / -slope : (point_.cost[at(i)] - point_.alpha[at(i)]) / slope;
 }
 
-// Adds changes to y a, up to the bounds; then they are what was added.
+// Adds changes to y a, clipped at the bounds; `change` then holds the changes actually made.
 void PathWalk::put(const std::vector<index_t>& rows, std::vector<double>& change) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const std::size_t i = at(rows[k]);
@@ -159,7 +159,8 @@ void PathWalk::put(const std::vector<index_t>& rows, std::vector<double>& change
   }
 }
 
-// Where there are weights, they are right, and y a follows them: its sum is to be 0, and that of its rows the weights.
+// If the path keeps weights, they are accurate, and y a is corrected to match them: its sum must be 0, and X'(y a) must
+// equal the weights.
 void PathWalk::settle(Elbow& elbow) {
   const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
   if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
@@ -179,8 +180,8 @@ std::vector<double> PathWalk::weights_of_alpha() const {
   return weights;
 }
 
-// Whether what is minimised is as large as its dual says, where there are weights: both are known to many digits even
-// where the weights that belong to y a are not.
+// If the path keeps weights, compares the primal objective with the dual: both are accurate to many digits even where
+// X'(y a) differs from the weights.
 bool PathWalk::is_optimal() const {
   if (!rows_->is_linear()) return true;
   if (!(violation() <= kMostViolation)) return false;
@@ -196,7 +197,7 @@ bool PathWalk::is_optimal() const {
   return std::abs(primal - dual) <= kMostGap * std::abs(primal) && std::abs(sum) <= kMostGap * sum_alpha_;
 }
 
-// A row at a bound does not move any more, unless the next direction says that it must.
+// Takes a row at a bound out of the moving rows, until a later direction makes it move.
 void PathWalk::release(Elbow& elbow, index_t i) {
   elbow.leave(i);
   set_side(i, false);

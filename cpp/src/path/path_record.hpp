@@ -1,4 +1,4 @@
-// What a path leaves behind: its knots, as the changes from one to the next, and its events.
+// The record of a path: its knots, stored as the changes from one to the next, and its events.
 #pragma once
 
 #include <utility>
@@ -13,18 +13,18 @@ class PathRecord {
  public:
   explicit PathRecord(SvmPathResult& result) : result_(result) {}
 
-  // The position in the problem of each column of the cache.
+  // Sets the position in the problem of each column of the cache.
   void set_order(std::vector<index_t> order) {
     order_ = std::move(order);
     moved_.assign(order_.size(), 0);
   }
 
-  // A knot, with the rows whose a has changed since the one before; or more changes at the same lam. norm = (y a)'K(y
-  // a), weights = X'(y a) or empty.
+  // Adds a knot, with the rows whose a has changed since the last one; at the same lam, adds more changes to the last
+  // knot. norm = (y a)'K(y a); weights = X'(y a), or empty.
   void note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
                  const std::vector<index_t>& changed, const std::vector<double>& weights);
 
-  // At the last knot: the rows that move from here on and did not before, and those that did and do not, left().
+  // Adds the events of the last knot: rows that start to move there, and rows that stop, listed by left().
   void note_events(const Elbow& elbow, const PathPoint& point);
   const std::vector<index_t>& left() const { return left_; }
 

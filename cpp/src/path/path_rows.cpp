@@ -8,10 +8,10 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kRowsAtOnce = 256;         // of the cache
-constexpr index_t kMostFeatures = 128;       // of a linear kernel without kernel rows
-constexpr index_t kColumns = 1024;           // that one worker adds up
-constexpr index_t kLeastParallel = 1 << 18;  // fewer products than this are not worth waking a thread
+constexpr index_t kRowsAtOnce = 256;         // kernel rows taken from the cache at once
+constexpr index_t kMostFeatures = 128;       // of a linear kernel whose rows are used in place of kernel rows
+constexpr index_t kColumns = 1024;           // columns that one worker adds up
+constexpr index_t kLeastParallel = 1 << 18;  // with fewer products, waking another thread takes longer than the work
 
 }  // namespace
 
@@ -36,7 +36,7 @@ bool PathRows::are_few_features(const DenseView<double>* linear) {
 }
 
 void PathRows::take(index_t i, const std::vector<index_t>& positions, double* out) {
-  team_->poll();  // a factor of thousands of rows is made row by row, and takes seconds
+  team_->poll();  // factoring thousands of rows takes seconds, row by row: Ctrl-C is polled for each
   if (linear_ != nullptr) {
     for (std::size_t k = 0; k < positions.size(); ++k) {
       out[k] = path_loops_->dot(features(i), features(positions[k]), linear_->n_cols);
@@ -47,7 +47,7 @@ void PathRows::take(index_t i, const std::vector<index_t>& positions, double* ou
   const double* values = cache_->find(number);
   if (values == nullptr) cache_->get(&number, 1, &values, *team_);
 #if defined(__GNUC__)
-  // The row is likely to be far from the processor, and its entries are wanted in no order.
+  // The row is probably not in the processor's cache, and its entries are read in irregular order.
   if (static_cast<index_t>(positions.size()) > n() / 32) {
     for (index_t c = 0; c < n(); c += 8) __builtin_prefetch(values + c);
   }
@@ -55,7 +55,7 @@ void PathRows::take(index_t i, const std::vector<index_t>& positions, double* ou
   for (std::size_t k = 0; k < positions.size(); ++k) out[k] = values[positions[k]];
 }
 
-// Calls body(first, values, n_now) with the kernel rows of some positions after the other.
+// Calls body(first, values, n_now) for consecutive parts of the list, with the kernel rows of these positions.
 template <class Body>
 void PathRows::for_each_block(const std::vector<index_t>& positions, const Body& body) {
   const auto n_rows = static_cast<index_t>(positions.size());

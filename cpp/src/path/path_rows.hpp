@@ -11,16 +11,16 @@
 
 namespace fastpu::detail {
 
-// What rounding may leave of a sum, as a share of the sizes of its terms.
+// The rounding error that a sum may have, as a share of the sum of its terms' sizes.
 inline constexpr double kRounding = 1e-14;
 
 class PathRows {
  public:
-  // The cache's columns must have been set; they stay what they are. `linear` is null, or the rows whose products K
-  // consists of.
+  // The columns of the cache must have been set, and must not change. `linear` is null, or holds the rows whose
+  // products are the entries of K.
   PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team);
 
-  // Whether these rows have so few features that they are used in place of kernel rows.
+  // Returns whether these rows have so few features that they are used in place of kernel rows.
   static bool are_few_features(const DenseView<double>* linear);
 
   index_t n() const { return static_cast<index_t>(cache_->columns().size()); }
@@ -35,18 +35,18 @@ class PathRows {
   // sums[c] += sum_k factors[k] K(positions[k], c)
   void add(const std::vector<index_t>& positions, const double* factors, double* sums);
 
-  // The two halves of that where K is linear: weights += sum_k factors[k] x_positions[k], and sums[c] += weights'x_c.
+  // The two halves of add() for a linear K: weights += sum_k factors[k] x_positions[k], and sums[c] += weights'x_c.
   void add_to_weights(const std::vector<index_t>& positions, const double* factors, double* weights) const;
   void add_sizes(const double* factors, double* sizes) const;  // sizes[f] += sum_c |factors[c] x_cf|
   double largest(index_t feature) const { return largest_[static_cast<std::size_t>(feature)]; }  // |x|
   void add_weighted(const double* weights, double* sums);
 
-  // The same with two kinds of factors at once.
+  // The same as add() for two vectors of factors at once.
   void add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a, double* b);
 
-  // max_c sum_k factors[k] |K(positions[k], c)|, or a bound of it; factors >= 0.
+  // Returns max_c sum_k factors[k] |K(positions[k], c)|, or an upper bound of it; factors must be >= 0.
   double reach(const std::vector<index_t>& positions, const double* factors);
-  // Where K is linear, a bound of the parts of which scores consist: sum_f |weights[f]| max_c |x_cf|.
+  // For a linear K, an upper bound of the terms of scores: sum_f |weights[f]| max_c |x_cf|.
   double reach(const double* weights) const;
 
  private:
@@ -57,9 +57,9 @@ class PathRows {
   const SvmKernels* loops_;
   const PathKernels* path_loops_;
   Team* team_;
-  const DenseView<double>* linear_ = nullptr;  // if there are few enough features
-  AlignedBuffer<double> by_feature_;           // these rows, transposed
-  std::vector<double> largest_;                // |x| of each feature
+  const DenseView<double>* linear_ = nullptr;  // null if there are too many features
+  AlignedBuffer<double> by_feature_;           // the same rows, transposed
+  std::vector<double> largest_;                // the largest |x| of each feature
   std::vector<double> weights_;
   std::vector<double> diagonal_;
   std::vector<index_t> numbers_;

@@ -18,16 +18,15 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kSmoTol = 1e-7;         // of the largest gradient: then come Newton steps
-constexpr double kBoundShare = 1e-9;     // of its box, what SMO leaves of a value at a bound
-constexpr std::size_t kLightAtOnce = 2;  // kernel rows, which is what every cache holds
-constexpr double kEqualSums = 1e-12;     // sums of costs that differ by less, relatively, are equal
-constexpr double kLostSum = 1e-6;        // a sum that is wrong by more, relatively, is rounding
-constexpr double kLostWeight = 1e-11;    // of its parts, a weight that is rounding
-constexpr double kSumRounding = 1e-13;   // of the total
-constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must be a number
+constexpr double kSmoTol = 1e-7;         // SMO stops here, as a share of the largest gradient; Newton steps follow
+constexpr double kBoundShare = 1e-9;     // a value this close to a bound, as a share of its box, is put at the bound
+constexpr std::size_t kLightAtOnce = 2;  // kernel rows; every cache holds at least two
+constexpr double kEqualSums = 1e-12;     // sums of costs whose relative difference is less count as equal
+constexpr double kLostSum = 1e-6;        // a larger relative error of a sum means that rounding has spoilt the values
+constexpr double kLostWeight = 1e-11;    // a weight below this share of the sum of its terms' sizes is rounding
+constexpr double kSumRounding = 1e-13;   // relative rounding error of a sum of values
+constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must not underflow
 constexpr double kMostCost = 1e100;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
   for (std::size_t f = 0; f < weights.size(); ++f) {
@@ -36,7 +35,7 @@ bool are_rounding(const std::vector<double>& weights, const std::vector<double>&
   return true;
 }
 
-// The minimum by Newton steps among the free rows, from a point that is nearly right.
+// Minimises by Newton steps among the free rows, from a point that is nearly optimal.
 class ActiveSet {
  public:
   ActiveSet(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
@@ -59,16 +58,17 @@ class ActiveSet {
       if (value_[at(i)] > 0 && value_[at(i)] < costs_[at(i)]) enter(i);
     }
     for (index_t steps = 20 * n + 1000; steps > 0; --steps) {
-      if (!newton_step()) continue;                       // a row left
-      if (rows_.is_linear() && !newton_step()) continue;  // takes away what rounding has left of the first
-      if (is_rounding()) return;                          // the least that there is
+      if (!newton_step()) continue;                       // a row met a bound
+      if (rows_.is_linear() && !newton_step()) continue;  // removes the rounding errors of the first step
+      if (is_rounding()) return;                          // the minimum is 0
       if (!release_worst()) return;
     }
   }
 
  private:
-  // Makes a row free. Where it depends on those that are, the values move along the dependence, at next to no change of
-  // the gradient, until one of them is at a bound; that one leaves, or the row itself stays out.
+  // Makes a row free. If it depends on the rows that are free already, values move along the dependence, which hardly
+  // changes the gradient, until one of them is at a bound: that row leaves the free ones, or the new row itself stays
+  // out.
   void enter(index_t i) {
     for (;;) {
       double pivot = 0;
@@ -134,7 +134,7 @@ class ActiveSet {
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(k));
   }
 
-  // Whether what is minimised is 0.
+  // Returns whether the objective is 0 up to rounding.
   bool is_rounding() const {
     if (!rows_.is_linear()) return false;
     std::vector<double> sizes(light_sizes_);
@@ -142,7 +142,7 @@ class ActiveSet {
     return are_rounding(weights_, sizes);
   }
 
-  // Returns whether the whole step was possible.
+  // Returns whether the whole step was possible without meeting a bound.
   bool newton_step() {
     if (free_.empty()) return true;
     double sum = 0;
@@ -151,7 +151,8 @@ class ActiveSet {
     step_.resize(free_.size());
     for (std::size_t k = 0; k < free_.size(); ++k) column_[k] = -gradient_[at(free_[k])];
     const bool is_linear = rows_.is_linear();
-    // Without a need for it, a change of the sum is rounding that weights far smaller would feel.
+    // If the sum is right up to rounding, it is not corrected: the correction would disturb weights that are far
+    // smaller.
     const double lack = is_linear && std::abs(total_ - sum) <= kSumRounding * total_ ? 0 : total_ - sum;
     factor_.solve(column_.data(), lack, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
     double length = 1;
@@ -180,14 +181,14 @@ class ActiveSet {
     return false;
   }
 
-  // Frees the row whose bound is wrong by most; false if there is none.
+  // Frees the row at a bound that violates the conditions most; returns false if there is none.
   bool release_worst() {
     const auto n = static_cast<index_t>(value_.size());
     double size = 0;
     for (const double each : gradient_) size = std::max(size, std::abs(each));
     const double slack = kRounding * size;
-    index_t up = -1;    // may grow, with the least gradient
-    index_t down = -1;  // may shrink, with the largest
+    index_t up = -1;    // the row with the least gradient of those that may grow
+    index_t down = -1;  // the row with the largest gradient of those that may shrink
     for (index_t i = 0; i < n; ++i) {
       const double g = gradient_[at(i)];
       if (value_[at(i)] < costs_[at(i)] && (up < 0 || g < gradient_[at(up)])) up = i;
@@ -195,7 +196,7 @@ class ActiveSet {
     }
     if (up < 0 || down < 0 || gradient_[at(down)] - gradient_[at(up)] <= slack) return false;
     const std::size_t before = free_.size();
-    // The one that is farther from the gradient of the free rows; both where there are none.
+    // Frees the row whose gradient is farther from that of the free rows, or both if there are no free rows.
     if (free_.empty()) {
       enter(up);
       enter(down);
@@ -205,7 +206,7 @@ class ActiveSet {
     const bool is_up =
         !is_free_[at(up)] && (is_free_[at(down)] || level - gradient_[at(up)] >= gradient_[at(down)] - level);
     const index_t chosen = is_up ? up : down;
-    if (is_free_[at(chosen)]) return false;  // rounding
+    if (is_free_[at(chosen)]) return false;  // only rounding errors say that it violates
     enter(chosen);
     return true;
   }
@@ -216,9 +217,9 @@ class ActiveSet {
   ElbowFactor factor_;
   std::vector<double>& value_;
   std::vector<double>& gradient_;
-  std::vector<double>& weights_;  // X'value less that of the other class, where K is linear
+  std::vector<double>& weights_;  // if K is linear: X'value minus the same sum of the other class
   std::vector<double> step_weights_;
-  std::vector<double> light_sizes_;  // what the other class adds to them, without signs
+  std::vector<double> light_sizes_;  // the sum of the absolute terms that the other class adds to the weights
   std::vector<bool> is_free_;
   std::vector<index_t> free_;
   std::vector<double> column_;
@@ -226,7 +227,7 @@ class ActiveSet {
   double mu_ = 0;
 };
 
-// A feasible point: what the costs allow in proportion, or equal shares of the rows without a limit.
+// Returns a feasible point: values in proportion to the costs, or equal values of the rows with infinite cost.
 std::vector<double> feasible(const std::vector<double>& costs, double total) {
   double sum = 0;
   index_t n_infinite = 0;
@@ -248,19 +249,19 @@ std::vector<double> feasible(const std::vector<double>& costs, double total) {
   return value;
 }
 
-// Between the bounds, with the sum that the other class has, but for a little rounding.
+// Returns whether values are within their bounds and have the given sum, up to a little rounding.
 bool is_feasible(const std::vector<double>& value, const std::vector<double>& costs, double total) {
   const double slack = kLostSum * total;
   double sum = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    const bool is_within = value[i] >= -slack && value[i] <= costs[i] + slack;  // which NaN is not
+    const bool is_within = value[i] >= -slack && value[i] <= costs[i] + slack;  // false for NaN
     if (!is_within) return false;
     sum += value[i];
   }
   return std::abs(sum - total) <= slack;
 }
 
-// weights += sum_k factors[k] x_rows[k], and sizes that of the parts
+// Adds sum_k factors[k] x_rows[k] to weights, and the sizes of its terms to sizes.
 void add_rows(const DenseView<double>& x, const std::vector<index_t>& rows, const double* factors, double sign,
               std::vector<double>& weights, std::vector<double>& sizes) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -281,7 +282,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   double total = 0;
   for (const double cost : light_costs) total += cost;
   cache.set_columns(heavy.data(), n, team);
-  // The columns of a new cache are in the order of the rows.
+  // The cache is new, so its columns are in the order of the rows.
   auto linear = make_vector<double>(n, "the start of the path");
   auto upper = make_vector<double>(n, "the start of the path");
   const std::vector<double> lower(at(n), 0.0);
@@ -308,11 +309,12 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   SmoOptions options;
   options.isa = isa;
   options.tol = std::max(kSmoTol * size, std::numeric_limits<double>::min());
-  // A thousand for each row of few: where those do not do, rounding keeps pairs moving for ever.
+  // A thousand steps for each row, for small problems: if these do not suffice, rounding may keep pairs moving for
+  // ever.
   options.max_steps = std::clamp<index_t>(1000 * n, 10'000, std::max<index_t>(1'000'000, 100 * n));
   SmoResult found = smo(cache, problem, options, {}, team, value.data());
 
-  // SMO may have changed the order of the columns.
+  // SMO may have changed the order of the cache's columns.
   cache.set_columns(heavy.data(), n, team);
   std::vector<index_t> place(at(cache.kernel().n_rows()));
   for (index_t i = 0; i < n; ++i) place[at(heavy[at(i)])] = i;
@@ -329,7 +331,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
     sorted_value[at(c)] = value[i] <= near ? 0 : value[i] >= costs[i] - near ? costs[i] : value[i];
     diagonal += rows.diagonal(c);
   }
-  // What putting values at their bounds has changed.
+  // The rows whose values change when they are put at their bounds.
   std::vector<index_t> moved;
   std::vector<double> by;
   for (index_t c = 0; c < n; ++c) {
@@ -352,7 +354,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
   ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
       .run();
-  // Kernel values of very different size leave nothing but rounding of Newton steps. What SMO has found is feasible.
+  // Where kernel values differ extremely in size, rounding may spoil the Newton steps. The result of SMO is feasible.
   if (!is_feasible(sorted_value, sorted_costs, total)) {
     weights.clear();
     return value;

@@ -1,10 +1,10 @@
-// Where an SVM path begins: the heavier class as near to the lighter one, at its costs, as its own costs allow,
+// The start of an SVM path: the point of the heavier class that is nearest to the lighter one, which is at its costs,
 //
 //     min over a of the heavier class  | sum a_i phi(x_i) - sum_light c_j phi(x_j) |^2,   0 <= a_i <= c_i,  sum a_i =
 //     total
 //
-// with total the sum of the lighter costs. Sequential minimal optimisation comes near; an active-set method with Newton
-// steps ends at rounding, with values at their bounds exactly, and with free rows that are independent.
+// with total the sum of the lighter costs. Sequential minimal optimisation comes close; an active-set method with
+// Newton steps then solves up to rounding, with values exactly at their bounds and independent free rows.
 #pragma once
 
 #include <vector>
@@ -16,15 +16,15 @@
 
 namespace fastpu::detail {
 
-// The class whose costs sum to more: +1, -1, or 0 for equal sums. Throws std::invalid_argument for labels and costs
-// that no path has.
+// Returns the class whose costs have the larger sum: +1, -1, or 0 for equal sums. Throws std::invalid_argument for
+// labels and costs that have no path.
 int heavier_class(const SvmPathProblem& problem);
 
 // Where a path begins. The rows of the heavier class, if there is one, become the columns of the cache.
 struct PathStart {
   std::vector<double> alpha;  // of every row of the problem
-  // Where the rows of a linear kernel are given: X'(y a), more exact than a plain sum over the rows, and 0 where all of
-  // it is rounding.
+  // X'(y a), if the rows of a linear kernel are given: more accurate than a plain sum over the rows, and 0 if it is
+  // only rounding.
   std::vector<double> weights;
 };
 PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,

@@ -1,9 +1,8 @@
-// The walk along an SVM path: where it stands, and the steps from one breakpoint to the next. svm_path.cpp makes the
-// steps; path_polish.cpp corrects what rounding does to each point, and checks that the point is optimal.
+// The walk along an SVM path: the present point, and the steps from one breakpoint to the next. svm_path.cpp makes the
+// steps; path_polish.cpp corrects the rounding errors of each point and checks that it is optimal.
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "fastpu/common/parallel.hpp"
@@ -17,8 +16,7 @@
 
 namespace fastpu::detail {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kOnMargin = 1e-9;  // slack of a row on the margin, relative to lam
+inline constexpr double kOnMargin = 1e-9;  // a row with a smaller |slack|, relative to lam, is on the margin
 
 // One path, followed by run().
 class PathWalk {
@@ -68,7 +66,7 @@ class PathWalk {
   }
   PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
   double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
-  // A bound of the sizes of the terms whose sum is a score: its rounding error is relative to them.
+  // An upper bound of the sizes of the terms that make up a score; its rounding error is relative to them.
   double reach() const {
     return rows_->is_linear() ? rows_->reach(w_.data()) : reach_ * std::min(1.0, sum_alpha_ / first_sum_);
   }
@@ -81,7 +79,7 @@ class PathWalk {
   const PathKernels& loops_;
   SvmPathResult result_;
   PathRecord record_{result_};
-  PathPoint point_;             // of the columns, as all that follows
+  PathPoint point_;             // like all arrays below, by the columns of the cache
   std::vector<double> beta_;    // y a
   std::vector<double> w_;       // X'(y a), where K is linear with few features
   std::vector<double> h_;       // K (y a)
@@ -89,27 +87,27 @@ class PathWalk {
   std::vector<double> weight_;  // of PathSlacks
   std::vector<double> side_;
   std::vector<double> ones_;
-  int n_unsettled_ = 0;  // breakpoints since y a was made to fit the weights
-  int n_pauses_ = 0;     // breakpoints in a row where nothing happened
+  int n_unsettled_ = 0;  // breakpoints since y a was last made to match the weights
+  int n_pauses_ = 0;     // successive breakpoints without an event
   PathRows* rows_ = nullptr;
   PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)
   double lam_ = 0;
   double a0_ = 0;
   double sum_alpha_ = 0;
-  double first_sum_ = 0;  // no a is ever larger
+  double first_sum_ = 0;  // the sum of a at the start, which no a exceeds
   double reach_ = 0;      // max_i sum_j |K_ij| a_j at the start
-  double box_ = 0;        // of rows without one: the largest a at the start
+  double box_ = 0;        // stands for the cost of rows without one: the largest a at the start
   double on_margin_ = kOnMargin;
   int n_no_steps_ = 0;
-  bool speed_is_known_ = false;  // v belongs to the rows that move
-  bool has_new_speed_ = false;   // it does, but has not been looked at
-  double work_ = 0;              // of updates since h was computed
-  double lam_of_scores_ = 0;     // where it was
+  bool speed_is_known_ = false;  // whether v belongs to the present moving rows
+  bool has_new_speed_ = false;   // whether v does, but has not been used yet
+  double work_ = 0;              // cost of the updates since h was computed
+  double lam_of_scores_ = 0;     // the lam at which h was computed
   index_t most_events_ = 0;
-  std::vector<index_t> weak_;    // on the margin, not moving
-  std::vector<index_t> near_;    // room for a list
-  std::vector<index_t> forced_;  // these too, whatever rounding says
+  std::vector<index_t> weak_;    // rows on the margin that are not moving
+  std::vector<index_t> near_;    // scratch space for a list of rows
+  std::vector<index_t> forced_;  // rows that count as on the margin in spite of rounding
 };
 
 }  // namespace fastpu::detail

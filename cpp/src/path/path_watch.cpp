@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kLeastWork = 20'000;  // products of a step below which all rows are followed
+constexpr index_t kLeastWork = 20'000;  // with fewer products in a step, all rows are followed
 constexpr std::size_t kAnchors = 8;
-constexpr index_t kSpare = 64;      // rows that may be added to those followed
-constexpr index_t kAhead = 20;      // steps that a watch is meant for
-constexpr index_t kFewSteps = 5;    // it was too small
-constexpr double kMostShare = 0.7;  // of all rows, more is not worth it
+constexpr index_t kSpare = 64;      // room for rows that are added to the watched ones
+constexpr index_t kAhead = 20;      // steps that a watch should last
+constexpr index_t kFewSteps = 5;    // a watch that lasts for fewer steps was too small
+constexpr double kMostShare = 0.7;  // watching a larger share of the rows does not pay
 constexpr double kSafety = 1.0001;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -29,7 +27,7 @@ PathWatch::PathWatch(PathRows& rows, const PathPoint& point, Isa isa)
       slope_(point.alpha.size(), 0.0),
       is_changed_(point.alpha.size(), 0) {}
 
-// Those that are least likely to leave: far from their bounds.
+// Chooses the moving rows that are farthest from their bounds, since they are likely to stay on the margin.
 void PathWatch::choose_anchors(const Elbow& elbow) {
   anchors_ = elbow.moving();
   const auto room = [&](index_t i) { return std::min(point_.alpha[at(i)], point_.cost[at(i)] - point_.alpha[at(i)]); };
@@ -88,7 +86,7 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
   const auto n_off = static_cast<index_t>(candidates.size());
   const auto n_wanted = static_cast<index_t>(share_ * static_cast<double>(n_off));
   if (n_wanted < 1 || n_wanted > static_cast<index_t>(kMostShare * static_cast<double>(n_off))) {
-    share_ = std::max(0.05, share_ * 0.98);  // try again some time
+    share_ = std::max(0.05, share_ * 0.98);  // to try a watch again after some time
     return false;
   }
   std::vector<double> sorted(ratio_);
@@ -144,7 +142,8 @@ index_t PathWatch::new_slot(index_t i) {
   return slot;
 }
 
-// The kernel values of all moving rows with the watched ones, from the kernel rows of the latter, which are fewer.
+// Fills in the kernel values of all moving rows with the watched rows, from the kernel rows of the latter, which are
+// fewer.
 void PathWatch::fill_pack(const std::vector<index_t>& moving) {
   constexpr std::size_t kAtOnce = 8;  // a cache line of each pack
   for (const index_t i : moving) new_slot(i);
@@ -159,7 +158,7 @@ void PathWatch::fill_pack(const std::vector<index_t>& moving) {
   }
 }
 
-// The kernel values of a moving row with the watched ones.
+// Returns the kernel values of a moving row with the watched rows.
 double* PathWatch::row_of(index_t i) {
   index_t slot = slot_[at(i)];
   if (slot < 0) {
@@ -178,7 +177,7 @@ void PathWatch::note(const Elbow& elbow, const std::vector<index_t>& left) {
   };
   for (const index_t i : left) {
     change(i);
-    if (std::ranges::find(anchors_, i) != anchors_.end()) is_full_ = true;  // a new start is due
+    if (std::ranges::find(anchors_, i) != anchors_.end()) is_full_ = true;  // a new watch has to start
     if (slot_[at(i)] >= 0) {
       free_slots_.push_back(slot_[at(i)]);
       slot_[at(i)] = -1;
@@ -208,7 +207,7 @@ void PathWatch::find_speed(const Elbow& elbow, double* speed) {
   const auto width = static_cast<index_t>(watched_.size());
   pointers_.clear();
   for (const index_t i : moving) pointers_.push_back(row_of(i));
-  // Making rows may have moved none of those before: each has memory of its own.
+  // Computing rows does not move the earlier ones: each has memory of its own.
   sums_.assign(at(width), 0.0);
   loops_->f64.add_rows(sums_.data(), pointers_.data(), elbow.slopes().data(), static_cast<index_t>(moving.size()),
                        width);

@@ -16,19 +16,19 @@ namespace detail {
 
 namespace {
 
-constexpr double kTrivial = 1e-9;          // of the reach of h: a first breakpoint below is 0
-constexpr double kVanishing = 1e-290;      // a first breakpoint below which 1 / lam is no number, soon or at once
-constexpr double kPrecision = 1e-8;        // of the reach: the least lam at which the margin can be told
-constexpr double kOnMarginOfRows = 1e-12;  // the same where rows are shown, whose scores lose no more to rounding
-constexpr double kMostOnMargin = 1e-6;     // the same after many steps that lead nowhere
-constexpr double kAtBound = 1e-11;         // of its box, a value at its bound
+constexpr double kTrivial = 1e-9;          // a first breakpoint below this share of the reach of h is 0
+constexpr double kVanishing = 1e-290;      // below such a first breakpoint 1 / lam overflows, now or soon
+constexpr double kPrecision = 1e-8;        // below this share of the reach, lam is too small to tell the margin
+constexpr double kOnMarginOfRows = 1e-12;  // kOnMargin with known rows, whose scores have smaller rounding errors
+constexpr double kMostOnMargin = 1e-6;     // kOnMargin after many steps without progress
+constexpr double kAtBound = 1e-11;         // a value this close to a bound, as a share of its box, is at the bound
 constexpr double kSlopeResidual = 1e-9;
-constexpr int kMostPauses = 12;       // breakpoints in a row where nothing happens
-constexpr double kMostShare = 0.999;  // of lam, the longest step that is not the last, where rows are shown
-constexpr double kNoStep = 1e-13;     // of lam
+constexpr int kMostPauses = 12;       // most successive breakpoints without an event
+constexpr double kMostShare = 0.999;  // with known rows, the longest step but the last, as a share of lam
+constexpr double kNoStep = 1e-13;     // a shorter step, as a share of lam, is none
 constexpr int kMostNoSteps = 20;
-constexpr double kRecompute = 20;       // h is computed afresh when updates have cost so many times as much
-constexpr double kLeastWatched = 1e-4;  // of the reach, lam
+constexpr double kRecompute = 20;       // h is computed anew when updates have cost so many times as much
+constexpr double kLeastWatched = 1e-4;  // rows are watched only while lam exceeds this share of the reach
 
 }  // namespace
 
@@ -57,7 +57,8 @@ void PathWalk::find_start() {
   record_.set_order(std::move(order));
 }
 
-// h = K (y a) and what follows from it. Where there are weights, y a is what has lost digits.
+// Computes h = K (y a) and what depends on it. If the path keeps weights, h comes from them, since y a is less
+// accurate.
 void PathWalk::recompute(bool with_reach) {
   std::vector<index_t> support;
   std::vector<double> factors;
@@ -83,7 +84,7 @@ void PathWalk::recompute(bool with_reach) {
   reach_ = rows_->reach(support, factors.data());
 }
 
-// K times something, of all rows; where K is linear, X'something is known.
+// Adds K times the factors to the sums of all rows; if K is linear, X'factors is given.
 void PathWalk::add(const std::vector<index_t>& rows, const std::vector<double>& factors,
                    const std::vector<double>& weights, std::vector<double>& sums) {
   if (rows_->is_linear()) {
@@ -100,11 +101,11 @@ void PathWalk::set_side(index_t i, bool moves) {
   weight_[at(i)] = bound * point_.label[at(i)];
 }
 
-// False if the path is trivial.
+// Returns false if the path is trivial.
 bool PathWalk::find_first_breakpoint() {
   recompute(true);
-  double top = -kInfinity;    // of h among the positive rows with a > 0
-  double bottom = kInfinity;  // among the negative ones
+  double top = -kInfinity;    // the largest h of positive rows with a > 0
+  double bottom = kInfinity;  // the least h of negative rows with a > 0
   for (index_t i = 0; i < problem_.n; ++i) {
     if (point_.alpha[at(i)] <= 0) continue;
     if (point_.label[at(i)] > 0) top = std::max(top, h_[at(i)]);
@@ -129,7 +130,7 @@ void PathWalk::note_knot(const std::vector<index_t>& changed) {
   if (lam_ > 0 && !watch_->is_partial()) result_.violation = std::max(result_.violation, violation());
 }
 
-// Lists the rows on the margin that do not move.
+// Lists the rows on the margin that are not moving.
 void PathWalk::find_weak(const Elbow& elbow) {
   std::vector<index_t> held;
   for (const index_t i : weak_) {
@@ -148,7 +149,8 @@ void PathWalk::find_weak(const Elbow& elbow) {
   }
 }
 
-// Scores of all rows at this point, if only some have been followed; with their speeds, if the slopes are known.
+// Computes the scores of all rows at this point if only some have been watched, and their speeds if the slopes are
+// known.
 void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
   if (!watch_->is_partial()) return;
   watch_->end();
@@ -180,7 +182,7 @@ void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
   speed_is_known_ = false;
 }
 
-// v = K u, with the slopes corrected where K says that they are not right.
+// Computes v = K u, and corrects the slopes if K shows that they are not accurate.
 void PathWalk::find_speed(Elbow& elbow) {
   speed_is_known_ = true;
   if (watch_->is_partial()) {
@@ -206,12 +208,12 @@ void PathWalk::find_speed(Elbow& elbow) {
   }
 }
 
-// Moves on by `step`; rows that reach a bound leave.
+// Moves on by `step`; moving rows that reach a bound stop there.
 void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
   const std::vector<index_t> moving = elbow.moving();
   const std::vector<double>& slopes = elbow.slopes();
   std::vector<index_t> exits;
-  std::vector<double> rounded;  // what their y a lack to the bound
+  std::vector<double> rounded;  // the difference between each y a and the bound that it is put at
   for (std::size_t k = 0; k < moving.size(); ++k) {
     const std::size_t i = at(moving[k]);
     const double slope = slopes[k] * point_.label[i];
@@ -229,7 +231,7 @@ void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
     point_.alpha[i] = value;
     beta_[i] = value * point_.label[i];
   }
-  double slope_sum = 0;  // of a
+  double slope_sum = 0;  // the sum of the slopes of a
   for (std::size_t k = 0; k < moving.size(); ++k) slope_sum += slopes[k] * point_.label[at(moving[k])];
   norm_ = std::max(0.0, norm_ + step * slope_sum * (2 * lam_ - step));
   watch_->learn(step);
@@ -242,7 +244,7 @@ void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
   watch_->note(elbow, exits);
 }
 
-// Nothing moves but a0, within an interval that closes where a row of either class with a = c meets the margin.
+// Only a0 can move, within an interval that closes where a row of either class with a = c meets the margin.
 void PathWalk::cross_gap(const Elbow& elbow) {
   look_at_all(elbow, false);
   index_t top = -1;
@@ -268,7 +270,7 @@ void PathWalk::cross_gap(const Elbow& elbow) {
   speed_is_known_ = false;
 }
 
-// The next time that a row meets the margin (its position is in the result) or a bound (`exit`).
+// Finds the next event: a row meets the margin (its position is in the result), or a bound (its position is in `exit`).
 PathStep PathWalk::find_step(const Elbow& elbow, index_t& exit) {
   for (const index_t i : weak_) side_[at(i)] = weight_[at(i)] = 0;
   PathStep next = loops_.nearest(slacks(), v_.data(), a0_, elbow.offset_slope(), lam_);
@@ -288,7 +290,7 @@ PathStep PathWalk::find_step(const Elbow& elbow, index_t& exit) {
   return next;
 }
 
-// Whether the weights of features go to 0 together with lam, up to the rounding of what they consist of.
+// Returns whether the weights of all features go to 0 together with lam, up to rounding.
 bool PathWalk::is_last_segment(const Elbow& elbow) const {
   if (elbow.moving().empty()) return false;
   const double most = reach();
@@ -301,7 +303,8 @@ bool PathWalk::is_last_segment(const Elbow& elbow) const {
   return true;
 }
 
-// The step to the next breakpoint, and the row that leaves there. True if it ends at the floor of precision.
+// Chooses the step to the next breakpoint and the row that meets a bound there. Returns true if the step ends at the
+// least lam that precision allows.
 bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   if (!speed_is_known_) find_speed(elbow);
   PathStep next = find_step(elbow, exit);
@@ -315,7 +318,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
       find_speed(elbow);
       next = find_step(elbow, exit);
     }
-    // Where rounding counts, every step looks at all rows, and is polished.
+    // Where rounding errors matter, every step computes the scores of all rows and polishes the point.
     if (lam_ > kLeastWatched * reach() &&
         watch_->start(moment(), elbow, side_, weak_, std::min(next.step, lam_), tolerance())) {
       for (const index_t i : watch_->far()) side_[at(i)] = weight_[at(i)] = v_[at(i)] = 0;
@@ -325,7 +328,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   const bool is_linear = rows_->is_linear();
   bool is_last = options_.lam_min == 0 && step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
   if (is_linear && step > kMostShare * lam_) {
-    // From far above a breakpoint its place is rounding: a part of the way is gone first.
+    // Far above a breakpoint its place is inaccurate, so only a part of the way is made first.
     is_last = options_.lam_min == 0 && is_last_segment(elbow);
     step = kMostShare * lam_;
     next.row = exit = -1;
@@ -333,7 +336,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   } else {
     n_pauses_ = 0;
   }
-  // What remains of lam after the last segment is rounding; below the floor nothing else can be told either.
+  // On the last segment a small remaining lam is only rounding; below the floor no breakpoint can be told either.
   const double floor = is_linear ? 0 : kPrecision * reach();
   if (is_last) {
     step = lam_;
@@ -351,7 +354,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   return false;
 }
 
-// One segment; false where the path ends.
+// Follows one segment; returns false where the path ends.
 bool PathWalk::take_step(Elbow& elbow) {
   if (lam_ <= options_.lam_min) return finish(lam_ > 0 ? PathStatus::lam_min : PathStatus::zero);
   if (lam_ < kPrecision * reach()) return finish(PathStatus::precision);
@@ -385,7 +388,7 @@ bool PathWalk::take_step(Elbow& elbow) {
     const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
     lam_ = target;
-    if (lam_ == 0 && rows_->is_linear()) {  // what is left is rounding
+    if (lam_ == 0 && rows_->is_linear()) {  // what is left of w is rounding
       std::ranges::fill(w_, 0.0);
       a0_ = 0;
     }
@@ -396,7 +399,7 @@ bool PathWalk::take_step(Elbow& elbow) {
       if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
     }
   }
-  if (lam_ > 0 && !is_optimal()) return finish(PathStatus::stalled);  // the path ends at the point before
+  if (lam_ > 0 && !is_optimal()) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);
   if (before - lam_ > kNoStep * before) {
@@ -434,7 +437,7 @@ SvmPathResult PathWalk::run() {
   note_knot({});
   while (take_step(elbow)) team_.poll();
   if (result_.lams.back() == lam_ && lam_ > 0) {
-    recompute(false);  // certifies the end
+    recompute(false);  // the scores of all rows certify the end
     result_.violation = std::max(result_.violation, violation());
   }
   return std::move(result_);

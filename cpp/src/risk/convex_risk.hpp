@@ -1,5 +1,4 @@
-// The convex risk of uPU (fastpu/risk/upu.hpp) at a point: its value, its derivatives and the steps that Newton's
-// method takes.
+// The convex risk of uPU (fastpu/risk/upu.hpp) at a point: its value, its derivatives and Newton's steps.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +24,10 @@ struct Curve {
   double value;
   double slope;
   double curvature;
-  double bound;  // of a parabola above phi that touches it here (Jaakkola and Jordan 2000)
+  double bound;  // curvature of a parabola above phi that touches it here (Jaakkola and Jordan 2000)
 };
 
-// phi and its derivatives; of the logistic loss width log(1 + e^(f / width)), which is phi for a width of 1.
+// phi and its derivatives; for the logistic loss width log(1 + e^(f / width)), which is phi if width is 1.
 inline Curve phi(ConvexPuLoss loss, double f, double width) {
   if (loss == ConvexPuLoss::squared) return {0.25 * (1 + f) * (1 + f), 0.5 * (1 + f), 0.5, 0.5};
   const double size = std::fabs(f) / width;
@@ -51,7 +50,7 @@ inline double largest(const std::vector<double>& values) {
   return most;
 }
 
-// R with its derivatives at a point; points have a value for each feature, the intercept's, and zeros.
+// R with its derivatives at a point; a point holds a value for each feature, the intercept, and zeros.
 class ConvexRisk {
  public:
   ConvexRisk(const UpuProblem& problem, ConvexPuLoss loss, Isa isa, Team& team)
@@ -81,14 +80,14 @@ class ConvexRisk {
   double width_of_phi() const { return phi_width_; }
   void set_width_of_phi(double width) { phi_width_ = width; }
 
-  // The largest entry of the gradient, were each column divided by its largest entry.
+  // Returns the largest entry that the gradient would have if each column were divided by its largest entry.
   double steepness() const {
     double most = 0;
     for (std::size_t f = 0; f < gradient_.size(); ++f) most = std::max(most, std::fabs(gradient_[f]) / size_[f]);
     return most;
   }
 
-  // R - min R is at most this where the derivative by the intercept is 0: R - lam/2 |w|^2 is convex.
+  // Returns an upper bound of R - min R for a point whose derivative by the intercept is 0: R - lam/2 |w|^2 is convex.
   double gap() const {
     double square = 0;
     for (index_t f = 0; f < pass_.n_features(); ++f) square += gradient_[at(f)] * gradient_[at(f)];
@@ -96,7 +95,7 @@ class ConvexRisk {
     return square / (2 * problem_.lam) + of_width;
   }
 
-  // How far the step moves the score of an unlabelled row at most.
+  // Returns the largest change that the step makes to the score of an unlabelled row.
   double reach(const std::vector<double>& step) {
     std::vector<double> most(static_cast<std::size_t>(pass_.n_groups()), 0.0);
     pass_.run(step.data(), 0, nullptr, [&](const RowBlock& block) {
@@ -108,7 +107,7 @@ class ConvexRisk {
     return largest(most);
   }
 
-  // R itself, whatever phi is smoothed with.
+  // Returns R itself, even while phi is smoothed.
   double plain_value(const std::vector<double>& point) {
     const double width = std::exchange(phi_width_, 1.0);
     const double found = value(point);
@@ -122,8 +121,8 @@ class ConvexRisk {
     return total(point);
   }
 
-  // The value, and what gradient() and newton() need. Newton's step is far too long where unlabelled rows hardly curve
-  // R; a careful one goes to the minimum of parabolas above it, which lowers R for sure.
+  // Returns the value, and prepares gradient() and newton(). Newton's step is far too long where R hardly curves along
+  // the unlabelled rows; a careful step goes to the minimum of parabolas that lie above R, and always decreases R.
   double derive(const std::vector<double>& point, bool is_careful = false) {
     is_careful_ = is_careful;
     gradient_.assign(static_cast<std::size_t>(width()), 0.0);
@@ -140,7 +139,7 @@ class ConvexRisk {
     return total(point);
   }
 
-  // Moves the intercept to where R is least for the other coefficients, as they were when derive() was called.
+  // Moves the intercept to the minimum of R for the other coefficients, which must be those of the last derive().
   void settle_intercept(std::vector<double>& point) const {
     const auto slope = [&](double shift) {
       pass_.team().poll();
@@ -151,7 +150,7 @@ class ConvexRisk {
       }
       return sum;
     };
-    // The slope rises: first an interval in which it is 0, then its halves.
+    // The slope is increasing: finds an interval in which it is 0, then halves it.
     double low = -phi_width_;
     double high = phi_width_;
     constexpr int kMostHalves = 200;
@@ -165,12 +164,12 @@ class ConvexRisk {
     point[at(pass_.n_features())] += 0.5 * (low + high);
   }
 
-  // -H^-1 g
+  // Returns -H^-1 g, for the Hessian H and the gradient g.
   std::vector<double> newton(double precision) {
     return pass_.has_gram() ? by_cholesky() : by_conjugate_gradients(precision);
   }
 
-  // As coefficients and intercept of rows that are not centred.
+  // Writes the coefficients and the intercept for rows that are not centred.
   void write(const std::vector<double>& point, UpuResult& to) const {
     to.coef.assign(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(pass_.n_features()));
     to.intercept = point[at(pass_.n_features())];
@@ -178,8 +177,9 @@ class ConvexRisk {
   }
 
  private:
-  // The mean of each column. It moves the intercept alone, but makes for better numbers. What a sum of many rows loses
-  // to rounding is the mean of what is left of them: a constant column has to become 0.
+  // Returns the mean of each column. Centring changes the intercept alone, and makes the equations better
+  // conditioned. The mean of the centred rows is then added to the first mean, which removes its rounding error: a
+  // constant column has to become 0.
   static AlignedBuffer<double> centre_of(const UpuProblem& problem, Isa isa, Team& team) {
     const index_t n_features = n_columns(problem.x);
     auto mean = AlignedBuffer<double>::zeros(n_features + kPanelWidth, "means of columns");
@@ -193,8 +193,8 @@ class ConvexRisk {
     return mean;
   }
 
-  // The largest entry of each centred column, 1 where that is 0, and 1 for the rest of a point. The zeros that sparse
-  // rows do not store count as there, whether there are any or not.
+  // Returns the largest entry of each centred column (1 where that is 0), and 1 for the rest of a point. Zeros that
+  // sparse rows do not store are counted, whether the column has any or not.
   static std::vector<double> size_of(const RowsView& x, const AlignedBuffer<double>& centre, Team& team) {
     std::vector<double> size(static_cast<std::size_t>(centre.size()), 0.0);
     const auto see = [&](index_t f, double value) {
@@ -222,7 +222,7 @@ class ConvexRisk {
     return size;
   }
 
-  // The mean of each column less `origin`.
+  // Returns the mean of each column less `origin`.
   static AlignedBuffer<double> mean_from(const double* origin, const UpuProblem& problem, Isa isa, Team& team) {
     const index_t n = n_rows(problem.x);
     RowPass pass(problem.x, nullptr, n, origin, isa, team);
@@ -265,7 +265,7 @@ class ConvexRisk {
         }
       }
     }
-    group_risks_[at(block.group)] += sum;  // whose blocks come in their order
+    group_risks_[at(block.group)] += sum;  // the blocks of a group come in their order
   }
 
   double total(const std::vector<double>& point) const {
@@ -280,8 +280,8 @@ class ConvexRisk {
     const index_t n = pass_.n_features() + 1;
     const index_t stride = cholesky_->stride();
     double* matrix = cholesky_->matrix();
-    // Where R does not curve, as along columns that say the same, a share of the diagonal keeps rounding from becoming
-    // a step; the next steps make up for it elsewhere.
+    // Where R does not curve, as along equal columns, a share of the diagonal keeps rounding errors from becoming a
+    // step; further steps correct the effect of this ridge on other directions.
     constexpr double kRidge = 1e-12;
     for (index_t i = 0; i < n; ++i) {
       for (index_t j = i; j < n; ++j) matrix[i * stride + j] = gram_[i * width() + j];
@@ -318,7 +318,7 @@ class ConvexRisk {
                                 " do not overflow, those of column " + std::to_string(f) + " do");
   }
 
-  // H v
+  // Returns H v, for the Hessian H.
   std::vector<double> times(const std::vector<double>& v) {
     std::vector<double> product(v.size());
     double* const sums[] = {product.data()};
@@ -330,7 +330,7 @@ class ConvexRisk {
     return product;
   }
 
-  // Of columns divided by their largest entries, so that their scales do not matter.
+  // Solves for columns divided by their largest entries, so that their scales do not matter.
   std::vector<double> by_conjugate_gradients(double precision) {
     constexpr int kMostProducts = 1000;
     std::vector<double> step(gradient_.size(), 0.0);
@@ -345,7 +345,7 @@ class ConvexRisk {
       const double curvature = dot(direction, product);
       std::vector<double> sized(direction);
       for (std::size_t f = 0; f < sized.size(); ++f) sized[f] *= size_[f];
-      // Where R does not curve, it falls in a straight line: far along it, that is seen.
+      // A direction without curvature lets R decrease in a straight line: a long step along it shows this.
       constexpr double kNone = 1e-16;
       if (!(curvature > kNone * dot(sized, sized) * kNone)) {
         const double far = 1e10 / std::max(largest(sized), 1e-300);
@@ -374,7 +374,7 @@ class ConvexRisk {
   UpuProblem problem_;
   ConvexPuLoss loss_;
   AlignedBuffer<double> centre_;
-  std::vector<double> size_;  // of the centred columns
+  std::vector<double> size_;  // the largest entries of the centred columns
   RowPass pass_;
   double per_positive_ = 0;
   double per_unlabeled_ = 0;
@@ -384,7 +384,7 @@ class ConvexRisk {
   std::unique_ptr<Cholesky> cholesky_;
   AlignedBuffer<double> gram_;
   AlignedBuffer<double> curvature_;
-  AlignedBuffer<double> scores_;  // of all rows
+  AlignedBuffer<double> scores_;  // scores of all rows
   index_t n_left_out_ = 0;
   double phi_width_ = 1;
   bool is_careful_ = false;

@@ -1,8 +1,9 @@
-// The hot loops of training f(x) by gradients: the hidden layer of a block of rows and the sums of rows that make up a
-// gradient. Compiled once per instruction-set level; every sum has one order, so all levels give the same bits.
+// The innermost loops of training f(x) by gradients: the hidden layer of a block of rows, and the sums over rows that
+// make up a gradient. Compiled once per instruction-set level; every sum has a fixed order, so all levels give the same
+// bits.
 //
-// Weights, hidden values and their gradients are row-major with a stride that is a whole number of lines; what is
-// beyond the last hidden unit is zero.
+// Weights, hidden values and their gradients are row-major, with a stride of whole cache lines; the entries beyond the
+// last hidden unit are zero.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ inline constexpr index_t kNetLine = 64 / static_cast<index_t>(sizeof(T));
 template <class T>
 inline constexpr index_t kNetTile = 4 * kNetLine<T>;
 
-// What Adam makes of a gradient g: g = gradient + decay * value, the means m of g and v of g^2, and then
-// value -= rate * m / (sqrt(v) * per_root + eps).
+// One step of Adam for a gradient g: g = gradient + decay * value, then the moving means m of g and v of g^2 are
+// updated, and value -= rate * m / (sqrt(v) * per_root + eps).
 struct AdamStep {
   double rate;      // learning rate / (1 - mean_decay^t)
   double per_root;  // 1 / sqrt(1 - square_decay^t)
@@ -44,9 +45,10 @@ struct NetKernels {
   void (*dots)(const T* const* rows, index_t n, index_t n_features, const T* weights, T* scores);
   // hidden = max(hidden, 0); scores[i] = sum_j weights[j] hidden[i][j]
   void (*rectify)(T* hidden, index_t n, index_t stride, const T* weights, T* scores);
-  // sums[j] = sum_i g[i] hidden[i][j]; hidden[i][j] = g[i] where it was > 0, else 0; slopes[j] = sum_i of that
+  // sums[j] = sum_i g[i] hidden[i][j]; then hidden[i][j] becomes g[i] where it was > 0, else 0; slopes[j] is its sum
+  // over i
   void (*back)(T* hidden, index_t n, index_t stride, const T* g, T* sums, T* slopes);
-  // packed[i] = the kNetTile values of rows[i] from `first` on, of which there are `n_values`, the rest 0
+  // packed[i] = the kNetTile values of rows[i] starting at `first`; only `n_values` exist, the others are set to 0
   void (*pack)(const T* const* rows, index_t n, index_t first, index_t n_values, T* packed);
   // sums[j] += sum_i g[i * stride + j] packed[i], j < n_units
   void (*add_rows)(const T* packed, index_t n, const T* g, index_t stride, index_t n_units, T* sums);

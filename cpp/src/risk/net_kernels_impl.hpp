@@ -27,8 +27,8 @@ namespace fastpu::detail::FASTPU_LEVEL {
 
 namespace {
 
-// A product with a matrix is done in tiles of so many rows and vectors of columns, whose sums stay in registers: 32 of
-// AVX-512, 16 of the others. Terms are summed in the order of their numbers in blocks, whatever the tiles are.
+// Products with a matrix are computed in tiles of so many rows and vectors of columns, whose sums stay in registers: 32
+// with AVX-512, 16 otherwise. The terms of a sum are added in blocks in the order of their numbers, whatever the tiles.
 #if defined(__AVX512F__)
 constexpr int kTileRows = 6;
 constexpr int kTileVectors = 4;
@@ -36,7 +36,7 @@ constexpr int kTileVectors = 4;
 constexpr int kTileRows = 4;
 constexpr int kTileVectors = 2;
 #endif
-// Terms of such a sum in one block: as many rows of the right-hand side stay in the first-level cache.
+// The number of terms of such a sum in one block: so many rows of the right-hand side stay in the first-level cache.
 constexpr index_t kDepth = 128;
 
 template <class T>
@@ -75,7 +75,7 @@ inline void hidden_tile(const T* const* rows, index_t first, index_t last, const
 template <class T, int V>
 inline void hidden_columns(const T* const* rows, index_t n, index_t first, index_t last, const T* weights,
                            index_t stride, const T* bias, T* out) {
-  // The first block of terms starts from the bias, the others from what is there.
+  // The first block of terms starts from the bias, the others from the sums so far.
   const auto start = [&](index_t i) { return first == 0 ? bias : out + i * stride; };
   const index_t step = first == 0 ? 0 : stride;
   index_t i = 0;
@@ -133,7 +133,7 @@ void hidden_of_sparse(const T* values, const std::int32_t* columns, index_t n, c
 
 // ---- Sums over one row ----
 
-// A line of sums, as few or many vectors as it takes.
+// A cache line of sums, as few or as many vectors as that takes.
 template <class T>
 struct Line {
   static constexpr int kVectors = static_cast<int>(kNetLine<T> / kWide<T>);
@@ -145,7 +145,7 @@ struct Line {
       part[v] = part[v] + load<Vec<T>>(a + v * kWide<T>) * load<Vec<T>>(b + v * kWide<T>);
     }
   }
-  // The lanes, folded in the middle until one is left.
+  // Adds the upper half of the lanes to the lower one until one lane is left.
   T sum() const {
     T lanes[kNetLine<T>];
     FASTPU_UNROLL
@@ -175,7 +175,7 @@ void rectify(T* hidden, index_t n, index_t stride, const T* weights, T* scores) 
   for (index_t i = 0; i < n; ++i, hidden += stride) {
     for (index_t j = 0; j < stride; j += kWide<T>) {
       const Vec<T> value = load<Vec<T>>(hidden + j);
-      store(hidden + j, where_less(value, Vec<T>{}, Vec<T>{}, value));  // what is no number stays that
+      store(hidden + j, where_less(value, Vec<T>{}, Vec<T>{}, value));  // NaN stays NaN
     }
     Line<T> line;
     for (index_t j = 0; j < stride; j += kNetLine<T>) line.add(hidden + j, weights + j);

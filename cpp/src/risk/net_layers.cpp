@@ -7,9 +7,9 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kPollBlocks = 64;  // blocks of rows between looks at Ctrl-C
+constexpr index_t kPollBlocks = 64;  // blocks of rows between two polls of Ctrl-C
 
-// An odd number of lines, so that rows of weights do not all begin at the same place of a cache.
+// Returns a stride of an odd number of cache lines, so that the rows of weights do not all start in the same cache set.
 template <class T>
 index_t stride_of(index_t n_hidden) {
   const index_t lines = count_blocks(n_hidden, kNetLine<T>);
@@ -66,7 +66,7 @@ int NetLayers<View>::workers(const View& x, index_t n_rows) const {
       return static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
     }
   }();
-  static_cast<void>(x);  // of which dense rows need nothing
+  static_cast<void>(x);  // not needed for dense rows
   const double entries = per_row * static_cast<double>(n_rows);
   constexpr double kWorthWaking = 200'000;
   return entries * static_cast<double>(std::max<index_t>(1, stride_)) < kWorthWaking ? 1 : team_.n_threads();
@@ -133,7 +133,7 @@ void NetLayers<View>::backward(const View& x, const NetBatch& batch, const T* g,
     kernels_.back(hidden + first * stride_, std::min(kNetRows, batch.n - first), stride_, g + first, sums,
                   sums + stride_);
   });
-  // Added in their order.
+  // Adds the blocks in their order.
   const auto add_blocks = [&](index_t offset, T* to) {
     std::fill(totals_.begin(), totals_.end(), 0.0);
     for (index_t block = 0; block < blocks; ++block) {
@@ -144,7 +144,7 @@ void NetLayers<View>::backward(const View& x, const NetBatch& batch, const T* g,
   };
   add_blocks(0, gradient.coef.data());
   add_blocks(stride_, gradient.hidden_intercept.data());
-  // df / d hidden value j = coef_j where it is positive.
+  // The derivative of f by hidden value j is coef_j where the value is positive.
   if constexpr (kIsDense) {
     add_dense(x, batch, hidden, stride_, n_hidden_, net.coef.data(), gradient.hidden_coef.data());
   } else {
@@ -189,7 +189,7 @@ void NetLayers<View>::add_dense(const View& x, const NetBatch& batch, const T* g
 template <class View>
 void NetLayers<View>::add_sparse(const View& x, const NetBatch& batch, const T* g, const T* scale, T* gradient) {
   if constexpr (!kIsDense) {
-    // Lines of hidden units are what nobody else writes to.
+    // Each worker has lines of hidden units to itself, so no two write to the same place.
     team_.for_each(stride_ / kNetLine<T>, workers(x, batch.n), [&](index_t line, int) {
       const index_t unit = line * kNetLine<T>;
       for (index_t f = 0; f < n_features_; ++f) std::fill_n(gradient + f * stride_ + unit, kNetLine<T>, T{0});

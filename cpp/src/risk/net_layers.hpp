@@ -1,4 +1,4 @@
-// A PuNet in the form that the kernels of net_kernels.hpp take, with what goes forward and back through it.
+// A PuNet in the layout of the kernels of net_kernels.hpp, with its forward and backward pass.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace fastpu::detail {
 
-// All parameters, or as many numbers of another kind, one for each.
+// The values of all parameters, or arrays of the same shapes, such as their gradients.
 template <class T>
 struct NetArrays {
   AlignedBuffer<T> hidden_coef;       // n_features rows of `stride` numbers; empty without a hidden layer
@@ -23,7 +23,7 @@ struct NetArrays {
   T intercept = 0;
 };
 
-// Some of the rows: `rows` are their numbers, null for 0, 1, ...
+// A batch of rows: `rows` are their numbers; null stands for 0, 1, ...
 struct NetBatch {
   const index_t* rows;
   index_t n;
@@ -38,7 +38,7 @@ class NetLayers {
 
   NetLayers(index_t n_features, index_t n_hidden, Isa isa, Team& team);
 
-  // Numbers of a row of hidden values; 0 without a hidden layer.
+  // The length of a row of hidden values; 0 without a hidden layer.
   index_t stride() const { return stride_; }
   const NetKernels<T>& kernels() const { return kernels_; }
   Team& team() const { return team_; }
@@ -47,15 +47,15 @@ class NetLayers {
   void read(const PuNet<T>& net, NetArrays<T>& to) const;
   void write(const NetArrays<T>& from, PuNet<T>& net) const;
 
-  // Blocks of at most kNetRows rows, and how many workers are worth waking for them.
+  // The number of blocks of at most kNetRows rows, and of workers that are worth waking for them.
   index_t n_blocks(index_t n_rows) const { return count_blocks(n_rows, kNetRows); }
   int workers(const View& x, index_t n_rows) const;
 
-  // f of the rows of a block (n of them from number `first` of the batch on), and their hidden values.
+  // Computes f and the hidden values of n rows of the batch, starting at number `first`.
   void forward(const View& x, const NetBatch& batch, index_t first, index_t n, const NetArrays<T>& net, T* hidden,
                T* scores) const;
 
-  // gradient = sum_i g_i df(x_i), from the hidden values, which it overwrites.
+  // Computes gradient = sum_i g_i df(x_i) from the hidden values, which it overwrites.
   void backward(const View& x, const NetBatch& batch, const T* g, T* hidden, const NetArrays<T>& net,
                 NetArrays<T>& gradient);
 
@@ -66,7 +66,7 @@ class NetLayers {
   };
 
   void row_pointers(const View& x, const NetBatch& batch, index_t first, index_t n, const T** rows) const;
-  // gradient[f * g_stride + j] = scale_j sum_i g_ij x_if, over n_units j; scale may be null for ones
+  // gradient[f * g_stride + j] = scale_j sum_i g_ij x_if for n_units units j; a null scale stands for ones.
   void add_dense(const View& x, const NetBatch& batch, const T* g, index_t g_stride, index_t n_units, const T* scale,
                  T* gradient);
   void add_sparse(const View& x, const NetBatch& batch, const T* g, const T* scale, T* gradient);

@@ -22,7 +22,7 @@ using detail::NetBatch;
 using detail::NetLayers;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// A risk of training rows that falls by less, as a share of itself, counts as one that stands still.
+// A relative decrease of the training risk by less than this is no progress.
 constexpr double kStill = 1e-3;
 
 // l(z) and l'(z).
@@ -40,7 +40,7 @@ LossAt loss_at(PuLoss loss, double z) {
   return {share, -slope};
 }
 
-// What the risk of some rows is made of.
+// The risk of some rows and its two parts.
 struct PuRiskValue {
   double positive = 0;  // R+
   double negative = 0;  // R-
@@ -48,11 +48,11 @@ struct PuRiskValue {
   bool is_reversed = false;
 };
 
-// What a block of rows adds to the risk: sums of weighted losses.
+// The sums of weighted losses that a block of rows adds to the risk.
 struct RiskSums {
-  double positive = 0;     // l(f) over positive rows
-  double as_negative = 0;  // l(-f) over them
-  double unlabeled = 0;    // l(-f) over unlabelled ones
+  double positive = 0;     // l(f) of positive rows
+  double as_negative = 0;  // l(-f) of positive rows
+  double unlabeled = 0;    // l(-f) of unlabelled rows
   double mass_positive = 0;
   double mass_unlabeled = 0;
 
@@ -74,7 +74,7 @@ struct RiskSums {
   }
 };
 
-// l'(f) and l'(-f) of a row, with its weight.
+// l'(f) and l'(-f) of a row, times its weight.
 struct RowSlopes {
   double at;
   double at_negative;
@@ -143,7 +143,7 @@ void check(const PuNet<T>& net) {
   if (!fits) throw std::invalid_argument("the parameters must have the sizes of a net");
 }
 
-// Copies without another allocation.
+// Copies parameters into arrays of the same shapes, so that nothing is allocated.
 template <class T>
 void copy(const NetArrays<T>& from, NetArrays<T>& to) {
   std::copy_n(from.hidden_coef.data(), from.hidden_coef.size(), to.hidden_coef.data());
@@ -161,13 +161,14 @@ bool is_finite(const NetArrays<T>& net) {
          std::isfinite(net.intercept);
 }
 
-// The risk of batches of the same rows, and its gradient.
+// The risk of batches of rows, and its gradient.
 template <class View>
 class RiskOfRows {
  public:
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
 
-  // For batches of at most `most` rows whose gradient is wanted, or any without (`most` = 0).
+  // Prepares for gradients of batches of at most `most` rows; `most` = 0 allows batches of any size, without
+  // gradients.
   RiskOfRows(NetLayers<View>& layers, const PuRows<View>& rows, const PuRisk& risk, index_t most)
       : layers_(layers),
         rows_(rows),
@@ -195,14 +196,15 @@ class RiskOfRows {
     return total_.risk(risk_);
   }
 
-  // After forward() with the same: the gradient of its value, or of what takes it back.
+  // To be called after forward() with the same batch. Computes the gradient of the risk, or, if R- < -beta, of
+  // -gamma_nn R-.
   void backward(const NetBatch& batch, const PuRiskValue& found, const NetArrays<T>& net, NetArrays<T>& gradient) {
     const double per_positive = total_.mass_positive > 0 ? risk_.prior / total_.mass_positive : 0.0;
     const double per_unlabeled = total_.mass_unlabeled > 0 ? 1 / total_.mass_unlabeled : 0.0;
     for (index_t i = 0; i < batch.n; ++i) {
       const RowSlopes slopes = slopes_[i];
       const bool is_positive = rows_.labels[batch.row(i)] > 0;
-      // Of R-: d/df of -l(-f) is l'(-f).
+      // In R-, l(-f) of an unlabelled row has the derivative -l'(-f) by f.
       const double of_negative = (is_positive ? per_positive : -per_unlabeled) * slopes.at_negative;
       const double of_positive = is_positive ? per_positive * slopes.at : 0.0;
       g_[i] = static_cast<T>(found.is_reversed ? -risk_.gamma_nn * of_negative : of_positive + of_negative);
@@ -242,8 +244,8 @@ class RiskOfRows {
   AlignedBuffer<T> hidden_;
   AlignedBuffer<RowSlopes> slopes_;
   AlignedBuffer<T> g_;
-  std::vector<RiskSums> sums_;             // of blocks
-  std::vector<AlignedBuffer<T>> scratch_;  // of workers
+  std::vector<RiskSums> sums_;             // one for each block
+  std::vector<AlignedBuffer<T>> scratch_;  // one for each worker
   RiskSums total_;
 };
 
@@ -259,7 +261,7 @@ class Adam {
         mean_(layers.zeros("Adam's means")),
         square_(layers.zeros("Adam's squares")) {}
 
-  // False once the square of a gradient has overflowed: its parameter then stands still for ever.
+  // Returns false once the square of a gradient has overflowed, since its parameter can never move again.
   bool is_sound() const { return is_finite(square_); }
 
   void step(const NetArrays<T>& gradient, NetArrays<T>& net) {
@@ -300,7 +302,7 @@ class Adam {
   double square_power_ = 1;
 };
 
-// What lam and weight_decay add to a risk.
+// The terms that lam and weight_decay add to a risk.
 template <class T>
 double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
   const auto squares = [](const AlignedBuffer<T>& values) {
@@ -337,7 +339,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   Adam<View> adam(layers, options);
   RiskOfRows<View> training(layers, rows, options.risk, batch_size);
   RiskOfRows<View> judging(layers, eval == nullptr ? rows : *eval, options.risk, 0);
-  std::vector<index_t> order;  // empty: all rows, as they come
+  std::vector<index_t> order;  // empty: all rows, in their own order
   if (options.batch_size > 0 || rows.chosen != nullptr) {
     order = make_vector<index_t>(n, "the order of rows");
     for (index_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = rows.chosen == nullptr ? i : rows.chosen[i];
@@ -346,7 +348,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   layers.read(net, now);
 
   NnpuResult result;
-  double least = std::numeric_limits<double>::infinity();  // risk, and the epoch that had it
+  double least = std::numeric_limits<double>::infinity();  // the least risk so far, and its epoch
   index_t least_epoch = 0;
   for (index_t epoch = 1; epoch <= options.n_epochs; ++epoch) {
     NnpuEpoch seen;

@@ -17,14 +17,14 @@ namespace {
 using detail::ConvexRisk;
 using detail::dot;
 
-// Risks are of the order of 1: below, there is no minimum that double precision could tell from none.
+// Risks are of the order of 1: in double precision, a risk below this cannot be told from one without a minimum.
 constexpr double kBottomless = -1e8;
 constexpr int kMostHalvings = 30;
-// What may be left of a gradient, as a share of that at the start; of columns divided by their largest entry.
+// The largest gradient at the end, as a share of the gradient at the start; columns are divided by their largest entry.
 constexpr double kGradientLeft = 1e-7;
-// Newton's steps until a risk is taken for one that is all but piecewise linear, and is smoothed.
+// After so many Newton steps, the risk is taken to be nearly piecewise linear, and is smoothed.
 constexpr index_t kPlainSteps = 20;
-// By how much rounding may make a certified gap larger than tol.
+// The factor by which a certified gap may exceed tol because of rounding.
 constexpr double kSlack = 10;
 
 void check(const UpuProblem& problem, const UpuOptions& options) {
@@ -32,7 +32,7 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
     throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
   };
   const auto is_finite_and_not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
-  // At 0 and 1 the best intercept may be infinite, and no step ends.
+  // With a prior of 0 or 1 the best intercept may be infinite, and no step would be the last.
   const bool is_share = problem.prior > 0 && problem.prior < 1;
   if (!is_share) refuse("prior", "in (0, 1)", problem.prior);
   if (!is_finite_and_not_negative(problem.lam)) refuse("lam", "finite and >= 0", problem.lam);
@@ -69,11 +69,11 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
   const bool may_be_smoothed = options.loss == ConvexPuLoss::logistic && problem.lam > 0;
   bool was_smoothed = false;
   bool is_narrowing = false;
-  std::vector<double> best(at);  // by R itself, which steps that lower a smoothed one may raise
+  std::vector<double> best(at);  // the best point by R itself, which a step that decreases the smoothed R may increase
   bool is_last = false;
   bool is_careful = false;
-  double careful_from = std::numeric_limits<double>::infinity();  // the risk from which careful steps last went
-  double left_before = std::numeric_limits<double>::infinity();   // of the gradient, when it was last looked at
+  double careful_from = std::numeric_limits<double>::infinity();  // the risk at which careful steps were last used
+  double left_before = std::numeric_limits<double>::infinity();   // the gradient when it was last checked
   const auto smooth = [&](double width) {
     was_smoothed = true;
     risk.set_width_of_phi(width);
@@ -83,11 +83,11 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     value = risk.derive(at);
   };
   for (index_t iter = 1; iter <= options.max_iter; ++iter) {
-    // Conjugate gradients go as far as pays at this distance from the end.
+    // Far from the minimum, conjugate gradients need not be accurate.
     std::vector<double> step = risk.newton(std::min(0.1, std::max(1e-10, risk.steepness() / std::max(scale, 1e-300))));
     if (may_be_smoothed && !is_narrowing && iter > kPlainSteps) {
-      // Scores are so large that Newton's method sees one straight piece of R at a time, as where rows can be separated
-      // and lam is all but nothing beside their squares. It is led there by a phi with a wider bend.
+      // Scores are so large that Newton's method sees one linear piece of R at a time, as happens if the rows can
+      // be separated and lam is tiny beside their squares. A phi with a wider bend leads it to the minimum.
       constexpr double kFar = 10;
       constexpr double kWider = 16;
       while (risk.reach(step) > kFar * risk.width_of_phi()) {
@@ -106,7 +106,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
     if (width > 1) {
       constexpr double kEnoughOfWidth = 0.01;
       constexpr double kNarrower = 10;
-      if (risk.gap() <= goal) {  // of the width, too
+      if (risk.gap() <= goal) {  // the gap allows for the error of smoothing, too
         risk.settle_intercept(at);
         value = risk.derive(at);
         if (risk.gap() <= kSlack * goal) {
@@ -126,7 +126,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
         result.status = UpuStatus::tol;
         break;
       }
-      // A gradient may be left where Newton's method sees nothing to do, as R does not curve there.
+      // Newton's decrement may be small while the gradient is not, since R hardly curves there.
       if (!(left < 0.5 * left_before)) {
         if (is_careful || value >= careful_from) {
           result.status = may_be_unbounded && risk.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
@@ -141,7 +141,7 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
       }
       left_before = left;
     }
-    is_last = is_small;  // one more step, which makes the error about the square of what it is
+    is_last = is_small;  // one more step, which about squares the error
     std::vector<double> next(at.size());
     double length = 1;
     double found = 0;
@@ -150,7 +150,8 @@ UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const Up
       for (std::size_t f = 0; f < at.size(); ++f) next[f] = at[f] + length * step[f];
       found = risk.value(next);
       constexpr double kEnough = 1e-4;
-      // Of a small step R may not show that it falls; but it must not rise, as where curvature changes all at once.
+      // Rounding may hide the decrease of a small step; but R must not increase, as it may where curvature
+      // changes abruptly.
       constexpr double kHidden = 1e-9;
       const bool is_level = found <= value + kHidden * std::max(std::fabs(value), result.risks.front());
       if ((is_small && is_level) || found <= value - kEnough * length * result.decrement) break;

@@ -10,7 +10,7 @@ namespace fastpu {
 
 namespace {
 
-// A kernel some of whose rows are at hand for all columns.
+// A kernel with some of its rows stored for all columns.
 template <class T>
 class StoredRows final : public Kernel<T> {
  public:
@@ -35,7 +35,7 @@ class StoredRows final : public Kernel<T> {
                   });
   }
 
-  // What is not stored comes from the kernel, with its columns.
+  // The packed columns of the kernel, from which values that are not stored are computed.
   class Columns final : public KernelColumns<T> {
    public:
     Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
@@ -85,7 +85,7 @@ class StoredRows final : public Kernel<T> {
   AlignedBuffer<T> values_;
 };
 
-// A kernel that lends itself to a bag: the fill of a bag runs as the worker whose bag it is.
+// Shares a kernel with the solver of a bag: its rows are computed by the worker that solves the bag.
 template <class T>
 class OfWorker final : public Kernel<T> {
  public:
@@ -106,7 +106,7 @@ class OfWorker final : public Kernel<T> {
   int worker_;
 };
 
-// A bag as a problem of its own.
+// The SVM problem of one bag.
 struct Bag {
   std::vector<index_t> rows;
   std::vector<std::int8_t> labels;
@@ -132,7 +132,7 @@ Bag make_bag(const BaggingProblem& problem, index_t number) {
   return bag;
 }
 
-// The positives and all rows that some bag holds, ascending.
+// Returns the positives and all rows of any bag, in ascending order.
 std::vector<index_t> rows_of_bags(const BaggingProblem& problem) {
   std::vector<index_t> rows(problem.positives, problem.positives + problem.n_pos);
   rows.insert(rows.end(), problem.bags, problem.bags + problem.n_bags * problem.bag_size);
@@ -154,8 +154,8 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   smo_options.max_steps = options.max_steps;
   smo_options.isa = engine.isa();
 
-  // Kernel rows for all columns, computed once for all bags, if that is less work than for each bag anew and half of
-  // the cache has room: of all rows, or at least of the positives, which every bag has.
+  // Kernel rows for all columns are computed once for all bags, if that is less work than computing them for each bag
+  // and half of the cache has room for them: those of all rows, or of the positives alone, which every bag has.
   std::unique_ptr<StoredRows<T>> stored;
   index_t bytes_left = engine.cache_bytes();
   if (!engine.linear_data()) {

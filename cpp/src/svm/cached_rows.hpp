@@ -1,5 +1,5 @@
-// Where sequential minimal optimisation gets kernel values and gradients from: cached kernel rows. Variables are
-// numbered as in the problem; the active ones have positions as well, which are the columns of the cache.
+// Cached kernel rows, from which sequential minimal optimisation takes kernel values and gradients. Variables are
+// numbered as in the problem; the active ones also have positions, which are the columns of the cache.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class CachedRows {
         isa_(isa),
         team_(team),
         variable_of_(make_vector<index_t>(cache.kernel().n_rows(), "numbers of variables")) {
-    for (index_t i = 0; i < problem.n; ++i) variable_of_[static_cast<std::size_t>(problem.rows[i])] = i;
+    for (index_t i = 0; i < problem.n; ++i) variable_of_[at(problem.rows[i])] = i;
   }
 
   double diagonal(index_t variable) const { return cache_.kernel().diagonal(problem_.rows[variable]); }
@@ -51,33 +51,34 @@ class CachedRows {
     cache_.set_columns(rows.data(), static_cast<index_t>(rows.size()), team_);
     std::vector<index_t> order;
     order.reserve(rows.size());
-    for (const index_t row : cache_.columns()) order.push_back(variable_of_[static_cast<std::size_t>(row)]);
+    for (const index_t row : cache_.columns()) order.push_back(variable_of_[at(row)]);
     return order;
   }
 
   bool holds(index_t position) const { return cache_.holds(row_at(position)); }
 
-  // The kernel values of an active variable with all active ones, valid until the call after the next. Others that are
-  // likely to be wanted soon are computed along with it: several rows at once are faster than one by one.
+  // Returns the kernel values of an active variable with all active ones, valid until the call after the next. Rows of
+  // others that are likely to be needed soon are computed along with it: several rows at once are faster than one by
+  // one.
   const T* row(index_t position, const std::vector<index_t>& others) {
     std::vector<index_t>& rows = asked_;
     rows.assign(1, row_at(position));
-    const auto most = static_cast<std::size_t>(std::max<index_t>(1, cache_.capacity() / 4));
+    const auto most = at(std::max<index_t>(1, cache_.capacity() / 4));
     for (const index_t other : others) {
       if (rows.size() < most) rows.push_back(row_at(other));
     }
-    std::ranges::reverse(rows);  // the one that is needed stays the longest
+    std::ranges::reverse(rows);  // the row that is needed comes last, so that it is the last to leave the cache
     values_.resize(rows.size());
     cache_.get(rows.data(), static_cast<index_t>(rows.size()), values_.data(), team_);
     return values_.back();
   }
-  // The same row if it is in the cache, and null if it would have to be computed.
+  // Returns the same row if it is in the cache, and null if it would have to be computed.
   const T* find(index_t position) { return cache_.find(row_at(position)); }
 
-  // The kernel matrix of some active variables.
+  // Computes the kernel matrix of some active variables.
   void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
     kernel.reserve(positions.size() * positions.size());
-    const auto most = static_cast<std::size_t>(cache_.capacity());
+    const auto most = at(cache_.capacity());
     for (std::size_t start = 0; start < positions.size(); start += most) {
       const std::size_t n = std::min(most, positions.size() - start);
       asked_.clear();
@@ -99,7 +100,7 @@ class CachedRows {
     const index_t most = std::min(kRowsAtOnce, cache_.capacity());
     for (index_t start = 0; start < changes.size(); start += most) {
       const index_t n = std::min(most, changes.size() - start);
-      values_.resize(static_cast<std::size_t>(n));
+      values_.resize(at(n));
       cache_.get(rows.data() + start, n, values_.data(), team_);
       constexpr index_t kBlock = 1024;
       const int max_workers = n * n_columns < 200'000 ? 1 : team_.n_threads();
@@ -113,7 +114,7 @@ class CachedRows {
     }
   }
 
-  // Adds K times the changes to the gradients of any variables.
+  // Adds K times the changes to the gradients of the given variables.
   void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
     const std::vector<index_t> support = rows_of(changes.variables);
     const std::vector<index_t> x = rows_of(variables);
@@ -126,7 +127,7 @@ class CachedRows {
   }
 
  private:
-  index_t row_at(index_t position) const { return cache_.columns()[static_cast<std::size_t>(position)]; }
+  index_t row_at(index_t position) const { return cache_.columns()[at(position)]; }
   std::vector<index_t> rows_of(const std::vector<index_t>& variables) const {
     std::vector<index_t> rows;
     rows.reserve(variables.size());

@@ -4,24 +4,13 @@
 #include <cmath>
 #include <cstddef>
 
+#include "linalg/row_products.hpp"
+
 namespace fastpu::detail {
 
 namespace {
 
-double dot(const double* a, const double* b, index_t n) {
-  constexpr index_t kLanes = 8;
-  double lanes[kLanes] = {};
-  index_t k = 0;
-  for (; k + kLanes <= n; k += kLanes) {
-    for (index_t l = 0; l < kLanes; ++l) lanes[l] += a[k + l] * b[k + l];
-  }
-  double sum = 0;
-  for (; k < n; ++k) sum += a[k] * b[k];
-  for (const double lane : lanes) sum += lane;
-  return sum;
-}
-
-// The free variables' system, factored: A = L L', with a ridge that makes it positive definite.
+// The kernel matrix of the free variables, factored: A = L L', with a ridge that makes it positive definite.
 class Factor {
  public:
   bool make(const FreeProblem& problem, const std::vector<index_t>& free) {
@@ -64,7 +53,7 @@ class Factor {
   std::vector<double> lower_;
 };
 
-// The minimiser of the quadratic among the free variables, as a direction whose sum over each group is zero.
+// Finds the step to the minimum of the quadratic in the free variables, with a sum of zero over each group.
 bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free, Factor& factor,
                     std::vector<double>& direction) {
   if (!factor.make(problem, free)) return false;
@@ -72,7 +61,7 @@ bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free
   direction.resize(at(n));
   for (index_t k = 0; k < n; ++k) direction[at(k)] = -problem.gradient[at(free[at(k)])];
   factor.solve(direction);
-  // Lagrange multipliers of one or two groups: a system of that size.
+  // The Lagrange multipliers of the one or two groups solve a system of that size.
   double matrix[2][2] = {};
   double sums[2] = {};
   std::vector<double> unit[2];
@@ -97,7 +86,7 @@ bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free
   for (index_t k = 0; k < n; ++k) {
     direction[at(k)] -= multiplier[0] * unit[0][at(k)] + multiplier[1] * unit[1][at(k)];
   }
-  // What rounding left of the sums.
+  // Removes what rounding left of the sums.
   for (int g = 0; g < 2; ++g) {
     double sum = 0;
     double count = 0;
@@ -129,7 +118,7 @@ double minimise_free(FreeProblem& problem) {
     }
     const auto n_free = static_cast<index_t>(free.size());
     if (n_free < 2 || n_free > kMostFree || !find_direction(problem, free, factor, direction)) break;
-    // The longest step within the bounds, and what stops it.
+    // The longest step within the bounds, and the variable that limits it.
     double step = 1;
     index_t stopped_by = -1;
     for (index_t k = 0; k < n_free; ++k) {

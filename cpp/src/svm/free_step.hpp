@@ -1,5 +1,6 @@
-// Newton's method among the variables that are at no bound, for problems on which pairs crawl: where many of them have
-// to move together, pairs take millions of steps, and one system of equations does it at once.
+// Newton's method among the free variables, those strictly between their bounds. It is for problems on which pair steps
+// converge slowly: where many variables have to move together, pairs may take millions of steps, and one system of
+// equations does the same at once.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace fastpu::detail {
 
-// Variables with their part of the kernel matrix (n x n, row-major), gradient, bounds and group (0 or 1).
+// Variables with their part of the kernel matrix (n x n, row-major), gradients, bounds and groups (0 or 1).
 struct FreeProblem {
   std::vector<double> kernel;
   std::vector<double> gradient;
@@ -19,12 +20,11 @@ struct FreeProblem {
   std::vector<std::uint8_t> group;
 };
 
-// More variables than this take longer than they save.
+// With more free variables than this, solving the equations takes longer than the pair steps that it saves.
 inline constexpr index_t kMostFree = 400;
 
-// Minimises over the variables that are strictly within their bounds, the sums of groups fixed; one that gets to a
-// bound stays there, and the others go on. Changes value and gradient; returns the decrease of the objective, 0 if
-// nothing was found that decreases it.
+// Minimises over the free variables with the sum of each group fixed. A variable that reaches a bound stays there, and
+// the others continue. Changes value and gradient; returns the decrease of the objective, 0 if no step decreases it.
 double minimise_free(FreeProblem& problem);
 
 }  // namespace fastpu::detail

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 namespace fastpu::detail {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// A sum with the rounding errors of its additions (Neumaier 1974).
+// A sum that carries the rounding errors of its additions along (Neumaier 1974).
 class ExactSum {
  public:
   void add(double value) {
@@ -26,7 +23,7 @@ class ExactSum {
   double error_ = 0;
 };
 
-// The least position among points [first, last), where there are some.
+// Returns the least position among the points [first, last) of a range that is not empty.
 double least_position(const std::vector<Breakpoint>& points, std::ptrdiff_t first, std::ptrdiff_t last) {
   return std::min_element(points.begin() + first, points.begin() + last,
                           [](const Breakpoint& a, const Breakpoint& b) { return a.position < b.position; })
@@ -37,8 +34,8 @@ double least_position(const std::vector<Breakpoint>& points, std::ptrdiff_t firs
 
 InterceptInterval best_intercepts(std::vector<Breakpoint>& points, double target) {
   const auto n = static_cast<std::ptrdiff_t>(points.size());
-  // The slope just right of the position of point k is the cost of all points up to it, less the target. Looks for the
-  // first where that is not negative: those before `first` together stay below, those from `last` on are beyond it.
+  // The slope just to the right of point k is the cost of all points up to it, minus the target. Searches for the
+  // first point where it is not negative: it is after all points before `first`, and before those from `last` on.
   std::ptrdiff_t first = 0;
   std::ptrdiff_t last = n;
   ExactSum below;
@@ -50,9 +47,9 @@ InterceptInterval best_intercepts(std::vector<Breakpoint>& points, double target
     const std::ptrdiff_t middle = first + (last - first) / 2;
     std::nth_element(points.begin() + first, points.begin() + middle, points.begin() + last, by_position);
     ExactSum up_to_middle = below;
-    for (std::ptrdiff_t k = first; k < middle; ++k) up_to_middle.add(points[static_cast<std::size_t>(k)].cost);
-    // Well away from the target, so that what counts as equal is decided below.
-    const double clear = 4 * points[static_cast<std::size_t>(middle)].cost;
+    for (std::ptrdiff_t k = first; k < middle; ++k) up_to_middle.add(points[at(k)].cost);
+    // A slope closer to zero than this is left to the exact comparison below.
+    const double clear = 4 * points[at(middle)].cost;
     if (up_to_middle.value() + clear < target) {
       below = up_to_middle;
       first = middle;
@@ -64,19 +61,18 @@ InterceptInterval best_intercepts(std::vector<Breakpoint>& points, double target
   }
   std::sort(points.begin() + first, points.begin() + last, by_position);
   for (std::ptrdiff_t k = first; k < last; ++k) {
-    const Breakpoint& point = points[static_cast<std::size_t>(k)];
+    const Breakpoint& point = points[at(k)];
     if (k == 0 && target <= 1e-6 * point.cost) return {-kInfinity, point.position, point.position};
     below.add(point.cost);
-    const double next_cost = k + 1 < last ? points[static_cast<std::size_t>(k + 1)].cost : point.cost;
+    const double next_cost = k + 1 < last ? points[at(k + 1)].cost : point.cost;
     const double rounding = 1e-6 * std::min(point.cost, next_cost);
     if (below.value() < target - rounding) continue;
     if (below.value() > target + rounding) return {point.position, point.position, point.position};
     if (k + 1 == n) return {point.position, kInfinity, point.position};
-    const double next =
-        k + 1 < last ? points[static_cast<std::size_t>(k + 1)].position : least_position(points, last, n);
+    const double next = k + 1 < last ? points[at(k + 1)].position : least_position(points, last, n);
     return {point.position, next, 0.5 * (point.position + next)};
   }
-  const double end = points[static_cast<std::size_t>(last - 1)].position;
+  const double end = points[at(last - 1)].position;
   return {end, last == n ? kInfinity : end, end};
 }
 

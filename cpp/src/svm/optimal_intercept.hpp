@@ -1,4 +1,4 @@
-// The intercepts that are best for given scores.
+// The optimal intercepts for given scores.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@ struct Breakpoint {
   double cost;  // > 0
 };
 
-// All b of least sum_i cost_i max(0, b - position_i) - target b: an interval, half-infinite where nothing bounds it.
-// Its middle is the intercept that is taken, or its finite end.
+// The interval of all b that minimise sum_i cost_i max(0, b - position_i) - target b; it may be half-infinite. `middle`
+// is the intercept that models use: the midpoint, or the finite end of a half-infinite interval.
 struct InterceptInterval {
   double low = 0;
   double high = 0;
   double middle = 0;
 };
 
-// 0 <= target <= the sum of costs. Sums that differ from the target by less than a millionth of the next cost count as
-// equal to it, for sums of costs are not exact. Time O(n); the order of the points is changed.
+// The target must be between 0 and the sum of costs. Sums of costs are rounded, so sums that differ from the target by
+// less than a millionth of the next cost count as equal to it. Takes time O(n) and changes the order of the points.
 InterceptInterval best_intercepts(std::vector<Breakpoint>& points, double target);
 
 }  // namespace fastpu::detail

@@ -19,7 +19,7 @@ PairSolver<T>::PairSolver(index_t capacity, int n_groups, Isa isa, Team& team)
       lower_(stride_, "bounds of variables"),
       upper_(stride_, "bounds of variables"),
       diagonal_(stride_, "the diagonal of a kernel") {
-  const auto n_blocks = static_cast<std::size_t>(count_blocks(stride_, kPassBlock));
+  const auto n_blocks = at(count_blocks(stride_, kPassBlock));
   block_first_.resize(n_blocks);
   block_second_.resize(n_blocks);
 }
@@ -27,7 +27,7 @@ PairSolver<T>::PairSolver(index_t capacity, int n_groups, Isa isa, Team& team)
 template <class T>
 void PairSolver<T>::add(int group, double gradient, double value, double lower, double upper, double diagonal) {
   const index_t i = size_++;
-  group_[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(group);
+  group_[at(i)] = static_cast<std::uint8_t>(group);
   gradient_[i] = gradient;
   value_[i] = value;
   lower_[i] = lower;
@@ -40,7 +40,7 @@ void PairSolver<T>::add(int group, double gradient, double value, double lower, 
   set_walls(i);
 }
 
-// Fills up whole lanes with variables that can neither grow nor shrink.
+// Fills the last lanes up with variables that can neither grow nor shrink.
 template <class T>
 void PairSolver<T>::close() {
   const index_t n = size_;
@@ -51,7 +51,7 @@ void PairSolver<T>::close() {
   least_curvature_ = std::max(kLeastCurvature * largest, std::numeric_limits<double>::min());
 }
 
-// pass(first, n) goes over a block. Ties go to the lowest position, whatever the blocks.
+// Calls pass(first, n) for every block. Ties go to the lowest position, whatever the blocks.
 template <class T>
 template <class Pass>
 SmoFirst PairSolver<T>::in_blocks(Pass&& pass) {
@@ -59,13 +59,13 @@ SmoFirst PairSolver<T>::in_blocks(Pass&& pass) {
   const index_t n_blocks = count_blocks(padded_size_, kPassBlock);
   team_.for_each(n_blocks, [&](index_t block, int) {
     const index_t first = block * kPassBlock;
-    SmoFirst& out = block_first_[static_cast<std::size_t>(block)];
+    SmoFirst& out = block_first_[at(block)];
     out = pass(first, std::min(kPassBlock, padded_size_ - first));
     if (out.up >= 0) out.up += first;
   });
   SmoFirst best = block_first_[0];
   for (index_t block = 1; block < n_blocks; ++block) {
-    const SmoFirst& other = block_first_[static_cast<std::size_t>(block)];
+    const SmoFirst& other = block_first_[at(block)];
     if (other.up_min < best.up_min) {
       best.up_min = other.up_min;
       best.up = other.up;
@@ -101,13 +101,13 @@ SmoSecond PairSolver<T>::second(int group, const SmoFirst& from, const T* row_up
   const index_t n_blocks = count_blocks(padded_size_, kPassBlock);
   team_.for_each(n_blocks, [&](index_t block, int) {
     const index_t first = block * kPassBlock;
-    SmoSecond& out = block_second_[static_cast<std::size_t>(block)];
+    SmoSecond& out = block_second_[at(block)];
     out = pass(first, std::min(kPassBlock, padded_size_ - first));
     if (out.low >= 0) out.low += first;
   });
   SmoSecond best = block_second_[0];
   for (index_t block = 1; block < n_blocks; ++block) {
-    const SmoSecond& other = block_second_[static_cast<std::size_t>(block)];
+    const SmoSecond& other = block_second_[at(block)];
     if (other.gain > best.gain) best = other;
   }
   return best;

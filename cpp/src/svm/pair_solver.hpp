@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,25 +17,25 @@ namespace fastpu::detail {
 struct PairProgress {
   index_t n_steps = 0;
   double decrease = 0;      // of the objective
-  double distance = 0;      // all steps together
+  double distance = 0;      // sum of the absolute changes
   bool is_optimal = false;  // within the tolerance
   bool is_stuck = false;    // the last step was too small to change anything
 };
 
-// The variables that take part, by position. T is the type of kernel values.
+// The variables of a working set, by position. T is the type of kernel values.
 template <class T>
 class PairSolver {
  public:
   PairSolver(index_t capacity, int n_groups, Isa isa, Team& team);
 
-  // First clear(), then add() each variable, then close().
+  // To fill it, call clear(), then add() for each variable, then close().
   void clear() { size_ = 0; }
   void add(int group, double gradient, double value, double lower, double upper, double diagonal);
   void close();
 
   index_t size() const { return size_; }
   double value(index_t i) const { return value_[i]; }
-  // Within the bounds; what it does to gradients is the caller's to add.
+  // Sets a value within its bounds; the caller has to update the gradients.
   void set_value(index_t i, double value) {
     value_[i] = value;
     set_walls(i);
@@ -45,27 +44,27 @@ class PairSolver {
   bool may_grow(index_t i) const { return value_[i] < upper_[i]; }
   bool may_shrink(index_t i) const { return value_[i] > lower_[i]; }
 
-  // Of a group: the least gradient of variables that may grow, the largest of those that may shrink.
+  // Returns, for a group, the least gradient of variables that may grow and the largest of those that may shrink.
   SmoFirst window(int group);
 
-  // Solves pairs until none violates by more than tol, or max_steps are made. row(i) gives the kernel values of a
-  // variable with all, readable up to the next multiple of kSmoLane, and valid until the call after the next.
+  // Solves pairs until none violates the conditions by more than tol, or for max_steps. row(i) returns the kernel
+  // values of a variable with all others, readable up to the next multiple of kSmoLane and valid until the call after
+  // the next.
   template <class Row>
   PairProgress solve(double tol, index_t max_steps, Row&& row);
 
  private:
-  // The passes are cut into blocks of so many variables; fewer are not worth another thread.
+  // The number of variables in a block of a pass; smaller blocks are not worth another thread.
   static constexpr index_t kPassBlock = 8192;
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  // Least curvature along a pair, of the largest diagonal: that of equal rows is zero, of a kernel that is not positive
-  // definite below.
+  // The least curvature used along a pair, as a share of the largest diagonal entry: the curvature is zero for equal
+  // rows, and negative for some pairs if the kernel is not positive definite.
   static constexpr double kLeastCurvature = 1e-12;
 
   double* up_wall(int group) { return up_wall_.data() + group * stride_; }
   double* low_wall(int group) { return low_wall_.data() + group * stride_; }
   void set_walls(index_t i) {
-    up_wall(group_[static_cast<std::size_t>(i)])[i] = may_grow(i) ? 0.0 : kInfinity;
-    low_wall(group_[static_cast<std::size_t>(i)])[i] = may_shrink(i) ? 0.0 : -kInfinity;
+    up_wall(group_[at(i)])[i] = may_grow(i) ? 0.0 : kInfinity;
+    low_wall(group_[at(i)])[i] = may_shrink(i) ? 0.0 : -kInfinity;
   }
   template <class Pass>
   SmoFirst in_blocks(Pass&& pass);
@@ -109,11 +108,11 @@ PairProgress PairSolver<T>::solve(double tol, index_t max_steps, Row&& row) {
     const T* row_up = row(up);
     const index_t low = second(g, first[g], row_up).low;
     const T* row_low = low < 0 ? nullptr : row(low);
-    if (low < 0) {  // every gain is rounded to nothing
+    if (low < 0) {  // rounding makes every gain zero or less
       progress.is_stuck = true;
       return progress;
     }
-    // The step: to the least value along the pair, or to the first bound.
+    // The step goes to the minimum along the pair, or to the first bound.
     const double slope = gradient_[low] - gradient_[up];
     const double curvature =
         static_cast<double>(diagonal_[up]) + static_cast<double>(diagonal_[low]) - 2 * static_cast<double>(row_up[low]);

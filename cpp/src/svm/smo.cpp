@@ -32,7 +32,7 @@ class Smo {
   SmoResult run();
 
  private:
-  // Variables that were left out together, and the solution at that time, which their gradients belong to.
+  // Variables that were shrunk together, and the solution at that time, to which their gradients belong.
   struct Shrunk {
     std::vector<index_t> variables;
     std::vector<double> value;
@@ -63,21 +63,21 @@ class Smo {
   detail::PrecisionWatch watch_;
 
   SmoResult result_;
-  std::vector<index_t> active_;  // variables by position
+  std::vector<index_t> active_;  // the number of the variable at each position
   std::vector<Shrunk> shrunk_;
   double objective_ = 0;
   index_t steps_when_computed_ = 0;
-  double moved_ = 0;  // by all steps since gradients were computed
+  double moved_ = 0;  // total distance of all steps since gradients were computed anew
   int n_computed_ = 0;
   double largest_diagonal_ = 0;
   std::vector<double> diagonal_;
 
   std::unique_ptr<detail::PairSolver<T>> solver_;
   detail::Changes changes_;
-  std::vector<index_t> wishes_;  // positions, the most wanted last
+  std::vector<index_t> wishes_;  // positions whose kernel rows may be computed ahead, the most urgent last
   std::vector<index_t> soon_;
-  std::vector<char> is_guess_;  // rows computed before they were needed, by variable
-  index_t n_guesses_ = 8;       // the first ones are free
+  std::vector<char> is_guess_;  // for each variable, whether its kernel row was computed ahead
+  index_t n_guesses_ = 8;       // a credit to begin with
   index_t n_guesses_used_ = 8;
   std::vector<std::pair<double, index_t>> candidates_;
   bool is_stuck_ = false;
@@ -196,7 +196,7 @@ void Smo<T>::shrink() {
   activate(stay);
 }
 
-// Brings the gradients of all variables (by number) up to date.
+// Updates the gradients of all variables (by number).
 template <class T>
 void Smo<T>::rebuild_gradients() {
   for (std::size_t p = 0; p < active_.size(); ++p) {
@@ -213,9 +213,9 @@ void Smo<T>::rebuild_gradients() {
   shrunk_.clear();
 }
 
-// Gradients are sums of as many terms as there were steps. After very many of them they are worth computing anew, as
-// they are where steps were so long that rounding of what they added shows; the latter a few times only, for in the end
-// it might show every time.
+// Gradients accumulate a rounding error with every step, so they are computed anew after very many steps, and also
+// after steps so long that their rounding errors are visible; the latter a few times only, since near the optimum it
+// could happen every time.
 template <class T>
 bool Smo<T>::may_have_drifted() const {
   constexpr int kMostTimes = 20;
@@ -245,7 +245,7 @@ void Smo<T>::compute_gradients() {
   activate(all);
 }
 
-// The active variables are optimal: looks at all, and goes on with those that may move.
+// The active variables are optimal: checks all variables, and continues with those that may move.
 template <class T>
 void Smo<T>::restore() {
   rebuild_gradients();
@@ -265,7 +265,7 @@ void Smo<T>::restore() {
 
 template <class T>
 void Smo<T>::solve_some() {
-  constexpr index_t kStepsPerRound = 200;  // between two looks at what can be left out
+  constexpr index_t kStepsPerRound = 200;  // after so many steps, variables may be shrunk
   const auto n_active = static_cast<index_t>(active_.size());
   const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsPerRound);
   const auto progress = solver_->solve(options_.tol, most_steps, [&](index_t p) {
@@ -282,7 +282,8 @@ void Smo<T>::solve_some() {
   if (!progress.is_optimal && result_.n_steps >= next_free_step_) move_free();
 }
 
-// Pairs crawl: moves all active variables that are at no bound together, as far as they are few.
+// Moves all active free variables together by a Newton step when pair steps converge slowly, if the free variables are
+// few.
 template <class T>
 void Smo<T>::move_free() {
   std::vector<index_t> free;
@@ -290,7 +291,8 @@ void Smo<T>::move_free() {
     if (solver_->may_grow(p) && solver_->may_shrink(p)) free.push_back(p);
   }
   const auto n_free = static_cast<index_t>(free.size());
-  // So rarely that it takes little of the time: systems of n^3 / 6 operations against passes over all active variables.
+  // Rarely enough to take little of the total time: a system takes n^3 / 6 operations, a pair step a pass over all
+  // active variables.
   const double cost = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
   const double cost_of_step = 300 + static_cast<double>(active_.size());
   next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(5 * cost / cost_of_step);
@@ -322,11 +324,11 @@ void Smo<T>::move_free() {
   is_stuck_ = false;
 }
 
-// Variables that violate most and have no kernel row yet, on both sides in turn.
+// Lists the variables that violate most and have no kernel row yet, from both sides in turn.
 template <class T>
 void Smo<T>::list_wishes() {
   wishes_.clear();
-  constexpr std::size_t kMost = 64;  // of a side
+  constexpr std::size_t kMost = 64;  // on each side
   const double* gradient = solver_->gradient();
   std::vector<index_t> sides[2];
   for (const bool upwards : {true, false}) {
@@ -343,7 +345,7 @@ void Smo<T>::list_wishes() {
     std::sort(middle, candidates_.end());
     for (auto it = middle; it != candidates_.end(); ++it) sides[upwards ? 0 : 1].push_back(it->second);
   }
-  // The most wanted of each side are at the end.
+  // The most urgent of each side are at the end.
   const std::size_t longest = std::max(sides[0].size(), sides[1].size());
   for (std::size_t k = longest; k > 0; --k) {
     for (const auto& side : sides) {
@@ -352,8 +354,8 @@ void Smo<T>::list_wishes() {
   }
 }
 
-// Rows to compute along with one that is needed, as long as such guesses come true: a row among others takes about half
-// the time of a row alone.
+// Chooses kernel rows to compute along with one that is needed, as long as earlier guesses proved right: a row computed
+// with others takes about half the time of a single row.
 template <class T>
 const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
   constexpr std::size_t kRowsAtOnce = 8;
@@ -363,7 +365,7 @@ const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
   while (!wishes_.empty() && soon_.size() + 1 < kRowsAtOnce) {
     const index_t p = wishes_.back();
     wishes_.pop_back();
-    // A variable that violates on both sides is listed twice.
+    // A variable that violates on both sides is in the list twice.
     const bool is_listed = std::ranges::find(soon_, p) != soon_.end();
     if (p != besides && !is_listed && !source_.holds(p)) soon_.push_back(p);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fastpu/svm/smo.hpp"
+#include "linalg/row_products.hpp"
 #include "svm/free_step.hpp"
 #include "svm/pair_solver.hpp"
 #include "svm/smo_state.hpp"
@@ -17,30 +18,6 @@ namespace fastpu {
 namespace {
 
 template <class T>
-double row_product(const DenseView<T>& x, index_t row, const double* w) {
-  constexpr int kLanes = 8;
-  double lanes[kLanes] = {};
-  const T* values = x.row(row);
-  index_t f = 0;
-  for (; f + kLanes <= x.n_cols; f += kLanes) {
-    for (int l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(values[f + l]) * w[f + l];
-  }
-  double sum = 0;
-  for (; f < x.n_cols; ++f) sum += static_cast<double>(values[f]) * w[f];
-  for (const double lane : lanes) sum += lane;
-  return sum;
-}
-
-template <class T>
-double row_product(const CsrView<T>& x, index_t row, const double* w) {
-  double sum = 0;
-  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
-    sum += static_cast<double>(x.values[e]) * w[x.columns[e]];
-  }
-  return sum;
-}
-
-template <class T>
 void add_row(const DenseView<T>& x, index_t row, double factor, const double* origin, double* w) {
   const T* values = x.row(row);
   for (index_t f = 0; f < x.n_cols; ++f) w[f] += factor * (static_cast<double>(values[f]) - origin[f]);
@@ -48,9 +25,7 @@ void add_row(const DenseView<T>& x, index_t row, double factor, const double* or
 
 template <class T>
 void add_row(const CsrView<T>& x, index_t row, double factor, const double* /*origin*/, double* w) {
-  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
-    w[x.columns[e]] += factor * static_cast<double>(x.values[e]);
-  }
+  detail::add_row(x, row, factor, w);
 }
 
 template <class T>
@@ -62,36 +37,20 @@ double mean_row_size(const CsrView<T>& x) {
   return static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
 }
 
-template <class T>
-double squared_norm(const DenseView<T>& x, index_t row) {
-  double sum = 0;
-  for (index_t f = 0; f < x.n_cols; ++f) sum += static_cast<double>(x.row(row)[f]) * static_cast<double>(x.row(row)[f]);
-  return sum;
-}
-
-template <class T>
-double squared_norm(const CsrView<T>& x, index_t row) {
-  double sum = 0;
-  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
-    sum += static_cast<double>(x.values[e]) * static_cast<double>(x.values[e]);
-  }
-  return sum;
-}
-
 constexpr KernelParams kLinear{KernelKind::linear, 1.0, 1, 0.0};
 
-// The rows of a working set, for their kernel matrix in double.
+// The rows of a working set, from which its kernel matrix is computed in double.
 template <class View>
 class WorkingRows;
 
-// Pairs see differences of rows alone. So rows are taken from one of them, and products of what is left do not cancel
-// where data lie far from the origin.
+// Pair steps depend on differences of rows alone, so one of the rows is subtracted from all of them: products then do
+// not cancel where data lie far from the origin.
 template <class T>
 class WorkingRows<DenseView<T>> {
  public:
   WorkingRows(const DenseView<T>& x, Isa isa, int /*n_workers*/) : x_(x), isa_(isa) {}
 
-  // The kernel to ask, with the numbers that the rows have there in place of `rows`.
+  // Returns the kernel to use, and replaces `rows` by the numbers that the rows have in it.
   const Kernel<double>& choose(std::vector<index_t>& rows) {
     const auto n = static_cast<index_t>(rows.size());
     if (near_.size() < n * x_.n_cols) near_ = AlignedBuffer<double>(n * x_.n_cols, "the rows of a working set");
@@ -113,7 +72,7 @@ class WorkingRows<DenseView<T>> {
   std::unique_ptr<Kernel<double>> kernel_;
 };
 
-// Sparse rows are taken as they are: differences would not be sparse.
+// Sparse rows are not shifted, as differences of them would not be sparse.
 template <class T>
 class WorkingRows<CsrView<T>> {
  public:
@@ -177,12 +136,13 @@ class LinearSmo {
 
   SmoResult result_;
   AlignedBuffer<double> w_;
-  AlignedBuffer<double> origin_;  // of dense rows in w, where the variables sum to 0, so that w does not cancel
+  // subtracted from dense rows in w: the variables sum to 0, so this changes nothing but keeps w from cancelling
+  AlignedBuffer<double> origin_;
   std::vector<index_t> all_;
   std::vector<index_t> active_;
   double objective_ = 0;
   bool is_stuck_ = false;
-  bool is_fresh_ = false;  // w was computed since the last change
+  bool is_fresh_ = false;  // whether w has been computed anew since the last change
 
   index_t working_set_size_ = 0;
   std::unique_ptr<detail::PairSolver<double>> solver_;
@@ -252,14 +212,14 @@ void LinearSmo<View>::start() {
   origin_ = AlignedBuffer<double>::zeros(x_.n_cols, "coefficients");
   choose_origin();
   for (index_t i = 0; i < n; ++i) {
-    const double diagonal = squared_norm(x_, problem_.rows[i]);
+    const double diagonal = detail::squared_norm(x_, problem_.rows[i]);
     detail::check_diagonal<double>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
     objective_ += problem_.linear[i] * value_[i];
   }
   compute_w();
   for (index_t f = 0; f < x_.n_cols; ++f) objective_ += 0.5 * w_[f] * w_[f];
-  // Of d features at most about d variables are at no bound in the end, which have to fit with room for others.
+  // With d features at most about d variables are free in the end; they have to fit, with room for others.
   constexpr index_t kLeast = 128;
   constexpr index_t kMost = 640;
   const index_t usual = std::clamp(3 * x_.n_cols, kLeast, kMost);
@@ -272,7 +232,7 @@ void LinearSmo<View>::start() {
 
 template <class View>
 void LinearSmo<View>::choose_origin() {
-  constexpr double kZeroSum = 1e-12;  // a sum is 0 if it is no larger, as a share of the sizes that were added
+  constexpr double kZeroSum = 1e-12;  // a sum no larger than this share of its terms' sizes counts as 0
   double sum = 0;
   double size = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -286,7 +246,7 @@ void LinearSmo<View>::choose_origin() {
   }
 }
 
-// w anew: changes that are added one by one, many times over, add up to rounding errors.
+// Computes w anew, since the rounding errors of many updates add up.
 template <class View>
 void LinearSmo<View>::compute_w() {
   w_.clear();
@@ -305,7 +265,7 @@ void LinearSmo<View>::compute_gradients(const std::vector<index_t>& variables) {
     const index_t end = std::min((block + 1) * kBlock, n);
     for (index_t k = block * kBlock; k < end; ++k) {
       const index_t i = variables[at(k)];
-      result_.gradient[at(i)] = row_product(x_, problem_.rows[i], w_.data()) + problem_.linear[i];
+      result_.gradient[at(i)] = detail::dot(x_, problem_.rows[i], w_.data()) + problem_.linear[i];
     }
   });
 }
@@ -325,8 +285,8 @@ void LinearSmo<View>::shrink() {
   if (5 * stay.size() < 4 * active_.size() && stay.size() >= 2) active_ = std::move(stay);
 }
 
-// Those that violate most on both sides, beside those at no bound (with a linear kernel there are few of these):
-// without them the others could hardly move.
+// Chooses the variables that violate most on both sides, and the free ones (with a linear kernel there are few):
+// without the free ones the others could hardly move.
 template <class View>
 void LinearSmo<View>::choose_working_set() {
   working_set_.clear();
@@ -363,7 +323,7 @@ void LinearSmo<View>::choose_working_set() {
   std::ranges::sort(working_set_);
 }
 
-// The least of the candidates.
+// Returns the smallest of the candidates.
 template <class View>
 void LinearSmo<View>::take_candidates(index_t n) {
   const auto n_taken = std::min(at(n), candidates_.size());
@@ -401,7 +361,7 @@ void LinearSmo<View>::solve_working_set() {
                  working_kernel_[k * stride + k]);
   }
   solver_->close();
-  // To optimise the others' share of the violation away would be for nothing: they move next.
+  // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
   const bool is_all = working_set_.size() == active_.size();
   const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
   const index_t most_steps = std::min(options_.max_steps - result_.n_steps, 20 * n);
@@ -424,7 +384,8 @@ void LinearSmo<View>::solve_working_set() {
   }
 }
 
-// Pairs crawl: moves all variables of the working set that are at no bound together. Returns the decrease.
+// Moves all free variables of the working set together by a Newton step, when pair steps converge slowly. Returns the
+// decrease of the objective.
 template <class View>
 double LinearSmo<View>::move_free(std::vector<double>& value) {
   std::vector<index_t> free;

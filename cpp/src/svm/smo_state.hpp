@@ -1,4 +1,5 @@
-// What both solvers of smo.hpp share: which variables may move, which are left out, and when only rounding is left.
+// The state that both solvers of smo.hpp share: which variables may move, which are shrunk, and whether progress is
+// only rounding.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,14 @@
 
 namespace fastpu::detail {
 
-// Of the variables of a group: the least gradient of those that may grow, the largest of those that may shrink.
+// For one group, the least gradient of the variables that may grow and the largest of those that may shrink.
 struct Window {
   double up_min = std::numeric_limits<double>::infinity();
   double low_max = -std::numeric_limits<double>::infinity();
   double violation() const { return std::max(0.0, low_max - up_min); }
 };
 
-// The variables of a problem and where they stand.
+// The variables of a problem with their values and bounds.
 class SmoState {
  public:
   SmoState(const SmoProblem& problem, double* value) : problem_(problem), value_(value) {}
@@ -30,7 +31,7 @@ class SmoState {
   bool may_grow(index_t i) const { return value_[i] < problem_.upper[i]; }
   bool may_shrink(index_t i) const { return value_[i] > problem_.lower[i]; }
 
-  // Windows over variables whose gradients come one by one.
+  // Empties the windows, to which variables are then added one by one.
   void clear_windows() { windows_[0] = windows_[1] = Window{}; }
   void widen(index_t i, double gradient) {
     Window& window = windows_[group(i)];
@@ -40,7 +41,8 @@ class SmoState {
   Window& window(int g) { return windows_[g]; }
   double violation() const { return std::max(windows_[0].violation(), windows_[1].violation()); }
 
-  // Whether a variable at a bound is outside of the window of its group, so that no pair with it violates.
+  // Returns whether a variable at a bound has a gradient outside of the window of its group, so that it is in no
+  // violating pair.
   bool is_likely_to_stay(index_t i, double gradient) const {
     const Window& window = windows_[group(i)];
     const bool may_pair = (may_grow(i) && gradient <= window.low_max) || (may_shrink(i) && gradient >= window.up_min);
@@ -53,8 +55,8 @@ class SmoState {
   Window windows_[2];
 };
 
-// Tells when the violation is no more than rounding leaves of it: below the error of a gradient (a sum over the whole
-// solution), when no step changes anything any more, or when neither violation nor objective get better.
+// Detects that the remaining violation is due to rounding: it is below the error of a gradient (which sums over the
+// whole solution), steps no longer change anything, or neither violation nor objective improve.
 class PrecisionWatch {
  public:
   void see_row(double diagonal, double linear) {
@@ -77,8 +79,8 @@ class PrecisionWatch {
     return violation <= 4 * std::numeric_limits<double>::epsilon() * (largest_linear_ + sum * largest_diagonal_);
   }
 
-  // Whether to go on after the active variables became as optimal as rounding allows: yes if, among all variables, the
-  // violation is clearly larger. At most kMostTimes, since every time may turn out to be in vain.
+  // Returns whether to continue after the active variables are as optimal as rounding allows: if the violation among
+  // all variables is clearly larger. At most kMostTimes, since each time may be in vain.
   bool may_go_on(double among_active, double among_all) {
     constexpr int kMostTimes = 20;
     if (!(among_all > 2 * among_active) || n_restarts_ == kMostTimes) return false;
@@ -97,7 +99,7 @@ class PrecisionWatch {
   int n_restarts_ = 0;
 };
 
-// Kernel values are bounded by those of rows with themselves; sums of a few must not overflow T.
+// Checks the diagonal, which bounds all kernel values: sums of a few of them must not overflow T.
 template <class T>
 void check_diagonal(double diagonal, index_t row) {
   if (std::abs(diagonal) <= static_cast<double>(std::numeric_limits<T>::max()) / 16) return;

@@ -15,7 +15,7 @@ namespace fastpu {
 
 namespace {
 
-// Takes what a sum is too large off the largest alphas.
+// Subtracts the surplus of a sum from the largest alphas.
 void take_surplus(std::vector<std::pair<double, index_t>>& alphas, double surplus, double* alpha) {
   std::ranges::sort(alphas, std::greater<>{});
   for (const auto& [value, i] : alphas) {
@@ -26,8 +26,8 @@ void take_surplus(std::vector<std::pair<double, index_t>>& alphas, double surplu
   }
 }
 
-// alpha of the rows of one side (0: all) such that it sums to `total`: the start, scaled and clipped, or nothing; what
-// is missing goes to the first rows that have room.
+// Sets alpha of the rows of one side (0: both) such that it sums to `total`: scales and clips the start, if there is
+// one, and gives what is missing to the first rows that have room.
 void fill_up(const SvmProblem& problem, int side, double total, double* alpha) {
   const auto is_mine = [&](index_t i) { return side == 0 || problem.labels[i] == side; };
   double sum = 0;
@@ -38,7 +38,8 @@ void fill_up(const SvmProblem& problem, int side, double total, double* alpha) {
   double missing = total;
   for (index_t i = 0; i < problem.n; ++i) {
     if (!is_mine(i)) continue;
-    // What was at its bound before it was divided and multiplied is there again: next to it, it would seem to violate.
+    // A value that was at its bound may be just below it after the division and multiplication, and would then seem
+    // to violate the conditions: it is put back at the bound.
     const double scaled = alpha[i] * scale >= problem.costs[i] * (1 - 1e-9) ? problem.costs[i] : alpha[i] * scale;
     alpha[i] = std::min(scaled, missing);
     missing -= alpha[i];
@@ -67,11 +68,11 @@ Totals total_costs(const SvmProblem& problem) {
   return totals;
 }
 
-// A feasible alpha.
+// Returns a feasible alpha.
 std::vector<double> feasible_start(const SvmProblem& problem, const Totals& totals) {
   auto alpha = make_vector<double>(problem.n, "alpha");
   if (problem.start != nullptr) {
-    const bool is_scaled = problem.kind != SvmKind::c_svm;  // to the right sum, before it is clipped
+    const bool is_scaled = problem.kind != SvmKind::c_svm;  // the start is scaled to the right sum before it is clipped
     for (index_t i = 0; i < problem.n; ++i) {
       alpha[at(i)] = std::max(0.0, is_scaled ? problem.start[i] : std::min(problem.start[i], problem.costs[i]));
     }
@@ -81,7 +82,7 @@ std::vector<double> feasible_start(const SvmProblem& problem, const Totals& tota
     fill_up(problem, 0, problem.nu * totals.all, alpha.data());
   } else if (problem.kind == SvmKind::nu_svm) {
     const double half = 0.5 * problem.nu * totals.all;
-    // A class that is not there is refused as well where nu W is 0 by rounding.
+    // An absent class is refused even where nu W is 0 by rounding.
     if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12) || std::min(totals.pos, totals.neg) == 0) {
       throw std::invalid_argument("nu must be at most " +
                                   std::to_string(2 * std::min(totals.pos, totals.neg) / totals.all) +
@@ -101,7 +102,7 @@ std::vector<double> feasible_start(const SvmProblem& problem, const Totals& tota
   return alpha;
 }
 
-// b, rho and what the primal adds to |w|^2 / 2, for h = Kb of the rows.
+// b, rho and the primal objective without |w|^2 / 2, computed from h = Kb of the rows.
 struct Primal {
   double intercept = 0;
   double margin = 1;
@@ -123,7 +124,7 @@ Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std
     case SvmKind::c_svm:
       primal.intercept = middle(0, totals.pos, [&](index_t i) { return problem.labels[i] - h[at(i)]; });
       break;
-    case SvmKind::nu_svm: {  // the problem falls apart into rho - b and rho + b
+    case SvmKind::nu_svm: {  // the problem separates into one for rho - b and one for rho + b
       const double half = 0.5 * problem.nu * totals.all;
       const double minus = middle(1, half, [&](index_t i) { return h[at(i)]; });
       const double plus = middle(-1, half, [&](index_t i) { return -h[at(i)]; });
@@ -189,14 +190,14 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   result.intercept = primal.intercept;
   result.margin = primal.margin;
   if (problem.labels != nullptr) {
-    // The variables sum to 0, so scores do as well as h, and do not cancel where all of h is large.
+    // The variables sum to 0, so scores give the same as h, and do not cancel where all of h is large.
     squared_norm = 0;
     for (index_t i = 0; i < n; ++i) squared_norm += solution[at(i)] * (result.decision[at(i)] + primal.intercept);
   }
   const double gain = problem.kind == SvmKind::c_svm ? sum : 0;
   result.objective = 0.5 * squared_norm - gain;
   result.gap = std::max(0.0, squared_norm + primal.loss - gain);
-  // A margin of next to nothing is none.
+  // A margin so small that dividing by it overflows counts as none.
   const bool has_margin = primal.margin > 0 && std::isfinite(totals.all / primal.margin);
   const double scale = problem.kind == SvmKind::nu_svm && has_margin ? primal.margin : 1;
   for (index_t i = 0; i < n; ++i) {

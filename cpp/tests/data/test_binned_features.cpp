@@ -56,6 +56,10 @@ std::vector<double> slow_cuts(const BoostingData& data, index_t feature, index_t
     while (j + 1 < values.size() && below[j] * static_cast<double>(max_bins + 1) < static_cast<double>(k) * total) ++j;
     if (chosen.empty() || chosen.back() != j) chosen.push_back(j);
   }
+  if (n_boundaries > 0 && values.front() == -kInf && chosen.front() != 1) {
+    if (static_cast<index_t>(chosen.size()) == max_bins) chosen.erase(chosen.begin());
+    chosen.insert(chosen.begin(), 1);
+  }
   std::vector<double> cuts;
   for (const std::size_t j : chosen) {
     const double middle = 0.5 * values[j - 1] + 0.5 * values[j];

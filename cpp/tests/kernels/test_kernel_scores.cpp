@@ -84,6 +84,30 @@ CASE("scores are sums over the support, with the same bits for every level and n
   check_scores<float>(33, 700, 1);
 }
 
+CASE("the kernel matrix of two sets of rows has the value of every pair") {
+  for (const index_t n : {1, 31, 70}) {
+    const Points<double> x(n, 5, 81);
+    const Points<double> y(67, 5, 82);
+    for (const KernelKind kind : {KernelKind::linear, KernelKind::poly, KernelKind::rbf, KernelKind::sigmoid}) {
+      const KernelParams params{kind, 0.2, 2, 0.5};
+      for (const int n_threads : {1, 3}) {
+        Team team(n_threads);
+        std::vector<double> dense(at(n * y.n));
+        std::vector<double> sparse(at(n * y.n));
+        kernel_matrix(x.dense(), y.dense(), params, fastpu::best_isa(), team, dense.data());
+        kernel_matrix(x.sparse(), y.sparse(), params, fastpu::best_isa(), team, sparse.data());
+        for (index_t i = 0; i < n; ++i) {
+          for (index_t j = 0; j < y.n; ++j) {
+            const auto exact = static_cast<double>(exact_kernel(params, x.row(i), y.row(j), x.d));
+            CHECK(check::close(dense[at(i * y.n + j)], exact, 1e-13));
+            CHECK(check::close(sparse[at(i * y.n + j)], exact, 1e-12));
+          }
+        }
+      }
+    }
+  }
+}
+
 CASE("scores of rows of the kernel's own matrix agree with those of another one") {
   const Points<double> points(90, 5, 71);
   const std::vector<index_t> support = {3, 50, 7, 88};

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu.common._params import MANY
 from fastpu.common._text import describe
 from fastpu.data._validate import check_choice, check_float, check_int
-from fastpu.kernels._gauss_basis import is_bandwidth
+from fastpu.kernels._gauss_basis import check_bandwidth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Basis", "check_basis", "check_lams"]
 
 _BASES = ("linear", "gauss")
-_MANY = 2**62
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Basis:
     max_iter: int
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the model, as they were given."""
+        """Return the arguments that influence the model, as they were given."""
         params: dict[str, object] = {"basis": self.kind}
         if self.kind == "gauss":
             params["n_centers"] = self.n_centers if self.centers is None else None
@@ -44,21 +44,13 @@ def check_basis(
     *, basis: object, n_centers: object, centers: object, bandwidth: object, tol: object, max_iter: object
 ) -> Basis:
     kind = check_choice("basis", basis, _BASES)
-    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
-        if kind != "gauss" and value is not None:
-            raise ValueError(f"{name} is for basis='gauss', got it with basis={kind!r}")
-    width = None
-    if bandwidth is not None:
-        width = check_float("bandwidth", bandwidth, low=0, open_low=True)
-        if not is_bandwidth(width):
-            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
     return Basis(
         kind=kind,
-        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
+        n_centers=min(check_int("n_centers", n_centers, low=1), MANY),
         centers=centers,
-        bandwidth=width,
+        bandwidth=check_bandwidth("basis", kind, centers, bandwidth),
         tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=min(check_int("max_iter", max_iter, low=1), _MANY),
+        max_iter=min(check_int("max_iter", max_iter, low=1), MANY),
     )
 
 

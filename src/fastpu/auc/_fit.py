@@ -1,4 +1,4 @@
-"""What the squared-loss AUC methods share: arguments, rows, the linear system, and the models."""
+"""The code that the squared-loss AUC methods share: rows, the linear system, and the models."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import scipy.linalg
 
 from fastpu.auc._moments import (
     CentredRows,
+    Moments,
     apply_form,
-    dense_moments,
     form_matrix,
     group_means,
+    group_moments,
     group_shares,
     group_variances,
-    sparse_moments,
+    groups_of,
 )
 from fastpu.auc.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
@@ -25,17 +26,10 @@ from fastpu.common._eigen import symmetric_eigen
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._validate import (
-    Matrix,
-    check_labels,
-    check_matrix,
-    check_random_state,
-    check_sample_weight,
-    label_counts,
-)
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.kernels._gauss_basis import default_bandwidth, draw_centers, gauss_features
-from fastpu.kernels._kernels import convert_rows, slice_rows, take_rows
+from fastpu.data._matrix import Matrix
+from fastpu.data._validate import check_labels, check_matrix, check_random_state, check_sample_weight, label_counts
+from fastpu.data.binned_features import require_rows
+from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._threshold import balanced_accuracy_threshold
 
@@ -45,15 +39,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu.auc._arguments import Basis
-    from fastpu.auc._moments import Form, Moments
-    from fastpu.kernels._kernels import Native
+    from fastpu.auc._moments import Form
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["Point", "Rows", "fit_points", "open_rows", "require_groups"]
 
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
-_CORRECTIONS = 2  # refinements of a direct solution: the second serves matrices that have lost half of their digits
-_EXACT = 1e-15  # a relative residual that is not worth a refinement
+_CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
+_EXACT = 1e-15  # a solution with a smaller relative residual is not refined
 _RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts as solved
 
 
@@ -103,10 +97,7 @@ def open_rows(
 ) -> Rows:
     threads = resolve_n_threads(n_threads)
     generator = check_random_state(random_state)
-    if isinstance(X, BinnedFeatures):
-        raise TypeError(
-            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
-        )
+    require_rows(X, function)
     matrix = check_matrix(X)
     labels = check_labels(y, matrix.n_rows)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
@@ -114,9 +105,8 @@ def open_rows(
     if weights is not None:
         used &= weights > 0
     if not used.all():
-        kept = np.flatnonzero(used).astype(np.int64)  # the others are left out altogether
-        taken = take_rows(matrix.native, kept)
-        matrix = replace(matrix, native=taken, n_rows=kept.size)
+        kept = np.flatnonzero(used).astype(np.int64)  # the other rows are left out before anything is computed
+        matrix = matrix[kept]
         labels, weights = labels[kept], None if weights is None else weights[kept]
     if weights is not None and (weights == 1).all():
         weights = None
@@ -129,18 +119,18 @@ def require_groups(rows: Rows, groups: tuple[int, ...], why: str = "") -> None:
     if all(counts[g] for g in groups):
         return
     needed = " and ".join(f"{_GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
-    found = ", ".join(f"{counts[g]} {_GROUP_NAMES[g]}" for g in counts)
+    listed = ", ".join(f"{counts[g]} {_GROUP_NAMES[g]}" for g in counts)
     hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
-    raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {found} rows of positive weight{hint}")
+    raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {listed} rows of positive weight{hint}")
 
 
 @dataclass(frozen=True)
 class _Data:
-    """What f is linear in: the rows themselves, or basis functions around centres."""
+    """The features that f is linear in: those of the rows, or basis functions around centres."""
 
     rows: Rows
     share: NDArray[np.float64]
-    centers: Native | None
+    centers: Matrix | None
     bandwidth: float | None
     size: int
 
@@ -151,21 +141,25 @@ class _Data:
     @cached_property
     def centred(self) -> CentredRows:
         """The rows from an origin of their own, for a linear f."""
-        return CentredRows(self.rows.matrix.native)
+        return CentredRows(self.rows.matrix)
 
     def moments(self) -> Moments:
-        native, labels = self.rows.matrix.native, self.rows.labels
-        _check_memory(self.size, np.unique(labels).size)
-        if isinstance(native, tuple) and self.centers is None:
-            return sparse_moments(self.centred, labels, self.share)
-        return dense_moments(self._features, native, self.size, labels, self.share)
+        matrix, labels, share = self.rows.matrix, self.rows.labels, self.share
+        groups = groups_of(labels)
+        _check_memory(self.size, len(groups))
+        means, spreads = {}, {}
+        for g in groups:
+            chosen = np.flatnonzero(labels == g)
+            features = None if self.centers is None else self._features
+            rows = CentredRows(matrix[chosen], features)  # a column may be filled in this group alone
+            mean, spreads[g] = group_moments(rows, share[chosen])
+            means[g] = mean + (rows.origin if self.centers is not None else rows.origin - self.centred.origin)
+        return Moments(means, spreads)
 
-    def _features(self, rows: slice) -> NDArray[np.float64]:
+    def _features(self, rows: Matrix) -> NDArray[np.float64]:
         if self.centers is None or self.bandwidth is None:
-            found: NDArray[np.float64] = self.centred.block(rows)  # dense: `moments` takes CSR apart
-            return found
-        part = slice_rows(self.rows.matrix.native, rows)
-        return gauss_features(part, self.centers, self.bandwidth, self.rows.n_threads)
+            raise AssertionError("features have centres")
+        return gauss_features(rows, self.centers, self.bandwidth, self.rows.n_threads)
 
     def apply(
         self, form: Form, means: dict[int, NDArray[np.float64]], vector: NDArray[np.float64]
@@ -190,20 +184,9 @@ def _open_data(rows: Rows, basis: Basis) -> _Data:
     if basis.kind == "linear":
         return _Data(rows, share, None, None, rows.matrix.n_features)
     matrix = rows.matrix
-    if basis.centers is None:
-        centers = draw_centers(matrix.native, basis.n_centers, rows.weights, rows.generator)
-    else:
-        given = check_matrix(
-            basis.centers, name="centers", n_features=matrix.n_features, feature_names=matrix.feature_names
-        )
-        with np.errstate(over="ignore"):
-            centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
-        values = centers[0] if isinstance(centers, tuple) else centers
-        if not np.isfinite(values).all():
-            raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
-    bandwidth = basis.bandwidth or default_bandwidth(matrix.native, rows.weights, centers)
-    size = centers[3][0] if isinstance(centers, tuple) else len(centers)
-    return _Data(rows, share, centers, bandwidth, size)
+    centers = open_centers(matrix, basis.centers, basis.n_centers, rows.weights, rows.generator)
+    bandwidth = basis.bandwidth or default_bandwidth(matrix, rows.weights, centers)
+    return _Data(rows, share, centers, bandwidth, centers.n_rows)
 
 
 # ------------------------------------------------------------------------------------------------------- fit
@@ -244,10 +227,9 @@ def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMa
 
 def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
     if not all(np.isfinite(array).all() for array in arrays):
-        native = rows.matrix.native
-        values = native[0] if isinstance(native, tuple) else native.reshape(-1)
+        values = rows.matrix.entries
         at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
-        column = int(native[1][at]) if isinstance(native, tuple) else at % rows.matrix.n_features
+        column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
         raise ValueError(
             f"X must hold numbers whose squares can be added up for {rows.function}, got the largest {values[at]:g} in "
             f"{where_column(column, rows.matrix.feature_names)}; scale the features"
@@ -255,7 +237,7 @@ def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
 
 
 def _norm(vector: NDArray[np.float64]) -> float:
-    """Return the length of a vector whose squares may vanish or overflow."""
+    """Return the length of a vector, although the squares of its entries may underflow or overflow."""
     largest = float(np.abs(vector).max())
     return largest * float(np.linalg.norm(vector / largest)) if 0 < largest < np.inf else largest
 
@@ -266,13 +248,13 @@ def _value(form: Form, right: NDArray[np.float64], coef: NDArray[np.float64], re
 
 
 def _scales(diagonal: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-    """Return powers of two that bring the diagonal of A + lam to some 1: no digit is lost by them."""
-    found: NDArray[np.float64] = np.ldexp(1.0, -(np.frexp(diagonal + lam)[1] // 2))
-    return found
+    """Return powers of two that scale the diagonal of A + lam to about 1, without rounding errors."""
+    units: NDArray[np.float64] = np.ldexp(1.0, -(np.frexp(diagonal + lam)[1] // 2))
+    return units
 
 
 def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
-    """Solve by a factor of A + lam on features of one scale, and correct by what is left on the rows themselves."""
+    """Solve by a factor of A + lam on scaled features, and refine by residuals computed from the rows."""
     right = point.form.right(moments.means)
     matrix = form_matrix(point.form, moments, point.lam)
     if not np.isfinite(matrix).all():
@@ -288,8 +270,8 @@ def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
 
     def image(coef: NDArray[np.float64]) -> NDArray[np.float64]:
         if data.centers is not None:  # features in [0, 1], whose matrix has the digits that they have
-            found: NDArray[np.float64] = matrix @ coef
-            return found
+            scores: NDArray[np.float64] = matrix @ coef
+            return scores
         product = data.apply(point.form, moments.means, scales * coef) * scales
         product += point.lam * scales * scales * coef
         return product
@@ -309,7 +291,7 @@ def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
     else:
         values, vectors = symmetric_eigen(matrix)
         limit = size * np.finfo(float).eps * float(np.abs(values).max())
-        # Negative eigenvalues of a matrix that cannot be indefinite are rounding.
+        # If the matrix cannot be indefinite, its negative eigenvalues are rounding errors.
         kept = (np.abs(values) if point.form.may_be_indefinite else values) > limit
         coef = vectors[:, kept] @ ((right @ vectors[:, kept]) / values[kept])
         free = vectors[:, ~kept] * scales[:, None]
@@ -372,7 +354,7 @@ def _solve_by_steps(
             status = "tol"
             break
         direction = rest + (square / last) * direction
-    if status == "tol":  # rounding adds up over the steps: compute the residual afresh from the rows
+    if status == "tol":  # rounding errors add up over the steps: compute the residual anew from the rows
         residuals[-1] = _norm(right - apply(coef)) / scale
         if residuals[-1] > max(basis.tol, _RESIDUAL):
             status = "precision"
@@ -381,12 +363,8 @@ def _solve_by_steps(
 
 def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) -> tuple[RankMachine, int]:
     """Return the model, and how many of the rows it calls positive."""
-    rows, centers = data.rows, data.centers
-    arrays: dict[str, Any] = {}
-    if isinstance(centers, tuple):
-        arrays = {"centers_data": centers[0], "centers_indices": centers[1], "centers_indptr": centers[2]}
-    elif centers is not None:
-        arrays = {"centers_dense": centers}
+    rows = data.rows
+    arrays: dict[str, Any] = {} if data.centers is None else data.centers.fields("centers")
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
@@ -440,9 +418,9 @@ def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positiv
 def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str:
     residual, steps = solution.residuals[-1], len(solution.residuals) > 1
     if solution.status == "indefinite":
-        found = "its matrix A + lam has no minimum along some direction"
+        reason = "its matrix A + lam has no minimum along some direction"
         if solution.smallest is not None:
-            found = (
+            reason = (
                 f"the smallest eigenvalue of its matrix A + lam is {solution.smallest:.3g}, and lam > "
                 f"{point.lam - solution.smallest:.3g} would make it positive"
             )
@@ -451,7 +429,7 @@ def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str
             if rows.matrix.n_features <= _MOST_DIRECT or basis.kind == "gauss"
             else f"coef is where {len(solution.residuals) - 1} steps of the conjugate gradients met it"
         )
-        return f"the objective has no minimum: {found}. {point.advice}; {ending}"
+        return f"the objective has no minimum: {reason}. {point.advice}; {ending}"
     if solution.status in ("max_iter", "precision"):
         reason = "rounding ended it"
         if solution.status == "max_iter":

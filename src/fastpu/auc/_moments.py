@@ -1,7 +1,7 @@
 """Means and covariances of three groups of rows, and the quadratic of a squared loss of pairs that they give.
 
-BLAS is called on blocks of a fixed size with one thread (`one_blas_thread` is the caller's to hold), so that sums have
-the same order whatever the machine.
+BLAS is called on blocks of a fixed size with one thread (the caller has to hold `one_blas_thread`), so that sums have
+the same order on every machine.
 """
 
 from __future__ import annotations
@@ -10,31 +10,33 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
+from fastpu.data._matrix import CsrMatrix
 from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import row_blocks, slice_rows, take_rows, user_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = [
     "CentredRows",
     "Form",
     "Moments",
     "apply_form",
-    "dense_moments",
     "form_matrix",
     "group_means",
+    "group_moments",
     "group_shares",
     "group_variances",
-    "sparse_moments",
+    "groups_of",
 ]
 
 _GROUPS = (1, 0, -1)  # positive, unlabelled, negative
+_FIRST = 256  # rows whose mean is the origin
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -54,7 +56,7 @@ class Form:
 
     @property
     def may_be_indefinite(self) -> bool:
-        """Whether A need not be positive semidefinite, whatever the rows are."""
+        """Whether A may fail to be positive semidefinite for some rows."""
         return min(self.spread.values()) < 0
 
     def diagonal(
@@ -104,97 +106,57 @@ def form_matrix(form: Form, moments: Moments, lam: float) -> NDArray[np.float64]
 
 
 class CentredRows:
-    """Rows of X less a row near their middle, in float64: what sums of squares and products with vectors are taken of.
+    """Rows of X, or features computed from them, less an origin near their middle, in float64.
 
-    Differences of rows, which are all that AUC looks at, stay what they are, and features far from 0 keep their digits.
-    Dense rows are shifted block by block; of CSR the columns that are mostly filled are shifted (`shifted_csr`).
+    AUC depends on differences alone, which do not change, and sums of squares lose no digits where X lies far from 0.
+    Dense rows are shifted block by block; of CSR rows only the columns with many entries are (`shifted_csr`).
     """
 
-    def __init__(self, native: Native) -> None:
-        if isinstance(native, tuple):
-            x = user_rows(native)
-            moved, _ = shifted_csr(x, np.arange(x.shape[0]))
-            indices, indptr = np.require(moved.indices, np.int32), np.require(moved.indptr, np.int64)
-            self.native: Native = (moved.data, indices, indptr, moved.shape)
-            self._origin: Any = None
+    def __init__(self, matrix: Matrix, features: Callable[[Matrix], NDArray[np.float64]] | None = None) -> None:
+        self.matrix, self._features = matrix, features
+        if matrix.is_sparse and features is None:
+            moved, self.origin = shifted_csr(matrix.table(), np.arange(matrix.n_rows))
+            self.matrix = CsrMatrix.of(moved)
         else:
-            self.native = native
-            first = next(iter(row_blocks(native)))
-            self._origin = native[first].mean(axis=0, dtype=np.float64)
+            self.origin = self._of(slice(0, _FIRST)).mean(axis=0, dtype=np.float64)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.native[3] if isinstance(self.native, tuple) else self.native.shape
+    def _of(self, rows: slice) -> Any:
+        part = self.matrix[rows]
+        return part.table() if self._features is None else self._features(part)
 
     def block(self, rows: slice) -> Any:
         """Return consecutive rows in float64."""
-        part = slice_rows(self.native, rows)
-        if isinstance(part, tuple):
-            return user_rows(part).astype(np.float64, copy=False)
-        return np.subtract(part, self._origin, dtype=np.float64)
+        part = self._of(rows)
+        if sp.issparse(part):
+            return part.astype(np.float64, copy=False)
+        return np.subtract(part, self.origin, dtype=np.float64)
 
     def times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return X v."""
-        result: NDArray[np.float64] = np.empty(self.shape[0])
-        for rows in row_blocks(self.native):
+        result: NDArray[np.float64] = np.empty(self.matrix.n_rows)
+        for rows in self.matrix.blocks():
             result[rows] = self.block(rows) @ vector
         return result
 
     def back(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return X'v."""
-        result: NDArray[np.float64] = np.zeros(self.shape[1])
-        for rows in row_blocks(self.native):
+        result: NDArray[np.float64] = np.zeros(self.origin.size)
+        for rows in self.matrix.blocks():
             result += self.block(rows).T @ vector[rows]
         return result
 
 
-def dense_moments(
-    blocks: Callable[[slice], NDArray[np.float64]],
-    native: Native,
-    size: int,
-    labels: NDArray[np.int8],
-    share: NDArray[np.float64],
-) -> Moments:
-    """Return the moments of `size` features that `blocks` computes for consecutive rows.
-
-    One pass: sums are taken of what is left when the mean of the first rows of each group is subtracted, which keeps
-    the digits that sums of squares of features far from 0 lose.
-    """
-    groups = groups_of(labels)
-    shifts: dict[int, NDArray[np.float64]] = {}
-    sums = {g: np.zeros(size) for g in groups}
-    squares = {g: np.zeros((size, size)) for g in groups}
-    for rows in row_blocks(native, size):
-        features = blocks(rows)
-        for g in groups:
-            chosen = np.flatnonzero(labels[rows] == g)
-            if chosen.size:
-                shift = shifts.setdefault(g, features[chosen].mean(axis=0))
-                part, root = features[chosen] - shift, np.sqrt(share[rows][chosen])
-                part *= root[:, None]
-                sums[g] += root @ part
-                squares[g] += part.T @ part
-    return Moments(
-        {g: sums[g] + shifts[g] for g in groups}, {g: squares[g] - np.multiply.outer(sums[g], sums[g]) for g in groups}
-    )
-
-
-def sparse_moments(rows: CentredRows, labels: NDArray[np.int8], share: NDArray[np.float64]) -> Moments:
-    """Return the moments of rows in CSR, by sparse products: O(sum of the squared numbers of entries of a row)."""
-    means, spreads = {}, {}
-    for g in groups_of(labels):
-        chosen = np.flatnonzero(labels == g).astype(np.int64)
-        part = CentredRows(take_rows(rows.native, chosen))  # a column may be filled in this group alone
-        size = part.shape[1]
-        total: NDArray[np.float64] = np.zeros((size, size))
-        for block in row_blocks(part.native):
-            X = part.block(block)
-            X = X.multiply(np.sqrt(share[chosen[block]])[:, None]).tocsr()
-            total += (X.T @ X).toarray()
-        mean = part.back(share[chosen])
-        spreads[g] = total - np.multiply.outer(mean, mean)
-        means[g] = rows.back(np.where(labels == g, share, 0.0))
-    return Moments(means, spreads)
+def group_moments(rows: CentredRows, share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean and the covariance of rows: O(sum of the squared numbers of entries of a row)."""
+    mean: NDArray[np.float64] = np.zeros(rows.origin.size)
+    square: Any = 0.0
+    for block in rows.matrix.blocks(rows.origin.size):
+        X = rows.block(block)
+        part = X * np.sqrt(share[block])[:, None]
+        mean += X.T @ share[block]
+        square += part.T @ part
+    spread: NDArray[np.float64] = (square.toarray() if sp.issparse(square) else square) - np.multiply.outer(mean, mean)
+    return mean, spread
 
 
 def groups_of(labels: NDArray[np.int8]) -> list[int]:
@@ -226,13 +188,13 @@ def group_variances(
     means: dict[int, NDArray[np.float64]],
 ) -> dict[int, NDArray[np.float64]]:
     """Return the variance of each feature in each group, or more of it: what scales need."""
-    found: dict[int, NDArray[np.float64]] = {g: np.zeros(rows.shape[1]) for g in means}
-    for part in row_blocks(rows.native):
+    variances: dict[int, NDArray[np.float64]] = {g: np.zeros(rows.origin.size) for g in means}
+    for part in rows.matrix.blocks():
         block = rows.block(part)
-        squares = block.multiply(block) if isinstance(rows.native, tuple) else block * block
-        for g in found:
-            found[g] += squares.T @ np.where(labels[part] == g, share[part], 0.0)
-    return {g: np.maximum(total - means[g] ** 2, 0.0) for g, total in found.items()}
+        squares = block.multiply(block) if rows.matrix.is_sparse else block * block
+        for g in variances:
+            variances[g] += squares.T @ np.where(labels[part] == g, share[part], 0.0)
+    return {g: np.maximum(total - means[g] ** 2, 0.0) for g, total in variances.items()}
 
 
 def apply_form(

@@ -10,20 +10,14 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, rounds_by_folds
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._params import check_random_state, forced_isa
+from fastpu.common._methods import methods_that_take
+from fastpu.common._params import MANY, check_random_state, forced_isa
 from fastpu.common._progress import make_callback
-from fastpu.common._text import describe
+from fastpu.common._text import describe, where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._validate import (
-    Matrix,
-    check_float,
-    check_int,
-    check_labels,
-    check_matrix,
-    check_sample_weight,
-    label_counts,
-)
+from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._validate import check_float, check_int, check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.model._threshold import balanced_accuracy_threshold
 
@@ -110,6 +104,11 @@ def boost(
     most_folds = check_int("n_folds", n_folds, low=2)
     rng = check_random_state(random_state)
     data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow")
+    if data.categories:
+        where = where_column(int(next(iter(data.categories))), data.feature_names)
+        raise TypeError(
+            f"X must have no categories for {fit.function}, got some in {where}; use {methods_that_take('categories')}"
+        )
     cuts = _check_max_bins(max_bins, data)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
@@ -117,7 +116,7 @@ def boost(
     weights = _without_unused_rows(fit, labels, weights)
     held = _check_eval_set(eval_set, data)
 
-    rows = LabelledRows(data._native if isinstance(data, BinnedFeatures) else data.native, labels, weights)
+    rows = LabelledRows(data, labels, weights)
     if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
         rows = rows.take(labels != 0)
 
@@ -125,21 +124,21 @@ def boost(
         part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any
     ) -> _core.StumpBoostResult:
         return _core.stump_boost(
-            part.native,
+            part.features,
             part.labels,
             part.weights,
             loss=fit.loss.name,
             gamma=fit.options.gamma,
             rho=fit.options.rho,
             step=fit.options.step,
-            n_rounds=min(n, _MANY),
+            n_rounds=min(n, MANY),
             stop_tol=tolerance,
             max_bins=cuts if isinstance(cuts, int) else 0,
             most_distinct=_MOST_DISTINCT if cuts is None else _MANY_ROWS,
-            eval_features=None if judged is None else judged.native,
+            eval_features=None if judged is None else judged.features,
             eval_labels=None if judged is None else judged.labels,
             eval_weight=None if judged is None else judged.weights,
-            early_stopping_rounds=min(patience, _MANY),
+            early_stopping_rounds=min(patience, MANY),
             callback=callback,
             n_threads=threads,
             isa=forced_isa(_core.isa_levels()),
@@ -159,8 +158,8 @@ def boost(
             info = BoostRound(round_, to_run, feature, threshold, polarity, delta, alpha, z, objective, judged)
             return hook is not None and hook(info)
 
-        found = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
-    status = found.status
+        result = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
+    status = result.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
     params = {
@@ -171,14 +170,14 @@ def boost(
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
-    history = {"delta": found.deltas, "alpha": found.alphas, "z": found.z, "objective": found.objective}
+    history = {"delta": result.deltas, "alpha": result.alphas, "z": result.z, "objective": result.objective}
     if held is not None:
-        history["eval_auc"] = found.eval_auc
+        history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
     no_rule = not patience and tolerance <= STOP_TOL
-    model = _model(found, status, data, params, history, all_rounds_suffice=no_rule)
-    _warn(fit, found, model, chosen, patience, tolerance)
+    model = _model(result, status, data, params, history, all_rounds_suffice=no_rule)
+    _warn(fit, result, model, chosen, patience, tolerance)
     if fit.loss.ranks:
         return _with_own_threshold(model, rows, threads)
     _warn_if_degenerate(fit, model, rows, threads)
@@ -186,7 +185,7 @@ def boost(
 
 
 def _model(
-    found: _core.StumpBoostResult,
+    result: _core.StumpBoostResult,
     status: str,
     data: Matrix | BinnedFeatures,
     params: dict[str, Any],
@@ -194,7 +193,7 @@ def _model(
     *,
     all_rounds_suffice: bool,
 ) -> StumpEnsemble:
-    kept = found.best_round
+    kept = result.best_round
     ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
     return StumpEnsemble(
         n_features=data.n_features,
@@ -205,18 +204,17 @@ def _model(
         status=status,
         history=history,
         params=params,
-        low=found.low,
-        features=found.features[:kept],
-        thresholds=found.thresholds[:kept],
-        polarity=found.polarity[:kept],
-        alphas=found.alphas[:kept],
-        deltas=found.deltas[:kept],
-        z=found.z[:kept],
-        objective=found.objective[:kept],
+        low=result.low,
+        features=result.features[:kept],
+        thresholds=result.thresholds[:kept],
+        polarity=result.polarity[:kept],
+        alphas=result.alphas[:kept],
+        deltas=result.deltas[:kept],
+        z=result.z[:kept],
+        objective=result.objective[:kept],
     )
 
 
-_MANY = 2**62  # more rounds than can be run
 _MOST_DISTINCT = 20_000  # distinct values of a feature that max_bins=None searches all of
 _MANY_ROWS = 2**31 - 1  # more rows, and so values, than can be read
 _GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
@@ -228,12 +226,12 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
     counted = np.True_ if weights is None else weights > 0
     has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
     n_labelled = int(np.count_nonzero(labels))
-    if has_pos and has_neg and isinstance(rows.native, np.ndarray) and 2 * n_labelled < labels.size:
+    if has_pos and has_neg and isinstance(rows.features, DenseMatrix) and 2 * n_labelled < labels.size:
         chosen = np.flatnonzero(labels)  # the only rows that matter
-        scores = _scores_of_rows(model, rows.native, chosen, n_threads)
+        scores = _scores_of_rows(model, rows.features, chosen, n_threads)
         labels, weights = labels[chosen], None if weights is None else weights[chosen]
     else:
-        scores = model._scores(rows.native, n_threads)
+        scores = model._decision_function(rows.features, n_threads)
     upper = labels == (1 if has_pos else 0)
     lower = labels == (-1 if has_neg else 0)
     sides = (None, None) if weights is None else (weights[upper], weights[lower])
@@ -245,14 +243,14 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
 
 
 def _scores_of_rows(
-    model: StumpEnsemble, X: NDArray[Any], rows: NDArray[np.intp], n_threads: int
+    model: StumpEnsemble, matrix: DenseMatrix, rows: NDArray[np.intp], n_threads: int
 ) -> NDArray[np.float64]:
-    """Return the scores of some rows of `X`, of which only a few are copied at a time."""
-    n_at_once = max(1, _GATHERED_BYTES // (X.shape[1] * X.itemsize))
+    """Return the scores of some rows, of which only a few are copied at a time."""
+    n_at_once = max(1, _GATHERED_BYTES // (matrix.n_features * matrix.dtype.itemsize))
     scores: NDArray[np.float64] = np.empty(rows.size)
     for start in range(0, rows.size, n_at_once):
         chunk = slice(start, start + n_at_once)
-        scores[chunk] = model._scores(X[rows[chunk]], n_threads)
+        scores[chunk] = model._decision_function(matrix[rows[chunk]], n_threads)
     return scores
 
 
@@ -332,7 +330,7 @@ def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> Labelled
             f"y of eval_set must hold +1 and -1 (or +1 and 0) for an AUC, "
             f"got {n_pos} positive, {n_unl} unlabelled and {n_neg} negative rows"
         )
-    return LabelledRows(checked._native if isinstance(checked, BinnedFeatures) else checked.native, labels, None)
+    return LabelledRows(checked, labels, None)
 
 
 def _is_pair_of_data(value: object) -> bool:
@@ -348,7 +346,7 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n
     """Warn if all training rows lie on one side of 0. A cut chosen on an AUC above 1/2 always has rows on both."""
     if not model.features.size or model.status == "callback":
         return
-    scores = model._scores(rows.native, n_threads)
+    scores = model._decision_function(rows.features, n_threads)
     n_positive = int(np.count_nonzero(scores > 0))
     if n_positive in (0, scores.size):
         verdict = "positive" if n_positive else "negative"
@@ -362,7 +360,7 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n
 
 def _warn(
     fit: Method,
-    found: _core.StumpBoostResult,
+    result: _core.StumpBoostResult,
     model: StumpEnsemble,
     chosen: Chosen | None,
     patience: int,
@@ -370,7 +368,7 @@ def _warn(
 ) -> None:
     rho, gain = fit.options.rho, fit.loss.gain
     limit = "rho + stop_tol" if "rho" in fit.arguments else "stop_tol"
-    reached, needed = f"{found.last_gain + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
+    reached, needed = f"{result.last_gain + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
     if not model.features.size:
         warn(
             f"{fit.function} found no stump to add: the largest {gain} is {reached} and must exceed {needed}; "
@@ -383,7 +381,7 @@ def _warn(
     rules, states = [], []
     if patience:
         if chosen is None:
-            judge, aucs, best = "eval_set", found.eval_auc, found.best_round
+            judge, aucs, best = "eval_set", result.eval_auc, result.best_round
         else:
             judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
         rules.append("early stopping")

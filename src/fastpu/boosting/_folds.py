@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu import _core
 from fastpu.data._folds import stratified_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from fastpu import _core
+    from fastpu.data._matrix import Matrix
+    from fastpu.data.binned_features import BinnedFeatures
 
 __all__ = ["GROUP", "Chosen", "LabelledRows", "rounds_by_folds"]
 
@@ -22,28 +25,16 @@ GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows to fit to or to judge by: `native` is what the core reads."""
+    """Rows to fit to or to judge by."""
 
-    native: Any
+    features: Matrix | BinnedFeatures
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
 
     def take(self, keep: NDArray[np.bool_]) -> LabelledRows:
         """Return the rows where `keep` is True."""
         weights = None if self.weights is None else self.weights[keep]
-        return LabelledRows(_take(self.native, keep), self.labels[keep], weights)
-
-
-def _take(native: Any, keep: NDArray[np.bool_]) -> Any:
-    if isinstance(native, _core.BinnedFeatures):
-        return native.take(np.flatnonzero(keep).astype(np.int64, copy=False), n_threads=1)
-    if not isinstance(native, tuple):
-        return native[keep]
-    data, indices, indptr, (_, n_cols) = native
-    lengths = np.diff(indptr)
-    entries = np.repeat(keep, lengths)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])])
-    return data[entries], indices[entries], starts, (int(keep.sum()), n_cols)
+        return LabelledRows(self.features[np.flatnonzero(keep)], self.labels[keep], weights)
 
 
 @dataclass(frozen=True)
@@ -96,11 +87,11 @@ def rounds_by_folds(
     # The folds are run as far as needed, which nobody knows: with more rounds each time they start again.
     n_run = min(n_rounds, 4 * patience)
     while True:
-        found = [judge(held, n_run) for held in folds]
-        n_made = max(1, *(fold.eval_auc.size for fold in found))
-        aucs = np.array([_filled(fold.eval_auc, n_made) for fold in found])
+        results = [judge(held, n_run) for held in folds]
+        n_made = max(1, *(fold.eval_auc.size for fold in results))
+        aucs = np.array([_filled(fold.eval_auc, n_made) for fold in results])
         best, end, is_final = _best_round(aucs.mean(axis=0), patience)
-        is_final = is_final or all(fold.status != "n_rounds" for fold in found)
+        is_final = is_final or all(fold.status != "n_rounds" for fold in results)
         if is_final or n_run == n_rounds:
             break
         n_run = min(n_rounds, 2 * n_run)
@@ -118,7 +109,7 @@ def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
             weights[labels == code] /= weights[labels == code].max()
     if not has_positive:
         labels = np.where(labels == 0, 1, -1).astype(np.int8)
-    return LabelledRows(held.native, labels, weights)
+    return LabelledRows(held.features, labels, weights)
 
 
 def _filled(auc: NDArray[np.float64], n_rounds: int) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu.data.binned_features import BinnedFeatures
@@ -15,9 +14,10 @@ from fastpu.model._model import Model
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import scipy.sparse as sp
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["StumpEnsemble"]
 
@@ -119,19 +119,12 @@ class StumpEnsemble(Model):
     def _check_input(self, X: object, name: str) -> Any:
         if not isinstance(X, BinnedFeatures):
             return super()._check_input(X, name)
-        if X.n_features != self.n_features:
-            raise ValueError(f"{name} must have {self.n_features} features like the training data, got {X.n_features}")
-        if self.feature_names is not None and X.feature_names not in (None, self.feature_names):
-            raise ValueError(f"{name} must have the feature names of the training data, in the same order")
+        X._check_fits(name, self.n_features, self.feature_names, {})
         return X
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
-        native = matrix._native if isinstance(matrix, BinnedFeatures) else matrix.native
-        return self._scores(native, n_threads)
-
-    def _scores(self, native: Any, n_threads: int) -> NDArray[np.float64]:
+    def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return _core.stump_scores(
-            native,
+            matrix,
             self.features,
             self.thresholds,
             self.polarity,
@@ -185,7 +178,4 @@ class _BinnedColumnsAbove(_ColumnsAbove):
 def _columns_above(matrix: Matrix | BinnedFeatures) -> _ColumnsAbove:
     if isinstance(matrix, BinnedFeatures):
         return _BinnedColumnsAbove(matrix)
-    if isinstance(matrix.native, tuple):
-        data, indices, indptr, shape = matrix.native
-        return _ColumnsAbove(sp.csr_array((data, indices, indptr), shape=shape).tocsc())
-    return _ColumnsAbove(matrix.native)
+    return _ColumnsAbove(matrix.table().tocsc() if matrix.is_sparse else matrix.values)

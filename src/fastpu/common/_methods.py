@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DECLARED", "Method", "methods_with", "table"]
+__all__ = ["DECLARED", "Method", "methods_that_take", "methods_with", "table"]
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,9 @@ class Method:
     `title` stands beside the name of the function in the documentation, and `classifier` is the class in
     `fastpu.estimators`. `groups` are the groups of rows that it learns from, P (+1), U (0) and N (-1), and `rows`
     says which of them it needs. The others say whether it takes CSR without making it dense, sample weights, missing
-    (NaN) and infinite entries, float32 without a copy, and binned features.
+    (NaN) and infinite entries, float32 without a copy, binned features, and categorical columns of frames; whether BLAS
+    or LAPACK sums for it, whose rounding may depend on the number of threads; and whether a weight equals that many
+    repetitions of the row.
     """
 
     title: str
@@ -27,11 +29,15 @@ class Method:
     inf: bool = False
     float32: bool = True
     binned: bool = False
+    categories: bool = False
+    blas: bool = False
+    repeats: bool = True
 
 
 _BOOSTING = {"nan": True, "inf": True, "binned": True}
 _UNWEIGHTED = {"weights": False}
 _PATH = {"weights": False, "float32": False}
+_BLAS = {"blas": True}
 
 #: Every method, by the name of its function.
 DECLARED = {
@@ -44,10 +50,15 @@ DECLARED = {
     "fit_pnu_adaboost": Method(
         "PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_BOOSTING
     ),
-    "fit_ls_auc": Method("LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)"),
-    "fit_samult": Method("SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N"),
+    "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_BOOSTING, categories=True, repeats=False),
+    "fit_ls_auc": Method("LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)", **_BLAS),
+    "fit_samult": Method("SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N", **_BLAS),
     "fit_pnu_auc": Method(
-        "PNU-AUC, squared losses and a prior", "PNUAUCClassifier", "PUN", "by eta: P and N, P and U, U and N, or all"
+        "PNU-AUC, squared losses and a prior",
+        "PNUAUCClassifier",
+        "PUN",
+        "by eta: P and N, P and U, U and N, or all",
+        **_BLAS,
     ),
     "fit_bsvm": Method("biased SVM", "BSVMClassifier", "PU", "P and U"),
     "fit_bagging_svm": Method("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
@@ -56,9 +67,13 @@ DECLARED = {
     "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
     "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
     "fit_bpsi": Method("biased psi-learning", "BPSIClassifier", "PU", "P and U"),
-    "fit_pual": Method("PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_UNWEIGHTED),
-    "fit_gllc": Method("GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_UNWEIGHTED),
-    "fit_bls_svm": Method("biased least-squares SVM", "BLSSVMClassifier", "PU", "P and U"),
+    "fit_pual": Method(
+        "PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
+    ),
+    "fit_gllc": Method(
+        "GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
+    ),
+    "fit_bls_svm": Method("biased least-squares SVM", "BLSSVMClassifier", "PU", "P and U", **_BLAS),
     "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
     "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
     "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
@@ -71,18 +86,27 @@ DECLARED = {
 
 def methods_with(group: str) -> str:
     """Return the names of the methods that learn from a group (one letter), as a sentence lists them."""
-    names = [name for name, method in DECLARED.items() if group in method.groups]
+    return _listed([name for name, method in DECLARED.items() if group in method.groups])
+
+
+def methods_that_take(what: str) -> str:
+    """Return the names of the methods whose attribute of this name is true, as a sentence lists them."""
+    return _listed([name for name, method in DECLARED.items() if getattr(method, what)])
+
+
+def _listed(names: list[str]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
 
 def table() -> str:
     """Return the table of what each method takes as Markdown."""
     lines = [
-        "| function | class in `estimators` | rows | CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| function | class in `estimators` | rows | CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` "
+        "| categories |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, m in DECLARED.items():
-        marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned)
+        marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned, m.categories)
         cells = " | ".join("yes" if mark else "no" for mark in marks)
         lines.append(f"| `{name}` | `{m.classifier}` | {m.rows} | {cells} |")
     return "\n".join(lines)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "MANY",
     "check_bool",
     "check_choice",
     "check_float",
@@ -23,6 +24,8 @@ __all__ = [
     "check_scores_rows",
     "forced_isa",
 ]
+
+MANY = 2**62  #: More of anything than there can be: larger limits are cut to it, which the core can read.
 
 
 def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> int:

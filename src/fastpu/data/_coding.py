@@ -205,9 +205,9 @@ def _masks(values: NDArray[Any], pairs: list[tuple[str, object]]) -> Any:
 
 
 def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> None:
-    found = _distinct(values)
-    listed = ", ".join("missing" if is_missing(v) else short(v) for v in found[:MAX_LISTED])
-    more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    distinct = _distinct(values)
+    listed = ", ".join("missing" if is_missing(v) else short(v) for v in distinct[:MAX_LISTED])
+    more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     if codes:
         given = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
         raise ValueError(f"{name} holds values that the codings do not cover: found {listed}{more} with {given}")

@@ -7,18 +7,18 @@ asking SciPy whether it is sorted would already write a flag into it.
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
-__all__ = ["CSRArrays", "Floats", "is_sparse", "read_sparse", "stack_csr"]
+from fastpu.data._matrix import CsrMatrix, Floats
 
-Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-CSRArrays: TypeAlias = tuple[Floats, NDArray[np.int32], NDArray[np.int64], tuple[int, int]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["is_sparse", "read_sparse"]
 
 _INDEX_MAX = np.iinfo(np.int32).max
 _BLOCK = 1 << 18
@@ -26,12 +26,11 @@ _BLOCK = 1 << 18
 
 def is_sparse(X: object) -> bool:
     """Tell whether `X` is a SciPy sparse array or matrix."""
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(X))
+    return bool(sp.issparse(X))
 
 
-def read_sparse(X: Any, name: str) -> CSRArrays:
-    """Return ``(data, indices, indptr, shape)`` with sorted rows and without duplicates.
+def read_sparse(X: Any, name: str) -> CsrMatrix:
+    """Return the matrix as CSR with sorted rows and without duplicates.
 
     Index arrays of the right type and float32/float64 data are passed on without a copy if the
     rows are sorted and free of duplicates; duplicates are summed, as SciPy defines them.
@@ -47,7 +46,7 @@ def read_sparse(X: Any, name: str) -> CSRArrays:
         indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
         if _is_canonical(indices, indptr):
-            return data, indices, indptr, shape
+            return CsrMatrix(data, indices, indptr, shape[1])
         row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
         return _from_triplets(data, row, indices, shape, X.dtype)
     data, row, column = _triplets(X, shape, name)
@@ -159,30 +158,9 @@ def _from_triplets(
     column: NDArray[Any],
     shape: tuple[int, int],
     dtype: np.dtype[Any],
-) -> CSRArrays:
-    sparse = import_module("scipy.sparse")
-    matrix = sparse.coo_array((data, (row, column)), shape=shape).tocsr()
+) -> CsrMatrix:
+    matrix = sp.coo_array((data, (row, column)), shape=shape).tocsr()
     matrix.sum_duplicates()
-    values = matrix.data
     if dtype.kind == "b":  # True twice is still True
-        values = np.minimum(values, 1.0)
-    return (
-        values,
-        np.require(matrix.indices, np.int32, ["C", "A"]),
-        np.require(matrix.indptr, np.int64, ["C", "A"]),
-        shape,
-    )
-
-
-def stack_csr(parts: list[CSRArrays], sources: list[Any]) -> Any:
-    """Return CSR parts one below the other: a sparse array if any source is one, else a matrix."""
-    sparse = import_module("scipy.sparse")
-    data = np.concatenate([part[0] for part in parts])
-    indices = np.concatenate([part[1] for part in parts])
-    starts = np.cumsum([0] + [part[0].size for part in parts])
-    pieces = [part[2][1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
-    indptr = np.concatenate([np.zeros(1, dtype=np.int64), *pieces])
-    shape = (sum(part[3][0] for part in parts), parts[0][3][1])
-    arrays = any(isinstance(source, sparse.sparray) for source in sources)
-    build = sparse.csr_array if arrays else sparse.csr_matrix
-    return build((data, indices, indptr), shape=shape)
+        np.minimum(matrix.data, 1.0, out=matrix.data)
+    return CsrMatrix.of(matrix)

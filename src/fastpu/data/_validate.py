@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,16 +24,18 @@ from fastpu.common._params import (
 )
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._coding import default_codes, read_labels
-from fastpu.data._frames import frame_kind, read_frame
-from fastpu.data._sparse import CSRArrays, Floats, is_sparse, read_sparse
+from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
+from fastpu.data._matrix import DenseMatrix, Floats, Matrix
+from fastpu.data._sparse import is_sparse, read_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from fastpu.data._categories import Categories, Kept
+
 __all__ = [
-    "Matrix",
     "check_binary",
     "check_bool",
     "check_choice",
@@ -59,22 +61,6 @@ _FAR = 512  # weights below 2^-512 are scaled up: products of two of them would 
 # -------------------------------------------------------------------------------------- matrix
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """A checked matrix in the form the core reads.
-
-    `native` is a C-contiguous 2-D array, or ``(data, indices, indptr, shape)`` of a CSR matrix
-    whose rows are sorted and free of duplicates (indices int32, indptr int64).
-    """
-
-    native: Floats | CSRArrays
-    n_rows: int
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    is_sparse: bool
-    dtype: np.dtype[Any]
-
-
 def check_matrix(
     X: object,
     *,
@@ -82,6 +68,7 @@ def check_matrix(
     nan: Policy = "refuse",
     inf: Policy = "refuse",
     sparse: bool = True,
+    categories: Categories = "refuse",
     n_features: int | None = None,
     feature_names: tuple[str, ...] | None = None,
     min_rows: int = 1,
@@ -102,6 +89,9 @@ def check_matrix(
         What happens to NaN and to infinite entries.
     sparse : bool
         Whether sparse input is taken.
+    categories : {"refuse", "learn"} or mapping
+        What happens to categorical columns of frames: their categories are found, or are those of a fitted model, of
+        which a frame must then have the same columns.
     n_features, feature_names
         What a fitted model expects; names are compared only if `X` has names as well.
     min_rows : int
@@ -115,23 +105,33 @@ def check_matrix(
         If the shape, the structure of a sparse matrix, an entry, or the names are not as expected.
     """
     names: tuple[str, ...] | None = None
+    kept: Kept = {}
     source: Any = X
     if (kind := frame_kind(X)) is not None:
+        names = column_names(X)
         _check_shape(X.shape, X, name, min_rows)  # type: ignore[attr-defined]
-        source, names = read_frame(X, kind, name)
-    native: Floats | CSRArrays
+        if not isinstance(categories, str):  # say first that columns are of no type, then that they are out of order
+            check_frame(X, kind, name)
+            _check_features(X.shape[1], names, name, n_features, feature_names)  # type: ignore[attr-defined]
+        source, kept = read_frame(X, kind, name, categories)
+    elif categories and not isinstance(categories, str):
+        place = where_column(int(next(iter(categories))), feature_names)
+        raise TypeError(
+            f"{name} must be a pandas or polars frame with categories in {place}, like the training data, "
+            f"got {describe(X)}"
+        )
+    matrix: Matrix
     if is_sparse(source):
         if not sparse:
             raise TypeError(f"{name} must be dense, got {describe(X)}; use {variable(name)}.toarray()")
         _check_shape(source.shape, source, name, min_rows)
-        native = read_sparse(source, name)
-        values, shape = native[0], native[3]
+        matrix = read_sparse(source, name)
+        if names is not None:
+            matrix = replace(matrix, feature_names=names)
     else:
-        native = values = _read_dense(source, name, min_rows)
-        shape = (native.shape[0], native.shape[1])
-    matrix = Matrix(native, shape[0], shape[1], names, isinstance(native, tuple), values.dtype)
-    _check_features(matrix, name, n_features, feature_names)
-    if (position := _first_bad(values.reshape(-1), nan, inf)) is not None:
+        matrix = DenseMatrix(_read_dense(source, name, min_rows), names, kept)
+    _check_features(matrix.n_features, names, name, n_features, feature_names)
+    if (position := _first_bad(matrix.entries, nan, inf)) is not None:
         _raise_bad_entry(matrix, name, position, nan, inf, names or feature_names)
     return matrix
 
@@ -186,18 +186,18 @@ def _check_shape(shape: tuple[int, ...], X: object, name: str, min_rows: int) ->
         raise ValueError(f"{name} must have at least 1 feature (column), got shape {shape}")
 
 
-def _check_features(matrix: Matrix, name: str, n_features: int | None, feature_names: tuple[str, ...] | None) -> None:
-    if n_features is not None and matrix.n_features != n_features:
-        raise ValueError(
-            f"{name} must have {n_features} features (columns) like the training data, got {matrix.n_features}"
-        )
-    if feature_names is None or matrix.feature_names is None:
+def _check_features(
+    found: int, names: tuple[str, ...] | None, name: str, n_features: int | None, feature_names: tuple[str, ...] | None
+) -> None:
+    if n_features is not None and found != n_features:
+        raise ValueError(f"{name} must have {n_features} features (columns) like the training data, got {found}")
+    if feature_names is None or names is None:
         return
-    for column, (expected, found) in enumerate(zip(feature_names, matrix.feature_names, strict=False)):
-        if expected != found:
+    for column, (expected, given) in enumerate(zip(feature_names, names, strict=False)):
+        if expected != given:
             raise ValueError(
                 f"{name} must have the feature names of the training data, in the same order: column "
-                f"{column} must be {short(expected)}, got {short(found)}"
+                f"{column} must be {short(expected)}, got {short(given)}"
             )
 
 
@@ -224,16 +224,15 @@ def _first_bad(values: NDArray[Any], nan: Policy, inf: Policy) -> int | None:
 def _raise_bad_entry(
     matrix: Matrix, name: str, position: int, nan: Policy, inf: Policy, names: tuple[str, ...] | None
 ) -> None:
-    if isinstance(matrix.native, tuple):
-        data, indices, indptr, _ = matrix.native
-        row = int(np.searchsorted(indptr, position, side="right")) - 1
-        column, value = int(indices[position]), data[position]
+    if matrix.is_sparse:
+        row, column = int(np.searchsorted(matrix.indptr, position, side="right")) - 1, int(matrix.indices[position])
     else:
         row, column = divmod(position, matrix.n_features)
-        value = matrix.native[row, column]
     refused = " or ".join(w for w, p in (("NaN", nan), ("infinite", inf)) if p == "refuse")
     place = where_column(column, names)
-    raise ValueError(f"{name} must not hold {refused} entries, got {float(value)} at row {row}, {place}")
+    raise ValueError(
+        f"{name} must not hold {refused} entries, got {float(matrix.entries[position])} at row {row}, {place}"
+    )
 
 
 # --------------------------------------------------------------------------- vectors and labels

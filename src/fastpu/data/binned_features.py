@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
@@ -10,14 +10,17 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._text import describe
+from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._categories import Kept, category_flags
 from fastpu.data._validate import check_int, check_matrix, check_sample_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BinnedFeatures", "bin_features"]
+    from fastpu.data._matrix import Matrix
+
+__all__ = ["BinnedFeatures", "bin_features", "binned", "require_rows"]
 
 _MAX_CUTS = 65535
 
@@ -34,11 +37,14 @@ class BinnedFeatures:
         Names of the columns, if the data had names.
     max_bins : int
         The most cuts of a feature that were asked for.
+    categories : mapping of str to tuple
+        The categories of each categorical column of a frame, by the number of the column as text.
     """
 
     _native: _core.BinnedFeatures
     feature_names: tuple[str, ...] | None
     max_bins: int
+    categories: Kept = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -86,6 +92,20 @@ class BinnedFeatures:
         """Return the codes of one feature as a new array of length n_rows."""
         return self._native.column(check_int("feature", feature, low=0, high=self.n_features - 1))
 
+    def _check_fits(self, name: str, n_features: int, feature_names: tuple[str, ...] | None, categories: Kept) -> None:
+        """Raise ValueError, by the name of the argument, unless these can be rows of a model with such features."""
+        if self.n_features != n_features:
+            raise ValueError(f"{name} must have {n_features} features like the training data, got {self.n_features}")
+        if feature_names is not None and self.feature_names not in (None, feature_names):
+            raise ValueError(f"{name} must have the feature names of the training data, in the same order")
+        for column in sorted(map(int, {*categories, *self.categories})):
+            known, found = (kept.get(str(column), "numbers") for kept in (categories, self.categories))
+            if known != found:
+                raise ValueError(
+                    f"{name} must have in {where_column(column, feature_names)} what the training data have there, "
+                    f"{short(known)}, got {short(found)}"
+                )
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -103,13 +123,21 @@ class BinnedFeatures:
         if positions.size == 0:
             raise ValueError(f"rows must choose at least one of the {self.n_rows} rows, got none")
         taken = self._native.take(positions, n_threads=1)
-        return BinnedFeatures(taken, self.feature_names, self.max_bins)
+        return BinnedFeatures(taken, self.feature_names, self.max_bins, self.categories)
 
     def __repr__(self) -> str:
         form = "sparse" if self.is_sparse else "dense"
         return (
             f"BinnedFeatures(n_rows={self.n_rows}, n_features={self.n_features}, {form}, "
             f"max_bins={self.max_bins}, nbytes={self.nbytes})"
+        )
+
+
+def require_rows(X: object, function: str) -> None:
+    """Raise TypeError if X is not the rows but their bins, which this function cannot use."""
+    if isinstance(X, BinnedFeatures):
+        raise TypeError(
+            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting and forests only"
         )
 
 
@@ -148,7 +176,10 @@ def bin_features(
 
     A feature with at most `max_bins` boundaries between distinct values is cut at all of them. Otherwise cut
     k = 1, ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, repetitions
-    removed. A cut lies midway between the two neighbouring values. NaN counts as -inf.
+    removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a feature has either
+    it is always cut above them (in place of the lowest of the other cuts, if these are as many as may be). A column of
+    categories has the place of each category as its code, from 1, and 0 for missing entries; `fit_forest` alone takes
+    such columns.
 
     Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
 
@@ -192,7 +223,13 @@ def bin_features(
     array([0, 1, 1, 2], dtype=uint8)
     """
     max_bins = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-    matrix = check_matrix(X, nan="allow", inf="allow")
+    matrix = check_matrix(X, nan="allow", inf="allow", categories="learn")
     weights = check_sample_weight(sample_weight, matrix.n_rows)
-    native = _core.bin_features(matrix.native, max_bins, weights, resolve_n_threads(n_threads))
-    return BinnedFeatures(native, matrix.feature_names, max_bins)
+    return binned(matrix, max_bins, weights, resolve_n_threads(n_threads))
+
+
+def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n_threads: int) -> BinnedFeatures:
+    """Return the binned features of a checked matrix."""
+    flags = category_flags(matrix.categories, matrix.n_features)
+    native = _core.bin_features(matrix, max_bins, weights, n_threads, flags)
+    return BinnedFeatures(native, matrix.feature_names, max_bins, matrix.categories)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short
+from fastpu.data._categories import is_categorical
 from fastpu.data._coding import apply_codes, is_missing, read_labels
 from fastpu.data._frames import check_frame, concat_frames, frame_kind
-from fastpu.data._sparse import is_sparse, stack_csr
+from fastpu.data._matrix import stacked
+from fastpu.data._sparse import is_sparse
 from fastpu.data._validate import check_matrix
 
 if TYPE_CHECKING:
@@ -158,11 +161,11 @@ def _kind(part: object) -> str:
 def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:
     matrices = {name: check_matrix(part, name=name, nan="allow", inf="allow") for name, part in parts.items()}
     _check_columns({name: matrix.n_features for name, matrix in matrices.items()})
-    natives: list[Any] = [matrix.native for matrix in matrices.values()]
-    sizes = [matrix.n_rows for matrix in matrices.values()]
-    if isinstance(natives[0], tuple):
-        return stack_csr(natives, list(parts.values())), sizes
-    return np.concatenate(natives), sizes
+    matrix, sizes = stacked(list(matrices.values())), [part.n_rows for part in matrices.values()]
+    if matrix.is_sparse:
+        is_spmatrix = not any(isinstance(part, sp.sparray) for part in parts.values())
+        return matrix.table(is_spmatrix=is_spmatrix), sizes
+    return matrix.table(), sizes
 
 
 def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
@@ -178,6 +181,13 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
                 raise ValueError(
                     f"{name} must have the column names of {first}, in the same order: column "
                     f"{column} must be {short(expected)}, got {short(found)}"
+                )
+    for name, part in parts.items():
+        for column, (expected, found) in enumerate(zip(parts[first].dtypes, part.dtypes, strict=True)):
+            if is_categorical(expected) != is_categorical(found):
+                raise TypeError(
+                    f"{name} must have categories where {first} has some, and only there: column "
+                    f"{short(part.columns[column])} has dtype {found}, and {expected} in {first}"
                 )
     return concat_frames(list(parts.values()), kind), [part.shape[0] for part in parts.values()]
 

@@ -7,8 +7,8 @@ for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`.
 **Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
 from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
 is passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
-`eval_set` and `graph`. A parameter takes one value: sequences, for which the functions return lists of models, are
-refused. `random_state` may also be a RandomState.
+`eval_set`, `graph` and `init_model`. A parameter takes one value: sequences, for which the functions return lists of
+models, are refused. `random_state` may also be a RandomState.
 
 **Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
 unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
@@ -30,7 +30,7 @@ and so are the two labels -1 and 0, in which no row is positive.
 - `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``.
   ``clf.with_threshold(prior=0.2, X_unl=X_unl)`` returns a copy with the threshold that matches a prior.
 - `n_iter_`: rounds or iterations; a closed form counts as one.
-- `feature_importances_` of the boosting classifiers.
+- `feature_importances_` of the boosting classifiers and of forests, and `oob_decision_function_` of forests.
 - `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
   `decision_function` is ``X @ coef_.T + intercept_``; others have none.
 
@@ -44,8 +44,8 @@ bound only. Where no row is unlabelled all rows are taken for a sample of the po
 this. `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
-are taken by boosting alone. ``kernel="precomputed"`` makes `X` the kernel matrix, which scikit-learn's searches then
-cut on both sides.
+are taken by boosting and forests alone, and columns of categories by forests. ``kernel="precomputed"`` makes `X` the
+kernel matrix, which scikit-learn's searches then cut on both sides.
 
 **Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
 can end the fit; the boosting classifiers also show them the model of every round, for a
@@ -53,7 +53,8 @@ can end the fit; the boosting classifiers also show them the model of every roun
 
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 
-**Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer` and `pu_auc_scorer` judge by positive and unlabelled rows.
+**Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer`
+and `average_precision_scorer` judge by positive and unlabelled rows.
 `score`, accuracy, is the default of scikit-learn's searches: of the labels -1, 0 and 1 it judges by the labelled rows
 alone, and so does ``labeled_scorer("roc_auc")``, or with any other name of scikit-learn's, which by themselves take
 three labels for three classes. Of two labels scikit-learn takes unlabelled rows for negative. StratifiedKFold, the
@@ -67,59 +68,32 @@ weights in scikit-learn 1.6 compares two different targets where a classifier ta
 
 from __future__ import annotations
 
-from fastpu.estimators._auc import LSAUCClassifier, PNUAUCClassifier, SAMULTClassifier
-from fastpu.estimators._boosting import PNUAdaBoostClassifier, PNUAUCBoostClassifier, RankBoostAUCClassifier
 from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS
-from fastpu.estimators._graph import BLSSVMClassifier, GLLCClassifier, PUALClassifier
-from fastpu.estimators._mapping import SMCClassifier, SVMCClassifier
-from fastpu.estimators._margin import BPSIClassifier, IPSIClassifier, ISVMClassifier
-from fastpu.estimators._path import PUSVMPathClassifier, SVMPathClassifier
-from fastpu.estimators._risk import NNPUClassifier, UPUClassifier
+from fastpu.estimators._classes import CLASSIFIERS
 from fastpu.estimators._scorers import (
     LabeledScorer,
     PUScorer,
+    average_precision_scorer,
     err_star_scorer,
     labeled_scorer,
+    lift_scorer,
+    precision_at_k_scorer,
     pu_auc_scorer,
     puf_scorer,
 )
-from fastpu.estimators._svm import (
-    BaggingSVMClassifier,
-    BSVMClassifier,
-    NuSVMClassifier,
-    OneClassSVMClassifier,
-    SVMClassifier,
-)
+
+globals().update(CLASSIFIERS)  # type checkers and editors read them in __init__.pyi
 
 __all__ = [
     "EXPECTED_FAILED_CHECKS",
-    "BLSSVMClassifier",
-    "BPSIClassifier",
-    "BSVMClassifier",
-    "BaggingSVMClassifier",
-    "GLLCClassifier",
-    "IPSIClassifier",
-    "ISVMClassifier",
-    "LSAUCClassifier",
     "LabeledScorer",
-    "NNPUClassifier",
-    "NuSVMClassifier",
-    "OneClassSVMClassifier",
-    "PNUAUCBoostClassifier",
-    "PNUAUCClassifier",
-    "PNUAdaBoostClassifier",
-    "PUALClassifier",
-    "PUSVMPathClassifier",
     "PUScorer",
-    "RankBoostAUCClassifier",
-    "SAMULTClassifier",
-    "SMCClassifier",
-    "SVMCClassifier",
-    "SVMClassifier",
-    "SVMPathClassifier",
-    "UPUClassifier",
+    "average_precision_scorer",
     "err_star_scorer",
     "labeled_scorer",
+    "lift_scorer",
+    "precision_at_k_scorer",
     "pu_auc_scorer",
     "puf_scorer",
 ]
+__all__ += list(CLASSIFIERS)

@@ -9,7 +9,6 @@ import numpy as np
 
 from fastpu import priors
 from fastpu.data._validate import check_choice, check_matrix, check_random_state
-from fastpu.kernels._kernels import take_rows, user_rows
 from fastpu.model._prior import check_prior
 
 if TYPE_CHECKING:
@@ -32,13 +31,13 @@ _ESTIMATES = ("bbe", "km2", "pen_l1", "tice")
 def balanced_costs(arguments: Mapping[str, Any], codes: NDArray[np.int8], weights: Any) -> dict[str, Any]:
     """Return C_pos and C_unl, where they are not given those that make both groups weigh the same."""
     mass = np.ones(codes.size) if weights is None else weights
-    found: dict[str, Any] = {}
+    costs: dict[str, Any] = {}
     for name, code in (("C_pos", 1), ("C_unl", 0)):
         own = float(mass[codes == code].sum())
         # Without any row of the group the fit function says what is missing.
         balanced = float(mass.sum()) / (2 * own) if own else 1.0
-        found[name] = balanced if arguments[name] is None else arguments[name]
-    return found
+        costs[name] = balanced if arguments[name] is None else arguments[name]
+    return costs
 
 
 def check_prior_name(value: str) -> str:
@@ -103,7 +102,7 @@ def estimate_prior(
             )
         chosen.append(group)
     taken = np.concatenate(chosen)
-    part = user_rows(take_rows(check_matrix(rows).native, taken))
+    part = check_matrix(rows)[taken].table()
     estimate: priors.PriorEstimate = function(part, codes[taken], random_state=random_state, n_threads=n_threads)
     edge = 1 / (chosen[1].size + 1)
     return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
@@ -117,5 +116,5 @@ def in_proportion(weights: NDArray[np.float64], start: float) -> NDArray[np.intp
     size = int(np.count_nonzero(weights))
     mass = np.cumsum(weights)
     points = (np.arange(size) + start) * (mass[-1] / max(1, size))
-    found: NDArray[np.intp] = np.minimum(np.searchsorted(mass, points, side="right"), weights.size - 1)
-    return found
+    positions: NDArray[np.intp] = np.minimum(np.searchsorted(mass, points, side="right"), weights.size - 1)
+    return positions

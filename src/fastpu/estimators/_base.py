@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import shared_parameters
 from fastpu.common._text import describe, short
@@ -82,27 +81,33 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
-    """A fit function as a classifier.
+    """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
-    A subclass names its function in `_function`, has the hyperparameters of that function as those of its constructor,
-    and a `fit` that passes on the data. What is not as simple as that it says by the methods below `_fit`.
+    Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute
+    with a value is a parameter with this default: that of the function, or one more.
+
+    Parameters
+    ----------
+    calibration, calibration_prior, calibration_cv
+        Of `predict_proba`, as `fastpu.estimators` says.
+
+    Attributes
+    ----------
+    model_, classes_, n_features_in_, feature_names_in_, n_iter_, threshold_, coef_, intercept_
+        As `fastpu.estimators` says.
     """
 
     _function: ClassVar[Callable[..., Any]]
     _rounds: ClassVar[str | None] = None  # the parameter that says how many rounds there are
 
+    random_state: int | np.random.Generator | np.random.RandomState | None
     n_threads: int | None
-    calibration: str | None
-    calibration_prior: float | None
-    calibration_cv: int
+    calibration: str | None = None
+    calibration_prior: float | None = None
+    calibration_cv: int = 5
     model_: Model
     classes_: NDArray[Any]
     n_features_in_: int
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls):
-            cls.__init__ = answers_unknown_keywords(cls.__init__)  # type: ignore[method-assign]
 
     # ------------------------------------------------------------------------------------------------- the fit
 
@@ -160,8 +165,9 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
     ) -> tuple[Model, PriorEstimate | None]:
         """Return the model with probabilities, and the prior if it was estimated for them."""
-        if arguments.get("graph") is not None:
-            raise ValueError("calibration fits to parts of the rows, for which graph is not made: pass graph=None")
+        for name in ("graph", "init_model"):
+            if arguments.get(name) is not None:
+                raise ValueError(f"calibration fits to parts of the rows, for which {name} is not made: leave it out")
         own = fitted.get("prior_")
         if own is None:
             own = getattr(self, "prior", None)

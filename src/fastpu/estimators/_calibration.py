@@ -10,11 +10,11 @@ import numpy as np
 
 from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.data._folds import stratified_folds
-from fastpu.data._validate import check_choice, check_int, check_matrix
+from fastpu.data._validate import check_choice, check_int
 from fastpu.estimators._arguments import in_proportion
+from fastpu.judge._parts import Rows
 from fastpu.judge._prior_likelihood import score_share
 from fastpu.judge._prior_sampling import PriorEstimate, doubts
-from fastpu.kernels._kernels import take_rows, user_rows
 from fastpu.model._calibration import METHODS, by_group, calibrate
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
@@ -123,7 +123,7 @@ def _folds(wanted: Wanted, codes: NDArray[np.int8], weights: NDArray[np.float64]
 def _take(rows: Any, chosen: NDArray[np.intp], columns: NDArray[np.intp], *, square: bool) -> Any:
     if square:
         return np.ascontiguousarray(rows[np.ix_(chosen, columns)])
-    return user_rows(take_rows(check_matrix(rows, nan="allow", inf="allow").native, chosen))
+    return Rows(rows).take(chosen)
 
 
 def _prior_among_unlabeled(

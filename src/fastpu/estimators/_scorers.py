@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.metrics import get_scorer
@@ -12,7 +12,8 @@ from sklearn.utils.validation import column_or_1d
 
 from fastpu.common._text import short
 from fastpu.estimators._labels import has_unlabeled, labelled_rows
-from fastpu.metrics import err_star, pu_auc, puf_score
+from fastpu.judge._ranked_rows import check_k
+from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.model._prior import check_prior, check_scenario
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "LabeledScorer",
     "PUScorer",
+    "average_precision_scorer",
     "err_star_scorer",
     "labeled_scorer",
+    "lift_scorer",
+    "precision_at_k_scorer",
     "pu_auc_scorer",
     "puf_scorer",
 ]
@@ -32,18 +36,21 @@ __all__ = [
 class PUScorer:
     """A criterion as scikit-learn's searches take it: called with a fitted classifier, rows and their labels.
 
-    From `puf_scorer`, `err_star_scorer` or `pu_auc_scorer`. Larger is better.
+    From `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` or
+    `average_precision_scorer`. Larger is better.
 
     Attributes
     ----------
-    criterion : {"puf", "err_star", "pu_auc"}
+    criterion : {"puf", "err_star", "pu_auc", "lift", "precision_at_k", "average_precision"}
     prior : float, or None
     scenario : {"case_control", "single_set"}
+    k : int, float or None
     """
 
     criterion: str
     prior: float | None
     scenario: str
+    k: float | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Return the criterion of a fitted classifier on rows with labels as it was fitted to.
@@ -69,7 +76,13 @@ class PUScorer:
         pos, unl = scores[positive], scores[unlabeled]
         if self.criterion == "puf":
             return puf_score(pos, unl, scenario=self.scenario)
+        if self.criterion == "lift":
+            return float(lift_at_k(pos, unl, cast("float", self.k)))
         prior = check_prior(self.prior)
+        if self.criterion == "precision_at_k":
+            return float(precision_at_k(pos, unl, cast("float", self.k), prior=prior))
+        if self.criterion == "average_precision":
+            return float(average_precision(pos, unl, prior=prior))
         if self.criterion == "err_star":
             return -err_star(pos, unl, prior=prior, scenario=self.scenario)
         return pu_auc(pos, unl, prior=prior, scenario=self.scenario)
@@ -251,3 +264,94 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
     0.944
     """
     return PUScorer("pu_auc", check_prior(prior), check_scenario(scenario))
+
+
+def lift_scorer(k: float) -> PUScorer:
+    """Return a scorer by `fastpu.metrics.lift_at_k`, which needs no prior.
+
+    Parameters
+    ----------
+    k : int or float
+        As in `fastpu.metrics.lift_at_k`. The rows are those of a fold: give the share of rows that will be flagged, as
+        a float, rather than their number.
+
+    Returns
+    -------
+    PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `k` is not as described.
+
+    Examples
+    --------
+    >>> from fastpu.estimators import LSAUCClassifier, lift_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
+    >>> lift_scorer(1 / 3)(LSAUCClassifier().fit(X, y), X, y)
+    1.5
+    """
+    check_k(k)
+    return PUScorer("lift", None, "case_control", k)
+
+
+def precision_at_k_scorer(k: float, prior: float) -> PUScorer:
+    """Return a scorer by `fastpu.metrics.precision_at_k`.
+
+    It orders models as `lift_scorer` does, until the precision is cut off at 1.
+
+    Parameters
+    ----------
+    k
+        As in `lift_scorer`.
+    prior
+        As in `fastpu.metrics.precision_at_k`: the share of positives among the unlabelled rows.
+
+    Returns
+    -------
+    PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastpu.estimators import LSAUCClassifier, precision_at_k_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
+    >>> precision_at_k_scorer(1, prior=0.25)(LSAUCClassifier().fit(X, y), X, y)
+    0.375
+    """
+    check_k(k)
+    return PUScorer("precision_at_k", check_prior(prior), "case_control", k)
+
+
+def average_precision_scorer(prior: float) -> PUScorer:
+    """Return a scorer by `fastpu.metrics.average_precision`.
+
+    Parameters
+    ----------
+    prior
+        As in `fastpu.metrics.average_precision`: the share of positives among the unlabelled rows.
+
+    Returns
+    -------
+    PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `prior` is not as described.
+
+    Examples
+    --------
+    >>> from fastpu.estimators import LSAUCClassifier, average_precision_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
+    >>> average_precision_scorer(prior=0.25)(LSAUCClassifier().fit(X, y), X, y)
+    0.875
+    """
+    return PUScorer("average_precision", check_prior(prior), "case_control")

@@ -1,1 +1,1 @@
-"""Nearest neighbours, and the methods that use them: PUAL, GLLC, and their relative without neighbours, BLS-SVM."""
+"""Nearest neighbours, and the methods that use them: PUAL and GLLC, and BLS-SVM, which is GLLC without neighbours."""

@@ -1,4 +1,4 @@
-"""The arguments that `fit_pual`, `fit_gllc` and `fit_bls_svm` share, and what their callbacks see."""
+"""The arguments that `fit_pual`, `fit_gllc` and `fit_bls_svm` share, and what their callbacks are given."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         progress: bool
 
     class LocalArguments(KernelArguments, total=False):
-        """The same, with the keywords of the methods that have neighbours."""
+        """The same, with the keywords of the methods that use neighbours."""
 
         n_neighbors: int
         graph: object
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 _FORMS = ("exact", "paper")
-MEDIAN = 0.0  # stands for sigma="median"; no caller can pass it, as sigma must be > 0
+MEDIAN = 0.0  # stands for sigma="median"; callers cannot pass it, as sigma must be > 0
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 
 
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass(frozen=True)
 class PualOptions:
-    """The checked arguments that all three functions share; `values` are those that the model's `params` keep."""
+    """The checked arguments that all three functions share; `values` are those that the model keeps in `params`."""
 
     function: str
     title: str
@@ -158,10 +158,10 @@ def check_pual_options(
 
 
 def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
-    """Return the points that numbers and sequences of numbers, all of one length, stand for, and whether it is one.
+    """Return one point for each model, and whether there is only one.
 
-    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma; a number goes with every entry of the
-    sequences.
+    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma. Each is a number or a sequence of
+    numbers; all sequences must have one length, and a number is repeated to that length.
     """
     columns: dict[str, list[float]] = {}
     lengths: dict[str, int] = {}
@@ -191,7 +191,7 @@ def _check_entry(name: str, place: str, value: object) -> float:
 
 
 def check_parameter(name: str, value: object) -> float:
-    """Return a number > 0 of a size such that products of two of them do not overflow."""
+    """Return the number after checking that it is > 0, and in a range where products of two do not overflow."""
     number = check_float(name, value, low=0, open_low=True)
     if not _LEAST <= number <= _MOST:
         raise ValueError(f"{name} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")

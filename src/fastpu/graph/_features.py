@@ -1,8 +1,8 @@
-"""Feature vectors z of the training rows with z'z = K, and what all problems of the PUAL family take from them.
+"""Feature vectors z of the training rows with z'z = K, and the matrices that all problems of the PUAL family need.
 
-All have the mean of the unlabelled rows, by their weights, at 0, which moves the intercept alone. The positives come
-first, and their rows may have entries in the last columns only: a Cholesky factor whose columns are eliminated in this
-order then gives what is asked of the positives from its last block.
+The features are shifted such that the weighted mean of the unlabelled rows is 0, which changes the intercept alone. The
+positives come first, and their rows are zero except in the last columns: with a Cholesky factor whose columns are
+eliminated in this order, solutions for the positives need only its last block.
 """
 
 from __future__ import annotations
@@ -10,28 +10,25 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import solve_triangular
 
-from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
+from fastpu.data._matrix import CsrMatrix, DenseMatrix
 from fastpu.graph._ordered_factor import ordered_factor
 from fastpu.graph._rows import (
     CentredRows,
     Rows,
-    empty,
     expansion_rows,
+    gram,
     kernel_columns,
     kernel_diagonal,
     product,
-    row_strips,
-    taken_rows,
-    to_dense,
-    weighted_gram,
+    quadratic,
 )
 
 if TYPE_CHECKING:
@@ -41,8 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Features", "open_features"]
 
-_LARGEST = 1e153  # of an entry of X, times the root of their number: its square is a number
-_LARGEST_SUM = 1e307  # of kernel values: some of them, with either sign, are added to it
+# Largest entry of X, times the square root of the number of entries: squares must not overflow.
+_LARGEST = 1e153
+_LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either sign, must not overflow
 
 
 class Features(ABC):
@@ -51,9 +49,9 @@ class Features(ABC):
     Attributes
     ----------
     gram_unl : ndarray of shape (r, r)
-        Z_u'Z_u, every row as often as its weight says.
+        Z_u'Z_u, with each row multiplied by its weight.
     pos : ndarray of shape (n_pos, r_pos)
-        The last columns of the positives' rows; the others are 0.
+        The last columns of the rows of positives; their other columns are 0.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -68,8 +66,8 @@ class Features(ABC):
 
     @cached_property
     def scratch(self) -> NDArray[np.float64]:
-        """Room for one matrix of the shape of `gram_unl`: pages that are new each time cost as much as the copy."""
-        return empty(self.gram_unl.shape, "the matrix of the smooth part")
+        """A matrix of the shape of `gram_unl` to overwrite: allocating one takes as long as copying."""
+        return np.empty(self.gram_unl.shape)
 
     @abstractmethod
     def local(self, R: Any) -> NDArray[np.float64]:
@@ -91,10 +89,10 @@ class Features(ABC):
         """Return |w|^2 of the function z'beta."""
         return float(beta @ beta)
 
-    # The arguments are for linear features, which override it.
+    # Linear features override this, and need the arguments.
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
-        """Return the root of what the best step along one feature of X gains, for squared losses of this weight."""
-        return 0.0  # of kernels, whose matrix is what is given: Z is as right as that
+        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
+        return 0.0  # a kernel matrix has no columns of X to check, and Z is as accurate as the matrix itself
 
     @abstractmethod
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
@@ -102,7 +100,7 @@ class Features(ABC):
 
 
 class LinearFeatures(Features):
-    """Rows of few columns."""
+    """Linear features of rows with few columns: the rows themselves."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows)
@@ -111,12 +109,7 @@ class LinearFeatures(Features):
         self.gram_unl = self._x.gram_unl()
 
     def local(self, R: Any) -> NDArray[np.float64]:
-        x = self._x.x
-        if not sp.issparse(x):
-            return _local(x, R, self.rows.n_threads)
-        found = to_dense(x.T @ (R @ x))
-        symmetric: NDArray[np.float64] = 0.5 * (found + found.T)
-        return symmetric
+        return self._x.quadratic(R)
 
     def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._x.block(numbers)
@@ -134,92 +127,85 @@ class LinearFeatures(Features):
         return self._x.fields(beta, offset)
 
 
-class KernelFeatures(Features):
-    """A Cholesky factor of the kernel matrix; the positives are its first rows, and the last of its columns."""
+class DenseFeatures(Features):
+    """Features that are computed and stored, one row of `z` for each row of X."""
+
+    z: NDArray[np.float64]
+
+    def _open(self, n_last: int) -> None:
+        """Compute what all problems need from `z`; rows of positives are 0 except in the last `n_last` columns."""
+        rows = self.rows
+        self.pos = np.ascontiguousarray(self.z[rows.pos, self.z.shape[1] - n_last :])
+        self.gram_unl = gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
+
+    def local(self, R: Any) -> NDArray[np.float64]:
+        return quadratic(self.z, R, self.rows.n_threads)
+
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.z[numbers]
+
+    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = self.z @ beta
+        return scores
+
+    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = on_rows @ self.z
+        return sums - lam * beta
+
+
+class KernelFeatures(DenseFeatures):
+    """A Cholesky factor of the kernel matrix; the positives are its first rows."""
 
     def __init__(self, rows: Rows, kernel: Kernel) -> None:
         super().__init__(rows)
         self._kernel = kernel
-        unl = rows.unl
-        if rows.weights is not None:  # the row that follows from the others is the one that weighs most
-            heaviest = int(np.argmax(rows.weights[unl]))
-            unl = np.append(np.delete(unl, heaviest), unl[heaviest])
-        self._order = np.concatenate([rows.pos, unl])
-        n_pos, n = rows.pos.size, rows.n
-        K = kernel_columns(rows, kernel, np.arange(n))
-        blocks = row_strips(n, n)
-        size = max(float(np.abs(K[block]).max()) for block in blocks)
-        if size > _LARGEST_SUM / n:
+        order = np.concatenate([rows.pos, rows.unl])
+        K = kernel_columns(rows, kernel, order)[order]
+        size = max(float(K.max()), -float(K.min()))
+        if size > _LARGEST_SUM / rows.n:
             raise ValueError(
                 f"X must have entries so small that sums of kernel values do not overflow, got {size:g}; scale X"
             )
-        # Of K(x, x_j) over the unlabelled j.
-        share = rows.share_unl[rows.unl]
-        self._mean: NDArray[np.float64] = np.concatenate([K[block][:, rows.unl] @ share for block in blocks])
-        mean, mean_unl = self._mean[self._order], float(self._mean[rows.unl] @ share)
-        ordered = empty(K.shape, "the kernel matrix")
-        for block in blocks:
-            part = K[self._order[block]][:, self._order]
-            part -= mean[block, None]
-            part -= mean
-            part += mean_unl
-            ordered[block] = part
-        K = ordered
-        weights = None if rows.weights is None else rows.weights[unl]
-        self._factor = ordered_factor(K, n_pos, rows.n_threads, size=size, weights=weights)
-        Z = self._factor.Z
-        self.pos = np.ascontiguousarray(Z[:n_pos, Z.shape[1] - self._factor.n_last :])
-        roots = None if weights is None else np.sqrt(weights)
-        self.gram_unl = _core.tiled_gram(
-            Z[n_pos:] if roots is None else Z[n_pos:] * roots[:, None], n_threads=rows.n_threads
-        )
-
-    def local(self, R: Any) -> NDArray[np.float64]:
-        return _local(self._factor.Z, R[self._order][:, self._order], self.rows.n_threads)
+        share = rows.share_unl[order]
+        mean = K @ share  # mean of K(x, x_j) over the unlabelled rows j
+        K -= mean
+        K -= (mean - float(mean @ share))[:, None]
+        factor = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
+        place = np.argsort(order)
+        self._mean: NDArray[np.float64] = mean[place]
+        self.z = factor.Z[place]
+        self._pivots, self._triangle = order[factor.pivots], factor.triangle
+        self._open(factor.n_last)
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
         return expansion_rows(self.rows, self._kernel, np.arange(self.rows.n))
 
-    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._factor.Z[np.argsort(self._order)[numbers]]
-
-    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.empty(self.rows.n)
-        found[self._order] = self._factor.Z @ beta
-        return found
-
-    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = on_rows[self._order] @ self._factor.Z
-        return found - lam * beta
-
     def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return an a with Z'a = beta, on the rows in their own order."""
-        found: NDArray[np.float64] = np.empty(self.rows.n)
-        found[self._order] = self._factor.coefficients(beta)
-        return found
+        """Return coefficients a with Z'a = beta, which are 0 except at the pivots."""
+        coefs: NDArray[np.float64] = np.zeros(self.rows.n)
+        coefs[self._pivots] = solve_triangular(self._triangle, beta[::-1], lower=True, trans="T", check_finite=False)
+        return coefs
 
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
         coef = self._coefs(beta)
-        coef -= coef.sum() * self.rows.share_unl  # of a sum of 0, from which the mean of the features goes out
+        coef -= coef.sum() * self.rows.share_unl  # makes the sum 0, which accounts for the centring of the features
         return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._mean @ coef)}
 
 
 class WideFeatures(KernelFeatures):
-    """Rows of more columns than there are rows: those of their products, and w from them by the rows themselves.
+    """Linear features of rows with more columns than rows: a factor of the matrix of their products.
 
-    With the factor Z of the products, V = X'a for Z'a = e has orthonormal columns and Z = X V, but for the rounding in
-    Z. All but Z is computed by X and V, so that a solution of what is asked of X is found and is known to be one.
+    With the factor Z of the products, V = X'a for Z'a = e has orthonormal columns, and Z = X V apart from rounding
+    errors in Z. Everything but Z is computed from X and V, so that the solution
+    is accurate for X, and is checked to be.
     """
 
     def __init__(self, rows: Rows, kernel: Kernel) -> None:
         self._x = CentredRows(rows)
         x = self._x.x
-        native = x
-        if sp.issparse(x):
-            native = (x.data, np.require(x.indices, np.int32), np.require(x.indptr, np.int64), x.shape)
         centred = copy(rows)
-        centred.matrix = replace(rows.matrix, native=native, dtype=np.dtype(np.float64))
+        centred.matrix = CsrMatrix.of(x) if sp.issparse(x) else DenseMatrix(x)
         super().__init__(centred, kernel)
         self.rows = rows
 
@@ -230,9 +216,9 @@ class WideFeatures(KernelFeatures):
         return self._x.times(self._w(beta))
 
     def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))
-        found: NDArray[np.float64] = self._factor.on_basis(along[self._order])
-        return found
+        along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))[self._pivots]
+        solution: NDArray[np.float64] = solve_triangular(self._triangle, along, lower=True, check_finite=False)
+        return solution[::-1]
 
     def square(self, beta: NDArray[np.float64]) -> float:
         w = self._w(beta)
@@ -245,45 +231,29 @@ class WideFeatures(KernelFeatures):
         return self._x.fields(self._w(beta), offset)
 
 
-class NystroemFeatures(Features):
-    """Rows that the kernel gives against some of them, the landmarks: z z' is K on the landmarks."""
+class NystroemFeatures(DenseFeatures):
+    """Features by Nystroem's method: kernel values with the landmarks, for which z'z = K."""
 
     def __init__(self, rows: Rows, kernel: Kernel, landmarks: NDArray[np.int64]) -> None:
         super().__init__(rows)
         self._kernel, self._landmarks = kernel, landmarks
-        z = kernel_columns(rows, kernel, landmarks)
-        inner = np.ascontiguousarray(z[landmarks])
-        diagonal = kernel_diagonal(rows, kernel)
+        columns = kernel_columns(rows, kernel, landmarks)
+        inner = columns[landmarks]
         values, vectors = symmetric_eigen(0.5 * inner + 0.5 * inner.T)
         kept = values > values.size * np.finfo(float).eps * max(float(values[-1]), 0.0)
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-        z = product(z, self._to_features, n_threads=rows.n_threads)
-        self.residual = max(float((diagonal - np.einsum("ij,ij->i", z, z)).mean()), 0.0)
-        self._centre: NDArray[np.float64] = rows.share_unl @ z
-        z -= self._centre
-        self._z = z
-        self.pos = taken_rows(z, rows.pos)
-        self.gram_unl = weighted_gram(z, rows.unl, rows.weights, rows.n_threads)
-
-    def local(self, R: Any) -> NDArray[np.float64]:
-        return _local(self._z, R, self.rows.n_threads)
+        self.z = product(columns, self._to_features, rows.n_threads)
+        lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
+        self.residual = max(float(lacks.mean()), 0.0)
+        self._centre: NDArray[np.float64] = rows.share_unl @ self.z
+        self.z -= self._centre
+        self._open(self.z.shape[1])
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
         return expansion_rows(self.rows, self._kernel, self._landmarks)
-
-    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._z[numbers]
-
-    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self._z @ beta
-        return found
-
-    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = on_rows @ self._z
-        return found - lam * beta
 
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
         coef = self._to_features @ beta
@@ -291,9 +261,8 @@ class NystroemFeatures(Features):
 
 
 def _check_squares(rows: Rows) -> None:
-    """Raise ValueError unless sums of squares and products of the entries of X are numbers."""
-    native: Any = rows.matrix.native
-    values = native[0] if rows.matrix.is_sparse else native
+    """Raise ValueError if sums of squares and products of the entries of X overflow."""
+    values = rows.matrix.entries
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest > _LARGEST / math.sqrt(rows.n * rows.matrix.n_features):
         raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
@@ -302,25 +271,12 @@ def _check_squares(rows: Rows) -> None:
 def open_features(
     rows: Rows, kernel: Kernel, n_components: int | None, generator: np.random.Generator | None
 ) -> Features:
-    """Return the features that the kernel, the shape of X and `n_components` (of Nystroem's method) ask for."""
+    """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
     if kernel.name == "linear":
         _check_squares(rows)
         return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)
     if generator is None:
-        raise AssertionError("whoever asks for landmarks gives a generator")
+        raise AssertionError("n_components needs a random generator to draw landmarks with")
     return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))
-
-
-def _local(z: NDArray[np.float64], R: Any, n_threads: int) -> NDArray[np.float64]:
-    total: NDArray[np.float64] = np.zeros((z.shape[1],) * 2)
-    for block in row_strips(*z.shape):
-        used = np.flatnonzero(z[block].any(axis=0))  # a factor has zeros on one side
-        if used.size:
-            columns = slice(int(used[0]), int(used[-1]) + 1)
-            left = np.ascontiguousarray(z[block, columns])
-            right = np.ascontiguousarray(R[block] @ z)
-            total[columns] += product(left, right, n_threads=n_threads, transpose_a=True)
-    symmetric: NDArray[np.float64] = 0.5 * (total + total.T)
-    return symmetric

@@ -1,8 +1,8 @@
-"""What PUAL, GLLC and the biased LS-SVM share: one problem's matrices for many parameters, the model, the warnings."""
+"""The code that PUAL, GLLC and the biased LS-SVM share: fits for many parameters, the model, and the warnings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,21 +11,21 @@ from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._validate import check_labels, check_sample_weight
-from fastpu.data.binned_features import BinnedFeatures
 from fastpu.graph._arguments import check_parameter
 from fastpu.graph._features import Features, open_features
 from fastpu.graph._neighbours import open_graph
 from fastpu.graph._quadratic import Local
 from fastpu.graph._rows import Rows
 from fastpu.graph.pual_machine import PualMachine
-from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, take_rows
-from fastpu.kernels._scales import warn_of_scales
+from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._scales import check_training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from fastpu import _core
     from fastpu.graph._arguments import Point, PualOptions, PualRound
     from fastpu.graph._neighbours import Graph
     from fastpu.kernels._kernels import Kernel
@@ -34,12 +34,12 @@ __all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "re
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 
-_NO_NEIGHBOURS = 1e-6  # mean weight of an edge: what it adds to a sum of losses cannot be seen
+_NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term is too small to matter in the objective
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What one problem's solver found: f(x) = z(x)'beta + offset, its values on the training rows, and how."""
+    """The solution of one problem: f(x) = z(x)'beta + offset, its values on the training rows, and a record."""
 
     point: Point
     beta: NDArray[np.float64]
@@ -55,11 +55,7 @@ Solver: TypeAlias = "Callable[[Features, Local, Sequence[Point], Hook], list[Sol
 
 def open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
     """Check rows, labels and weights, leave out rows of weight 0, and resolve the kernel's gamma."""
-    if isinstance(X, BinnedFeatures):
-        raise TypeError(
-            f"X must be the rows themselves for {options.function}, got BinnedFeatures, which are for boosting only"
-        )
-    matrix = warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
+    matrix = check_training_rows(X, options.kernel, options.function)
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     numbers = np.arange(matrix.n_rows, dtype=np.int64)
@@ -69,10 +65,7 @@ def open_rows(X: object, y: object, options: PualOptions, sample_weight: object 
     if weights is not None and not weights.all():
         numbers = np.flatnonzero(weights).astype(np.int64)
         labels, weights = labels[numbers], weights[numbers]
-        native: Any = take_rows(matrix.native, numbers)
-        if options.kernel.name == "precomputed":
-            native = np.ascontiguousarray(native[:, numbers])
-        matrix = replace(matrix, native=native, n_rows=numbers.size)
+        matrix = matrix[numbers]
     if weights is not None and (weights == 1).all():
         weights = None
     rows = Rows(matrix, labels, options.n_threads, weights=weights, numbers=numbers)
@@ -92,9 +85,9 @@ def fit_points(
     progress: object,
     sample_weight: object = None,
 ) -> PualMachine | list[PualMachine]:
-    """Fit the models of all points, those that share factors together, and warn of what went wrong.
+    """Fit the models of all points, sharing factors between them where possible, and warn of failures.
 
-    `solver` gets points that differ in C_pos alone. `graph` is None for a method without one.
+    `solver` is called with points that differ in C_pos alone. `graph` is None for a method without neighbours.
     """
     with (
         make_callback(callback, progress, total=None, description=options.title) as hook,
@@ -104,7 +97,7 @@ def fit_points(
         neighbours = None if graph is None else open_graph(graph, rows, kernel)
         points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
-        found: dict[int, PualMachine] = {}
+        machines: dict[int, PualMachine] = {}
         scores: dict[int, tuple[float, float]] = {}
         vanished: list[float] = []
         is_stopped = False
@@ -119,14 +112,14 @@ def fit_points(
             for part in parts:
                 solved = solver(features, local, [points[i] for i in part], hook)
                 models, spans = _models(features, kernel, solved, options)
-                found |= dict(zip(part, models, strict=False))
+                machines |= dict(zip(part, models, strict=False))
                 scores |= dict(zip(part, spans, strict=False))
                 is_stopped = models[-1].status == "callback"
                 if is_stopped:
                     break
             if is_stopped:
                 break
-    order = sorted(found)
+    order = sorted(machines)
     if vanished:
         warn(
             f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
@@ -134,12 +127,12 @@ def fit_points(
             f"{neighbours.median if neighbours else 1.0:g})",
             DegenerateModelWarning,
         )
-    _warn(options, rows, [(points[i], found[i], scores[i]) for i in order])
-    return found[0] if is_one else [found[i] for i in order]
+    _warn(options, rows, [(points[i], machines[i], scores[i]) for i in order])
+    return machines[0] if is_one else [machines[i] for i in order]
 
 
 def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
-    """Return points with equal values of a parameter together, in the order of the first of each."""
+    """Group the points by the value of a parameter, in the order of the first point of each group."""
     groups: dict[float, list[int]] = {}
     for i in rows:
         groups.setdefault(getattr(points[i], name), []).append(i)
@@ -169,7 +162,7 @@ def _models(
 def make_model(
     rows: Rows, kernel: Kernel, options: PualOptions, point: Point, record: dict[str, Any], fields: dict[str, Any]
 ) -> PualMachine:
-    """Return the model of `fields` (what its function is) and `record` (how it was found)."""
+    """Return the model with `fields` (which define its function) and `record` (how the solver ended)."""
     status = record["status"]
     names = ("n_iter", "objective", "gap")
     history = {name: np.asarray(record["history"][name]) for name in names}
@@ -185,10 +178,7 @@ def make_model(
         "params": {"method": options.function, **vars(point), **options.values},
         "support": np.empty(0, dtype=np.int64),
         "dual_coef": np.empty(0),
-        "kernel": kernel.name,
-        "gamma": kernel.gamma,
-        "degree": kernel.degree,
-        "coef0": kernel.coef0,
+        **kernel.params(),
         "function": kernel.function,
         "gap": record["gap"],
         "alpha": record.get("alpha"),
@@ -198,24 +188,24 @@ def make_model(
     return PualMachine(**{**known, **fields})
 
 
-def record_of(found: dict[str, Any]) -> dict[str, Any]:
-    """Return what a model keeps of a result of `_core.PualDual`."""
+def record_of(solution: _core.DualSolution) -> dict[str, Any]:
+    """Return the fields that a model keeps of a result of `_core.PualDual`."""
     return {
-        "status": found["status"],
-        "n_iter": found["n_iter"],
-        "gap": found["gap"],
-        "alpha": found["alpha"],
-        "mu": found["mu"] if found["method"] == "admm" else None,
+        "status": solution["status"],
+        "n_iter": solution["n_iter"],
+        "gap": solution["gap"],
+        "alpha": solution["alpha"],
+        "mu": solution["mu"] if solution["method"] == "admm" else None,
         "history": {
-            "n_iter": np.append(found["iterations"], found["n_iter"]),
-            "objective": np.append(found["objectives"], found["objective"]),
-            "gap": np.append(found["gaps"], found["gap"]),
+            "n_iter": np.append(solution["iterations"], solution["n_iter"]),
+            "objective": np.append(solution["objectives"], solution["objective"]),
+            "gap": np.append(solution["gaps"], solution["gap"]),
         },
     }
 
 
 def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
-    """Return what a model keeps where there was nothing to iterate."""
+    """Return the fields that a model keeps of a solution in closed form."""
     history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
     return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}
 
@@ -224,7 +214,7 @@ def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) ->
 
 
 def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMachine, tuple[float, float]]]) -> None:
-    """Warn the caller of the fit function of what went wrong, once for all points."""
+    """Warn the caller of the fit function of failures, once for all points."""
     unsolved = [(point, model) for point, model, _ in fitted if model.status in {"max_iter", "precision"}]
     if unsolved:
         point, model = max(unsolved, key=lambda pair: pair[1].gap / max(pair[1].objective[-1], 1e-300))

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu import _core
 from fastpu.graph._arguments import PualRound
 from fastpu.graph._fit import Solved, closed_form
 from fastpu.graph._quadratic import Quadratic, Smooth, is_right
-from fastpu.graph._rows import empty, row_strips
+from fastpu.graph._rows import gram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from fastpu.graph._arguments import Point
     from fastpu.graph._features import Features
@@ -38,22 +35,21 @@ def solve_least_squares(features: Features, local: Local, points: Sequence[Point
     mass_pos, mass_unl = float(weights_pos.sum()), float(weights_unl.sum())
     share_pos = weights_pos / mass_pos
     mean = share_pos @ features.pos
-    spread = _spread(features.pos, mean, None if rows.weights is None else weights_pos, rows.n_threads)
+    spread = gram(features.pos - mean, weights_pos, rows.n_threads)
+    right = np.zeros(features.rank)
+    right[-mean.size :] = 2 * mean
     solved = []
     for point in points:
         of_pos, of_unl = 2 * point.C_pos * mass_pos, 2 * point.C_unl * mass_unl
         total = of_pos + of_unl
         k = of_pos * (of_unl / total)
-        smooth = Smooth(features, local, point, _with_means(2 * point.C_pos, spread, k, mean))
-        last = 2 * k * mean[None, :]
-        corner = np.ascontiguousarray(smooth.factor[-mean.size :, -mean.size :])
-        _core.tiled_solve(corner, last, transpose=True, n_threads=rows.n_threads)
+        smooth = Smooth(features, local, point, 2 * point.C_pos * spread + k * np.outer(mean, mean))
         targets = -2 * k * rows.share_unl
         targets[rows.pos] = 2 * k * share_pos
         weights = of_unl * rows.share_unl
         weights[rows.pos] = of_pos * share_pos
         quadratic = Quadratic(features, local, point.lam, weights, targets)
-        minimum = quadratic.solve(smooth, smooth.betas(last)[0])
+        minimum = quadratic.solve(smooth, smooth.solve(k * right))
         offset = (of_pos - of_unl) / total - quadratic.mean(minimum.f)
         scores = minimum.f + offset
         lacks = np.where(rows.is_unl, -1.0, 1.0) - scores
@@ -68,24 +64,3 @@ def solve_least_squares(features: Features, local: Local, points: Sequence[Point
         if is_over:
             break
     return solved
-
-
-def _spread(
-    z: NDArray[np.float64], mean: NDArray[np.float64], weights: NDArray[np.float64] | None, n_threads: int
-) -> NDArray[np.float64]:
-    """Return (Z - m)'(Z - m), every row as often as its weight says."""
-    apart = empty(z.shape, "centred rows of the positives")
-    for block in row_strips(*z.shape):
-        np.subtract(z[block], mean, out=apart[block])
-        if weights is not None:
-            apart[block] *= np.sqrt(weights[block])[:, None]
-    return _core.tiled_gram(apart, n_threads=n_threads)
-
-
-def _with_means(factor: float, spread: NDArray[np.float64], k: float, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return factor * spread + k m m'."""
-    found = empty(spread.shape, "the matrix of the positives")
-    for block in row_strips(*spread.shape):
-        np.multiply(spread[block], factor, out=found[block])
-        found[block] += k * np.outer(mean[block], mean)
-    return found

@@ -1,4 +1,4 @@
-"""R, the neighbours' term of PUAL and GLLC: from a search, from a graph that was searched before, or given."""
+"""The matrix R of the neighbours' term of PUAL and GLLC: from a search, from a graph searched earlier, or given."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
 
-_SYMMETRY = 1e-9  # what rounding may leave of R - R' and of R 1, relative to the largest entry
+_SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The checked arguments: one of a number of neighbours, a searched graph, and R itself."""
+    """The checked arguments, of which one is used: a number of neighbours, a searched graph, or R itself."""
 
     n_neighbors: int
     searched: Any = None
@@ -49,22 +49,22 @@ def check_graph(graph: object, n_neighbors: object) -> Graph:
 
 
 class Neighbours(Protocol):
-    """R for any sigma."""
+    """The neighbours of the training rows, which give R for any sigma."""
 
     @property
     def median(self) -> float:
-        """The sigma that "median" stands for; 1 where sigma has no influence."""
+        """The value of sigma="median"; 1 if sigma has no influence."""
 
     def laplacian(self, sigma: float) -> Any:
         """Return R as CSR."""
 
     def strength(self, R: Any) -> float:
-        """Return the mean weight of an edge, 1 where nothing is known of it."""
+        """Return the mean weight of an edge, or 1 if it is not known."""
 
 
 @dataclass(frozen=True)
 class _Given:
-    """One R for all."""
+    """A given R, which is used whatever sigma is."""
 
     R: Any
     median = 1.0
@@ -78,7 +78,7 @@ class _Given:
 
 @dataclass(frozen=True)
 class _Searched:
-    """A graph whose edges are weighed by sigma."""
+    """A graph whose edges have weights that depend on sigma."""
 
     graph: Any
     n_rows: int
@@ -96,7 +96,7 @@ class _Searched:
 
 
 def open_graph(graph: Graph, rows: Rows, kernel: Kernel) -> Neighbours:
-    """Return R for any sigma; a search is done once."""
+    """Return the neighbours; a search is done only once."""
     if graph.R is not None:
         return _Given(_check_laplacian(graph.R, rows.n))
     if graph.searched is not None:
@@ -117,9 +117,8 @@ def _check_laplacian(R: Any, n: int) -> Any:
         raise TypeError(f"graph must have an R that is a SciPy sparse matrix, got {describe(R)}")
     if R.shape != (n, n):
         raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
-    # Read by us: SciPy's own routines trust the indices, and leave the memory of R if they are wrong.
-    data, indices, indptr, _ = read_sparse(R, "R of graph")
-    values: Any = sp.csr_array((data.astype(np.float64), indices, indptr), shape=(n, n))
+    # Indices are checked here: SciPy's own routines trust them, and read outside of R's memory if they are wrong.
+    values = read_sparse(R, "R of graph").convert(np.dtype(np.float64), sparse=True).table()
     if values.nnz == 0:
         return values
     if not np.isfinite(values.data).all():

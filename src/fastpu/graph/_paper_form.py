@@ -1,4 +1,4 @@
-"""The kernel forms as printed: the kernel matrix put in place of one that depends on everything else."""
+"""The kernel forms as printed in the papers: with the kernel matrix in place of the derived matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from fastpu.common._warnings import ConvergenceWarning, PaperFormWarning, warn
 from fastpu.graph._arguments import PualRound
 from fastpu.graph._fit import closed_form, make_model, open_rows
 from fastpu.graph._rows import expansion_rows, kernel_columns
-from fastpu.kernels._kernels import user_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,14 +28,14 @@ __all__ = ["PaperAdmm", "PaperKernel", "fit_paper_points", "mean_difference"]
 
 _COLUMNS = 256  # columns of the kernel matrix that are computed at a time
 _POWER_STEPS = 100
-_SAFE = 0.5  # mu times the largest eigenvalue that the default mu gives: below 1 the iteration converges
+_SAFE = 0.5  # the default mu gives mu times the largest eigenvalue this value: below 1 the iteration converges
 _LARGEST = 1e100  # largest kernel value, and largest parameter
-_BLOWN_UP = 1e8  # growth over the first scores from which on the iteration is said to diverge
+_BLOWN_UP = 1e8  # the iteration counts as diverging once scores have grown by this factor
 
 
 @dataclass(frozen=True)
 class PaperKernel:
-    """The parts of the kernel matrix that the printed updates read: K_pp, and sums of its columns."""
+    """The parts of the kernel matrix that the printed updates use: K_pp, and sums of its columns."""
 
     rows: Rows
     kernel: Kernel
@@ -49,14 +48,14 @@ class PaperKernel:
     @classmethod
     def of(cls, rows: Rows, kernel: Kernel) -> PaperKernel:
         def columns(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-            found = kernel_columns(rows, kernel, numbers)
-            size = max(float(found.max(initial=0)), -float(found.min(initial=0)))
+            values = kernel_columns(rows, kernel, numbers)
+            size = max(float(values.max(initial=0)), -float(values.min(initial=0)))
             if size > _LARGEST:
                 raise ValueError(
                     f"X must have entries so small that squares of sums of kernel values do not overflow, got "
                     f"{size:g}; scale X"
                 )
-            return found
+            return values
 
         pos = columns(rows.pos)
         of_unl: NDArray[np.float64] = np.zeros(rows.n)
@@ -79,14 +78,14 @@ class PaperKernel:
         """Return f = K omega + intercept."""
         fields: dict[str, Any] = {"intercept": intercept}
         if self.kernel.name == "linear":
-            fields["coef"] = np.asarray(user_rows(self.rows.matrix.native).T @ omega, dtype=np.float64).reshape(-1)
+            fields["coef"] = np.asarray(self.rows.matrix.table().T @ omega, dtype=np.float64).reshape(-1)
         else:
             fields |= {**expansion_rows(self.rows, self.kernel, np.arange(self.rows.n)), "dual_coef": omega}
         return make_model(self.rows, self.kernel, options, point, record, fields)
 
 
 def mean_difference(paper: PaperKernel, options: PualOptions, point: Point, _: object) -> PualMachine:
-    """GLLC: the mean of K(x, .) over the positives less that over the unlabelled rows, times a constant, and more."""
+    """GLLC in the paper's form: a scaled difference of mean kernel values with positives and unlabelled rows."""
     n_pos, n_unl, C_pos, C_unl = paper.n_pos, paper.n_unl, point.C_pos, point.C_unl
     total = 2 * (C_pos * n_pos + C_unl * n_unl)
     factor = 8 * C_pos * C_unl * n_pos * n_unl / total
@@ -103,7 +102,7 @@ def mean_difference(paper: PaperKernel, options: PualOptions, point: Point, _: o
 
 @dataclass(frozen=True)
 class PaperAdmm:
-    """Algorithm 2 of the paper with the kernel matrix in place of Phi; mu is 0 for a safe one."""
+    """Algorithm 2 of the paper with the kernel matrix in place of Phi; mu = 0 stands for a step that converges."""
 
     mu: float
     tol: float
@@ -185,7 +184,7 @@ def _gain(paper: PaperKernel, point: Point, mu: float) -> float:
 
 
 def _safe_mu(paper: PaperKernel, point: Point) -> float:
-    """Return a mu with `_gain` = _SAFE, or a little less."""
+    """Return a mu whose `_gain` is _SAFE, or a little less."""
     mu = _SAFE / max(_gain(paper, point, 1e-12) / 1e-12, 1e-300)
     for _ in range(50):
         gain = _gain(paper, point, mu)
@@ -206,7 +205,7 @@ def fit_paper_points(
     callback: object,
     progress: object,
 ) -> PualMachine | list[PualMachine]:
-    """Fit the printed form for all points; those that differ in what it ignores get the same model."""
+    """Fit the printed form for all points; points that differ only in parameters that it ignores share a model."""
     with make_callback(callback, progress, total=None, description=options.title) as hook, one_blas_thread():
         rows, kernel = open_rows(X, y, options)
         paper = PaperKernel.of(rows, kernel)

@@ -1,4 +1,4 @@
-"""One problem's quadratic: its matrix factored, its minimum corrected on the rows, and what the minimum lacks."""
+"""The quadratic part of one problem: its factored matrix, its minimum refined on the rows, and the remaining error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.graph._rows import empty, row_strips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,34 +22,33 @@ if TYPE_CHECKING:
 
 __all__ = ["Local", "Quadratic", "Smooth", "is_right"]
 
-_BLOCK = 256  # rows that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
-_ROUNDING = 1e-6  # times _MISFIT and the weights: what rounding leaves of the pull of scores around 1
+# Rounding error of the gradient where scores are around 1, as a multiple of _MISFIT and the weights.
+_ROUNDING = 1e-6
 _LEAST_ROOT = 1e-15  # a root of the ridge below this share of a column's length is rounding
-_SWEEPS, _STEPS = 4, 20  # most fresh residuals, and most steps of conjugate gradients after each of them
-_EXCESS = 1e-25  # excess, relative to targets'f, that ends the steps: scores then have relative errors of some 1e-12
+_SWEEPS, _STEPS = 4, 20  # most residuals computed anew, and most steps of conjugate gradients after each
+# Steps end at this excess, relative to targets'f: scores then have relative errors of some 1e-12.
+_EXCESS = 1e-25
 _MISFIT = 1e-8  # largest cosine between a column and the residual of the rows: far above rounding
-_LOST = 1e-9  # excess over the minimum, relative to the objective, that is tolerated whatever tol is
-_NOISE = 1e-13  # relative rounding of the terms of a sum that may cancel
+_LOST = 1e-9  # excess over the minimum, relative to the objective, that is accepted whatever tol is
+_NOISE = 1e-13  # relative rounding error of the terms of a sum that may cancel
 
 
 class Local:
-    """The neighbours' term for one sigma: R, and Z'RZ; both None where there is none."""
+    """The neighbours' term for one sigma: R, and Z'RZ; both are None without neighbours."""
 
     def __init__(self, R: Any, gram: NDArray[np.float64] | None) -> None:
         self.R, self.gram = R, gram
         self._last: tuple[float, NDArray[np.float64]] | None = None
 
     def with_unlabeled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
-        """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, kept for the next lam."""
+        """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, which is kept for the next lam."""
         if self._last is None or self._last[0] != C_unl:
-            self._last = None  # its memory is wanted
-            matrix = empty(features.gram_unl.shape, "the matrix of the unlabelled rows")
-            for rows in row_strips(*matrix.shape):
-                np.multiply(features.gram_unl[rows], 2 * C_unl, out=matrix[rows])
-                if self.gram is not None:
-                    matrix[rows] += self.gram[rows]
-                    matrix[rows] += self.gram[rows]
+            self._last = None  # frees its memory before the new matrix is made
+            matrix = 2 * C_unl * features.gram_unl
+            if self.gram is not None:
+                matrix += self.gram
+                matrix += self.gram
             self._last = C_unl, matrix
         return self._last[1]
 
@@ -63,19 +62,20 @@ class Local:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """What is minimised where a dual variable or a squared loss stands for each row's loss, the intercept gone.
+    """The quadratic that remains if the intercept and any losses that are not squared are eliminated.
 
-    ``1/2 sum_i weights_i (f_i - mean)^2 + f'Rf + lam/2 |w|^2 - targets'f`` for f = z'w, and the mean by the weights.
+    ``1/2 sum_i weights_i (f_i - mean)^2 + f'Rf + lam/2 |w|^2 - targets'f``, where f = z'w and mean is that of f by
+    the weights.
     """
 
     features: Features
     local: Local
     lam: float
     weights: NDArray[np.float64]
-    targets: NDArray[np.float64]  # of a sum of 0
+    targets: NDArray[np.float64]  # their sum is 0
 
     def pull(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the derivative by f of all but the ridge and the targets."""
+        """Return the gradient by f of all terms but the ridge and the targets."""
         apart: NDArray[np.float64] = f - self.mean(f)
         apart *= self.weights
         apart += np.multiply(2, self.local.times(f))
@@ -85,11 +85,11 @@ class Quadratic:
         return float(self.weights @ f) / float(self.weights.sum())
 
     def solve(self, smooth: Smooth, beta: NDArray[np.float64], enough: float = 0.0) -> Minimum:
-        """Return the minimum from a first guess, by conjugate gradients preconditioned by `smooth`, and what it lacks.
+        """Return the minimum and its remaining error, by conjugate gradients preconditioned by `smooth`.
 
-        The guess is right but for the rounding in the matrix that `smooth` factors, which has the square of the
-        condition number of X. The residual here is computed from the training rows. An excess of at most `enough` ends
-        the steps.
+        The first guess is accurate except for rounding errors in the matrix that `smooth` factors, whose
+        condition number is the square of that of X. The residual here is computed from the training rows, which
+        avoids that. The steps end at an excess of at most `enough`.
         """
         features = self.features
         best: Minimum | None = None
@@ -122,15 +122,16 @@ class Quadratic:
                     break
                 step = ahead + excess / last * step
         if best is None:
-            raise AssertionError("there is a first sweep")
+            raise AssertionError("_SWEEPS must be at least 1")
         return best
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimum, its f on the rows, twice the excess of its value, and how much of the rows one column could still fit.
+    """A minimum, its f on the rows, twice the excess of its value, and a cosine that should be 0.
 
-    The latter is a cosine: what is left of the rows has to be orthogonal to every column, but for the ridge.
+        The cosine is the largest between a column and the residual of the rows: at the exact minimum these are
+    orthogonal, apart from the ridge.
     """
 
     beta: NDArray[np.float64]
@@ -140,10 +141,10 @@ class Minimum:
 
 
 class Smooth:
-    """lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more, factored; the next one of the same features takes its place.
+    """The factor of lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more; the next one of the same features takes over its memory.
 
-    Where the digits of float64 do not tell the matrix from one that is not positive definite, a share of each diagonal
-    entry is added, which is the same share at every scale of a column; `Quadratic.solve` makes up for it.
+    If float64 cannot tell the matrix from one that is not positive definite, a share of each diagonal entry is
+    added, the same share whatever the scale of a column; `Quadratic.solve` corrects for it.
     """
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
@@ -160,14 +161,9 @@ class Smooth:
             )
         self.factor = features.scratch
         for ridge in _ridges(diagonal):
-            for first in range(0, len(matrix), _BLOCK):  # the lower triangle, at which a factorisation looks
-                end = first + _BLOCK
-                self.factor[first:end, :end] = matrix[first:end, :end]
+            np.copyto(self.factor, matrix)
             if more is not None:
-                corner = self.factor[-n_last:, -n_last:]
-                for first in range(0, n_last, _BLOCK):
-                    end = first + _BLOCK
-                    corner[first:end, :end] += more[first:end, :end]
+                self.factor[-n_last:, -n_last:] += more
             whole = diagonal + np.maximum(point.lam, ridge)
             np.fill_diagonal(self.factor, whole)
             if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
@@ -180,14 +176,16 @@ class Smooth:
         )
 
     def sharpen(self, local: Local, lam: float, weights: NDArray[np.float64]) -> None:
-        """Factor the same matrix without making it, by orthogonal transformations of its roots.
+        """Factor the same matrix without forming it, by orthogonal transformations of its square root.
 
-        Its roots are the rows times the roots of their `weights`, the edges of the graph, and the root of lam: squares
-        lose the digits of a ridge that is 1e16 times smaller than they are, and the roots those of one 1e32 times
-        smaller. It takes some ten times as long. `weights` are 0 for the positives, whose mean is not at 0.
+        The square root consists of the rows times the roots of their `weights`, the edges of the graph, and the
+        root of lam. The matrix itself loses a ridge that is 1e16 times smaller than its entries; the square
+        root loses one that is 1e32 times smaller. This takes some ten times as long. `weights` are 0 for the
+        positives, whose mean is not at 0.
         """
         rank = self.features.rank
-        # A ridge so small that it is lost in rounding here too is raised, or the factor would be all rounding.
+        # A ridge so small that rounding hides it even here is raised, or the factor would be only rounding
+        # errors.
         diagonal = np.diagonal(local.with_unlabeled(self.features, float(weights.max()) / 2))
         upper = np.diag(np.sqrt(np.maximum(lam, _LEAST_ROOT**2 * diagonal)))
         used = np.flatnonzero(weights)
@@ -204,15 +202,12 @@ class Smooth:
         self.factor[...] = upper.T
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the inverse of the factored matrix times a vector."""
-        found: NDArray[np.float64] = right.copy()
-        rows = found[None, :]
-        for transpose in (True, False):
-            _core.tiled_solve(self.factor, rows, transpose=transpose, n_threads=self.features.rows.n_threads)
-        return found
+        """Return the solution of the factored matrix for a right-hand side."""
+        solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
+        return solution
 
     def last(self) -> NDArray[np.float64]:
-        """Return H, of which H H' = Z_p (matrix)^-1 Z_p'."""
+        """Return H with H H' = Z_p (matrix)^-1 Z_p'."""
         n_last = self.features.pos.shape[1]
         H: NDArray[np.float64] = self.features.pos.copy()
         corner = np.ascontiguousarray(self.factor[-n_last:, -n_last:])
@@ -220,17 +215,18 @@ class Smooth:
         return H
 
     def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the solutions of factor' beta = (0, last), in rows."""
-        found = np.zeros((len(last), self.features.rank))
-        found[:, -last.shape[1] :] = last
-        _core.tiled_solve(self.factor, found, transpose=False, n_threads=self.features.rows.n_threads)
-        return found
+        """Return the solutions of factor' beta = (0, last), one for each row."""
+        betas = np.zeros((len(last), self.features.rank))
+        betas[:, -last.shape[1] :] = last
+        _core.tiled_solve(self.factor, betas, transpose=False, n_threads=self.features.rows.n_threads)
+        return betas
 
 
 def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-    """Yield what to add to a diagonal: nothing, then shares of each entry, and of the largest one at last.
+    """Yield what to add to a diagonal: nothing, then shares of each entry, and finally shares of the largest entry.
 
-    The last ones are for neighbours' terms that are all rounding, and are worth what the certificate says.
+    The last ones are for neighbours' terms that are only rounding errors; the certificate says how good the result
+    is.
     """
     yield np.zeros(diagonal.size)
     for base in (diagonal, np.full(diagonal.size, float(diagonal.max()))):
@@ -239,10 +235,10 @@ def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
 
 def _with_rows(upper: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the U with U'U = upper'upper + rows'rows."""
-    found: NDArray[np.float64] = np.asarray(np.linalg.qr(np.vstack([upper, rows]), mode="r"))
-    return found
+    triangle: NDArray[np.float64] = np.asarray(np.linalg.qr(np.vstack([upper, rows]), mode="r"))
+    return triangle
 
 
 def is_right(gap: float, objective: float, size: float, misfit: float, tol: float) -> bool:
-    """Tell whether a gap and a gradient are what `tol` and rounding leave, in sums whose terms add up to `size`."""
+    """Return whether gap and gradient are within `tol` or rounding, for sums whose terms add up to `size`."""
     return gap <= max(tol, _LOST) * objective + _NOISE * size and misfit <= _MISFIT

@@ -1,4 +1,4 @@
-"""GLLC: squared losses on positives and unlabelled rows, and neighbours that are to agree."""
+"""GLLC: squared losses on positives and unlabelled rows, and a penalty for neighbours whose scores differ."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from fastpu.data._validate import check_choice, check_float, check_int, check_ma
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["KNNGraph", "knn_graph", "knn_similarity"]
 
@@ -62,8 +62,8 @@ class KNNGraph:
         bad = ~(self.squared_distances >= 0)
         if bad.any():
             row, place = np.argwhere(bad)[0].tolist()
-            found = float(self.squared_distances[row, place])
-            raise ValueError(f"squared_distances must be >= 0, got {found} at row {row}, neighbour {place}")
+            least = float(self.squared_distances[row, place])
+            raise ValueError(f"squared_distances must be >= 0, got {least} at row {row}, neighbour {place}")
 
     @property
     def n_rows(self) -> int:
@@ -93,10 +93,10 @@ class KNNGraph:
         mode_name, threads = check_choice("mode", mode, _MODES), resolve_n_threads(n_threads)
         if (kept := self._edges.get(mode_name)) is None:
             is_union = mode_name == "union"
-            found = _core.knn_edges(self.indices, self.squared_distances, is_union, threads)
-            for array in found:
+            arrays = _core.knn_edges(self.indices, self.squared_distances, is_union, threads)
+            for array in arrays:
                 array.flags.writeable = False
-            kept = self._edges[mode_name] = (found, _csr(found, self.n_rows))
+            kept = self._edges[mode_name] = (arrays, _csr(arrays, self.n_rows))
         return kept[1]
 
     def similarity(
@@ -150,15 +150,16 @@ class KNNGraph:
 
 def _csr(arrays: tuple[Any, Any, Any], n: int) -> Any:
     values, *indices = arrays
-    if max(n, values.size) <= np.iinfo(np.int32).max:  # SciPy's choice too, but it converts all at once
+    # SciPy chooses int32 too, but converts all at once, without a look at Ctrl-C
+    if max(n, values.size) <= np.iinfo(np.int32).max:
         indices = [_as_int32(numbers) for numbers in indices]
     matrix = sp.csr_array((values, *indices), shape=(n, n))
-    matrix.has_canonical_format = True  # sorted and free of duplicates, which SciPy would look at every entry to see
+    matrix.has_canonical_format = True  # sorted and without duplicates: SciPy would read every entry to find out
     return matrix
 
 
 def _as_int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the numbers converted, in parts between which Ctrl-C is looked at."""
+    """Return the numbers as int32, converted in parts between which Ctrl-C is handled."""
     converted: NDArray[np.int32] = np.empty(numbers.size, dtype=np.int32)
     for first in range(0, numbers.size, _AT_ONCE):
         converted[first : first + _AT_ONCE] = numbers[first : first + _AT_ONCE]
@@ -242,9 +243,7 @@ def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
     """Return the graph of checked rows."""
     wanted = min(n_neighbors, matrix.n_rows - 1)
     with columns_named(matrix.feature_names):
-        return KNNGraph(
-            *_core.knn_search(matrix.native, wanted, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
-        )
+        return KNNGraph(*_core.knn_search(matrix, wanted, n_threads=n_threads, isa=forced_isa(_core.isa_levels())))
 
 
 @answers_unknown_keywords

@@ -1,10 +1,10 @@
-"""PUAL: hinge loss on positives, squared loss on unlabelled rows, and neighbours that are to agree."""
+"""PUAL: hinge loss on positives, squared loss on unlabelled rows, and a penalty for neighbours whose scores differ."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -267,7 +267,7 @@ def fit_pual(
 
 @dataclass(frozen=True)
 class _How:
-    """The solver of the reduced problem and its arguments; 0 stands for its own choice."""
+    """The solver of the reduced problem with its arguments; 0 lets the solver choose."""
 
     solver: str
     tol: float
@@ -275,7 +275,7 @@ class _How:
     mu: float
 
     def solve(self, features: Features, local: Local, points: Sequence[Point], hook: Hook) -> list[Solved]:
-        """Solve for points that differ in C_pos alone; again, with a sharper factor, if the rows find them wrong."""
+        """Solve for points that differ in C_pos alone; again with a better factor if the rows show an error."""
         smooth = Smooth(features, local, points[0])
         solved = self._solve_with(smooth, features, local, points, hook)
         if all(one.record["status"] != "precision" for one in solved):
@@ -292,20 +292,18 @@ class _How:
         n_threads = features.rows.n_threads
         n_unl, C_unl = features.rows.unl.size, points[0].C_unl
         H = smooth.last()
-        with_intercept = np.empty((H.shape[0], H.shape[1] + 1))
-        with_intercept[:, :-1] = H
-        with_intercept[:, -1] = 1 / math.sqrt(2 * C_unl * n_unl)
+        with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
         dual = _core.PualDual(with_intercept, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
-        results: list[tuple[Point, dict[str, Any]]] = []
+        results: list[tuple[Point, _core.DualSolution]] = []
         for point in points:
             results.append((point, self._one(dual, point, hook)))
             if results[-1][1]["status"] == "callback":
                 break
-        alphas = np.array([found["alpha"] for _, found in results])
-        betas = smooth.betas(product(alphas, H, n_threads=n_threads))
+        alphas = np.array([solution["alpha"] for _, solution in results])
+        betas = smooth.betas(product(alphas, H, n_threads))
         return [
-            self._finish(features, local, smooth, point, found, beta)
-            for (point, found), beta in zip(results, betas, strict=True)
+            self._finish(features, local, smooth, point, solution, beta)
+            for (point, solution), beta in zip(results, betas, strict=True)
         ]
 
     def _finish(
@@ -314,16 +312,16 @@ class _How:
         local: Local,
         smooth: Smooth,
         point: Point,
-        found: dict[str, Any],
+        solution: _core.DualSolution,
         beta: NDArray[np.float64],
     ) -> Solved:
-        """Return the minimum that belongs to alpha, with objective and gap computed from the scores of the rows."""
-        rows, alpha = features.rows, found["alpha"]
+        """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
+        rows, alpha = features.rows, solution["alpha"]
         n_unl, C_unl, total = rows.unl.size, point.C_unl, float(alpha.sum())
         targets = np.full(rows.n, -total / n_unl)
         targets[rows.pos] = alpha
         quadratic = Quadratic(features, local, point.lam, np.where(rows.is_unl, 2 * C_unl, 0.0), targets)
-        minimum = quadratic.solve(smooth, beta, 0.01 * self.tol * found["objective"])
+        minimum = quadratic.solve(smooth, beta, 0.01 * self.tol * solution["objective"])
         offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
         scores = minimum.f + offset
         lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
@@ -332,13 +330,13 @@ class _How:
         objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + local.value(minimum.f)
         gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
         size = point.C_pos * alpha.size + C_unl * n_unl
-        record = record_of({**found, "objective": objective, "gap": gap})
+        record = record_of({**solution, "objective": objective, "gap": gap})
         if record["status"] in {"gap", "precision"}:
             right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
             record["status"] = "gap" if right else "precision"
         return Solved(point, minimum.beta, offset, scores, record)
 
-    def _one(self, dual: _core.PualDual, point: Point, hook: Hook) -> dict[str, Any]:
+    def _one(self, dual: _core.PualDual, point: Point, hook: Hook) -> _core.DualSolution:
         def on_round(n_iter: int, objective: float, gap: float) -> bool:
             return hook is not None and hook(PualRound(**vars(point), n_iter=n_iter, objective=objective, gap=gap))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from fastpu.common._params import check_scores_rows
-from fastpu.common._text import describe
+from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_choice, check_labels, check_vector, label_counts
 from fastpu.judge._pu_criteria import call_rows
+from fastpu.judge._ranked_rows import check_k
+from fastpu.judge._ranking import average_precision, lift_at_k
 from fastpu.metrics import auc
 from fastpu.model._model import Model
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Criterion", "check_scoring"]
 
-_SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1}
+_SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
+_WANT_PRIOR = ("err_star", "average_precision")
+_WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,12 @@ class Criterion:
     function: Callable[..., Any] | None
     prior: float
     scenario: str
+    k: float | None = None
+
+    @property
+    def takes_prior(self) -> bool:
+        """Whether it depends on `prior`."""
+        return self.name in _WANT_PRIOR and self.function is None
 
     @property
     def worst(self) -> float:
@@ -49,7 +59,7 @@ class Criterion:
     def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
         n_pos, n_unl, n_neg = label_counts(labels)
-        if self.name in ("puf", "err_star") and not (n_pos and n_unl):
+        if self.name in _WANT_UNLABELED and not (n_pos and n_unl):
             raise ValueError(
                 f"{where} must hold positive rows (+1) and unlabelled ones (0) for scoring={self.name!r}, got {n_pos} "
                 f"positive, {n_unl} unlabelled and {n_neg} negative"
@@ -61,7 +71,7 @@ class Criterion:
                 f"{where} must hold true labels for scoring='error', got {n_unl} unlabelled rows: pass "
                 f"validation=(X_val, y_val) with true labels, or choose another criterion"
             )
-        if self.name == "err_star":
+        if self.takes_prior:
             prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
 
     def check_validation(self, y: object, n_rows: int) -> Any:
@@ -98,6 +108,12 @@ class Criterion:
         if self.name == "auc":
             used = positive | (y == (-1 if (y == -1).any() else 0))
             return auc(positive[used], scores[used], sample_weight=None if weight is None else weight[used])
+        if self.name == "lift":
+            return float(lift_at_k(scores[positive], scores[y == 0], cast("float", self.k)))
+        if self.name == "average_precision":
+            n_pos, n_unl, n_neg = label_counts(y)
+            prior = prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+            return float(average_precision(scores[positive], scores[y == 0], prior=prior))
         # In a single set labelled negatives, if any, belong to the sample as well.
         other = y == 0 if self.scenario == "case_control" else ~positive
         weights = (None, None) if weight is None else (weight[positive], weight[other])
@@ -105,13 +121,17 @@ class Criterion:
         return called.puf(self.scenario) if self.name == "puf" else called.err_star(self.prior, self.scenario)
 
 
-def check_scoring(scoring: object, prior: object, scenario: object) -> Criterion:
+def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
     """Return the criterion that a name or a user's function stands for."""
     scenario = check_scenario(scenario)
     number = 0.5 if prior is None else check_prior(prior)
+    if k is not None and scoring != "lift":
+        raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
     if callable(scoring):
         return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, scenario)
     name = check_choice("scoring", scoring, tuple(_SIGNS))
-    if name == "err_star" and prior is None:
-        raise ValueError("prior must be given for scoring='err_star', got None")
-    return Criterion(name, _SIGNS[name], None, number, scenario)
+    if name in _WANT_PRIOR and prior is None:
+        raise ValueError(f"prior must be given for scoring={name!r}, got None")
+    if name == "lift":
+        check_k(k)
+    return Criterion(name, _SIGNS[name], None, number, scenario, k)

@@ -21,7 +21,7 @@ _UP, _DOWN = 1.1, 0.9
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments that a fit function takes beside X and y: their names, and what is annotated."""
+    """The arguments of a fit function other than X and y: their names and annotations."""
 
     function: str
     annotations: Mapping[str, str]
@@ -32,7 +32,7 @@ class Arguments:
         name = getattr(fit, "__name__", type(fit).__name__)
         try:
             parameters = list(inspect.signature(fit).parameters.values())
-        except (TypeError, ValueError):  # some built-in functions cannot say
+        except (TypeError, ValueError):  # some built-in functions have no signature
             return cls(name, {}, True)
         named = {
             p.name: getattr(p.annotation, "__name__", str(p.annotation))
@@ -50,7 +50,7 @@ class Arguments:
             )
 
     def takes(self, name: str) -> bool:
-        """Tell whether an argument has this name; one that any name may have does not count."""
+        """Return whether an argument has this name; `**kwargs` does not count."""
         return name in self.annotations
 
 
@@ -78,9 +78,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Move:
-    """A point that moves by ten per cent have led to: whole numbers, and for each other number its start and moves.
+    """A point reached by moves of ten per cent: whole numbers, and for each other number its start and moves.
 
-    The value of the latter is start * 1.1^up * 0.9^down, so that the order of the moves leaves no trace in its bits.
+    The value of the latter is start * 1.1^up * 0.9^down, so that it has the same bits whatever the order of the moves.
     """
 
     fixed: Mapping[str, Any]
@@ -97,7 +97,7 @@ class Move:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells this point from others."""
+        """The values that distinguish this point from others."""
         return (*self.whole.values(), *((up, down) for _, up, down in self.real.values()))
 
     def params(self, order: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Subsets of the rows of whatever stands for `X`: training and held-out rows of folds."""
+"""Subsets of the rows of `X` in any of its forms: training and held-out rows of folds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu.data._frames import check_frame, frame_kind
 from fastpu.data._validate import check_matrix
@@ -32,8 +31,7 @@ class Rows:
     def __init__(self, X: Any, *, name: str = "X") -> None:
         self._kind = frame_kind(X)
         if self._kind is None and not isinstance(X, BinnedFeatures):
-            native = check_matrix(X, name=name, nan="allow", inf="allow").native
-            X = _csr(native) if isinstance(native, tuple) else native
+            X = check_matrix(X, name=name, nan="allow", inf="allow").table()
         elif self._kind is not None:
             check_frame(X, self._kind, name)
         self._X: Any = X
@@ -55,11 +53,6 @@ class Rows:
                 f"({type(self._X).__name__})"
             )
         return self._X[np.ix_(rows, columns)]
-
-
-def _csr(native: Any) -> Any:
-    data, indices, indptr, shape = native
-    return sp.csr_array((data, indices, indptr), shape=shape)
 
 
 def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
@@ -111,7 +104,7 @@ class FoldParts:
 
 @dataclass(frozen=True)
 class ValidationPart:
-    """All rows to fit to, and rows of their own to judge by."""
+    """All rows to fit to, and a validation set to judge by."""
 
     rows: Rows
     labels: NDArray[np.int8]

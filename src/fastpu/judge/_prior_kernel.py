@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 __all__ = ["kernel_factor", "mixture_share"]
 
-_RANK_TOL = 1e-7  # the factor ends when no more than this share of the largest diagonal entry is left
+_RANK_TOL = 1e-7  # pivots end when the remaining diagonal is below this share of its largest entry
 _MOST_COLUMNS = 600
-_MOST_STEPS = 100  # most steps for each row and point; up to 10 were seen, where the factor needed nearly all columns
+_MOST_STEPS = 100  # for each row and point; up to 10 were needed, with factors of nearly full rank
 _FINEST = 1e-3  # a share is searched to this precision
 _LARGEST = 0.98  # largest share that is searched: larger ones cannot be told from it
 _FIRST_STEP = 0.05  # the first slope is taken over this step of lambda
-# A point as near to the hull as this counts as inside (kernel values are at most 1): the direction to its nearest point
-# would be rounding. Squared distances are computed to 1e-10.
+# A point this close to the hull counts as inside (kernel values are at most 1), since rounding errors would dominate
+# the direction to its nearest point. Squared distances are computed to 1e-10.
 _IN_HULL = 1e-6
 _OF_DISTANCE = 0.2  # weight of the distance of the two means in KM2's threshold; the first slope has the rest
 
 
 def kernel_factor(K: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Z, of as few columns as there are large pivots, with K = Z Z' but for what is left of the diagonal."""
+    """Return Z with K = Z Z' up to the small pivots that are left out: one column for each large pivot."""
     n = len(K)
     left = np.diagonal(K).copy()
     limit = _RANK_TOL * float(left.max())
@@ -58,7 +58,7 @@ def mixture_share(
     distance = float(np.linalg.norm(along))
     if distance == 0:
         return _LARGEST
-    # Begins where the last point ended.
+    # Each search starts from the result of the last one.
     hull = _core.HullDistance(np.ascontiguousarray(Z), n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
 
     def apart_at(factor: float) -> NDArray[np.float64]:
@@ -78,7 +78,7 @@ def mixture_share(
         share = (low + high) / 2
         apart = apart_at(share / (1 - share))  # lambda - 1
         length = float(np.linalg.norm(apart))
-        # The derivative of the distance, where the nearest point is held fast (the envelope theorem).
+        # The derivative of the distance with the nearest point held fixed (the envelope theorem).
         slope = float(apart @ along) / length if length > 0 else 0.0
         if slope > threshold:
             high = share

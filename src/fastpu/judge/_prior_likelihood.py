@@ -7,25 +7,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaincinv, expit
+from scipy.special import expit, ndtri
+
+from fastpu.common._binomial import largest_shares, least_shares
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["Likelihood", "ScoreShare", "best_bin", "score_share", "share_likelihood"]
+__all__ = ["Likelihood", "ScoreShare", "best_bin", "score_share", "share_likelihoods"]
 
-_TAIL = 0.02  # of each of the two bounds of a bin
+_TAIL = 0.02  # error probability of each of the two bounds of a bin
 _MOST_CUTS = 1000
-_LOGITS = np.linspace(-9.2, 4.6, 70)  # of the shares that the likelihood is computed for
+_LOGITS = np.linspace(-9.2, 4.6, 70)  # logits of the shares for which the likelihood is computed
 _MOST_BINS = 60  # of scores, for the likelihood
 _MOST_STEPS = 60
 _STEEPEST, _FLATTEST = 5.0, -4.0  # logarithms of the slope, for scores of unit spread
-_SURE, _LIKELY = 3.84, 1.0  # twice the loss of log likelihood at the ends of intervals of 95 % and of 68 %
+_SURE = 3.84  # twice the loss of log likelihood at the ends of intervals of 95 %
+_AS_LIKELY = 0.02  # twice a negligible loss of log likelihood
 
 
 @dataclass(frozen=True)
 class ScoreShare:
-    """The share that is estimated, and the least and the largest that the scores do not contradict."""
+    """The estimated share, and the smallest and the largest share that the scores allow."""
 
     value: float
     low: float
@@ -33,17 +38,20 @@ class ScoreShare:
 
 
 def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> ScoreShare:
-    """Return the ratio of the best bin, moved into the shares that are likely in a logistic model of the scores.
+    """Return the median of the ratio of the best bin and of the likeliest shares in two logistic models of the scores.
 
-    The best bin is too large where no score is of positive rows alone; the model knows how fast the ratio falls
-    towards the largest scores, but need not be right. The allowed shares are those of both.
+    The ratio of the best bin is too large if no range of scores holds only positive rows, and may be low by chance. The
+    models use how fast the ratio falls towards the largest scores, but may be misspecified: one is linear in the
+    scores, the other in their normal scores. If all shares are about equally likely in a model, it gives the share
+    nearest to the ratio. A share is allowed if the model in which it is likelier allows it, up to the bound of the best
+    bin.
     """
     ratio, bound = best_bin(score_pos, score_unl)
-    likelihood = share_likelihood(score_pos, score_unl)
-    low, high = likelihood.interval(_LIKELY)
-    value = min(max(ratio, low), high)
-    low, high = likelihood.interval(_SURE)
-    return ScoreShare(value, min(low, ratio), max(high, bound))
+    models = share_likelihoods(score_pos, score_unl)
+    likeliest = [min(max(ratio, low), high) for low, high in (model.interval(_AS_LIKELY) for model in models)]
+    value = float(np.median([ratio, *likeliest]))
+    low, high = best_of(models).interval(_SURE)
+    return ScoreShare(value, min(low, value), max(high, bound, value))
 
 
 # ----------------------------------------------------------------------------------------------------- the best bin
@@ -66,10 +74,7 @@ def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> 
     if not some.any():
         return 1.0, 1.0
     above_pos, above_unl = above_pos[some], above_unl[some]
-    most = np.ones(above_unl.size)
-    part = above_unl < n_unl
-    most[part] = betaincinv(above_unl[part] + 1.0, n_unl - above_unl[part], 1 - _TAIL)
-    bounds = most / betaincinv(above_pos, n_pos - above_pos + 1.0, _TAIL)
+    bounds = largest_shares(above_unl, n_unl, _TAIL) / least_shares(above_pos, n_pos, _TAIL)
     at = int(np.argmin(bounds))
     return min(1.0, float(above_unl[at] / n_unl / (above_pos[at] / n_pos))), min(1.0, float(bounds[at]))
 
@@ -79,37 +84,67 @@ def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> 
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Twice the log likelihood that each of some shares loses against the best one, if the best slope goes with it."""
+    """Minus the log likelihood of some shares, each maximised over the slope of the model.
+
+    `excess` is the factor by which bins scatter more about the model than counts do; it divides all differences.
+    """
 
     logits: NDArray[np.float64]
-    lost: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    excess: float
+
+    @property
+    def lost(self) -> NDArray[np.float64]:
+        """Twice the loss of log likelihood of each share, compared with the best share."""
+        lost: NDArray[np.float64] = 2 * (self.loss - self.loss.min()) / self.excess
+        return lost
 
     def interval(self, most: float) -> tuple[float, float]:
-        """Return the least and the largest share that lose at most `most`; 0 and 1 where all up to there do."""
-        inside = np.flatnonzero(self.lost <= most)
+        """Return the smallest and the largest share that lose at most `most`, or 0 and 1 at the ends of the grid."""
+        lost = self.lost
+        inside = np.flatnonzero(lost <= most)
         low, high = int(inside[0]), int(inside[-1])
         return (
             0.0 if low == 0 else self._crossing(low - 1, low, most),
-            1.0 if high == self.lost.size - 1 else self._crossing(high + 1, high, most),
+            1.0 if high == lost.size - 1 else self._crossing(high + 1, high, most),
         )
 
     def _crossing(self, outside: int, inside: int, most: float) -> float:
-        """Return the share between two neighbours at which `most` is lost, on a line."""
-        way = (most - self.lost[inside]) / (self.lost[outside] - self.lost[inside])
+        """Return the share between two neighbours at which the loss is `most`, by linear interpolation."""
+        lost = self.lost
+        way = (most - lost[inside]) / (lost[outside] - lost[inside])
         return float(expit(self.logits[inside] + way * (self.logits[outside] - self.logits[inside])))
 
 
-def share_likelihood(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> Likelihood:
-    """Return how likely shares are if P(positive | score) is logistic.
+def best_of(models: Sequence[Likelihood]) -> Likelihood:
+    """Return the likelihood of shares, for each of them by the model in which it is likeliest."""
+    loss: NDArray[np.float64] = np.min([model.loss for model in models], axis=0)
+    return Likelihood(models[0].logits, loss, min(model.excess for model in models))
+
+
+def share_likelihoods(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[Likelihood, Likelihood]:
+    """Return how likely shares are if P(positive | score) is logistic in the scores, and if it is in normal scores.
+
+    The scores are in 60 bins, each with a sixtieth of the weight of both groups; normal scores are the quantiles of a
+    normal distribution in place of theirs, so that they tell the order of rows alone.
+    """
+    scores, pos, unl = _binned(score_pos, score_unl)
+    mass = pos / (2 * score_pos.size) + unl / (2 * score_unl.size)
+    normal = ndtri(np.cumsum(mass) - mass / 2)
+    normal -= (mass * normal).sum()
+    normal /= math.sqrt(float((mass * normal**2).sum())) or 1.0
+    return _of_scores(scores, pos, unl), _of_scores(normal, pos, unl)
+
+
+def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArray[np.float64]) -> Likelihood:
+    """Return how likely shares are, from counts at scores of mean 0 and spread 1.
 
     With density ratio negative : positive e^-z, z = a s + b, a > 0, the odds of labelled against unlabelled rows of
     score s are n_p / n_u / (share + e^-z): they stop rising where only positives are, and the likelihood of all labels
-    says where. It is of scores in 60 bins, each with a sixtieth of the weight of both groups. Where the bins say that
-    the model is wrong, with a chi square of more than two standard deviations above its mean, all differences are
-    divided by the excess.
+    says where. Where the bins say that the model is wrong, with a chi square of more than two standard deviations above
+    its mean, all differences are divided by the excess.
     """
-    scores, pos, unl = _binned(score_pos, score_unl)
-    rows, prior_odds = pos + unl, math.log(score_pos.size / score_unl.size)
+    rows, prior_odds = pos + unl, math.log(pos.sum() / unl.sum())
     shares = _LOGITS[:, None]
     log_share = -np.logaddexp(0, -shares)
     log_slope, offset = np.zeros(_LOGITS.size), np.zeros(_LOGITS.size)
@@ -147,8 +182,7 @@ def share_likelihood(score_pos: NDArray[np.float64], score_unl: NDArray[np.float
     p = expit(odds[best])
     surprise = float(((pos - rows * p) ** 2 / np.maximum(rows * p * (1 - p), 1e-9)).sum())
     freedom = max(1, rows.size - 3)
-    excess_spread = max(1.0, surprise / (freedom + 2 * math.sqrt(2 * freedom)))
-    return Likelihood(_LOGITS, 2 * (value - value[best]) / excess_spread)
+    return Likelihood(_LOGITS, value, max(1.0, surprise / (freedom + 2 * math.sqrt(2 * freedom))))
 
 
 def _binned(

@@ -1,50 +1,50 @@
-"""Columns on one scale, and keys by which equal rows are found."""
+"""Columns brought to one scale, and hash keys that are equal for equal rows."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.data._matrix import DenseMatrix
 from fastpu.kernels._gauss_basis import median_distance
-from fastpu.kernels._kernels import row_blocks, slice_rows, user_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["kernel_width", "on_one_scale", "row_keys"]
 
 
-def kernel_width(rows: Native) -> float:
+def kernel_width(rows: Matrix) -> float:
     """Return the median distance between two rows, or 1 where most rows are equal."""
     return median_distance(rows) or 1.0
 
 
-def on_one_scale(native: Native) -> Native:
+def on_one_scale(matrix: Matrix) -> Matrix:
     """Return the rows with every column divided by its spread, so that its unit does not matter.
 
     The spread is the standard deviation over the root of the share of entries that differ from the median: for columns
     of many values the standard deviation itself, while rare words and categories do not grow with their rarity. Dense
     columns are counted from their median, as the distances between rows stay the same and lose no digits.
     """
-    if isinstance(native, tuple):
-        data, indices, indptr, shape = native
-        columns = user_rows(native).tocsc()
-        exponents, spreads = np.zeros(shape[1], dtype=np.int64), np.ones(shape[1])
+    if matrix.is_sparse:
+        columns, data, indices = matrix.table().tocsc(), matrix.data, matrix.indices
+        exponents, spreads = np.zeros(matrix.n_features, dtype=np.int64), np.ones(matrix.n_features)
         for j in np.flatnonzero(np.diff(columns.indptr)):
             entries = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
-            exponents[j], _, spreads[j] = _measures(entries.astype(np.float64), shape[0])
+            exponents[j], _, spreads[j] = _measures(entries.astype(np.float64), matrix.n_rows)
         scaled: Any = (np.ldexp(data.astype(np.float64), -exponents[indices]) / spreads[indices]).astype(data.dtype)
-        return scaled, indices, indptr, shape
-    result = np.empty_like(native)
-    for number in range(native.shape[1]):
-        column = native[:, number].astype(np.float64)
+        return replace(matrix, data=scaled)
+    result = np.empty_like(matrix.values)
+    for number in range(matrix.n_features):
+        column = matrix.values[:, number].astype(np.float64)
         exponent, median, spread = _measures(column, column.size)
         result[:, number] = (np.ldexp(column, -exponent) - median) / spread
-    return result
+    return DenseMatrix(result)
 
 
 def _measures(entries: NDArray[np.float64], n: int) -> tuple[int, float, float]:
@@ -66,21 +66,21 @@ def _measures(entries: NDArray[np.float64], n: int) -> tuple[int, float, float]:
     return exponent, median, math.sqrt(variance * n / n_other) if n_other and variance else 1.0
 
 
-def row_keys(native: Native) -> NDArray[np.uint64]:
+def row_keys(matrix: Matrix) -> NDArray[np.uint64]:
     """Return a number for each row: equal for equal rows, dense or CSR, float32 or float64, and else nearly surely not.
 
     It is the sum of numbers made of the bits of every entry and a number of its column; an entry of 0 adds nothing.
     """
-    n_rows, n_cols = native[3] if isinstance(native, tuple) else native.shape
+    n_rows, n_cols = matrix.shape
     salts: Any = np.random.default_rng(0).integers(2**64, size=n_cols, dtype=np.uint64)
     keys: NDArray[np.uint64] = np.zeros(n_rows, dtype=np.uint64)
-    for rows in row_blocks(native):
-        part = slice_rows(native, rows)
-        if isinstance(part, tuple):
-            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_keys(part[0], salts[part[1]]))])
-            keys[rows] = np.diff(sums[part[2]])  # modulo 2^64, as are the sums
+    for rows in matrix.blocks():
+        part = matrix[rows]
+        if part.is_sparse:
+            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_keys(part.data, salts[part.indices]))])
+            keys[rows] = np.diff(sums[part.indptr])  # modulo 2^64, as are the sums
         else:
-            keys[rows] = _keys(part, salts).sum(axis=1)
+            keys[rows] = _keys(part.values, salts).sum(axis=1)
     return keys
 
 

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import Matrix, check_labels, check_matrix, check_random_state
+from fastpu.data._validate import check_labels, check_matrix, check_random_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from fastpu.data._matrix import Matrix
+
 __all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "doubts", "folds_of", "open_sample"]
 
 MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5
-_FAR_BELOW = 0.25  # of an estimate
+_FAR_BELOW = 0.4  # an allowed share below this part of the estimate makes it only an upper bound
 _FAR_OUTSIDE = 1.25  # times the largest share that is allowed
 
 
@@ -49,7 +51,7 @@ class PriorEstimate:
 
     @property
     def only_upper_bound(self) -> bool:
-        """Whether less than a quarter of `value` is allowed: classes overlap too much, or there are too few rows."""
+        """Whether less than 0.4 of `value` is allowed too: classes overlap too much, or there are too few rows."""
         return self.allowed is not None and self.allowed[0] < _FAR_BELOW * self.value
 
     def __repr__(self) -> str:
@@ -63,7 +65,7 @@ class PriorEstimate:
 
 
 def doubts(estimate: PriorEstimate, remedy: str) -> str:
-    """Return what speaks against taking an estimate as it is, and what to do; or nothing."""
+    """Return reasons against trusting an estimate, with a remedy, or ""."""
     if estimate.allowed is None:
         return ""
     low, high = estimate.allowed
@@ -123,5 +125,5 @@ def bootstrap(
 def _redrawn(rows: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
     while True:
         drawn = np.sort(rows[generator.integers(0, rows.size, rows.size)])
-        if drawn[0] != drawn[-1]:  # of one row alone nothing can be estimated
+        if drawn[0] != drawn[-1]:  # a sample of copies of a single row allows no estimate
             return drawn

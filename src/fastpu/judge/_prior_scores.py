@@ -1,4 +1,4 @@
-"""Scores of rows by models of other rows: what best-bin estimation looks at."""
+"""Scores of rows by models fitted to other rows, for best-bin estimation."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from fastpu.data.binned_features import bin_features
 from fastpu.judge._prior_rows import kernel_width, on_one_scale
 from fastpu.judge._prior_sampling import folds_of
 from fastpu.kernels._gauss_basis import draw_centers
-from fastpu.kernels._kernels import take_rows, user_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from fastpu.data._matrix import Matrix
     from fastpu.judge._prior_sampling import Sample
-    from fastpu.kernels._kernels import Native
 
     # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
     Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
@@ -40,8 +39,8 @@ def held_out_scores(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the scores of positive and of unlabelled rows, each by models of the folds that it is not in.
 
-    The scores of a model are counted from their mean on its own rows in their standard deviations there, and those of
-    several rankers are added.
+    The scores of a model are standardised by their mean and standard deviation on the rows that it was fitted to, and
+    the scores of several rankers are added.
     """
     pos, unl, n_folds = folds_of(drawn, generator)
     numbers, folds = np.concatenate([drawn.pos, drawn.unl]), np.concatenate([pos, unl])
@@ -55,40 +54,40 @@ def held_out_scores(
     return scores[: pos.size], scores[pos.size :]
 
 
-def default_rankers(native: Native, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
     """Return boosted stumps, and squared-loss AUC in Gaussian basis functions of columns on one scale.
 
     The unit of a column matters to neither. Stumps do not mind skewed columns, Gaussian functions see what columns say
     together, and the sum of both ranks better than either.
     """
-    binned = bin_features(user_rows(native), n_threads=n_threads)
-    scaled = on_one_scale(native)
+    binned = bin_features(matrix.table(), n_threads=n_threads)
+    scaled = on_one_scale(matrix)
 
     def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
         model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
         return tuple(model.decision_function(binned[part], n_threads=n_threads) for part in (seen, other))
 
     def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
-        rows, further = (take_rows(scaled, part) for part in (seen, other))
+        rows, further = (scaled[part] for part in (seen, other))
         centers = draw_centers(rows, _N_CENTERS, None, generator)
         model = fit_ls_auc(
-            user_rows(rows),
+            rows.table(),
             np.where(labels == 1, 1, -1),
             basis="gauss",
-            centers=user_rows(centers),
+            centers=centers.table(),
             bandwidth=kernel_width(centers),
             n_threads=n_threads,
         )
-        return tuple(model.decision_function(user_rows(part), n_threads=n_threads) for part in (rows, further))
+        return tuple(model.decision_function(part.table(), n_threads=n_threads) for part in (rows, further))
 
     return [_quietly(boosted), _quietly(gaussian)]
 
 
-def users_ranker(native: Native, fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
+def users_ranker(matrix: Matrix, fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
     """Return scores by a function of the user's, of the rows as they were given."""
 
     def rank(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
-        parts = [user_rows(take_rows(native, part)) for part in (seen, other)]
+        parts = [matrix[part].table() for part in (seen, other)]
         model = fit(parts[0], labels)
         check_scores_rows(model)
         return tuple(
@@ -101,7 +100,7 @@ def users_ranker(native: Native, fit: Callable[[Any, NDArray[np.int64]], Any]) -
 def _quietly(rank: Ranker) -> Ranker:
     def quiet(*arguments: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # groups that are alike have the prior 1
+            warnings.simplefilter("ignore", DegenerateModelWarning)  # expected if the prior is 1
             return rank(*arguments)
 
     return quiet

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.kernels._kernels import row_blocks
+from fastpu.data._matrix import DenseMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def _excess(
 def _mean(features: NDArray[np.float64], chosen: NDArray[np.bool_] | None) -> NDArray[np.float64]:
     """Return the mean of the chosen rows, or of all."""
     total = np.zeros(features.shape[1])
-    for rows in row_blocks(features):  # Ctrl-C is looked at between them
+    for rows in DenseMatrix(features).blocks():  # Ctrl-C is handled between blocks
         total += (features[rows] if chosen is None else features[rows][chosen[rows]]).sum(axis=0)
     mean: NDArray[np.float64] = total / (len(features) if chosen is None else np.count_nonzero(chosen))
     return mean

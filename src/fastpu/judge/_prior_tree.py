@@ -1,26 +1,24 @@
-"""TIcE: a lower bound of the share of positives that are labelled, from the subsets that a tree finds."""
+"""TIcE: a lower bound of the share of positives that are labelled, from the subsets that a tree makes."""
 
 from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.kernels._kernels import take_rows
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import CsrMatrix, Matrix
 
 __all__ = ["SparseQuarters", "label_frequency", "quarters"]
 
 _N_PARTS = 4
 _ROUNDS = 2  # the first round takes the variance of the frequency 1/2, the second that of the first estimate
-_SMOOTHING = 5  # is added to the size of a part when shares of labelled rows are compared
+_SMOOTHING = 5  # added to the size of a part, so that small parts do not win comparisons of shares by chance
 _FEWEST = 10  # fewest rows of a subset that may give a bound
 _MOST_SPLITS = 500
 
@@ -29,46 +27,44 @@ _MOST_SPLITS = 500
 class SparseQuarters:
     """Which quarter of its column's range each entry of CSR rows is in: each stored entry, and the 0 of each column."""
 
-    stored: NDArray[np.int8]
-    columns: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    stored: CsrMatrix  # of int8
     of_zero: NDArray[np.int8]
 
     def __getitem__(self, rows: NDArray[np.int64]) -> SparseQuarters:
-        native: Any = (self.stored, self.columns, self.starts, (self.starts.size - 1, self.of_zero.size))
-        taken: Any = take_rows(native, rows)
-        stored, columns, starts, _ = taken
-        return SparseQuarters(stored, columns, starts, self.of_zero)
+        return SparseQuarters(self.stored[rows], self.of_zero)
 
     def counts(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many of the rows are in each quarter of each column."""
-        part = self[rows]
+        part = self.stored[rows]
         n_cols = self.of_zero.size
-        counts = np.bincount(part.columns * _N_PARTS + part.stored, minlength=n_cols * _N_PARTS).reshape(n_cols, -1)
+        counts = np.bincount(part.indices.astype(np.int64) * _N_PARTS + part.data, minlength=n_cols * _N_PARTS).reshape(
+            n_cols, -1
+        )
         counts[np.arange(n_cols), self.of_zero] += rows.size - counts.sum(axis=1)
         return counts
 
     def column(self, rows: NDArray[np.int64], feature: int) -> NDArray[np.int8]:
         """Return the quarters of the rows in one column."""
-        part = self[rows]
-        places = np.flatnonzero(part.columns == feature)
+        part = self.stored[rows]
+        places = np.flatnonzero(part.indices == feature)
         quarter = np.full(rows.size, self.of_zero[feature])
-        quarter[np.searchsorted(part.starts, places, side="right") - 1] = part.stored[places]
+        quarter[np.searchsorted(part.indptr, places, side="right") - 1] = part.data[places]
         return quarter
 
 
-def quarters(native: Native) -> NDArray[np.int8] | SparseQuarters:
+def quarters(matrix: Matrix) -> NDArray[np.int8] | SparseQuarters:
     """Return which quarter of its column's range each entry is in."""
-    if not isinstance(native, tuple):
-        low, high = native.min(axis=0).astype(np.float64), native.max(axis=0).astype(np.float64)
-        return _quarters(native, low, high)
-    data, indices, indptr, (n_rows, n_cols) = native
+    if not matrix.is_sparse:
+        x = matrix.values
+        return _quarters(x, x.min(axis=0).astype(np.float64), x.max(axis=0).astype(np.float64))
+    data, indices, (n_rows, n_cols) = matrix.data, matrix.indices, matrix.shape
     full = np.bincount(indices, minlength=n_cols) == n_rows  # columns without a 0 that is not stored
     low, high = (np.where(full, end, 0.0) for end in (np.inf, -np.inf))
     np.minimum.at(low, indices, data)
     np.maximum.at(high, indices, data)
     zeros = _quarters(np.zeros((1, n_cols)), low, high)[0]
-    return SparseQuarters(_quarters(data, low[indices], high[indices]), indices.astype(np.int64), indptr, zeros)
+    codes: Any = _quarters(data, low[indices], high[indices])
+    return SparseQuarters(replace(matrix, data=codes), zeros)
 
 
 def _quarters(values: NDArray[np.floating], low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int8]:
@@ -105,7 +101,7 @@ class _Tree:
         self._codes, self._labeled, self._variance = codes, labeled, frequency * (1 - frequency)
 
     def _bound(self, size: int, n_labeled: int, delta: float, fewest: int) -> float:
-        """Return what the frequency exceeds with probability 1 - delta, by Chebyshev's one-sided inequality."""
+        """Return a lower bound of the frequency that holds with probability 1 - delta (Chebyshev, one-sided)."""
         if size < max(fewest, 1):
             return 0.0
         return n_labeled / size - math.sqrt(self._variance * (1 - delta) / (delta * size))
@@ -130,7 +126,7 @@ class _Tree:
             counts = [int(labeled[part].sum()) for _, part in parts]
             for (_, part), count in zip(parts, counts, strict=True):
                 best = max(best, self._bound(part.size, count, delta, _FEWEST))
-            # Fewer labelled rows can give no bound that is better than the best one.
+            # A part with fewer labelled rows cannot give a better bound than the best so far.
             needed = self._variance * (1 - delta) / (delta * (1 - best) ** 2) if best < 1 else math.inf
             for (rows, part), count in zip(parts, counts, strict=True):
                 n_labeled = int(labeled[rows].sum())

@@ -83,7 +83,7 @@ def err_star(
     """
     prior, scenario = check_prior(prior), check_scenario(scenario)
     called = call_rows(score_pos, score_unl, threshold, weight_pos, weight_unl)
-    prior_among_unlabeled(prior, n_pos=called.mass_pos, n_unl=called.mass_unl, scenario=scenario)  # it is possible
+    prior_among_unlabeled(prior, n_pos=called.mass_pos, n_unl=called.mass_unl, scenario=scenario)  # a check
     return called.err_star(prior, scenario)
 
 
@@ -189,7 +189,7 @@ def call_rows(
             masses.append(math.ldexp(above.size, -math.frexp(largest)[1]))
         else:
             masses.append(float(scale_down(weight, largest).sum()))
-            mass = scale_down(weight, float(weight.max()))  # in the scale of `largest` all of it may be 0
+            mass = scale_down(weight, float(weight.max()))  # scaled by `largest`, all of them may become 0
             shares.append(min(1.0, float(mass[above].sum()) / float(mass.sum())))
     return Called(*shares, *masses)
 

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Search"]
 
-_TIE = 1e-12  # scores that differ by less are tied: a mean over folds may be rounded either way
+_TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
 _MOST_ROUNDS = 1000  # most moves by ten per cent
 
 
 class Search:
-    """Points that have been tried, in order, and how they did on each part."""
+    """The points tried so far, in order, with their scores on each part."""
 
     def __init__(
         self, *, work: Work, source: Source, shares: Sequence[str], together: bool, sign: int, jobs: int
@@ -71,7 +71,7 @@ class Search:
         return best
 
     def _first_best(self, positions: Iterable[int]) -> int:
-        """Return the first of the positions whose score is as good as any."""
+        """Return the first of the positions with the best score."""
         positions = list(positions)
         best = max(self._sign * self.scores[i] for i in positions)
         return next(i for i in positions if self._sign * self.scores[i] >= best - _TIE)

@@ -23,7 +23,7 @@ __all__ = ["FLAWS", "Candidate", "Judge", "Line", "Outcome", "Part", "Source", "
 Candidate: TypeAlias = Mapping[str, Any]
 Judge: TypeAlias = Callable[[Any, "Part", "int | None"], float]
 
-#: What can be wrong with a model, the worst last.
+#: The flaws that a model can have, the worst last.
 FLAWS = ("not_converged", "degenerate", "failed")
 
 # The status of a model that is constant although its scores on the training rows may not show it.
@@ -43,7 +43,7 @@ class Part:
 
 
 class Source(Protocol):
-    """Where the parts come from, made one at a time: they are copies of the data."""
+    """Makes the parts one at a time, since they are copies of the data."""
 
     def __iter__(self) -> Iterator[Part]: ...
 
@@ -60,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Work:
-    """What all trials have in common: the fit with its other arguments, the judge, which flaws pass, the threads."""
+    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept, the threads."""
 
     fit: Callable[..., Any]
     arguments: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one candidate did on one part; `others` are warnings about other things, passed on to the caller."""
+    """The result of one candidate on one part; `others` are other warnings, which the caller gets."""
 
     score: float
     status: str
@@ -102,7 +102,7 @@ def make_lines(
 
 
 def _token(value: Any) -> Any:
-    """Return what equal values of a parameter have in common."""
+    """Return a key that is the same for equal values of a parameter."""
     try:
         hash(value)
     except TypeError:
@@ -116,7 +116,7 @@ def _run_line(work: Work, part: Part, line: Line) -> list[Outcome]:
         try:
             return _run_shared(work, part, line)
         except (ArithmeticError, ValueError):
-            pass  # one of the values is to blame: one by one, only that one fails
+            pass  # one of the values caused the error: fitted one by one, only that one fails
     return [_run_single(work, part, candidate) for candidate in line.candidates]
 
 
@@ -138,14 +138,14 @@ def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
     texts = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
     outcomes = []
     for i, model in enumerate(models):
-        # The warnings do not say which model they are about: the models do.
+        # A warning does not say which of the models it is about, but the status of the models does.
         flaws = {flaw: text for flaw, text in texts.items() if _has(flaw, model, part)}
         outcomes.append(_judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
 def _has(flaw: str, model: Any, part: Part) -> bool:
-    """Tell whether it may be this model that the fit warned of."""
+    """Return whether the warning of the fit may be about this model."""
     if flaw == "not_converged":
         return not getattr(model, "converged", False)
     if str(getattr(model, "status", "")).startswith(_COLLAPSED):
@@ -201,7 +201,7 @@ def _flaw(warning: warnings.WarningMessage) -> tuple[str, str]:
 
 
 def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> list[list[Outcome]]:
-    """Run the tasks in so many processes and return what they found, in their order."""
+    """Run the tasks in so many processes and return their results, in the order of the tasks."""
     if jobs == 1:
         return [
             _run_line(*task) for task in tasks

@@ -93,6 +93,7 @@ def select(
     random_state: int | np.random.Generator | None = None,
     prior: float | None = None,
     scenario: str = "case_control",
+    k: float | None = None,
     sample_weight: object = None,
     admit: Sequence[str] = (),
     **fit_params: Any,
@@ -114,18 +115,20 @@ def select(
     grid : dict of lists, or list of such dicts
         Values of each parameter; all their combinations are tried, in the order given, the last parameter fastest, and
         one dict after the other.
-    scoring : {"puf", "err_star", "error", "auc"} or callable, default "puf"
+    scoring : {"puf", "err_star", "error", "auc", "lift", "average_precision"} or callable, default "puf"
         "puf" (`metrics.puf_score`) and "auc" are maximised, "err_star" (`metrics.err_star`, which needs `prior`) and
         "error" minimised.
         "error", the error rate, needs true labels: a `validation` set with them, or a `y` without unlabelled rows.
         "auc" compares positives with labelled negatives, or with unlabelled rows where there are no negatives.
+        "lift" (`metrics.lift_at_k`, which needs `k`) and "average_precision" (`metrics.average_precision`, which needs
+        `prior`) are maximised. They judge the order of the rows alone, not the threshold.
         A callable ``scoring(model, X, y) -> float`` gets held-out rows and their labels; larger is better.
     cv : int, or sequence of pairs of arrays, default 4
         Number of folds, drawn separately from the rows of each kind of label; or the folds themselves, each as (numbers
         of training rows, numbers of held-out rows).
     validation : (X, y), optional
         Rows to judge by instead of folds. Their labels are true ones, {1, -1}, {1, 0} or booleans, for "error" and
-        "auc", and +1 and 0 (unlabelled) for "puf" and "err_star".
+        "auc", and +1 and 0 (unlabelled) for the others.
     refine : {"greedy"}, optional
         After the grid, move from the best point: in each round every numeric parameter of at least two values is
         made 10 % larger and 10 % smaller, the others left as they are (whole numbers move by at least 1), and the best
@@ -137,12 +140,16 @@ def select(
         Draws the folds. A `fit` that takes a `random_state` is given one seed in all fits: this integer, or one drawn.
     prior : float, optional
         P(Y = 1) in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
-        ``"single_set"``. For "err_star"; a `fit` that takes a `prior` is given it as well, converted to that among the
-        unlabelled rows unless the fit takes a `scenario` too.
+        ``"single_set"``. For "err_star" and "average_precision"; a `fit` that takes a `prior` is given it as well,
+        converted to that among the unlabelled rows unless the fit takes a `scenario` too.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star".
+        Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star";
+        "average_precision" is of the unlabelled rows, and takes from it what `prior` is a share of.
+    k : int or float, optional
+        For "lift": how many of the unlabelled rows held out are flagged, or better, as a float in (0, 1], which share.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows in fits and scores; not for callables and validation sets.
+        Weights >= 0 of the rows in fits and scores; "lift", "average_precision" and callables judge without them, and
+        so do validation sets.
     admit : sequence of {"not_converged", "degenerate"}, default ()
         Flawed models that may be chosen. Without it a point is inadmissible, with the worst possible score, if any of
         its fits warns with ConvergenceWarning or DegenerateModelWarning. That of a fit that fails always is.
@@ -205,7 +212,7 @@ def select(
         raise TypeError(f"fit must be a function, got {describe(fit)}")
     arguments = Arguments.of(fit)
     grids = check_grid(grid, arguments)
-    criterion = check_scoring(scoring, prior, scenario)
+    criterion = check_scoring(scoring, prior, scenario, k)
     if refine is not None:
         check_choice("refine", refine, ("greedy",))
     rows = Rows(X)
@@ -281,7 +288,7 @@ def _given(
             given["prior"] = prior_among_unlabeled(
                 criterion.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=criterion.scenario
             )
-    elif criterion.name != "err_star":
+    elif not criterion.takes_prior:
         raise ValueError(
             f"prior must be None where neither scoring nor fit needs it, got {prior:g} for scoring="
             f"{criterion.name!r} and {arguments.function}"
@@ -301,7 +308,7 @@ def _by_row(arguments: Arguments, given: dict[str, Any], sample_weight: object, 
 
 
 def _is_square(fit: Any, given: Mapping[str, Any], grids: Sequence[Grid]) -> bool:
-    """Tell whether X is a kernel matrix, out of which folds take columns as well."""
+    """Return whether X is a kernel matrix, of which folds select columns as well."""
     if any("precomputed" in part.values.get("kernel", ()) for part in grids):
         raise ValueError("kernel='precomputed' must be an argument of its own, not in grid")
     while isinstance(fit, functools.partial):
@@ -332,7 +339,7 @@ def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any
 
 
 def _jobs(n_jobs: object, given: Mapping[str, Any], arguments: Arguments) -> tuple[int, dict[str, int]]:
-    """Return how many processes there are to be, and the `n_threads` of a fit in each of them."""
+    """Return the number of processes, and the `n_threads` of a fit in each of them."""
     if n_jobs is None:
         return 1, {}
     wanted = check_int("n_jobs", n_jobs, low=-1)

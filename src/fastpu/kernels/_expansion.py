@@ -9,22 +9,9 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import forced_isa
+from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import (
-    Kernel,
-    call_kernel,
-    check_csr,
-    check_dense,
-    check_kernel_fields,
-    check_scored_rows,
-    convert_rows,
-    row_blocks,
-    row_dtype,
-    score_rows,
-    slice_rows,
-    user_rows,
-    value_dtype,
-)
+from fastpu.kernels._kernels import Kernel, call_kernel, check_kernel_fields, check_scored_rows, score_rows, value_dtype
 from fastpu.model._model import Model
 
 if TYPE_CHECKING:
@@ -32,12 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["KernelExpansion", "linear_scores"]
 
 _AT_ONCE = 8  # linear models that score a block of rows together
-_VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # those that score with support vectors
+_VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -117,28 +104,18 @@ class KernelExpansion(Model, is_base=True):
             raise ValueError(f"support must be < {self.n_features}, the number of training rows")
 
     def _check_vectors(self) -> None:
-        csr = (self.support_data, self.support_indices, self.support_indptr)
-        n_forms = (self.support_dense is not None) + all(array is not None for array in csr)
-        n_arrays = (self.support_dense is not None) + sum(array is not None for array in csr)
-        if n_forms != (self.kernel in _VECTOR_KERNELS) or n_arrays not in {0, 1, 3}:
-            raise ValueError(f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}")
-        shape = (self.support.size, self.n_features)
-        if self.support_dense is not None:
-            check_dense(self.support_dense, shape, "support")
-        data, indices, indptr = csr
-        if data is not None and indices is not None and indptr is not None:
-            check_csr(data, indices, indptr, shape, "support")
+        check_kept_rows(
+            self,
+            "support",
+            (self.support.size, self.n_features),
+            wanted=self.kernel in _VECTOR_KERNELS,
+            otherwise=f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}",
+        )
 
     @property
     def support_vectors(self) -> Any:
         """The rows `support` of the training data: an ndarray, a SciPy CSR array, or None where none are kept."""
-        return None if self.kernel not in _VECTOR_KERNELS else user_rows(self._vectors())
-
-    def _vectors(self) -> Native:
-        if self.support_dense is not None:
-            return self.support_dense
-        csr: Any = (self.support_data, self.support_indices, self.support_indptr)
-        return (*csr, (self.support.size, self.n_features))
+        return None if self.kernel not in _VECTOR_KERNELS else kept_rows(self, "support").table()
 
     # ---------------------------------------------------------------------------------------------- scoring
 
@@ -147,38 +124,37 @@ class KernelExpansion(Model, is_base=True):
             return super()._check_input(X, name)
         return check_scored_rows(X, name, n_features=self.n_features, feature_names=self.feature_names)
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
-        native = matrix.native
+    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.coef is not None:
-                scores = self._linear_scores(native, self.coef, n_threads)
+                scores = self._linear_scores(matrix, self.coef, n_threads)
             elif not self.support.size:
                 scores = np.full(matrix.n_rows, self.intercept)
             elif self.function is not None:
-                scores = self._scores_by_function(native, self.function)
+                scores = self._scores_by_function(matrix, self.function)
             elif self.kernel == "precomputed":
                 columns: NDArray[np.float64] = np.zeros(self.n_features)
                 columns[self.support] = self.dual_coef
-                scores = self._linear_scores(native, columns, n_threads)
+                scores = self._linear_scores(matrix, columns, n_threads)
             else:
-                scores = self._scores_by_kernel(native, n_threads)
+                scores = self._scores_by_kernel(matrix, n_threads)
         if np.isnan(scores).any():
             row = int(np.argmax(np.isnan(scores)))
             raise ValueError(f"X has entries so large that kernel values overflow {matrix.dtype}, first in row {row}")
         return scores
 
-    def _linear_scores(self, native: Native, coef: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-        return linear_scores(native, coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+    def _linear_scores(self, matrix: Matrix, coef: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+        return linear_scores(matrix, coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
 
-    def _scores_by_kernel(self, native: Native, n_threads: int) -> NDArray[np.float64]:
-        vectors = self._vectors()
-        sparse = isinstance(native, tuple) or isinstance(vectors, tuple)
-        dtype = value_dtype(self.kernel, np.result_type(row_dtype(native), row_dtype(vectors)))
-        vectors = convert_rows(vectors, dtype, sparse=sparse)
+    def _scores_by_kernel(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
+        vectors = kept_rows(self, "support")
+        sparse = matrix.is_sparse or vectors.is_sparse
+        dtype = value_dtype(self.kernel, np.result_type(matrix.dtype, vectors.dtype))
+        vectors = vectors.convert(dtype, sparse=sparse)
         coefs, intercepts = self.dual_coef[:, None], np.array([self.intercept])
         isa = forced_isa(_core.isa_levels())
 
-        def score(rows: Native) -> NDArray[np.float64]:
+        def score(rows: Matrix) -> NDArray[np.float64]:
             return _core.kernel_scores(
                 vectors,
                 rows,
@@ -192,52 +168,48 @@ class KernelExpansion(Model, is_base=True):
                 isa=isa,
             )
 
-        return score_rows(native, dtype, score, sparse=sparse)[:, 0]
+        return score_rows(matrix, dtype, score, sparse=sparse)[:, 0]
 
-    def _scores_by_function(self, native: Native, function: Callable[..., Any]) -> NDArray[np.float64]:
-        vectors = self._vectors()
-        support = user_rows(vectors)
-        scores: NDArray[np.float64] = np.empty(_n_rows(native))
-        for rows in row_blocks(native, self.support.size):
-            block = convert_rows(slice_rows(native, rows), row_dtype(native), sparse=isinstance(vectors, tuple))
+    def _scores_by_function(self, matrix: Matrix, function: Callable[..., Any]) -> NDArray[np.float64]:
+        vectors = kept_rows(self, "support")
+        support = vectors.table()
+        scores: NDArray[np.float64] = np.empty(matrix.n_rows)
+        for rows in matrix.blocks(self.support.size):
+            block = matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse).table()
             if isinstance(block, np.ndarray):
                 block = block.view()
                 block.flags.writeable = False  # it may be the caller's own matrix
-            values = call_kernel(function, user_rows(block), support)
+            values = call_kernel(function, block, support)
             scores[rows] = np.einsum("ij,j->i", values, self.dual_coef) + self.intercept
         return scores
 
 
-def _n_rows(native: Native) -> int:
-    return native[3][0] if isinstance(native, tuple) else len(native)
-
-
 def linear_scores(
-    native: Native, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int
+    matrix: Matrix, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int
 ) -> NDArray[np.float64]:
     """Return x'coefs[m] + intercepts[m] for each row x and model m, in float64.
 
     The same bits for every number of threads, and for every number of models.
     """
-    scores: NDArray[np.float64] = np.empty((_n_rows(native), len(coefs)))
+    scores: NDArray[np.float64] = np.empty((matrix.n_rows, len(coefs)))
     isa = forced_isa(_core.isa_levels())
     for first in range(0, len(coefs), _AT_ONCE):
         models = slice(first, first + _AT_ONCE)
-        scores[:, models] = _few_linear_scores(native, coefs[models], intercepts[models], n_threads, isa)
+        scores[:, models] = _few_linear_scores(matrix, coefs[models], intercepts[models], n_threads, isa)
     return scores
 
 
 def _few_linear_scores(
-    native: Native, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int, isa: str
+    matrix: Matrix, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int, isa: str
 ) -> NDArray[np.float64]:
-    if isinstance(native, tuple):
+    if matrix.is_sparse:
         columns = np.ascontiguousarray(coefs.T)
-        scores: NDArray[np.float64] = np.empty((_n_rows(native), len(coefs)))
-        for rows in row_blocks(native):
-            scores[rows] = user_rows(slice_rows(native, rows)) @ columns + intercepts
+        scores: NDArray[np.float64] = np.empty((matrix.n_rows, len(coefs)))
+        for rows in matrix.blocks():
+            scores[rows] = matrix[rows].table() @ columns + intercepts
         return scores
 
-    def score(rows: Native) -> NDArray[np.float64]:
+    def score(rows: Matrix) -> NDArray[np.float64]:
         # The coefficients are the support vectors, each of a model of its own.
         return _core.kernel_scores(
             coefs,
@@ -252,4 +224,4 @@ def _few_linear_scores(
             isa=isa,
         )
 
-    return score_rows(native, np.dtype(np.float64), score, sparse=False)
+    return score_rows(matrix, np.dtype(np.float64), score, sparse=False)

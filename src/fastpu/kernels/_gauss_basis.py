@@ -10,76 +10,93 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
+from fastpu.common._params import check_float, forced_isa
+from fastpu.data._validate import check_matrix
 from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import convert_rows, row_blocks, row_dtype, score_rows, slice_rows, take_rows, user_rows
+from fastpu.kernels._kernels import score_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = [
+    "check_bandwidth",
     "default_bandwidth",
     "draw_centers",
     "gauss_features",
     "gauss_scores",
     "is_bandwidth",
     "median_distance",
+    "open_centers",
 ]
 
 _ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
 _ROUNDING = 1e-12  # a squared distance |x|^2 + |z|^2 - 2x'z below this share of |x|^2 + |z|^2 may be 0
-_AT_ONCE = 16  # centres whose features are computed with one call: it costs n * _AT_ONCE beside the kernel values
+_AT_ONCE = 16  # centres per call, each of which needs n * _AT_ONCE numbers of memory besides the kernel values
 
 
 def draw_centers(
-    native: Native, n_centers: int, weights: NDArray[np.float64] | None, generator: np.random.Generator
-) -> Native:
+    matrix: Matrix, n_centers: int, weights: NDArray[np.float64] | None, generator: np.random.Generator
+) -> Matrix:
     """Return at most `n_centers` rows, no two of them equal.
 
     The rows, in their order, are cut into `n_centers` parts of equal weight, and one row is drawn from each, so that
-    weights do what repeated rows do.
+    a weight has the effect of repeating the row.
     """
-    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    n_rows = matrix.n_rows
     ends = np.arange(1.0, n_rows + 1) if weights is None else np.cumsum(weights)
     rows = np.arange(n_rows)
     if ends[-1] > n_centers:
         places = (np.arange(n_centers) + generator.random(n_centers)) * (ends[-1] / n_centers)
         rows = np.unique(np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1))
-    drawn = take_rows(native, rows.astype(np.int64))
+    drawn = matrix[rows.astype(np.int64)]
     kept = {_row_bytes(drawn, i): i for i in range(rows.size - 1, -1, -1)}  # the first of equal ones
-    return take_rows(drawn, np.sort(np.fromiter(kept.values(), dtype=np.int64)))
+    return drawn[np.sort(np.fromiter(kept.values(), dtype=np.int64))]
 
 
-def _row_bytes(native: Native, row: int) -> bytes:
-    if not isinstance(native, tuple):
-        return bytes((native[row] + 0).tobytes())  # -0 is 0
-    entries = slice(int(native[2][row]), int(native[2][row + 1]))
-    stored = native[0][entries] != 0
-    return bytes(native[1][entries][stored].tobytes() + b"|" + native[0][entries][stored].tobytes())
+def open_centers(
+    matrix: Matrix, given: object, n_centers: int, weights: NDArray[np.float64] | None, generator: np.random.Generator
+) -> Matrix:
+    """Return the centres that the caller gave, checked and in the form of the rows, or draw some from these."""
+    if given is None:
+        return draw_centers(matrix, n_centers, weights, generator)
+    names, n_features = matrix.feature_names, matrix.n_features
+    checked = check_matrix(given, name="centers", n_features=n_features, feature_names=names)
+    with np.errstate(over="ignore"):
+        centers = checked.convert(matrix.dtype, sparse=matrix.is_sparse)
+    if not np.isfinite(centers.entries).all():
+        raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
+    return centers
 
 
-def median_distance(rows: Native) -> float:
+def _row_bytes(matrix: Matrix, row: int) -> bytes:
+    part = matrix[row : row + 1]
+    if not part.is_sparse:
+        return bytes((part.values + 0).tobytes())  # -0 is 0
+    stored = part.data != 0
+    return bytes(part.indices[stored].tobytes() + b"|" + part.data[stored].tobytes())
+
+
+def median_distance(rows: Matrix) -> float:
     """Return the median distance between two of the rows; 1 where there are no two."""
-    n_rows = rows[3][0] if isinstance(rows, tuple) else len(rows)
-    apart = _distances(rows, rows)[np.triu_indices(n_rows, 1)]
+    apart = _distances(rows, rows)[np.triu_indices(rows.n_rows, 1)]
     return float(np.median(apart)) if apart.size else 1.0
 
 
-def default_bandwidth(native: Native, weights: NDArray[np.float64] | None, centers: Native) -> float:
+def default_bandwidth(matrix: Matrix, weights: NDArray[np.float64] | None, centers: Matrix) -> float:
     """Return the median distance between rows and centres, by rows that stand for equal parts of the weight.
 
     A row is not compared with a centre at the same place.
     """
-    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
+    n_rows = matrix.n_rows
     ends = np.arange(1.0, n_rows + 1) if weights is None else np.cumsum(weights)
     places = (np.arange(_ROWS_FOR_WIDTH) + 0.5) * (ends[-1] / _ROWS_FOR_WIDTH)
     rows = np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
-        distances = _distances(take_rows(native, rows), centers)
+        distances = _distances(matrix[rows], centers)
     apart = distances[distances != 0]
-    bandwidth = float(np.median(apart)) if apart.size else 1.0  # rows alike: any width will do
+    bandwidth = float(np.median(apart)) if apart.size else 1.0  # all rows are equal, and any width will do
     if not is_bandwidth(bandwidth):
         raise ValueError(
             f"bandwidth=None is the median distance between rows and centres, which is no number > 0 here, got "
@@ -88,54 +105,53 @@ def default_bandwidth(native: Native, weights: NDArray[np.float64] | None, cente
     return bandwidth
 
 
-def _distances(left: Native, right: Native) -> NDArray[np.float64]:
+def _distances(left: Matrix, right: Matrix) -> NDArray[np.float64]:
     """Return the distance of each row of one matrix from each of another, both of one form."""
-    if not isinstance(left, tuple):
-        return np.asarray(cdist(left, right))
-    both = [user_rows(convert_rows(part, np.dtype(np.float64), sparse=True)) for part in (left, right)]
-    # Squares of rows far from 0 would leave no digits to their difference.
-    moved, _ = shifted_csr(sp.csr_array(sp.vstack(both)), np.arange(left[3][0] + right[3][0]))
-    one, other = moved[: left[3][0]], moved[left[3][0] :]
+    if not left.is_sparse:
+        return np.asarray(cdist(left.values, right.table()))
+    both = [part.convert(np.dtype(np.float64), sparse=True).table() for part in (left, right)]
+    # Rows far from 0 are shifted, since the difference of their large squares would lose its digits.
+    moved, _ = shifted_csr(sp.csr_array(sp.vstack(both)), np.arange(left.n_rows + right.n_rows))
+    one, other = moved[: left.n_rows], moved[left.n_rows :]
     norms = [np.asarray(part.multiply(part).sum(axis=1)) for part in (one, other)]
     squares = norms[0][:, None] + norms[1][None] - 2 * (one @ other.T).toarray()
-    # Of equal rows rounding leaves something.
+    # Rounding may leave equal rows a distance above 0.
     return np.sqrt(np.where(squares <= _ROUNDING * np.add.outer(*norms), 0, squares))
 
 
-def gauss_features(native: Native, centers: Native, bandwidth: float, n_threads: int) -> NDArray[np.float64]:
+def gauss_features(matrix: Matrix, centers: Matrix, bandwidth: float, n_threads: int) -> NDArray[np.float64]:
     """Return the basis functions of each row, a column for each centre."""
-    n_centers = centers[3][0] if isinstance(centers, tuple) else len(centers)
-    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
-    features: NDArray[np.float64] = np.empty((n_rows, n_centers))
+    n_centers = centers.n_rows
+    features: NDArray[np.float64] = np.empty((matrix.n_rows, n_centers))
     for first in range(0, n_centers, _AT_ONCE):
-        part = slice_rows(centers, slice(first, min(first + _AT_ONCE, n_centers)))
+        part = centers[first : min(first + _AT_ONCE, n_centers)]
         size = min(_AT_ONCE, n_centers - first)
-        sums = _sums(native, part, np.eye(size), bandwidth, n_threads)
+        sums = _sums(matrix, part, np.eye(size), bandwidth, n_threads)
         # At the first centres the pages of all rows are touched for the first time, which takes long: Ctrl-C is looked
         # at in between.
-        for rows in row_blocks(native, n_centers):
+        for rows in matrix.blocks(n_centers):
             features[rows, first : first + size] = sums[rows]
     return features
 
 
 def gauss_scores(
-    native: Native, centers: Native, coef: NDArray[np.float64], bandwidth: float, n_threads: int
+    matrix: Matrix, centers: Matrix, coef: NDArray[np.float64], bandwidth: float, n_threads: int
 ) -> NDArray[np.float64]:
     """Return sum_c coef[c] exp(-|x - c|^2 / (2 bandwidth^2)) for each row x, of any form."""
-    dtype = np.result_type(row_dtype(native), row_dtype(centers))
-    sparse = isinstance(native, tuple) or isinstance(centers, tuple)
-    vectors = convert_rows(centers, dtype, sparse=sparse)
+    dtype = np.result_type(matrix.dtype, centers.dtype)
+    sparse = matrix.is_sparse or centers.is_sparse
+    vectors = centers.convert(dtype, sparse=sparse)
     return score_rows(
-        native, dtype, lambda rows: _sums(rows, vectors, coef[:, None], bandwidth, n_threads)[:, 0], sparse=sparse
+        matrix, dtype, lambda rows: _sums(rows, vectors, coef[:, None], bandwidth, n_threads)[:, 0], sparse=sparse
     )
 
 
 def _sums(
-    native: Native, centers: Native, coefs: NDArray[np.float64], bandwidth: float, n_threads: int
+    matrix: Matrix, centers: Matrix, coefs: NDArray[np.float64], bandwidth: float, n_threads: int
 ) -> NDArray[np.float64]:
     return _core.kernel_scores(
         centers,
-        native,
+        matrix,
         coefs,
         np.zeros(coefs.shape[1]),
         kernel="rbf",
@@ -147,7 +163,20 @@ def _sums(
     )
 
 
+def check_bandwidth(argument: str, kind: str, centers: object, bandwidth: object) -> float | None:
+    """Return the bandwidth as a float; `argument` is called `kind`, and only "gauss" has centres and a bandwidth."""
+    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
+        if kind != "gauss" and value is not None:
+            raise ValueError(f"{name} is for {argument}='gauss', got it with {argument}={kind!r}")
+    if bandwidth is None:
+        return None
+    width = check_float("bandwidth", bandwidth, low=0, open_low=True)
+    if not is_bandwidth(width):
+        raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
+    return width
+
+
 def is_bandwidth(bandwidth: float) -> bool:
-    """Tell whether 1 / (2 bandwidth^2) is a number that kernels can be computed with."""
+    """Return whether kernels can be computed with 1 / (2 bandwidth^2), which must not overflow or vanish."""
     square = bandwidth * bandwidth  # inf where a power would raise an OverflowError
     return bandwidth > 0 and square > 0 and 0 < 1 / (2 * square) < math.inf

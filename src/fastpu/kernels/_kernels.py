@@ -1,24 +1,25 @@
-"""Kernels as arguments: checks, the width that data suggest, functions of the caller's, and rows in blocks.
+"""Kernels as arguments: checks, a default width from the data, the caller's own functions, and rows in blocks.
 
-Products with rows are summed by NumPy's own loops, not by its BLAS: the threads of that are not ours to bound.
+Products with rows are summed by NumPy's own loops and not by its BLAS, whose threads this package cannot limit.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from fastpu.common._params import check_float, check_int
+from fastpu import _core
+from fastpu.common._params import check_float, check_int, forced_isa
 from fastpu.common._text import describe, short
-from fastpu.data._sparse import CSRArrays, Floats, is_sparse, read_sparse
-from fastpu.data._validate import Matrix, as_real_array, check_matrix, is_rising
+from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
+from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._validate import as_real_array, check_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -27,34 +28,23 @@ __all__ = [
     "KERNELS_WITH_GAMMA",
     "FunctionKernel",
     "Kernel",
-    "Native",
     "call_kernel",
     "centred",
-    "check_csr",
-    "check_dense",
     "check_kernel",
     "check_kernel_fields",
     "check_kernel_matrix",
     "check_scored_rows",
-    "convert_rows",
+    "kernel_values",
     "linear_coef",
     "resolve_gamma",
-    "row_blocks",
-    "row_dtype",
     "score_rows",
-    "slice_rows",
-    "take_rows",
-    "user_rows",
     "value_dtype",
 ]
-
-Native: TypeAlias = Floats | CSRArrays
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")
 
 _MAX_DEGREE = 1000
-_BLOCK_ENTRIES = 1 << 19  # entries of the rows that are copied or converted at a time: 4 MiB of float64
 _SYMMETRY = 1e-6  # difference of K(x, z) and K(z, x), relative to the largest entry, that products in float32 leave
 _TILE = 512
 _SAMPLE = 64  # rows with which a user's kernel function is tested for symmetry
@@ -66,8 +56,8 @@ _DIAGONAL = 64  # entries of the diagonal that are computed with one call of the
 class Kernel:
     """A checked kernel: one of `KERNELS`, or "callable" with its function.
 
-    `gamma` is "scale", "auto" or a number until `resolve_gamma` has seen the rows; then a number, or None where the
-    kernel has no use for it.
+    `gamma` is "scale", "auto" or a number until `resolve_gamma` has seen the rows; then a number, or None if the
+    kernel does not use it.
     """
 
     name: str
@@ -75,6 +65,10 @@ class Kernel:
     degree: int
     coef0: float
     function: Callable[[Any, Any], object] | None = None
+
+    def params(self) -> dict[str, Any]:
+        """Return the kernel's parameters, for a model."""
+        return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
@@ -95,7 +89,7 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
 
 
 def check_kernel_fields(kernel: Kernel) -> None:
-    """Check the kernel that a model says it has, whose file anyone may have written."""
+    """Check the kernel of a model, which may come from a damaged or hostile file."""
     if kernel.name not in (*KERNELS, "callable"):
         raise ValueError(f"kernel {kernel.name!r} is unknown")
     gamma = kernel.gamma
@@ -128,8 +122,7 @@ def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
             f"X must be square for kernel='precomputed', K of every two training rows, "
             f"got shape {(matrix.n_rows, matrix.n_features)}"
         )
-    values: Any = matrix.native
-    _check_symmetric(values)
+    _check_symmetric(matrix.table())
     return matrix
 
 
@@ -167,8 +160,8 @@ def _check_symmetric(K: Floats) -> None:
 def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] | None) -> Kernel:
     """Return the kernel with the number that its gamma stands for, 1 / (d var(X)) for "scale".
 
-    The variance is that of all entries, zeros of CSR included, where a row counts as often as its weight says, so
-    that weights stay the same as repeated rows. A variance of 0 gives 1.
+    The variance is that of all entries, zeros of CSR included, weighted by row, so
+    that a weight has the effect of repeating the row. A variance of 0 gives 1.
     """
     if kernel.name not in KERNELS_WITH_GAMMA:
         return replace(kernel, gamma=None)
@@ -176,7 +169,7 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
         return replace(kernel, gamma=1.0 / matrix.n_features)
     if kernel.gamma != "scale":
         return _check_precision(kernel, matrix)
-    variance = _entry_variance(matrix.native, weights)
+    variance = _entry_variance(matrix, weights)
     gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
     if not (0 < gamma < math.inf):
         raise ValueError(
@@ -198,182 +191,80 @@ def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
     return kernel
 
 
-def _entry_variance(native: Native, weights: NDArray[np.float64] | None) -> float:
+def _entry_variance(matrix: Matrix, weights: NDArray[np.float64] | None) -> float:
     """Return the variance of all entries in float64, in two passes over blocks."""
-    n_rows, n_cols = native[3] if isinstance(native, tuple) else native.shape
     # Scaled, so that sums of weights cannot overflow; the variance does not change.
     mass = None if weights is None else weights / weights.max()
-    total = n_cols * (float(n_rows) if mass is None else float(mass.sum()))
+    total = matrix.n_features * (float(matrix.n_rows) if mass is None else float(mass.sum()))
 
     def summed(transform: Callable[[NDArray[Any]], NDArray[np.float64]]) -> tuple[float, float]:
         """Return the weighted sum of transformed stored entries, and their weight."""
         result = stored = 0.0
-        for rows in row_blocks(native):
-            values = transform(_values(native, rows))
+        for rows in matrix.blocks():
+            block = matrix[rows]
+            values = transform(block.entries)
             if mass is None:
                 result, stored = result + float(values.sum()), stored + values.size
                 continue
-            lengths = np.diff(native[2][rows.start : rows.stop + 1]) if isinstance(native, tuple) else n_cols
-            entries = np.repeat(mass[rows], lengths)
+            entries = np.repeat(mass[rows], block.lengths)
             result, stored = result + float((values * entries).sum()), stored + float(entries.sum())
         return result, stored
 
     with np.errstate(over="ignore", invalid="ignore"):
         mean = summed(lambda values: values.astype(np.float64))[0] / total
         squares, stored = summed(lambda values: np.square(np.subtract(values, mean, dtype=np.float64)))
-        zeros = total - stored if isinstance(native, tuple) else 0.0
+        zeros = total - stored if matrix.is_sparse else 0.0
         return float((squares + zeros * mean * mean) / total)
-
-
-def _values(native: Native, rows: slice) -> NDArray[Any]:
-    """Return the stored entries of consecutive rows as a vector."""
-    if isinstance(native, tuple):
-        return native[0][native[2][rows.start] : native[2][rows.stop]]
-    return native[rows].reshape(-1)
 
 
 # ----------------------------------------------------------------------------------------------------- rows
 
 
-def row_blocks(native: Native, n_per_row: int = 0) -> Iterator[slice]:
-    """Yield slices of consecutive rows with few enough entries, or `n_per_row` results, to be copied at a time."""
-    if not isinstance(native, tuple):
-        step = max(1, _BLOCK_ENTRIES // max(1, native.shape[1], n_per_row))
-        yield from (slice(start, min(start + step, len(native))) for start in range(0, len(native), step))
-        return
-    indptr, n_rows = native[2], native[3][0]
-    most = max(1, _BLOCK_ENTRIES // max(1, n_per_row))
-    start = 0
-    while start < n_rows:
-        full = int(np.searchsorted(indptr, indptr[start] + _BLOCK_ENTRIES, side="right")) - 1
-        stop = min(max(full, start + 1), start + most, n_rows)
-        yield slice(start, stop)
-        start = stop
-
-
-def slice_rows(native: Native, rows: slice) -> Native:
-    """Return consecutive rows without a copy of their entries."""
-    if not isinstance(native, tuple):
-        return native[rows]
-    data, indices, indptr, (_, n_cols) = native
-    entries = slice(int(indptr[rows.start]), int(indptr[rows.stop]))
-    starts = indptr[rows.start : rows.stop + 1] - indptr[rows.start]
-    return data[entries], indices[entries], starts, (rows.stop - rows.start, n_cols)
-
-
-def take_rows(native: Native, rows: NDArray[np.int64]) -> Native:
-    """Return a copy of some rows."""
-    if not isinstance(native, tuple):
-        return native[rows]
-    data, indices, indptr, (_, n_cols) = native
-    starts = np.zeros(rows.size + 1, dtype=np.int64)
-    np.cumsum(np.diff(indptr)[rows], out=starts[1:])
-    picked = np.repeat(indptr[rows] - starts[:-1], np.diff(starts))
-    picked += np.arange(picked.size)
-    return data[picked], indices[picked], starts, (rows.size, n_cols)
-
-
-def user_rows(native: Native) -> Any:
-    """Return rows in a form that users know: an ndarray, or a SciPy CSR array."""
-    if not isinstance(native, tuple):
-        return native
-    return sp.csr_array(native[:3], shape=native[3])
-
-
-def convert_rows(native: Native, dtype: np.dtype[Any], *, sparse: bool) -> Native:
-    """Return rows with entries of `dtype`, as CSR or dense."""
-    if isinstance(native, tuple):
-        if not sparse:
-            return np.ascontiguousarray(user_rows(native).toarray(), dtype=dtype)
-        return native[0].astype(dtype, copy=False), *native[1:]
-    if not sparse:
-        return native.astype(dtype, copy=False)
-    matrix = sp.csr_array(native.astype(dtype, copy=False))
-    indices = np.require(matrix.indices, np.int32, ["C", "A"])
-    return matrix.data, indices, np.require(matrix.indptr, np.int64, ["C", "A"]), native.shape
-
-
-def row_dtype(native: Native) -> np.dtype[Any]:
-    """Return the type of the entries."""
-    return native[0].dtype if isinstance(native, tuple) else native.dtype
-
-
 def score_rows(
-    native: Native, dtype: np.dtype[Any], score: Callable[[Native], NDArray[np.float64]], *, sparse: bool
+    matrix: Matrix, dtype: np.dtype[Any], score: Callable[[Matrix], NDArray[np.float64]], *, sparse: bool
 ) -> NDArray[np.float64]:
     """Return the scores of rows, converted to `dtype`, and to CSR if `sparse`, a block at a time if need be."""
-    if row_dtype(native) == dtype and isinstance(native, tuple) == sparse:
-        return score(native)
-    blocks = (convert_rows(slice_rows(native, rows), dtype, sparse=sparse) for rows in row_blocks(native))
+    if matrix.dtype == dtype and matrix.is_sparse == sparse:
+        return score(matrix)
+    blocks = (matrix[rows].convert(dtype, sparse=sparse) for rows in matrix.blocks())
     return np.concatenate([score(block) for block in blocks])
 
 
-def centred(native: Native) -> Native:
+def centred(matrix: Matrix) -> Matrix:
     """Return rows less their mean if they are dense, and others as they are.
 
-    Where factors of rows sum to 0 the origin does not matter to their sum, but it does to rounding.
+    If the factors of rows sum to 0, a sum of rows does not depend on the origin, but its rounding errors do.
     """
-    return native if isinstance(native, tuple) else native - native.mean(axis=0)
+    return matrix if matrix.is_sparse else DenseMatrix(matrix.values - matrix.values.mean(axis=0))
 
 
 def value_dtype(kernel: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the type of kernel values for rows of `dtype`: that of the rows, but float64 for polynomials.
 
-    Powers are so large that a float32 leaves errors of the size of a margin in sums of them.
+    Powers may be so large that rounding errors of float32 in their sums reach the size of a margin.
     """
     return np.dtype(np.float64) if kernel == "poly" else dtype
 
 
-def linear_coef(native: Native, rows: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def linear_coef(matrix: Matrix, rows: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum_i factors[i] x_(rows[i]) in float64, over blocks of rows of a fixed size.
 
     Where the factors sum to 0, dense rows are taken from one of them, so that nothing cancels far from the origin.
     """
-    n_cols = native[3][1] if isinstance(native, tuple) else native.shape[1]
-    origin: NDArray[np.float64] = np.zeros(n_cols)
+    origin: NDArray[np.float64] = np.zeros(matrix.n_features)
     with np.errstate(over="ignore"):
         is_balanced = abs(factors.sum()) <= _BALANCED * np.abs(factors).sum()
-    if is_balanced and rows.size and not isinstance(native, tuple):
-        origin = native[rows[0]].astype(np.float64)
-    coef: NDArray[np.float64] = np.zeros(n_cols)
-    lengths = np.diff(native[2])[rows] if isinstance(native, tuple) else np.full(rows.size, n_cols)
-    ends = np.cumsum(lengths)
-    start = 0
-    while start < rows.size:
-        full = int(np.searchsorted(ends, ends[start] - lengths[start] + _BLOCK_ENTRIES, side="right"))
-        stop = max(full, start + 1)
-        block = take_rows(native, rows[start:stop])
-        if isinstance(block, tuple):
-            np.add.at(coef, block[1], block[0] * np.repeat(factors[start:stop], np.diff(block[2])))
+    if is_balanced and rows.size and not matrix.is_sparse:
+        origin = matrix.values[rows[0]].astype(np.float64)
+    coef: NDArray[np.float64] = np.zeros(matrix.n_features)
+    starts = np.concatenate([[0], np.cumsum(matrix.lengths[rows])])
+    for part in entry_blocks(starts):
+        block = matrix[rows[part]]
+        if block.is_sparse:
+            np.add.at(coef, block.indices, block.data * np.repeat(factors[part], block.lengths))
         else:
-            coef += np.einsum("i,ij->j", factors[start:stop], block.astype(np.float64, copy=False) - origin)
-        start = stop
+            coef += np.einsum("i,ij->j", factors[part], block.values.astype(np.float64, copy=False) - origin)
     return coef
-
-
-def check_csr(
-    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int], name: str
-) -> None:
-    """Raise ValueError unless the arrays ``<name>_data`` and so on are a finite CSR matrix with ascending columns."""
-    if indptr.size != shape[0] + 1 or indptr[0] != 0 or not is_rising(indptr):
-        raise ValueError(f"{name}_indptr must rise from 0 in {shape[0] + 1} entries")
-    if indptr[-1] != data.size or indices.size != data.size:
-        raise ValueError(f"{name}_data and {name}_indices must have {indptr[-1]} entries")
-    if indices.size and (indices.min() < 0 or indices.max() >= shape[1]):
-        raise ValueError(f"{name}_indices must be in [0, {shape[1]})")
-    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
-    if not np.isin(falls, indptr).all():
-        raise ValueError(f"{name}_indices must ascend in each row")
-    if not np.isfinite(data).all():
-        raise ValueError(f"{name}_data must be finite")
-
-
-def check_dense(values: NDArray[Any], shape: tuple[int, int], name: str) -> None:
-    """Raise ValueError unless the array ``<name>_dense`` has a shape and finite entries."""
-    if values.shape != shape:
-        raise ValueError(f"{name}_dense must have shape {shape}, got {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name}_dense must be finite")
 
 
 # ------------------------------------------------------------------------------------ a function of the caller's
@@ -385,8 +276,8 @@ class FunctionKernel:
     It is called from one thread, and again and again with the same columns: their rows are gathered once.
     """
 
-    def __init__(self, function: Callable[[Any, Any], object], native: Native) -> None:
-        self._function, self._rows = function, user_rows(native)
+    def __init__(self, function: Callable[[Any, Any], object], matrix: Matrix) -> None:
+        self._function, self._rows = function, matrix.table()
         self._numbers: NDArray[np.int64] | None = None
         self._columns: Any = None
         self._diagonal: NDArray[np.float64] = np.full(self._rows.shape[0], np.nan)
@@ -432,13 +323,30 @@ class FunctionKernel:
         return float(self._diagonal[row])
 
 
+def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArray[np.float64]:
+    """Return K(x_i, y_j) of all rows of two matrices of one form, in float64; not of a precomputed kernel."""
+    if kernel.function is not None:
+        values: NDArray[np.float64] = np.empty((x.n_rows, y.n_rows))
+        for block in x.blocks(y.n_rows):
+            values[block] = call_kernel(kernel.function, x[block].table(), y.table())
+        return values
+    return _core.kernel_matrix(
+        *(rows.convert(np.dtype(np.float64), sparse=rows.is_sparse) for rows in (x, y)),
+        kernel=kernel.name,
+        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        n_threads=n_threads,
+        isa=forced_isa(_core.isa_levels()),
+    )
+
+
 def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -> NDArray[np.float64]:
     """Return function(left, right) as a C-contiguous float64 matrix, after checking what it is."""
     result = function(left, right)
     if is_sparse(result):
         # CSR times CSR, as a linear kernel gives it; SciPy would trust its indices.
-        data, indices, indptr, shape = read_sparse(result, "the result of kernel")
-        result = sp.csr_array((data, indices, indptr), shape=shape).toarray()
+        result = read_sparse(result, "the result of kernel").table().toarray()
     values = as_real_array(result, "the result of kernel")
     expected = (left.shape[0], right.shape[0])
     if values.shape != expected:

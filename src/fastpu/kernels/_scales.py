@@ -14,15 +14,16 @@ import numpy as np
 
 from fastpu.common._text import where_column
 from fastpu.common._warnings import ScaleWarning, warn
-from fastpu.kernels._kernels import take_rows
+from fastpu.data.binned_features import require_rows
+from fastpu.kernels._kernels import check_kernel_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["warn_of_scales"]
+__all__ = ["check_training_rows", "warn_of_scales"]
 
 _APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
 _SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm
@@ -30,6 +31,16 @@ _ENTRIES = 1 << 17  # entries that are looked at, in evenly spaced rows
 _LEAST_ROWS = 16
 _RARE = 0.01  # share of the rows that must differ from the median for a column to be judged
 _NAMED = 2  # columns of the smallest and of the largest spread that the message names
+
+
+def check_training_rows(X: object, kernel: Kernel, function: str, *, solves: bool = True) -> Matrix:
+    """Check the training rows for the kernel; `function` is the public function that was called.
+
+    `solves` tells whether a machine is fitted to them at all.
+    """
+    require_rows(X, function)
+    matrix = check_kernel_matrix(X, kernel)
+    return warn_of_scales(matrix, kernel) if solves else matrix
 
 
 def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:
@@ -64,24 +75,22 @@ def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:
 
 def _spreads(matrix: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the columns that can be judged by some of the rows, and their spreads."""
-    native = matrix.native
-    n_entries = native[0].size if isinstance(native, tuple) else native.size
-    per_row = max(1, n_entries // matrix.n_rows)
+    per_row = max(1, matrix.entries.size // matrix.n_rows)
     step = -(-matrix.n_rows // max(_LEAST_ROWS, _ENTRIES // per_row))
-    taken = take_rows(native, np.arange(0, matrix.n_rows, step, dtype=np.int64)) if step > 1 else native
-    if not isinstance(taken, tuple):
-        judged, spreads = _dense_spreads(taken)
+    taken = matrix[np.arange(0, matrix.n_rows, step)] if step > 1 else matrix
+    if not taken.is_sparse:
+        judged, spreads = _dense_spreads(taken.values)
         return judged.astype(np.int64), spreads
-    n_rows = taken[3][0]
-    columns, places, counts = np.unique(taken[1], return_inverse=True, return_counts=True)
+    n_rows = taken.n_rows
+    columns, places, counts = np.unique(taken.indices, return_inverse=True, return_counts=True)
     is_dense = 2 * counts >= n_rows  # together they have twice as many entries as are stored, or fewer
     in_dense = is_dense[places]
     block = np.zeros((n_rows, int(is_dense.sum())))
-    rows = np.repeat(np.arange(n_rows), np.diff(taken[2]))
-    block[rows[in_dense], (np.cumsum(is_dense) - 1)[places[in_dense]]] = taken[0][in_dense]
+    rows = np.repeat(np.arange(n_rows), taken.lengths)
+    block[rows[in_dense], (np.cumsum(is_dense) - 1)[places[in_dense]]] = taken.data[in_dense]
     judged, spreads = _dense_spreads(block)
     # The median of the others is 0.
-    sizes = np.abs(taken[0].astype(np.float64))
+    sizes = np.abs(taken.data.astype(np.float64))
     n_set = np.bincount(places, weights=sizes > 0, minlength=columns.size)
     means = np.bincount(places, weights=sizes / np.maximum(n_set, 1)[places], minlength=columns.size)
     others = ~is_dense & (n_set >= max(1.0, _RARE * n_rows))

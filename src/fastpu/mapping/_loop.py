@@ -63,9 +63,9 @@ class MappingRound:
 class Boundary:
     """What a stage returns: a score function h, negative for the rows it rejects, and the log of its fit.
 
-    `score` takes numbers of rows; `positive_scores` are those of P where they are known already. `support` holds the
-    rows of N that carry h, in the order of N; None stands for all of them. `solver` are numbers for the log, and
-    `made` is what the model keeps of h.
+    `score` takes numbers of rows; `positive_scores` are the scores of P, if they are already known. `support` holds the
+    support vectors of h in N, in the order of N; None stands for all of N. `solver` holds numbers for the log, and
+    `made` is the object that the model keeps.
     """
 
     score: Callable[[Rows], Scores]

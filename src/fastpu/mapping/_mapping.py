@@ -11,19 +11,19 @@ import numpy as np
 from fastpu.common._progress import make_callback
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
-from fastpu.kernels._kernels import take_rows
+from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, MappingRound, converge
 from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
 from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
 from fastpu.svm._arguments import check_options
-from fastpu.svm._solver import check_training_rows, open_training
+from fastpu.svm._solver import open_training
 from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
     from fastpu.mapping._loop import Outcome
     from fastpu.svm._arguments import Options
     from fastpu.svm._solver import Training
@@ -79,12 +79,12 @@ def fit_mapping(
     if solver_max_iter is not None:
         options = replace(options, max_iter=check_int("solver_max_iter", solver_max_iter, low=1))
     generator = check_random_state(random_state)
-    matrix = check_training_rows(X, options, variant.function, solves=psi1 is None or psi2 is None)
+    matrix = check_training_rows(X, options.kernel, variant.function, solves=psi1 is None or psi2 is None)
     labels = check_labels(y, matrix.n_rows, pu_only=variant.function)
     groups = _groups(labels, settings.hold_out, generator)
 
-    form = RowForm.of(X, matrix.native)
-    table = None if psi1 is None and psi2 is None else form.table(matrix.native)
+    form = RowForm.of(X, matrix)
+    table = None if psi1 is None and psi2 is None else form.table(matrix)
     users_map = None if psi1 is None else user_mapping(psi1, table)
     users_separate = None if psi2 is None else user_separation(psi2, table)
     with make_callback(callback, progress, total=settings.max_iter, description=variant.title) as hook:
@@ -153,7 +153,7 @@ def _check_settings(
 
 def _solver_params(options: Options) -> dict[str, object]:
     params = options.params()
-    limit = params.pop("max_iter")  # which here is the name of the loop's own limit
+    limit = params.pop("max_iter")  # in mapping convergence, max_iter is the limit of the loop
     return {**params, "solver_max_iter": limit}
 
 
@@ -258,10 +258,7 @@ def _boundary_fields(machines: list[FittedSvm | None], last: FittedSvm, training
         return fields
     # The model has the support vectors of the last boundary already, but for the linear kernel.
     others = np.unique(support) if kernel == "linear" else np.setdiff1d(support, last.support)
-    taken = take_rows(training.matrix.native, others)
-    names = ("other_data", "other_indices", "other_indptr")
-    rows = dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"other_dense": taken}
-    return {**fields, "other_rows": others, **rows}
+    return {**fields, "other_rows": others, **training.matrix[others].fields("other")}
 
 
 # ------------------------------------------------------------------------------------------------- warnings

@@ -57,7 +57,7 @@ class SvmStages:
         self._alpha: Scores | None = None  # of the last C-SVM, for every row
 
     def map(self, positive: Rows, unlabeled: Rows) -> Boundary:
-        """psi1: the one-class SVM of P, its threshold lowered until all of P is inside."""
+        """psi1: the one-class SVM of P, with its threshold lowered until no row of P is rejected."""
         del unlabeled
         nu = max(self._nu_map, 1.0 / positive.size)
         solved = self._training.solve(self._task("one_class", nu), positive, None, np.ones(positive.size))

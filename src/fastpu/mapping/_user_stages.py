@@ -16,7 +16,7 @@ from fastpu.mapping._loop import Boundary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
     from fastpu.mapping._loop import Rows, Scores, Stage
 
 __all__ = ["RowForm", "Table", "UserScorer", "user_mapping", "user_separation"]
@@ -33,16 +33,15 @@ class RowForm:
     is_spmatrix: bool
 
     @classmethod
-    def of(cls, X: object, native: Native) -> RowForm:
-        """Return the form of `X`, which was checked to be `native`."""
-        return cls(isinstance(native, tuple), isinstance(X, sp.spmatrix))
+    def of(cls, X: object, matrix: Matrix) -> RowForm:
+        """Return the form of `X`, which was checked to be `matrix`."""
+        return cls(matrix.is_sparse, isinstance(X, sp.spmatrix))
 
-    def table(self, native: Native) -> Table:
+    def table(self, matrix: Matrix) -> Table:
         """Return checked rows as users see them; a dense one cannot be written to."""
-        if isinstance(native, tuple):
-            build = sp.csr_matrix if self.is_spmatrix else sp.csr_array
-            return build(native[:3], shape=native[3])
-        table = native.view()
+        if matrix.is_sparse:
+            return matrix.table(is_spmatrix=self.is_spmatrix)
+        table = matrix.values.view()
         table.flags.writeable = False  # it may be the caller's own matrix
         return table
 

@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._kept_rows import check_kept_rows, kept_rows
+from fastpu.data._matrix import stacked
 from fastpu.data._validate import check_int, is_rising
-from fastpu.kernels._kernels import (
-    check_csr,
-    check_dense,
-    convert_rows,
-    linear_coef,
-    row_blocks,
-    slice_rows,
-    take_rows,
-)
+from fastpu.kernels._kernels import linear_coef
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -27,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
     from fastpu.mapping._user_stages import RowForm, UserScorer
 
 __all__ = ["MappingMachine", "MappingModel", "MappingScorer", "StageScorers"]
@@ -98,7 +92,7 @@ class MappingModel(Model, is_base=True):
         return self._staged(self._check_input(X, "X"), threads)
 
     @abstractmethod
-    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]: ...
+    def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]: ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -160,17 +154,13 @@ class MappingMachine(MappingModel, KernelMachine):
         self._check_others()
 
     def _check_others(self) -> None:
-        csr = (self.other_data, self.other_indices, self.other_indptr)
-        n_forms = (self.other_dense is not None) + all(array is not None for array in csr)
-        n_arrays = (self.other_dense is not None) + sum(array is not None for array in csr)
-        if n_forms != (self.kernel != "precomputed") or n_arrays not in {0, 1, 3}:
-            raise ValueError("rows of other support vectors must be there in one form, but for a precomputed kernel")
-        shape = (self.other_rows.size, self.n_features)
-        if self.other_dense is not None:
-            check_dense(self.other_dense, shape, "other")
-        data, indices, indptr = csr
-        if data is not None and indices is not None and indptr is not None:
-            check_csr(data, indices, indptr, shape, "other")
+        check_kept_rows(
+            self,
+            "other",
+            (self.other_rows.size, self.n_features),
+            wanted=self.kernel != "precomputed",
+            otherwise="rows of other support vectors must be there in one form, but for a precomputed kernel",
+        )
         if self.kernel == "precomputed":
             return
         if (self.other_dense is None) != (self.support_dense is None) and self.kernel != "linear":
@@ -230,7 +220,7 @@ class MappingMachine(MappingModel, KernelMachine):
             **self._rows_of(support, coefs),
         )
 
-    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]:
+    def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]:
         for i, intercept in enumerate(self.boundary_intercepts):
             if not np.isnan(intercept):
                 yield self.at(i)._decision_function(matrix, n_threads)
@@ -239,36 +229,16 @@ class MappingMachine(MappingModel, KernelMachine):
         """Return the fields of a `KernelMachine` that are made from the rows of its support vectors."""
         if self.kernel == "precomputed":
             return {}
-        others = self._others()
         pool_rows = self._pool_rows()
         order = np.argsort(pool_rows)
         places = order[np.searchsorted(pool_rows, support, sorter=order)]
         if self.kernel == "linear":
-            return {"coef": linear_coef(others, places, coefs)}
-        taken = take_rows(_stacked(self._vectors(), others), places)
-        if isinstance(taken, tuple):
-            return dict(zip(("support_data", "support_indices", "support_indptr"), taken[:3], strict=True))
-        return {"support_dense": taken}
+            return {"coef": linear_coef(kept_rows(self, "other"), places, coefs)}
+        return stacked([kept_rows(self, "support"), kept_rows(self, "other")])[places].fields("support")
 
     def _pool_rows(self) -> NDArray[np.int64]:
         """Return the numbers of all rows that are kept, those of `support_vectors` first."""
         return self.other_rows if self.kernel == "linear" else np.concatenate([self.support, self.other_rows])
-
-    def _others(self) -> Native:
-        if self.other_dense is not None:
-            return self.other_dense
-        csr: Any = (self.other_data, self.other_indices, self.other_indptr)
-        return (*csr, (self.other_rows.size, self.n_features))
-
-
-def _stacked(upper: Native, lower: Native) -> Native:
-    """Return rows of one form below others of the same."""
-    if isinstance(upper, np.ndarray) and isinstance(lower, np.ndarray):
-        return np.concatenate([upper, lower])
-    a: Any = upper
-    b: Any = lower
-    indptr = np.concatenate([a[2], b[2][1:] + a[2][-1]])
-    return np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]]), indptr, (a[3][0] + b[3][0], a[3][1])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -287,11 +257,11 @@ class MappingScorer(MappingModel):
 
     scorers: Callable[..., Any]
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = self.scorers(matrix, self.n_iter, n_threads)
         return scores
 
-    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]:
+    def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]:
         for i in range(len(self.history["kind"])):
             yield self.scorers(matrix, i, n_threads)
 
@@ -303,15 +273,15 @@ class StageScorers:
     form: RowForm
     stages: tuple[UserScorer | KernelMachine, ...]
 
-    def __call__(self, matrix: Any, iteration: int, n_threads: int) -> NDArray[np.float64]:
+    def __call__(self, matrix: Matrix, iteration: int, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of rows by the boundary of an iteration."""
         stage = self.stages[iteration]
         if isinstance(stage, KernelMachine):
             return stage._decision_function(matrix, n_threads)
-        native, sparse = matrix.native, self.form.is_sparse
-        if isinstance(native, tuple) == sparse:
-            return stage(self.form.table(native))
+        sparse = self.form.is_sparse
+        if matrix.is_sparse == sparse:
+            return stage(self.form.table(matrix))
         scores: NDArray[np.float64] = np.empty(matrix.n_rows)
-        for rows in row_blocks(native):  # a block at a time: CSR is never made dense as a whole
-            scores[rows] = stage(self.form.table(convert_rows(slice_rows(native, rows), matrix.dtype, sparse=sparse)))
+        for rows in matrix.blocks():  # a block at a time: CSR is never made dense as a whole
+            scores[rows] = stage(self.form.table(matrix[rows].convert(matrix.dtype, sparse=sparse)))
         return scores

@@ -1,4 +1,4 @@
-"""The arguments that the large-margin iterations share, and what their callbacks see."""
+"""The arguments that the large-margin iterations share, and what their callbacks are given."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class MarginOptions:
     n_threads: int
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the model, as they were given."""
+        """Return the arguments that influence the model, as they were given."""
         names = ("max_iter", "solver_tol", "solver_max_iter", "solver")
         return {name: getattr(self, name) for name in names}
 
@@ -92,7 +92,7 @@ def check_margin_options(
 
 
 def check_costs(C: object) -> tuple[list[float], bool]:
-    """Return the values of `C`, and whether there is one alone, that is not in a sequence."""
+    """Return the values of `C` as a list, and whether it was a single number."""
     if isinstance(C, str | bytes | bytearray):
         return [check_float("C", C, low=0, open_low=True)], True
     if (isinstance(C, np.ndarray) and C.ndim > 0) or isinstance(C, Sequence):

@@ -1,42 +1,54 @@
-"""What the large-margin iterations solve: the training rows with their engine, and the sub-problems of a loop."""
+"""The sub-problems that the large-margin iterations solve, and the training rows with the engine that solves them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import forced_isa
 from fastpu.common._text import columns_named
-from fastpu.data._validate import Matrix, check_labels, check_matrix, check_sample_weight, well_scaled
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.kernels._kernels import take_rows
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, well_scaled
+from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
+from fastpu.margin._arguments import MarginRound
 from fastpu.svm._arguments import require_both
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from fastpu.margin._arguments import MarginOptions, MarginRound
+    from fastpu.data._matrix import Matrix
+    from fastpu.margin._arguments import MarginOptions
 
 __all__ = [
     "Hook",
     "MarginRows",
     "Solved",
     "Solver",
+    "Steps",
     "Task",
     "Unsolved",
     "open_rows",
+    "solve_side_by_side",
 ]
 
+T = TypeVar("T")
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
+#: A sub-problem: labels, costs, slopes, and the engine's solution of an earlier one to start from.
+Asked: TypeAlias = "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
+#: A generator that yields sub-problems to be solved, and is sent the engine's solution of each. It also yields rounds
+#: for a callback, and is sent whether the callback stops it.
+Steps: TypeAlias = "Generator[Asked | MarginRound, Any, T]"
 
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
+# Fits that run side by side hold arrays of the length of the rows: most entries of all of them together, some 40 bytes
+# each.
+_AT_ONCE = 1 << 22
 
 # ------------------------------------------------------------------------------------------- rows and engine
 
@@ -45,7 +57,8 @@ _PLUS, _MINUS = np.int8(1), np.int8(-1)
 class MarginRows:
     """The training rows whose weight is not 0, with an engine that holds what all fits to them share.
 
-    `rows` are their numbers among the `n_given` rows of the caller, or None for all; `weights` is None where all are 1.
+    `rows` are their numbers among the caller's `n_given` rows, or None for all; `weights` is None if all of them
+    are 1.
     """
 
     matrix: Matrix
@@ -72,7 +85,7 @@ class MarginRows:
 
 @dataclass(frozen=True)
 class Task:
-    """What was asked for: the public function, what a progress bar calls it, its own arguments, and the shared ones."""
+    """A call: the public function, its title in a progress bar, its own arguments, and the shared ones."""
 
     function: str
     title: str
@@ -84,10 +97,7 @@ class Task:
 def open_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
     """Check the rows, labels and weights, and make an engine for all fits to them."""
     function = task.function
-    if isinstance(X, BinnedFeatures):
-        raise TypeError(
-            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
-        )
+    require_rows(X, function)
     matrix = check_matrix(X)
     labels = check_labels(y, matrix.n_rows, pu_only=function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
@@ -97,18 +107,15 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task) -> Margin
     if weights is not None and not weights.all():
         signs = np.where(labels == 1, _PLUS, _MINUS)
         require_both(signs, weights, function, ("positive", "unlabelled"))
-        # Left out altogether: what such rows hold may not even touch the rounding.
+        # Left out before anything is computed, so that such rows do not even influence rounding errors.
         rows = np.flatnonzero(weights).astype(np.int64)
-        taken = take_rows(matrix.native, rows)
-        matrix = Matrix(taken, rows.size, matrix.n_features, matrix.feature_names, matrix.is_sparse, matrix.dtype)
+        matrix = matrix[rows]
         labels, weights = labels[rows], weights[rows]
     if weights is not None and (weights == 1).all():
         weights = None
     warn_of_scales(matrix)
     with columns_named(matrix.feature_names):
-        engine = _core.LargeMarginEngine(
-            matrix.native, n_threads=task.options.n_threads, isa=forced_isa(_core.isa_levels())
-        )
+        engine = _core.LargeMarginEngine(matrix, n_threads=task.options.n_threads, isa=forced_isa(_core.isa_levels()))
     return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, task.options)
 
 
@@ -117,11 +124,11 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task) -> Margin
 
 @dataclass(slots=True)
 class Solved:
-    """The optimum of a sub-problem: labels, costs and slopes, and what the engine found for them."""
+    """The optimum of a sub-problem: its labels, costs and slopes, and the engine's solution."""
 
     labels: NDArray[np.int8]
     slopes: NDArray[np.uint8] | None
-    found: dict[str, Any]
+    solution: _core.MarginSolution
     decision: NDArray[np.float64]
     half_norm: float  # |w|^2 / 2
     objective: float
@@ -129,8 +136,8 @@ class Solved:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The best intercepts."""
-        return self.found["intercept_low"], self.found["intercept_high"]
+        """The interval of optimal intercepts."""
+        return self.solution["intercept_low"], self.solution["intercept_high"]
 
 
 @dataclass(frozen=True)
@@ -145,19 +152,9 @@ class Unsolved:
 
 
 class Solver:
-    """Solves the sub-problems of one fit and counts them."""
+    """Yields the sub-problems of one fit to be solved, and counts them."""
 
-    def __init__(self, rows: MarginRows) -> None:
-        options = rows.options
-        self._solve = rows.engine.solve
-        self._options: dict[str, Any] = {
-            "solver": options.solver,
-            "tol": options.solver_tol,
-            "max_iter": options.solver_max_iter or 0,
-            "rho": 0.0,
-            "eps": 0.0,
-            "callback": None,
-        }
+    def __init__(self) -> None:
         self._n_problems = 0
         self._n_steps = 0
         self.unsolved: list[Unsolved] = []
@@ -168,26 +165,61 @@ class Solver:
         costs: NDArray[np.float64],
         slopes: NDArray[np.uint8] | None = None,
         start: Solved | None = None,
-    ) -> Solved:
+    ) -> Steps[Solved]:
         """Minimise |w|^2 / 2 + sum_i costs_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
-        found = self._solve(labels, costs, slopes, start=None if start is None else start.found, **self._options)
-        coef, objective, gap = found["coef"], found["objective"], found["gap"]
-        if not (math.isfinite(objective) and math.isfinite(found["intercept"])):
+        solution: _core.MarginSolution = yield labels, costs, slopes, None if start is None else start.solution
+        coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
+        if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
             raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
         self._n_problems += 1
-        self._n_steps += found["n_iter"]
-        if found["status"] != "gap":
-            self.unsolved.append(Unsolved(found["status"], found["method"], found["n_iter"], gap, objective))
-        return Solved(labels, slopes, found, found["decision"], 0.5 * float((coef * coef).sum()), objective, gap)
+        self._n_steps += solution["n_iter"]
+        if solution["status"] != "gap":
+            self.unsolved.append(Unsolved(solution["status"], solution["method"], solution["n_iter"], gap, objective))
+        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), objective, gap)
 
     def counts(self) -> tuple[int, int]:
-        """Return the numbers of sub-problems, and of the engine's steps in them, since this was last asked."""
+        """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
         counted = self._n_problems, self._n_steps
         self._n_problems = self._n_steps = 0
         return counted
 
     def add(self, other: Solver, n_problems: int, n_steps: int) -> None:
-        """Count what another one has solved as well."""
+        """Add the counts of another solver."""
         self._n_problems += n_problems
         self._n_steps += n_steps
         self.unsolved += other.unsolved
+
+
+def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:
+    """Run several fits and return their results; sub-problems are solved a few at a time, on one thread each."""
+    most = max(rows.options.n_threads, _AT_ONCE // rows.matrix.n_rows)
+    options = rows.options
+    results: dict[int, T] = {}
+    asked: dict[int, Asked] = {}
+
+    def go_on(number: int, answer: object) -> None:
+        try:
+            wanted = fits[number].send(answer)
+        except StopIteration as end:
+            results[number] = end.value
+            return
+        if isinstance(wanted, MarginRound):
+            go_on(number, hook is not None and hook(wanted))
+        else:
+            asked[number] = wanted
+
+    n_begun = 0
+    while len(results) < len(fits):
+        while n_begun < len(fits) and len(asked) < most:
+            go_on(n_begun, None)
+            n_begun += 1
+        problems, asked = asked, {}
+        answers = rows.engine.solve_each(
+            list(problems.values()),
+            solver=options.solver,
+            tol=options.solver_tol,
+            max_iter=options.solver_max_iter or 0,
+        )
+        for number, answer in zip(problems, answers, strict=True):
+            go_on(number, answer)
+    return [results[number] for number in range(len(fits))]

@@ -14,11 +14,9 @@ from fastpu.margin._arguments import MarginRound
 from fastpu.margin._engine import Solver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from fastpu.margin._engine import Hook, MarginRows, Solved, Unsolved
+    from fastpu.margin._engine import MarginRows, Solved, Steps, Unsolved
 
 __all__ = ["Rule", "Run", "algorithm_1", "biased_psi"]
 
@@ -42,7 +40,7 @@ class Problem:
 
 
 class Entry(NamedTuple):
-    """What is recorded of one classifier; the last three fields are Algorithm 1's alone."""
+    """The record of one classifier; only Algorithm 1 uses the last three fields."""
 
     n_changed: int
     intercept_low: float
@@ -60,9 +58,9 @@ _N_SHARED = 6
 
 @dataclass(slots=True)
 class Run:
-    """How the fit for one C goes: its classifiers f_0, f_1, ..., the last one, and the problem that goes with it.
+    """The state of the fit for one C: its classifiers f_0, f_1, ..., the last one, and the problem that belongs to it.
 
-    `cycle` is the number of steps after which labels came back, or 0.
+    `cycle` is the number of steps after which the labels repeated, or 0.
     """
 
     C: float
@@ -103,7 +101,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Rule:
-    """What Algorithm 1 minimises, where it starts, and what ends it; `init` is "hinge", "psi" or "isvm"."""
+    """What Algorithm 1 minimises, where it starts, and when it ends; `init` is "hinge", "psi" or "isvm"."""
 
     loss: Loss
     init: str
@@ -111,19 +109,21 @@ class Rule:
     check_increase: bool
 
 
-def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Run:
+def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True) -> Steps[Run]:
     """Fit f_0 to the labels y_init, +1 (labelled) and -1 (unlabelled); then relabel and fit by turns.
 
-    y_k is +1 on labelled rows and sgn f_k on the others, f_(k+1) the minimiser of S(., y_k).
+    y_k is +1 on labelled rows and sgn f_k on the others; f_(k+1) minimises S(., y_k). Rounds are computed only if
+    `is_heard`, that is, if a callback is to be given them.
     """
     loss, most = rule.loss, rows.options.max_iter
-    solver = Solver(rows)
-    f, fitted, relabelled = _first(rows, C, rule, solver)
+    solver = Solver()
+    f, fitted, relabelled = yield from _first(rows, C, rule, solver)
     run = Run(C, f, fitted, solver)
     before = np.nan  # S(f_(k-1), y_(k-1))
     seen: dict[bytes, int] = {}
     for k in range(most + 1):
-        # f is f_k, `fitted` has the labels y_(k-1) that it was fitted to, and `relabelled` gets its own, y_k.
+        # f is f_k, `fitted` is the problem with the labels y_(k-1) that it was fitted to, `relabelled` that
+        # with its own, y_k.
         labels = rows.signs(f.decision > 0) if relabelled is None else relabelled.labels
         n_changed = int(np.count_nonzero(labels != fitted.labels))
         n_negative = int(np.count_nonzero(labels < 0))
@@ -134,7 +134,7 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Run:
         s_fitted = fitted.value(f, loss)
         s_relabelled = np.nan if relabelled is None else relabelled.value(f, loss)
         entry = Entry(n_changed, *f.interval, f.gap, *solver.counts(), n_negative, s_fitted, s_relabelled)
-        is_stopped = hook is not None and hook(MarginRound(C, k, most, s_fitted, n_changed, f.gap))
+        is_stopped = is_heard and (yield MarginRound(C, k, most, s_fitted, n_changed, f.gap))
 
         run.status = _end_before(rule, k, f, relabelled, n_changed, s_relabelled > s_fitted)
         if run.status or relabelled is None:
@@ -154,7 +154,7 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Run:
             seen[state] = k
         if run.status:
             return run
-        f = minimise(solver, relabelled, f, loss)
+        f = yield from minimise(solver, relabelled, f, loss)
         fitted, relabelled, before = relabelled, None, s_relabelled
     return run
 
@@ -170,15 +170,17 @@ def _end_before(rule: Rule, k: int, f: Solved, relabelled: Problem | None, n_cha
     return "labels" if k and not n_changed else ""
 
 
-def _first(rows: MarginRows, C: float, rule: Rule, solver: Solver) -> tuple[Solved, Problem, Problem | None]:
-    """Return f_0, the problem it was fitted to, and the one with its labels y_0 if these are not the signs of f_0."""
+def _first(rows: MarginRows, C: float, rule: Rule, solver: Solver) -> Steps[tuple[Solved, Problem, Problem | None]]:
+    """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
     if rule.init == "isvm":
-        isvm = algorithm_1(rows, C, Rule("hinge", "hinge", rule.tol, rule.check_increase), None)
+        isvm = yield from algorithm_1(rows, C, Rule("hinge", "hinge", rule.tol, rule.check_increase), is_heard=False)
         solver.add(isvm.solver, isvm.n_problems, sum(entry.n_steps for entry in isvm.log))
         return isvm.last, isvm.problem, isvm.problem
     problem = make_problem(rows, C, rows.signs(rows.is_labelled))
-    f = solver.solve(problem.labels, problem.costs)
-    return minimise(solver, problem, f, "psi") if rule.init == "psi" else f, problem, None
+    f = yield from solver.solve(problem.labels, problem.costs)
+    if rule.init == "psi":
+        f = yield from minimise(solver, problem, f, "psi")
+    return f, problem, None
 
 
 def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Problem:
@@ -191,18 +193,20 @@ def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Proble
     return Problem(labels, rows.weights * np.where(is_positive, C / positive, C / negative))
 
 
-def minimise(solver: Solver, problem: Problem, f: Solved, loss: Loss) -> Solved:
+def minimise(solver: Solver, problem: Problem, f: Solved, loss: Loss) -> Steps[Solved]:
     """Return the minimiser of S, or with the psi loss a fixed point that is no worse than f."""
     if loss == "psi":
-        for lower, _ in descend(solver, problem, f):
-            f = lower
+        descent = Descent(solver, problem, f)
+        while not descent.is_over:
+            f, _ = yield from descent.step()
         return f
-    is_known = f.labels is problem.labels and f.slopes is None
-    return f if is_known else solver.solve(problem.labels, problem.costs, None, f)
+    if f.labels is problem.labels and f.slopes is None:
+        return f
+    return (yield from solver.solve(problem.labels, problem.costs, None, f))
 
 
 def _state(problem: Problem, f: Solved, loss: Loss) -> bytes:
-    """Return all that the next step depends on."""
+    """Return all that the next step depends on, to detect a repetition."""
     flat = flat_rows(problem, f).tobytes() if loss == "psi" else b""
     return problem.labels.tobytes() + flat
 
@@ -211,56 +215,64 @@ def _state(problem: Problem, f: Solved, loss: Loss) -> bytes:
 
 
 def flat_rows(problem: Problem, f: Solved) -> NDArray[np.uint8]:
-    """Return s_i = 1 where m_i = y_i f(x_i) < 0: psi(m) = (1 - m)_+ + min(m, 0) is at most (1 - m)_+ + s m there."""
+    """Return s_i = 1 where m_i = y_i f(x_i) < 0. There psi(m) = (1 - m)_+ + min(m, 0) is at most (1 - m)_+ + s m."""
     return (problem.labels * f.decision < 0).view(np.uint8)
 
 
 def is_collapsed(f: Solved) -> bool:
-    """Tell whether w is 0.
+    """Return whether w is 0.
 
-    It is if w says so, or if s = 1 on all rows of one label and on no row of the other: then all y_i beta_i of
-    w = sum_i beta_i y_i x_i have one sign, while their sum is 0, so that all of them are 0.
+    It is if the solution has w = 0, or if s = 1 on all rows of one label and on no row of the other: then all y_i
+    beta_i in w = sum_i beta_i y_i x_i have one sign, while their sum is 0, so that all of them are 0.
     """
     if f.slopes is not None:
         pushes_up = (f.labels > 0) != f.slopes.view(np.bool_)
         if pushes_up.all() or not pushes_up.any():
             return True
-    return f.half_norm == 0 and not f.found["coef"].any()
+    return f.half_norm == 0 and not f.solution["coef"].any()
 
 
-def descend(solver: Solver, problem: Problem, f: Solved) -> Iterator[tuple[Solved, int]]:
-    """Go downhill in S with the psi loss from f; yield each classifier and the number of rows whose s it changes.
+class Descent:
+    """The difference-of-convex iteration that decreases S with the psi loss, starting from f.
 
-    Each step solves the problem with the loss (1 - m)_+ + s m, which lies above psi and touches it at the last f. It
-    ends when a set of rows with s = 1 comes back: with the last set f is a fixed point, and since S never increases,
-    an earlier one has the same S. There are finitely many sets.
+    Each step solves the problem with the loss (1 - m)_+ + s m, which lies above psi and touches it at the last f.
+    The iteration ends when a set of rows with s = 1 occurs again: if it is the last set, f is a fixed point; if it
+    is an earlier one, S is the same there, since S never increases. There are finitely many sets.
     """
-    slopes = flat_rows(problem, f)
-    if f.labels is problem.labels and np.array_equal(slopes, np.zeros_like(slopes) if f.slopes is None else f.slopes):
-        return  # f is the solution of this very problem
-    seen: set[bytes] = set()
-    while (key := slopes.tobytes()) not in seen:
-        seen.add(key)
-        f = solver.solve(problem.labels, problem.costs, slopes, f)
-        last, slopes = slopes, flat_rows(problem, f)
-        yield f, int(np.count_nonzero(slopes != last))
+
+    def __init__(self, solver: Solver, problem: Problem, f: Solved) -> None:
+        self._solver, self._problem, self._f = solver, problem, f
+        self._slopes = flat_rows(problem, f)
+        self._seen: set[bytes] = set()
+        known = np.zeros_like(self._slopes) if f.slopes is None else f.slopes
+        # f already solves this problem
+        self.is_over = f.labels is problem.labels and np.array_equal(self._slopes, known)
+
+    def step(self) -> Steps[tuple[Solved, int]]:
+        """Return the next classifier, and the number of rows whose s it changes."""
+        problem, last = self._problem, self._slopes
+        self._seen.add(last.tobytes())
+        self._f = yield from self._solver.solve(problem.labels, problem.costs, last, self._f)
+        self._slopes = flat_rows(problem, self._f)
+        self.is_over = self._slopes.tobytes() in self._seen
+        return self._f, int(np.count_nonzero(self._slopes != last))
 
 
-def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hook) -> Run:
-    """Minimise the sum of psi losses, unlabelled rows taken for negative, at these costs; C is told to the hook alone.
+def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64]) -> Steps[Run]:
+    """Minimise the sum of psi losses at these costs, taking unlabelled rows for negative; C is only recorded.
 
-    From the hinge solution, until the problem repeats itself.
+    Starts from the hinge solution, and ends when a problem occurs again.
     """
-    solver, most = Solver(rows), rows.options.max_iter
+    solver, most = Solver(), rows.options.max_iter
     problem = Problem(rows.signs(rows.is_labelled), costs)
-    f = solver.solve(problem.labels, problem.costs)
-    steps = descend(solver, problem, f)
+    f = yield from solver.solve(problem.labels, problem.costs)
+    descent = Descent(solver, problem, f)
     run = Run(C, f, problem, solver, has_labels=False)
     n_changed = int(np.count_nonzero(flat_rows(problem, f)))
     for step in range(most + 1):
         value = problem.value(f, "psi")
         run.add(f, problem, value, Entry(n_changed, *f.interval, f.gap, *solver.counts()))
-        is_stopped = hook is not None and hook(MarginRound(C, step, most, value, n_changed, f.gap))
+        is_stopped = yield MarginRound(C, step, most, value, n_changed, f.gap)
         if is_collapsed(f):
             run.status = "collapsed"
         elif not n_changed:
@@ -269,10 +281,10 @@ def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hoo
             run.status = "callback"
         elif step == most:
             run.status = "max_iter"
-        elif (lower := next(steps, None)) is None:
+        elif descent.is_over:
             run.status = "repeat"
         else:
-            f, n_changed = lower
+            f, n_changed = yield from descent.step()
         if run.status:
             break
     return run

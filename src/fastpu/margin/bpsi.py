@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from fastpu.margin._arguments import MarginArguments, MarginRound
-    from fastpu.margin._engine import Hook, MarginRows
+    from fastpu.margin._engine import MarginRows, Steps
     from fastpu.margin._loops import Run
     from fastpu.margin.linear_machine import LinearMachine
 
@@ -137,7 +137,7 @@ def fit_bpsi(
         max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
     )
 
-    def loop(rows: MarginRows, C: float, hook: Hook) -> Run:
+    def loop(rows: MarginRows, C: float) -> Steps[Run]:
         by_group = np.where(rows.is_labelled, given["C_pos"], given["C_unl"])
         costs = cost_per_row(by_group.size, {"C": C}, {"C_pos or C_unl": by_group, "sample_weight": rows.weights})
         if costs.max() > MOST_COST:
@@ -145,7 +145,7 @@ def fit_bpsi(
                 f"C * C_pos * sample_weight and C * C_unl * sample_weight must be at most {MOST_COST:g} in every row, "
                 f"got {costs.max():g}"
             )
-        return biased_psi(rows, C, costs, hook)
+        return biased_psi(rows, C, costs)
 
     task = Task("fit_bpsi", "BPSI", given, options, is_relative=False)
     return fit_each_cost(task, X, y, C, sample_weight, callback, progress, loop)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from fastpu.margin._arguments import MarginArguments
-    from fastpu.margin._engine import Hook, MarginRows
+    from fastpu.margin._engine import MarginRows, Steps
     from fastpu.margin._loops import Run
     from fastpu.margin.linear_machine import LinearMachine
 
@@ -143,7 +143,7 @@ def fit_isvm(
         If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
     DegenerateModelWarning
         If the iteration ends with "no_negative", or the model calls all training rows the same, or calls so many
-        unlabelled rows positive that a third of them and more must be negative by its own scores: where a share r of
+        unlabelled rows positive that a fifth of them and more must be negative by its own scores: where a share r of
         the labelled rows and q of the unlabelled ones score above a threshold, at most q / r can be positive.
 
     Notes
@@ -279,11 +279,11 @@ progress
     return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
 
 
-def _fit(rule: Rule, rows: MarginRows, C: float, hook: Hook) -> Run:
+def _fit(rule: Rule, rows: MarginRows, C: float) -> Steps[Run]:
     weights = rows.weights
     least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
     if not (C * least > 0 and C <= MOST_COST):
         raise ValueError(
             f"C must be at most {MOST_COST:g}, and so large that the share of each row in it is not 0, got {C!r}"
         )
-    return algorithm_1(rows, C, rule, hook)
+    return algorithm_1(rows, C, rule)

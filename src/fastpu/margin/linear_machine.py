@@ -1,9 +1,9 @@
-"""The model of the large-margin iterations: a linear function, and what the iteration left behind."""
+"""The model of the large-margin iterations: a linear function, and the record of the iteration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from fastpu.svm.kernel_machine import linear_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["LinearMachine"]
 
@@ -76,9 +78,9 @@ class LinearMachine(Model):
         if self.pseudo_labels is not None and np.any((self.pseudo_labels < -1) | (self.pseudo_labels > 1)):
             raise ValueError("pseudo_labels must be -1, 0 or 1")
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = linear_scores(matrix.native, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+            scores = linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
         if np.isnan(scores).any():
             raise ValueError(f"X has entries so large that its scores overflow, first in row {_first_nan(scores)}")
         return scores

@@ -57,21 +57,33 @@ class Scored:
 
 
 def by_group(
-    scores: NDArray[np.float64], labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+    scores: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    has_score: NDArray[np.bool_] | None = None,
 ) -> tuple[Scored, dict[int, float]]:
-    """Return the scores of P and U with their shares in their groups, and the weights of the groups by label."""
+    """Return the scores of P and U with their shares in their groups, and the weights of the groups by label.
+
+    Rows that `has_score` is false for count in the weights of the groups alone.
+    """
     mass = np.ones(labels.size) if weights is None else weights / weights.max()
     totals = {label: float(mass[labels == label].sum()) for label in (1, 0, -1)}
+    if has_score is not None:
+        mass = np.where(has_score, mass, 0.0)
+    shares = {}
     for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
-        if not totals[label]:
-            with_weight = " of positive weight" if np.any(labels == label) else ""
-            raise ValueError(f"y must have at least one {what}{with_weight} for with_probabilities, got none")
+        scored = float(mass[labels == label].sum())
+        if not scored:
+            which = " of positive weight" if np.any(labels == label) else ""
+            which += " with a score" if totals[label] else ""
+            raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
+        shares[label] = mass / scored
     bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
     pos, unl = (labels == 1) & (mass > 0), (labels == 0) & (mass > 0)
-    return Scored(scores[pos], scores[unl], mass[pos] / totals[1], mass[unl] / totals[0]), totals
+    return Scored(scores[pos], scores[unl], shares[1][pos], shares[0][unl]), totals
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,7 @@ def probabilities(
 def check_calibration(
     method: str | None, prior: float | None, knots: NDArray[np.float64] | None, values: NDArray[np.float64] | None
 ) -> None:
-    """Raise ValueError if the fields of a model are not what `calibrate` makes: a file may say anything."""
+    """Raise ValueError if the fields of a model cannot come from `calibrate`, as in a damaged file."""
     if method is None or prior is None or knots is None or values is None:
         if any(part is not None for part in (method, prior, knots, values)):
             raise ValueError("calibration, its prior, its knots and its values must be there together or be None")
@@ -136,10 +148,10 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     constant = np.array([centre]), np.array([0.0, start])
     if spread == 0:  # all scores are equal
         return Calibration(*constant)
-    half = 0.5 if spread > 1 else 1.0  # the difference of large scores may be no number
+    half = 0.5 if spread > 1 else 1.0  # halved, since the difference of large scores may overflow
     pos, unl = ((half * s - half * centre) / (half * spread) for s in (scored.pos, scored.unl))
     mean_pos, mean_unl = _dot(scored.share_pos, pos), _dot(scored.share_unl, unl)
-    if mean_pos <= mean_unl:  # the risk rises with a from a = 0 on
+    if mean_pos <= mean_unl:  # the risk increases with a already at a = 0
         trouble = (
             "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the "
             "prior as its probability; the model ranks them the wrong way round"

@@ -177,7 +177,7 @@ def _freeze_array(name: str, value: object, spec: FieldSpec) -> NDArray[Any]:
     ready = flags.c_contiguous and flags.aligned and not flags.writeable and value.dtype.isnative
     if ready and type(value) is np.ndarray:
         return value
-    # A copy, for whoever made the array may hold on to it and write to it later.
+    # A copy, since the caller may still hold the array and write to it later.
     array = np.array(value, dtype=value.dtype.newbyteorder("="), order="C", copy=True)
     array.flags.writeable = False
     return array
@@ -204,7 +204,7 @@ def _freeze_scalar(name: str, value: object) -> object:
 
 
 def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArray[Any]]) -> object:
-    """Return what the header says of a field; its arrays are added to `arrays` by name."""
+    """Return the entry of a field in the header; its arrays are added to `arrays` by name."""
     if value is None:
         return None
     if spec.kind == "function":

@@ -76,7 +76,7 @@ def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, 
                 np.savez(stream, **members)
                 stream.flush()
                 os.fsync(stream.fileno())
-            if mode is not None:  # without what the user's umask forbids for new files
+            if mode is not None:  # permissions of a new file, after the user's umask
                 temporary.chmod(mode)
             temporary.replace(target)
         except BaseException:
@@ -86,7 +86,7 @@ def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, 
 
 def open_model_file(path: str) -> BinaryIO:
     """Open a file for `read_model_file`."""
-    _refuse_devices(path)  # nobody may ever write to the other end of a pipe
+    _refuse_devices(path)  # opening a pipe could wait for ever
     with _naming(path):
         return Path(path).open("rb")
 

@@ -15,7 +15,7 @@ from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.data._validate import check_choice, check_labels, check_matrix, check_sample_weight
-from fastpu.model._calibration import METHODS, by_group, calibrate, check_calibration, probabilities
+from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
@@ -305,13 +305,16 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        given, drawn_as = check_prior(prior), check_scenario(scenario)
-        method = check_choice("method", method, METHODS)
+        wanted = (check_prior(prior), check_scenario(scenario), check_choice("method", method, METHODS))
         threads = resolve_n_threads(n_threads)
         matrix = self._check_input(X, "X")
         labels = check_labels(y, matrix.n_rows)
         weights = check_sample_weight(sample_weight, matrix.n_rows)
-        scored, mass = by_group(self._decision_function(matrix, threads), labels, weights)
+        return self._calibrated(*wanted, by_group(self._decision_function(matrix, threads), labels, weights))
+
+    def _calibrated(self, given: float, drawn_as: str, method: str, by_label: tuple[Scored, dict[int, float]]) -> Self:
+        """Return this model with probabilities by the scores of the groups, for checked arguments."""
+        scored, mass = by_label
         share = prior_among_unlabeled(given, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=drawn_as)
         if not 0 < share < 1:
             raise ValueError(

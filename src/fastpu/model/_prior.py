@@ -1,4 +1,4 @@
-"""What a class prior speaks of: the unlabelled rows, or all rows."""
+"""The population that a class prior refers to: the unlabelled rows, or all rows."""
 
 from __future__ import annotations
 

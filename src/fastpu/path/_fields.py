@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu.common._text import short
+from fastpu.data._kept_rows import check_kept_rows
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import Kernel, check_csr, check_dense, check_kernel_fields
+from fastpu.kernels._kernels import Kernel, check_kernel_fields
 from fastpu.model._model import Model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from fastpu._core import PathSolution
 
 __all__ = ["EVENT_KINDS", "PathFields", "path_fields"]
 
@@ -123,33 +126,36 @@ def _check_positions(path: PathFields) -> None:
 
 
 def _check_train(path: PathFields) -> None:
-    csr = (path.train_data, path.train_indices, path.train_indptr)
-    n_arrays = (path.train_dense is not None) + sum(array is not None for array in csr)
-    n_forms = (path.train_dense is not None) + all(array is not None for array in csr)
-    if n_forms != (path.kernel != "precomputed") or n_arrays not in {0, 1, 3}:
-        raise ValueError("training rows must be there in one form, but for the precomputed kernel")
-    shape = (path.rows.size, path.n_features)
-    if path.train_dense is not None:
-        check_dense(path.train_dense, shape, "train")
-    data, indices, indptr = csr
-    if data is not None and indices is not None and indptr is not None:
-        check_csr(data, indices, indptr, shape, "train")
+    check_kept_rows(
+        path,
+        "train",
+        (path.rows.size, path.n_features),
+        wanted=path.kernel != "precomputed",
+        otherwise="training rows must be there in one form, but for the precomputed kernel",
+    )
     if path.kernel == "precomputed" and path.rows[-1] >= path.n_features:
         raise ValueError(f"rows must be < {path.n_features}, the number of training rows")
 
 
-def path_fields(result: dict[str, Any]) -> dict[str, Any]:
+def path_fields(result: PathSolution) -> dict[str, Any]:
     """Return the fields of a path from the core's result."""
     lams = result["lams"]
     n_lams = int(np.count_nonzero(lams > 0))
     kept = slice(0, n_lams)
     objective, norm = result["objective"][kept], result["norm"][kept]
-    names = {"heavier": "heavier", "start_alpha": "start", "knots": "lams", "offsets": "offsets", "violation":
-             "violation", "status": "status", "change_row": "change_row", "change_alpha": "change_value",
-             "change_start": "change_start", "event_knot": "event_knot", "event_kind": "event_kind",
-             "event_row": "event_row"}  # fmt: skip
     return {
-        **{field: result[name] for field, name in names.items()},
+        "heavier": result["heavier"],
+        "start_alpha": result["start"],
+        "knots": lams,
+        "offsets": result["offsets"],
+        "violation": result["violation"],
+        "status": result["status"],
+        "change_row": result["change_row"],
+        "change_alpha": result["change_value"],
+        "change_start": result["change_start"],
+        "event_knot": result["event_knot"],
+        "event_kind": result["event_kind"],
+        "event_row": result["event_row"],
         "weights": result["weights"] if result["weights"].size else None,
         "n_iter": n_lams,
         "converged": result["status"] in ("zero", "lam_min", "trivial"),

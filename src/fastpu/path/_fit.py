@@ -1,4 +1,4 @@
-"""What the SVM paths share: their arguments, the call of the core, and the warnings."""
+"""The code that both SVM paths share: their arguments, the call of the core, and the warnings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
+from fastpu.common._params import MANY, forced_isa
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_float, check_int, check_vector
-from fastpu.kernels._kernels import FunctionKernel, Kernel, Native, check_kernel, convert_rows, row_blocks, take_rows
+from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
 from fastpu.svm._arguments import check_cache
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ __all__ = [
     "warn_of_path",
 ]
 
-_MANY = 2**62
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
 _FEW_FEATURES = 128  # up to so many features a linear path is computed from the rows: kernel rows would be larger
 _LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam is as large as costs are, and its square must not overflow or vanish
@@ -78,19 +78,11 @@ class PathOptions:
 
     def events(self, n_rows: int) -> int:
         """Return the most events for so many rows."""
-        return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, _MANY)
+        return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, MANY)
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the path, as they were given."""
-        kernel = self.kernel
-        return {
-            "kernel": kernel.name,
-            "gamma": kernel.gamma,
-            "degree": kernel.degree,
-            "coef0": kernel.coef0,
-            "lam_min": self.lam_min,
-            "max_events": self.max_events,
-        }
+        """Return the arguments that influence the path, as they were given."""
+        return {**self.kernel.params(), "lam_min": self.lam_min, "max_events": self.max_events}
 
 
 def check_path_options(
@@ -136,14 +128,14 @@ def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[n
 
 
 def follow_path(
-    native: Native,
+    matrix: Matrix,
     kernel: Kernel,
     rows: NDArray[np.int64],
     labels: NDArray[np.int8],
     costs: NDArray[np.float64],
     options: PathOptions,
     hook: Callable[[PathRound], bool] | None = None,
-) -> dict[str, Any]:
+) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = options.events(rows.size)
 
@@ -151,13 +143,12 @@ def follow_path(
         return hook is not None and hook(PathRound(n_breakpoints, n_events, limit, lam, n_margin, objective))
 
     is_function = kernel.name == "callable"
-    if kernel.name == "linear" and isinstance(native, tuple) and native[3][1] <= _FEW_FEATURES:
-        native = convert_rows(native, np.dtype(np.float64), sparse=False)
-    centre = _centre(native, rows) if kernel.name == "linear" else None
-    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
-    result: dict[str, Any] = _core.svm_path(
+    if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
+        matrix = matrix.convert(np.dtype(np.float64), sparse=False)
+    centre = _centre(matrix, rows) if kernel.name == "linear" else None
+    result = _core.svm_path(
         # With a user's kernel function the core reads only the number of rows from its first argument.
-        np.zeros((n_rows, 1)) if is_function else _in_float64(native, centre),
+        np.zeros((matrix.n_rows, 1)) if is_function else _in_float64(matrix, centre),
         rows,
         labels,
         costs,
@@ -165,7 +156,7 @@ def follow_path(
         gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
         degree=kernel.degree,
         coef0=kernel.coef0,
-        function=FunctionKernel(kernel.function, native) if kernel.function is not None else None,
+        function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
         lam_min=options.lam_min,
         max_events=limit,
         cache_bytes=options.cache_bytes,
@@ -178,25 +169,17 @@ def follow_path(
     if centre is not None and result["weights"].size:
         result["offsets"] -= np.einsum("ij,j->i", result["weights"], centre)
     elif centre is not None and result["lams"].size:
-        of_path: Any = take_rows(native, rows)
-        result["offsets"] -= _along(result, labels, (of_path - centre) @ centre)
+        result["offsets"] -= _along(result, labels, (matrix[rows].table() - centre) @ centre)
     return result
 
 
-def _centre(native: Native, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Return the mean of the rows if they are dense: f does not depend on where the origin is, but rounding does."""
-    if isinstance(native, tuple):
+def _centre(matrix: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """Return the mean of dense rows, to subtract it: f does not depend on the origin, but its rounding errors do."""
+    if matrix.is_sparse:
         return None
-    mean: NDArray[np.float64] = np.zeros(native.shape[1])
-    for block in row_blocks(native):
-        counted = (
-            native[block]
-            if rows.size == len(native)
-            else native[np.intersect1d(rows, np.arange(block.start, block.stop))]
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean += counted.sum(axis=0, dtype=np.float64) / rows.size
-    return mean if np.isfinite(mean).all() else None  # such large rows are refused later, for their squares
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean: NDArray[np.float64] = matrix.values[rows].mean(axis=0, dtype=np.float64)
+    return mean if np.isfinite(mean).all() else None  # rows this large are refused later
 
 
 def knot_changes(
@@ -220,22 +203,23 @@ def knot_changes(
     return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
 
 
-def _along(result: dict[str, Any], labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _along(result: _core.PathSolution, labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum_i y_i a_i values[i] at every knot."""
-    names = ("change_start", "change_row", "change_value")
-    changes = knot_changes(result["start"], labels, *(result[name] for name in names))
+    changes = knot_changes(
+        result["start"], labels, result["change_start"], result["change_row"], result["change_value"]
+    )
     sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", result["start"], labels, values)
     return sums
 
 
-def _in_float64(native: Native, centre: NDArray[np.float64] | None) -> Native:
-    rows = convert_rows(native, np.dtype(np.float64), sparse=isinstance(native, tuple))
-    return rows if centre is None or isinstance(rows, tuple) else rows - centre
+def _in_float64(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
+    rows = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
+    return rows if centre is None or rows.is_sparse else DenseMatrix(rows.values - centre)
 
 
 @contextmanager
 def precision_forgiven() -> Iterator[None]:
-    """Let a path end where float64 does not show the margin, without a warning, in this thread."""
+    """Suppress, in this thread, the warning of a path that ends because rounding errors hide the margin."""
     token = _forgives_precision.set(True)
     try:
         yield
@@ -243,8 +227,8 @@ def precision_forgiven() -> Iterator[None]:
         _forgives_precision.reset(token)
 
 
-def warn_of_path(function: str, result: dict[str, Any], heavier: str) -> None:
-    """Warn if the path ended too early, or has nothing to choose from."""
+def warn_of_path(function: str, result: _core.PathSolution, heavier: str) -> None:
+    """Warn if the path ended too early, or if it is trivial."""
     status, lams = result["status"], result["lams"]
     if status == "trivial":
         warn(

@@ -10,21 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._kept_rows import kept_rows
 from fastpu.data._validate import check_float, check_vector
-from fastpu.kernels._kernels import (
-    call_kernel,
-    centred,
-    check_scored_rows,
-    convert_rows,
-    linear_coef,
-    row_blocks,
-    slice_rows,
-    take_rows,
-    user_rows,
-)
+from fastpu.kernels._kernels import Kernel, centred, check_scored_rows, kernel_values, linear_coef
 from fastpu.model._model import refuse_nan_scores
 from fastpu.path._fields import EVENT_KINDS, PathFields
 from fastpu.path._fit import knot_changes
@@ -35,11 +24,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["PathPoints"]
 
-_COLUMNS = 64  # rows of a block whose scores are followed along the path together
+_LEAST = 1 << 14  # results for each row of a block: few enough to stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -50,7 +39,7 @@ class PathPoints(PathFields, is_base=True):
 
     @property
     def n_events(self) -> int:
-        """How many rows arrived at the margin or left it, all breakpoints together."""
+        """The number of rows that arrived at the margin or left it, over all breakpoints."""
         return int(self.event_knot.size)
 
     @property
@@ -77,18 +66,15 @@ class PathPoints(PathFields, is_base=True):
         if self.weights is not None:
             return self.weights[: self.lams.size] / self.lams[:, None]
         train = centred(self.train())
-        beta: Any = self.changes()[: self.lams.size] @ user_rows(train)
+        beta: Any = self.changes()[: self.lams.size] @ train.table()
         beta = np.asarray(beta.toarray() if sp.issparse(beta) else beta)
         first = linear_coef(train, np.arange(self.rows.size), self.start_alpha * self.labels)
         total: NDArray[np.float64] = (first + np.cumsum(beta, axis=0)) / self.lams[:, None]
         return total
 
-    def train(self) -> Native:
+    def train(self) -> Matrix:
         """Return the training rows of the path in the form that the core takes."""
-        if self.train_dense is not None:
-            return self.train_dense
-        csr: Any = (self.train_data, self.train_indices, self.train_indptr)
-        return (*csr, (self.rows.size, self.n_features))
+        return kept_rows(self, "train")
 
     def changes(self) -> Any:
         """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
@@ -191,7 +177,7 @@ class PathPoints(PathFields, is_base=True):
         """Return a of every training row at a knot."""
         alpha: NDArray[np.float64] = self.start_alpha.copy()
         stop = int(self.change_start[knot + 1])
-        alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # of repeated rows the last one stays
+        alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # if a row is repeated, its last value counts
         return alpha
 
     def _machine_rows(self, support: NDArray[np.intp], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
@@ -210,14 +196,12 @@ class PathPoints(PathFields, is_base=True):
         if self.kernel == "linear":
             fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
         elif self.kernel != "precomputed":
-            taken = take_rows(self.train(), support)
-            names = ("support_data", "support_indices", "support_indptr")
-            fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
+            fields |= self.train()[support].fields("support")
         return fields
 
     @property
     def end(self) -> float:
-        """The last breakpoint: below it f does not change, or is not known. 1 for a trivial path."""
+        """The last breakpoint, below which f is constant or unknown; 1 for a trivial path."""
         return float(self.lams[-1]) if self.lams.size else 1.0
 
     # ------------------------------------------------------------------------------------------- scores
@@ -227,7 +211,7 @@ class PathPoints(PathFields, is_base=True):
             return super()._check_input(X, name)
         return check_scored_rows(X, name, n_features=self.n_features, feature_names=self.feature_names)
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         # The machine is one of our own classes, so that its method for checked matrices can be called.
         return self.at(self.end)._decision_function(matrix, n_threads)
 
@@ -259,7 +243,7 @@ class PathPoints(PathFields, is_base=True):
         if not self.knots.size:
             result[:] = self.heavier
             return result
-        for rows, values in self.knot_values(matrix.native, threads):
+        for rows, values in self.knot_values(matrix, threads):
             for column, lam in enumerate(wanted):
                 if lam >= self.knots[0]:
                     at_lam = values[0] + self.heavier * (lam - self.knots[0])
@@ -272,48 +256,29 @@ class PathPoints(PathFields, is_base=True):
                 result[rows, column] = at_lam / lam
         return refuse_nan_scores(result, "X")
 
-    def knot_values(self, native: Native, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    def knot_values(self, matrix: Matrix, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
         if self.weights is not None:
-            for block in row_blocks(native, max(1, self.knots.size)):
-                given = user_rows(slice_rows(native, block))
-                if isinstance(native, tuple):
+            for block in matrix.blocks(max(1, self.knots.size)):
+                given = matrix[block].table()
+                if matrix.is_sparse:
                     products = np.asarray((given @ self.weights.T).T)
                 else:
                     products = np.einsum("kj,ij->ki", self.weights, given)
                 yield block, products + self.offsets[:, None]
             return
         changes, first = self.changes(), self.start_alpha * self.labels
-        for rows in row_blocks(native, max(1, self.rows.size, self.knots.size)):
-            for start in range(rows.start, rows.stop, _COLUMNS):
-                block = slice(start, min(start + _COLUMNS, rows.stop))
-                kernel = self._kernel_block(slice_rows(native, block), n_threads)
-                values = np.asarray(changes @ kernel)
-                values = np.einsum("i,ij->j", first, kernel) + np.cumsum(values, axis=0) + self.offsets[:, None]
-                yield block, values
-
-    def _kernel_block(self, block: Native, n_threads: int) -> NDArray[np.float64]:
-        """Return K(training row, row of the block), of shape (n, rows in the block)."""
-        if self.kernel == "precomputed":
-            dense: Any = block
-            return np.ascontiguousarray(dense[:, self.rows].T, dtype=np.float64)
-        train = centred(self.train()) if self.kernel == "linear" else self.train()
-        block = convert_rows(block, np.dtype(np.float64), sparse=isinstance(train, tuple))
-        if self.function is not None:
-            return call_kernel(self.function, user_rows(train), user_rows(block))
-        n_block = block[3][0] if isinstance(block, tuple) else len(block)
-        # Each row of the block is the support vector of a model of its own.
-        return _core.kernel_scores(
-            block,
-            train,
-            np.eye(n_block),
-            np.zeros(n_block),
-            kernel=self.kernel,
-            gamma=1.0 if self.gamma is None else self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            n_threads=n_threads,
-            isa=forced_isa(_core.isa_levels()),
-        )
+        train = None if self.kernel == "precomputed" else self.train()
+        if train is not None and self.kernel == "linear":
+            train = centred(train)
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function)
+        for block in matrix.blocks(max(_LEAST, self.rows.size, self.knots.size)):
+            rows = matrix[block]
+            if train is None:
+                K = np.ascontiguousarray(rows.table()[:, self.rows].T, dtype=np.float64)
+            else:
+                K = kernel_values(kernel, train, rows.convert(train.dtype, sparse=train.is_sparse), n_threads)
+            values = np.cumsum(changes @ K, axis=0)
+            yield block, values + np.einsum("i,ij->j", first, K) + self.offsets[:, None]
 
     # ------------------------------------------------------------------------------------------- selection

@@ -1,4 +1,4 @@
-"""The best point of an SVM path: where rows change sides, and what a criterion says between any two such points."""
+"""The best point of an SVM path: where rows change sides, and the value of a criterion between such points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_float, check_int, check_labels
 from fastpu.judge._pu_criteria import Called
-from fastpu.kernels._kernels import Kernel, take_rows, user_rows
+from fastpu.kernels._kernels import Kernel
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, follow_path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fastpu.data._matrix import Matrix
     from fastpu.path._points import PathPoints
 
 __all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
@@ -36,7 +37,7 @@ _MOST_TRIES = 50
 
 @dataclass(frozen=True)
 class Crossings:
-    """Where rows change sides along a path, lam falling.
+    """Where rows change sides along a path, in order of decreasing lam.
 
     `called` says which rows are called positive where lam is large; row `row[k]` is called the opposite from `lam[k]`
     on. `low` is where the path ends, 0 if it does not.
@@ -65,21 +66,20 @@ class Curve:
     rows: Any
 
     def is_better(self, value: float, than: float) -> bool:
-        """Tell whether a value of the criterion is better than another."""
+        """Return whether a value of the criterion is better than another."""
         return value < than if self.name in _LEAST_IS_BEST else value > than
 
 
-def crossings(path: PathPoints, native: Any, n_threads: int) -> Crossings:
+def crossings(path: PathPoints, matrix: Matrix, n_threads: int) -> Crossings:
     """Return where checked rows change sides along a path."""
-    n_rows = native[3][0] if isinstance(native, tuple) else len(native)
     if not path.knots.size:
         none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        return Crossings(np.full(n_rows, path.heavier > 0), np.empty(0), none, 0.0)
-    called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
+        return Crossings(np.full(matrix.n_rows, path.heavier > 0), np.empty(0), none, 0.0)
+    called: NDArray[np.bool_] = np.empty(matrix.n_rows, dtype=np.bool_)
     lams, rows = [], []
-    # Below the last breakpoint f stays. At lam = 0 itself lam f is 0, and what is computed there is rounding.
+    # Below the last breakpoint f is constant. At lam = 0 itself lam f is 0, and computed values are only rounding.
     high, low = path.lams[:-1, None], path.lams[1:, None]
-    for block, at_knots in path.knot_values(native, n_threads):
+    for block, at_knots in path.knot_values(matrix, n_threads):
         values = at_knots[: path.lams.size]
         numbers = np.arange(block.start, block.stop)
         # Above the first breakpoint lam f grows or falls with lam at the rate 1, or stays.
@@ -140,7 +140,7 @@ def curve_on_path(
     random_state: object = None,
     n_threads: object = None,
 ) -> Curve | None:
-    """Check the arguments of `SVMPath.select`; return what the criterion says all along the path, of "end" None."""
+    """Check the arguments of `SVMPath.select`; return the criterion along the whole path, or None for "end"."""
     name = _check_criterion(criterion)
     scenario = check_scenario(scenario)
     if (prior is None) == (name == "err_star"):
@@ -248,12 +248,12 @@ def _judged_rows(
     """Return the labels of the rows to judge by, where they change sides, and the rows if no folds are made."""
     if X is not None:
         matrix = path._check_input(X, "X")
-        return check_labels(y, matrix.n_rows), crossings(path, matrix.native, threads), X
+        return check_labels(y, matrix.n_rows), crossings(path, matrix, threads), X
     labels: NDArray[np.int8] = np.where(path.labels > 0, np.int8(1), np.int8(0))
     if n_folds is None:
         if path.kernel == "precomputed":
             raise ValueError("X and y must be given for a precomputed kernel, whose path does not keep its matrix")
-        return labels, crossings(path, path.train(), threads), user_rows(path.train())
+        return labels, crossings(path, path.train(), threads), path.train().table()
     fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
     if n_folds > fewest:
         raise ValueError(f"cv must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
@@ -270,7 +270,7 @@ def _judged_rows(
 def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
     """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
     kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    sides = crossings(path_of_fold(path, kept, threads), take_rows(path.train(), judged), threads)
+    sides = crossings(path_of_fold(path, kept, threads), path.train()[judged], threads)
     factor = held_out.size / kept.size
     return judged, Crossings(sides.called, sides.lam * factor, sides.row, sides.low * factor)
 
@@ -290,15 +290,10 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
     result = follow_path(
         path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
     )
-    train = take_rows(path.train(), kept)
-    names = ("train_data", "train_indices", "train_indptr")
-    fields: dict[str, Any] = (
-        dict(zip(names, train[:3], strict=True)) if isinstance(train, tuple) else {"train_dense": train}
-    )
     return replace(
         path,
         **path_fields(result),
-        **fields,
+        **path.train()[kept].fields("train"),
         rows=path.rows[kept],
         labels=path.labels[kept],
         costs=path.costs[kept],

@@ -10,9 +10,8 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.data._validate import check_float, check_labels
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.kernels._kernels import check_kernel_matrix, convert_rows, resolve_gamma, take_rows
-from fastpu.kernels._scales import warn_of_scales
+from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._scales import check_training_rows
 from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
 from fastpu.path.svm_path_model import SVMPath
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["PathRound", "fit_pu_svm_path", "fit_svm_path"]
 
@@ -138,7 +137,7 @@ def fit_svm_path(
         cache_mb=cache_mb,
         n_threads=n_threads,
     )
-    matrix = _check_rows(X, options, "fit_svm_path")
+    matrix = check_training_rows(X, options.kernel, "fit_svm_path")
     labels = check_supervised(y, matrix.n_rows, "fit_svm_path")
     costs = np.ones(matrix.n_rows) if sample_cost is None else check_costs(sample_cost, labels, "sample_cost")
     require_both(labels, costs, "fit_svm_path", ("positive", "negative"))
@@ -235,20 +234,12 @@ def fit_pu_svm_path(
         cache_mb=cache_mb,
         n_threads=n_threads,
     )
-    matrix = _check_rows(X, options, "fit_pu_svm_path")
+    matrix = check_training_rows(X, options.kernel, "fit_pu_svm_path")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path")
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
     by_row = np.where(labels == 1, costs["cost_pos"], costs["cost_unl"])
     check_costs(by_row, signs, "cost_pos or cost_unl")
     return _fit("fit_pu_svm_path", costs, matrix, signs, by_row, options, callback, progress)
-
-
-def _check_rows(X: object, options: PathOptions, function: str) -> Matrix:
-    if isinstance(X, BinnedFeatures):
-        raise TypeError(
-            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
-        )
-    return warn_of_scales(check_kernel_matrix(X, options.kernel), options.kernel)
 
 
 def _fit(
@@ -263,18 +254,15 @@ def _fit(
 ) -> SVMPath:
     rows = np.flatnonzero(costs > 0).astype(np.int64)
     kernel = resolve_gamma(options.kernel, matrix, None if rows.size == costs.size else (costs > 0).astype(np.float64))
-    native = matrix.native
     with make_callback(callback, progress, total=None, description="SVM path") as hook:
-        result = follow_path(native, kernel, rows, labels[rows], costs[rows], options, hook)
+        result = follow_path(matrix, kernel, rows, labels[rows], costs[rows], options, hook)
     if not all(np.isfinite(result[name]).all() for name in ("lams", "offsets", "weights", "violation")):
         raise ValueError(
             "X must have entries so small that kernel values do not overflow; scale X or use another kernel"
         )
     train: dict[str, Any] = {}
     if kernel.name != "precomputed":
-        taken = convert_rows(take_rows(native, rows), np.dtype(np.float64), sparse=isinstance(native, tuple))
-        names = ("train_data", "train_indices", "train_indptr")
-        train = dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"train_dense": taken}
+        train = matrix[rows].convert(np.dtype(np.float64), sparse=matrix.is_sparse).fields("train")
     model = SVMPath(
         n_features=matrix.n_features,
         feature_names=matrix.feature_names,

@@ -23,14 +23,25 @@ from fastpu.model._prior import check_scenario
 from fastpu.path._selection import best_of, curve_on_path
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.plot._axes import check_axes, open_axes, with_legends
+from fastpu.plot._importances import importances
 from fastpu.plot._paths import draw_criterion, draw_lines, draw_selection, is_numeric
+from fastpu.plot._ranking import ranking
 from fastpu.plot._rounds import draw_boosting, draw_changes
 from fastpu.plot._rows import decision_regions, score_histogram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["boosting_curves", "decision_regions", "label_changes", "path", "score_histogram", "selection"]
+__all__ = [
+    "boosting_curves",
+    "decision_regions",
+    "importances",
+    "label_changes",
+    "path",
+    "ranking",
+    "score_histogram",
+    "selection",
+]
 
 _AT_MOST = 2000  # points of a line: more than a figure can show
 _SHOWN = ("auto", "coef", "alpha")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu.common._text import columns_named, describe
 from fastpu.data._frames import frame_kind
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
 
 __all__ = ["decision_regions", "score_histogram"]
 
@@ -86,7 +84,7 @@ def decision_regions(
         raise ValueError(f"model must be one of 2 features, got one of {known}")
     known_names = matrix.feature_names or getattr(model, "feature_names", None)
     names = known_names or ("feature 0", "feature 1")
-    points = _dense_points(matrix)
+    points: NDArray[Any] = matrix.convert(matrix.dtype, sparse=False).table()
     axes, figure = open_axes(given, 1, (6, 5))
     with columns_named(known_names):
         _draw_regions(
@@ -172,15 +170,6 @@ def _like(X: Any, points: NDArray[np.float64]) -> Any:
     if kind is None:
         return points
     return type(X)(points, **{"columns" if kind == "pandas" else "schema": list(X.columns)})
-
-
-def _dense_points(matrix: Matrix) -> NDArray[Any]:
-    """Return the rows of a checked matrix of two features as an array."""
-    if isinstance(matrix.native, tuple):
-        data, indices, indptr, shape = matrix.native
-        points: NDArray[Any] = sp.csr_array((data, indices, indptr), shape=shape).toarray()
-        return points
-    return matrix.native
 
 
 def _spans(points: NDArray[Any]) -> list[tuple[float, float]]:

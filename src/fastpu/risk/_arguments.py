@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fastpu.common._params import MANY
 from fastpu.data._validate import check_choice, check_float, check_int
-from fastpu.kernels._gauss_basis import is_bandwidth
+from fastpu.kernels._gauss_basis import check_bandwidth
 
-__all__ = ["RiskRound", "Shape", "Training", "check_shape", "check_training"]
+__all__ = ["RiskRound", "Rule", "Shape", "Training", "check_shape", "check_training"]
 
 _LOSSES = ("sigmoid", "logistic", "squared")
 _MODELS = ("linear", "gauss", "mlp")
-_MANY = 2**62
 _MOST_HIDDEN = 10**6
 _MLP_DECAY = 0.005  # the weight decay of the reference setting
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
@@ -69,22 +69,27 @@ def check_shape(
     *, model: object, loss: object, n_hidden: object, n_centers: object, centers: object, bandwidth: object
 ) -> Shape:
     kind = check_choice("model", model, _MODELS)
-    for name, value in (("centers", centers), ("bandwidth", bandwidth)):
-        if kind != "gauss" and value is not None:
-            raise ValueError(f"{name} is for model='gauss', got it with model={kind!r}")
-    width = None
-    if bandwidth is not None:
-        width = check_float("bandwidth", bandwidth, low=0, open_low=True)
-        if not is_bandwidth(width):
-            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
     return Shape(
         model=kind,
         loss=check_choice("loss", loss, _LOSSES),
         n_hidden=check_int("n_hidden", n_hidden, low=1, high=_MOST_HIDDEN),
-        n_centers=min(check_int("n_centers", n_centers, low=1), _MANY),
+        n_centers=min(check_int("n_centers", n_centers, low=1), MANY),
         centers=centers,
-        bandwidth=width,
+        bandwidth=check_bandwidth("model", kind, centers, bandwidth),
     )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """nnPU's rule for a negative risk; by default the risk itself is minimised, as by uPU."""
+
+    non_negative: bool = False
+    beta: float = 0.0
+    gamma_nn: float = 1.0
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence the model."""
+        return {"beta": self.beta, "gamma_nn": self.gamma_nn} if self.non_negative else {}
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class Training:
     patience: int | None
 
     def epochs(self, *, stops: bool) -> int:
-        """Return the most epochs of a fit that something stops early, or nothing."""
+        """Return the most epochs; `stops` says whether a rule may stop the fit earlier."""
         default = _MOST_EPOCHS if stops else _EPOCHS
         return default if self.n_epochs is None else self.n_epochs
 
@@ -130,7 +135,7 @@ def check_training(
     if isinstance(batch_size, str):
         size = check_choice("batch_size", batch_size, ("auto",))
         if shape.model != "mlp":
-            size = None  # these have one minimum, and passes over rows take little time
+            size = None  # these models have one minimum, and an epoch takes little time, so all rows make one batch
     elif batch_size is not None:
         size = check_int("batch_size", batch_size, low=1)
     epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)

@@ -1,4 +1,4 @@
-"""What `fit_upu` and `fit_nnpu` share: rows, basis functions, the fit by Adam, the models and the warnings."""
+"""The code that `fit_upu` and `fit_nnpu` share: rows, basis functions, the fit by Adam, models and warnings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
+from fastpu.common._params import MANY, forced_isa
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import (
-    Matrix,
     check_float,
     check_labels,
     check_matrix,
@@ -23,9 +23,8 @@ from fastpu.data._validate import (
     check_sample_weight,
     well_scaled,
 )
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.kernels._gauss_basis import default_bandwidth, draw_centers, gauss_features
-from fastpu.kernels._kernels import convert_rows, take_rows
+from fastpu.data.binned_features import require_rows
+from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk._split import split_rows
@@ -38,13 +37,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
     from fastpu.model._model import Model
-    from fastpu.risk._arguments import Shape, Training
+    from fastpu.risk._arguments import Rule, Shape, Training
 
 __all__ = ["Rows", "fit_by_adam", "make_machine", "open_rows", "warn_of"]
 
-_MANY = 2**62
 _RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}  # of lam=None, times prior / sqrt(positive rows); by measurement
 
 
@@ -55,7 +53,7 @@ _RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}  # of lam=None, times prior 
 class Rows:
     """The rows whose weight is not 0, with the prior among the unlabelled ones.
 
-    `native` is what the fit is linear in: the rows of `matrix`, or the basis functions around `centers`.
+    `features` is what the fit is linear in: `matrix`, or the basis functions around `centers`.
     """
 
     function: str
@@ -65,15 +63,15 @@ class Rows:
     prior: float
     given_prior: float
     scenario: str
-    native: Native
-    centers: Native | None
+    features: Matrix
+    centers: Matrix | None
     bandwidth: float | None
     lam: float
     generator: np.random.Generator
     n_threads: int
 
     def params(self) -> dict[str, object]:
-        """Return what the model says of the prior."""
+        """Return the arguments about the prior, for the model."""
         return {
             "prior": self.given_prior,
             "scenario": self.scenario,
@@ -100,10 +98,7 @@ def open_rows(
     drawn_as = check_scenario(scenario)
     threads = resolve_n_threads(n_threads)
     generator = check_random_state(random_state)
-    if isinstance(X, BinnedFeatures):
-        raise TypeError(
-            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
-        )
+    require_rows(X, function)
     matrix = check_matrix(X)
     labels = check_labels(y, matrix.n_rows, pu_only=function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
@@ -111,46 +106,41 @@ def open_rows(
         weights = well_scaled(weights)
     if weights is not None and not weights.all():
         require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
-        kept = np.flatnonzero(weights).astype(np.int64)  # rows of weight 0 must not even change the rounding
-        taken = take_rows(matrix.native, kept)
-        matrix = Matrix(taken, kept.size, matrix.n_features, matrix.feature_names, matrix.is_sparse, matrix.dtype)
+        kept = np.flatnonzero(weights).astype(np.int64)  # rows of weight 0 must not even influence rounding errors
+        matrix = matrix[kept]
         labels, weights = labels[kept], weights[kept]
     if weights is not None and (weights == 1).all():
         weights = None
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
     share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
-    native: Native = matrix.native
+    features = matrix
     centers = bandwidth = None
     if shape.model == "gauss":
-        centers = _centers(matrix, weights, shape, generator)
-        bandwidth = shape.bandwidth or default_bandwidth(matrix.native, weights, centers)
-        native = gauss_features(matrix.native, centers, bandwidth, threads)
+        centers = open_centers(matrix, shape.centers, shape.n_centers, weights, generator)
+        bandwidth = shape.bandwidth or default_bandwidth(matrix, weights, centers)
+        features = DenseMatrix(gauss_features(matrix, centers, bandwidth, threads))
     if ridge is None:
-        # The means over positive rows are as uncertain as there are few. Weights may stand for repeated rows.
+        # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
         ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, float(np.count_nonzero(labels == 1))))
     return Rows(
-        function, matrix, labels, weights, share, given, drawn_as, native, centers, bandwidth, ridge, generator, threads
+        function,
+        matrix,
+        labels,
+        weights,
+        share,
+        given,
+        drawn_as,
+        features,
+        centers,
+        bandwidth,
+        ridge,
+        generator,
+        threads,
     )
 
 
-def _centers(
-    matrix: Matrix, weights: NDArray[np.float64] | None, shape: Shape, generator: np.random.Generator
-) -> Native:
-    if shape.centers is None:
-        return draw_centers(matrix.native, shape.n_centers, weights, generator)
-    given = check_matrix(
-        shape.centers, name="centers", n_features=matrix.n_features, feature_names=matrix.feature_names
-    )
-    with np.errstate(over="ignore"):
-        centers = convert_rows(given.native, matrix.dtype, sparse=matrix.is_sparse)
-    values = centers[0] if isinstance(centers, tuple) else centers
-    if not np.isfinite(values).all():
-        raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
-    return centers
-
-
-def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Native | None, NDArray[np.int8] | None]:
+def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Matrix | None, NDArray[np.int8] | None]:
     """Return the evaluation rows in the form of the training rows, and their labels."""
     if eval_set is None:
         return None, None
@@ -162,13 +152,12 @@ def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Native | None, NDArra
     )
     labels = check_labels(y, matrix.n_rows, name="y of eval_set", pu_only=rows.function)
     with np.errstate(over="ignore"):
-        native = convert_rows(matrix.native, rows.matrix.dtype, sparse=rows.matrix.is_sparse)
-    values = native[0] if isinstance(native, tuple) else native
-    if not np.isfinite(values).all():
+        matrix = matrix.convert(rows.matrix.dtype, sparse=rows.matrix.is_sparse)
+    if not np.isfinite(matrix.entries).all():
         raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got some beyond it")
     if rows.centers is not None and rows.bandwidth is not None:
-        native = gauss_features(native, rows.centers, rows.bandwidth, rows.n_threads)
-    return native, labels
+        matrix = DenseMatrix(gauss_features(matrix, rows.centers, rows.bandwidth, rows.n_threads))
+    return matrix, labels
 
 
 # ------------------------------------------------------------------------------------------------------ Adam
@@ -180,18 +169,18 @@ def fit_by_adam(
     training: Training,
     *,
     title: str,
-    risk: Mapping[str, object],
+    rule: Rule,
     eval_set: object,
     callback: object,
     progress: object,
 ) -> Model:
-    """Fit by Adam and return the model; `risk` has the arguments of nnPU's rule."""
-    eval_native, eval_labels = _check_eval_set(eval_set, rows)
+    """Fit by Adam and return the model."""
+    eval_rows, eval_labels = _check_eval_set(eval_set, rows)
     eval_weights = None
     start = _start(rows, shape)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
-    holds_out = training.patience is not None and shape.model == "mlp" and eval_native is None
+    holds_out = training.patience is not None and shape.model == "mlp" and eval_rows is None
     split = split_rows(
         rows.labels,
         rows.weights,
@@ -200,34 +189,36 @@ def fit_by_adam(
         generator=rows.generator,
     )
     if split.held is not None:
-        eval_native, eval_labels = take_rows(rows.native, split.held), rows.labels[split.held]
+        eval_rows, eval_labels = rows.features[split.held], rows.labels[split.held]
         eval_weights = split.held_weights
-    stops = training.patience is not None and (eval_native is not None or shape.model != "mlp")
+    stops = training.patience is not None and (eval_rows is not None or shape.model != "mlp")
     n_epochs = training.epochs(stops=stops)
     with make_callback(callback, progress, total=n_epochs, description=title) as hook:
 
         def on_epoch(epoch: int, value: float, _pos: float, _neg: float, n_reversed: int, eval_risk: float) -> bool:
-            judged = None if eval_native is None else eval_risk
+            judged = None if eval_rows is None else eval_risk
             return hook is not None and hook(RiskRound(epoch, n_epochs, value, judged, n_reversed))
 
         result = _core.fit_nnpu(
-            rows.native,
+            rows.features,
             rows.labels,
             split.weights,
             start,
-            risk={"loss": shape.loss, "prior": rows.prior, **risk},
-            training={
-                "lam": rows.lam,
-                "weight_decay": training.weight_decay,
-                "learning_rate": training.learning_rate,
-                "n_epochs": min(n_epochs, _MANY),
-                "batch_size": min(split.batch_size or 0, _MANY),
-                "seed": seed,
-                "early_stopping_rounds": min(training.patience or 0, _MANY) if stops else 0,
-            },
-            eval_x=eval_native,
-            eval_labels=eval_labels,
+            loss=shape.loss,
+            prior=rows.prior,
+            non_negative=rule.non_negative,
+            beta=rule.beta,
+            gamma_nn=rule.gamma_nn,
+            lam=rows.lam,
+            weight_decay=training.weight_decay,
+            learning_rate=training.learning_rate,
+            n_epochs=min(n_epochs, MANY),
+            batch_size=min(split.batch_size or 0, MANY),
+            seed=seed,
+            early_stopping_rounds=min(training.patience or 0, MANY) if stops else 0,
             chosen=split.chosen,
+            eval_x=eval_rows,
+            eval_labels=eval_labels,
             eval_weights=eval_weights,
             callback=None if hook is None else on_epoch,
             n_threads=rows.n_threads,
@@ -239,29 +230,28 @@ def fit_by_adam(
         "negative_risk": result["negative"],
         "n_reversed": result["n_reversed"],
     }
-    if eval_native is not None:
+    if eval_rows is not None:
         history["eval_risk"] = result["eval_risk"]
     kept = result["best_epoch"]
-    common = {
+    common: dict[str, Any] = {
         "n_iter": kept,
-        # A fit that ran all its epochs has done what was asked, unless it was to be stopped early.
+        # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
         "converged": result["status"] == ("early_stopping" if stops else "n_epochs"),
         "status": result["status"],
         "objective": result["risk"][:kept],
         "history": history,
     }
-    own = {key: value for key, value in risk.items() if key != "non_negative"} if risk["non_negative"] else {}
     params = {
         "method": rows.function,
         **rows.params(),
         **shape.params(),
-        **own,
+        **rule.params(),
         **training.params(),
         "n_epochs": n_epochs,
     }
     model: Model
+    net = result["net"]
     if shape.model != "mlp":
-        net = result["net"]
         coef = net["coef"].astype(np.float64)
         model = make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
     else:
@@ -270,14 +260,17 @@ def fit_by_adam(
             feature_names=rows.matrix.feature_names,
             threshold=0.0,
             params=params,
-            **result["net"],
+            hidden_coef=net["hidden_coef"],
+            hidden_intercept=net["hidden_intercept"],
+            coef=net["coef"],
+            intercept=net["intercept"],
             **common,
         )
     unfinished = ""
     if stops and model.status == "n_epochs":
         last = (
             f"the risk of the training rows still fell by a thousandth within the last {training.patience} of them"
-            if eval_native is None
+            if eval_rows is None
             else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
             f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {training.patience} epochs "
             f"must pass without a lower one"
@@ -290,11 +283,9 @@ def fit_by_adam(
     return model
 
 
-def _start(rows: Rows, shape: Shape) -> dict[str, Any]:
+def _start(rows: Rows, shape: Shape) -> _core.Net:
     """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers."""
-    native = rows.native
-    dtype = native[0].dtype if isinstance(native, tuple) else native.dtype
-    n_features = native[3][1] if isinstance(native, tuple) else native.shape[1]
+    dtype, n_features = rows.features.dtype, rows.features.n_features
     if shape.model != "mlp":
         hidden_coef, coef = np.zeros((n_features, 0)), np.zeros(n_features)
     else:
@@ -315,18 +306,13 @@ def make_machine(
     rows: Rows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
 ) -> RiskMachine:
     """Return a linear model in the features of the rows."""
-    centers = rows.centers
-    arrays: dict[str, Any] = {}
-    if isinstance(centers, tuple):
-        arrays = {"centers_data": centers[0], "centers_indices": centers[1], "centers_indptr": centers[2]}
-    elif centers is not None:
-        arrays = {"centers_dense": centers}
+    arrays: dict[str, Any] = {} if rows.centers is None else rows.centers.fields("centers")
     return RiskMachine(
         n_features=rows.matrix.n_features,
         feature_names=rows.matrix.feature_names,
         threshold=0.0,
         params=params,
-        basis="linear" if centers is None else "gauss",
+        basis="linear" if rows.centers is None else "gauss",
         coef=coef,
         intercept=intercept,
         bandwidth=rows.bandwidth,

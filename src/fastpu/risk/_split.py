@@ -23,8 +23,8 @@ _MOST_COPIES = 2**17  # an epoch takes as long as there are copies
 class Split:
     """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
 
-    `chosen` are the rows to train on, None for all, and `weights` what each counts whenever it is named, None for 1.
-    `held` are those that judge the epochs, None for none.
+    `chosen` are the rows to train on (None for all), and `weights` are their weights each time they are listed (None
+    for 1). `held` are the rows held out to judge the epochs (None for none).
     """
 
     chosen: NDArray[np.int64] | None
@@ -35,7 +35,7 @@ class Split:
 
 
 def n_held_out(n_pos: int, fraction: float) -> int:
-    """Return how many of so many positive rows are held out: none where they would be too few to stop by."""
+    """Return how many positive rows are held out: 0 if they would be too few for a reliable risk."""
     count = round(fraction * n_pos)
     return count if _LEAST_HELD <= count < n_pos else 0
 
@@ -59,7 +59,7 @@ def split_rows(
     left = copies - held
     each = None if weights is None else weights / copies
     size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
-    if size is None:  # a row comes once, with all that is left of its weight
+    if size is None:  # each row is listed once, with all that is left of its weight
         chosen = np.flatnonzero(left).astype(np.int64) if held.any() else None
         mass = weights if not held.any() or each is None else each * left
     else:
@@ -71,7 +71,7 @@ def split_rows(
 
 
 def _copies(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return as how many copies a row of each weight is shuffled: the weight itself if that is an integer."""
+    """Return the number of copies of each row in the shuffled list: its weight if that is an integer."""
     most = max(_MOST_COPIES, 4 * weights.size)
     total = float(weights.sum())
     scaled = weights * (most / total) if total > most else weights

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._arguments import RiskRound, check_shape, check_training
+from fastpu.risk._arguments import RiskRound, Rule, check_shape, check_training
 from fastpu.risk._fit import fit_by_adam, open_rows
 
 if TYPE_CHECKING:
@@ -127,11 +127,11 @@ callback, progress
         validation_fraction=validation_fraction,
         early_stopping_rounds=early_stopping_rounds,
     )
-    risk = {
-        "non_negative": True,
-        "beta": check_float("beta", beta, low=0),
-        "gamma_nn": check_float("gamma_nn", gamma_nn, low=0, high=1),
-    }
+    rule = Rule(
+        non_negative=True,
+        beta=check_float("beta", beta, low=0),
+        gamma_nn=check_float("gamma_nn", gamma_nn, low=0, high=1),
+    )
     rows = open_rows(
         X,
         y,
@@ -146,6 +146,6 @@ callback, progress
     )
     warn_of_scales(rows.matrix)
     fitted: Any = fit_by_adam(
-        rows, shape, training, title="nnPU", risk=risk, eval_set=eval_set, callback=callback, progress=progress
+        rows, shape, training, title="nnPU", rule=rule, eval_set=eval_set, callback=callback, progress=progress
     )
     return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.kernels._gauss_basis import gauss_scores, is_bandwidth
-from fastpu.kernels._kernels import check_csr, check_dense, user_rows
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import linear_scores
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["RiskMachine"]
 
@@ -75,43 +75,28 @@ class RiskMachine(Model):
             raise ValueError(f"basis must be 'linear' or 'gauss', got {self.basis!r}")
         if not np.isfinite(self.intercept):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
-        csr = (self.centers_data, self.centers_indices, self.centers_indptr)
-        n_csr = sum(array is not None for array in csr)
-        n_forms = (self.centers_dense is not None) + (n_csr == len(csr))
         is_gauss = self.basis == "gauss"
-        if n_forms != is_gauss or n_csr not in {0, len(csr)} or (self.bandwidth is not None) != is_gauss:
-            raise ValueError(
-                "centers, in one form, and bandwidth must be there for the basis 'gauss', and for no other"
-            )
+        wanted = "centers, in one form, and bandwidth must be there for the basis 'gauss', and for no other"
+        if (self.bandwidth is not None) != is_gauss:
+            raise ValueError(wanted)
         size = self.coef.size if is_gauss else self.n_features
         if self.coef.size != size or not size or not np.isfinite(self.coef).all():
             raise ValueError(f"coef must have {max(1, size)} finite entries")
         if self.bandwidth is not None and not is_bandwidth(self.bandwidth):
             raise ValueError(f"bandwidth must be a number > 0 whose square is one too, got {self.bandwidth}")
-        shape = (self.coef.size, self.n_features)
-        if self.centers_dense is not None:
-            check_dense(self.centers_dense, shape, "centers")
-        data, indices, indptr = csr
-        if data is not None and indices is not None and indptr is not None:
-            check_csr(data, indices, indptr, shape, "centers")
+        check_kept_rows(self, "centers", (self.coef.size, self.n_features), wanted=is_gauss, otherwise=wanted)
 
     @property
     def centers(self) -> Any:
         """The centres: an ndarray, a SciPy CSR array, or None for the linear basis."""
-        return None if self.bandwidth is None else user_rows(self._centers())
+        return None if self.bandwidth is None else kept_rows(self, "centers").table()
 
-    def _centers(self) -> Native:
-        if self.centers_dense is not None:
-            return self.centers_dense
-        csr: Any = (self.centers_data, self.centers_indices, self.centers_indptr)
-        return (*csr, (self.coef.size, self.n_features))
-
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.bandwidth is None:
-                scores = linear_scores(matrix.native, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+                scores = linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
             else:
-                scores = gauss_scores(matrix.native, self._centers(), self.coef, self.bandwidth, n_threads)
+                scores = gauss_scores(matrix, kept_rows(self, "centers"), self.coef, self.bandwidth, n_threads)
                 scores = scores + self.intercept
         if np.isnan(scores).any():
             row = int(np.argmax(np.isnan(scores)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.kernels._kernels import Native
+    from fastpu.data._matrix import Matrix
 
 __all__ = ["RiskNetwork"]
 
@@ -70,8 +70,8 @@ class RiskNetwork(Model):
         if not all(np.isfinite(part).all() for part in parts):
             raise ValueError("hidden_coef, hidden_intercept, coef and intercept must be finite")
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
-        net = {
+    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
+        net: _core.Net = {
             "hidden_coef": self.hidden_coef,
             "hidden_intercept": self.hidden_intercept,
             "coef": self.coef,
@@ -79,11 +79,11 @@ class RiskNetwork(Model):
         }
         isa = forced_isa(_core.isa_levels())
 
-        def score(rows: Native) -> NDArray[np.float64]:
+        def score(rows: Matrix) -> NDArray[np.float64]:
             return _core.nnpu_scores(rows, net, n_threads=n_threads, isa=isa)
 
-        with np.errstate(over="ignore"):  # of numbers that float32 has not
-            scores = score_rows(matrix.native, self.coef.dtype, score, sparse=matrix.is_sparse)
+        with np.errstate(over="ignore"):  # numbers beyond the range of float32 become infinite
+            scores = score_rows(matrix, self.coef.dtype, score, sparse=matrix.is_sparse)
         if not np.isfinite(scores).all():
             row = int(np.argmin(np.isfinite(scores)))
             raise ValueError(f"X has entries so large that its scores overflow {self.coef.dtype}, first in row {row}")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import forced_isa
+from fastpu.common._params import MANY, forced_isa
 from fastpu.common._progress import make_callback
 from fastpu.common._text import columns_named
 from fastpu.data._validate import check_float, check_int
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._arguments import RiskRound, Shape, check_shape, check_training
+from fastpu.risk._arguments import RiskRound, Rule, Shape, check_shape, check_training
 from fastpu.risk._fit import Rows, fit_by_adam, make_machine, open_rows, warn_of
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RiskRound", "fit_upu"]
 
-_UNBIASED = {"non_negative": False, "beta": 0.0, "gamma_nn": 1.0}
 _TOL, _MAX_ITER = 1e-10, 200  # of Newton's method
-_MANY = 2**62
 
 
 @answers_unknown_keywords
@@ -253,7 +251,7 @@ def fit_upu(
             shape,
             training,
             title="uPU",
-            risk=_UNBIASED,
+            rule=Rule(),
             eval_set=eval_set,
             callback=callback,
             progress=progress,
@@ -276,7 +274,7 @@ def _refuse_training(shape: Shape, **given: object) -> None:
 def _solve(
     rows: Rows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
 ) -> tuple[RiskMachine, str]:
-    """Return the minimiser of the convex risk, and what is to be said if it was not reached."""
+    """Return the minimiser of the convex risk, and a warning, or "", if it was not reached."""
     if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
         raise ValueError(
             f"prior must leave positive and negative rows among the unlabelled ones, got {rows.given_prior:g} with "
@@ -289,14 +287,14 @@ def _solve(
             return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
 
         result = _core.fit_upu(
-            rows.native,
+            rows.features,
             rows.labels,
             rows.weights,
             loss=shape.loss,
             prior=rows.prior,
             lam=rows.lam,
             tol=tol,
-            max_iter=min(max_iter, _MANY),
+            max_iter=min(max_iter, MANY),
             callback=None if hook is None else on_step,
             n_threads=rows.n_threads,
             isa=forced_isa(_core.isa_levels()),

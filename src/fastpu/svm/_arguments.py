@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._methods import methods_with
+from fastpu.common._params import MANY
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_float, check_int, check_labels, check_sample_weight, label_counts
 from fastpu.kernels._kernels import Kernel, check_kernel
@@ -23,8 +24,7 @@ __all__ = ["MOST_COST", "Options", "check_cache", "check_options", "check_superv
 MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 
 _MIB = 2**20
-_MANY = 2**62  # more bytes or steps than there can be
-_LEAST_STEPS = 10**7  # what max_iter=None stands for, or 100 for each row if that is more
+_LEAST_STEPS = 10**7  # default of max_iter, unless 100 for each row is more
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,11 @@ class Options:
 
     def steps(self, n_rows: int) -> int:
         """Return the most pair updates for a problem of so many rows."""
-        return min(max(_LEAST_STEPS, 100 * n_rows) if self.max_iter is None else self.max_iter, _MANY)
+        return min(max(_LEAST_STEPS, 100 * n_rows) if self.max_iter is None else self.max_iter, MANY)
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the model, as they were given."""
-        kernel = self.kernel
-        return {
-            "kernel": kernel.name,
-            "gamma": kernel.gamma,
-            "degree": kernel.degree,
-            "coef0": kernel.coef0,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-        }
+        """Return the arguments that influence the model, as they were given."""
+        return {**self.kernel.params(), "tol": self.tol, "max_iter": self.max_iter}
 
 
 def check_options(
@@ -77,7 +69,7 @@ def check_options(
 def check_cache(cache_mb: object) -> int:
     """Return the bytes that a kernel cache may use."""
     cache = check_float("cache_mb", cache_mb, low=0, open_low=True)
-    return int(min(cache * _MIB, float(_MANY)))
+    return int(min(cache * _MIB, float(MANY)))
 
 
 def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
@@ -96,7 +88,7 @@ def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
 def cost_per_row(n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str, object]) -> NDArray[np.float64]:
     """Return the cost of each row: the product of numbers and of arrays with an entry for each row (or None).
 
-    Both come under the names of their arguments, for messages. Rows with a cost of 0 are to be dropped.
+    The mappings name the arguments, for messages. The caller has to drop rows whose cost is 0.
     """
     cost: NDArray[np.float64] = np.ones(n_rows)
     dropped = np.zeros(n_rows, dtype=np.bool_)

@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
     from fastpu.svm._arguments import Options
     from fastpu.svm._solver import Task, Training
 
 __all__ = ["fit_machine"]
 
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
-_FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried before the engine or after it
-_FEW_FEATURES = 200  # up to so many features the engine is fast even where there are fewer rows
+_FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried after the engine
 
 
 def fit_machine(
@@ -49,7 +48,7 @@ def fit_machine(
     callback: object,
     progress: object,
 ) -> KernelMachine:
-    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of what went wrong.
+    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures.
 
     `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
     cost is not 0.
@@ -88,19 +87,11 @@ def _solve_linear(
 
     The engine's coefficients and intercept are kept as they are, and the certificate is computed from them: where
     columns differ very much in scale, sums over the support vectors would not have enough digits. If a condition is
-    still violated by more than tol, pair updates follow, and their solution is taken if it meets tol. Pair updates go
-    first where dense rows have more features than there are rows: they mostly end soon there, while the engine would
-    have to solve a system with an equation for each feature. With a `max_iter`, which counts pair updates, they work
-    alone.
+    still violated by more than tol, pair updates follow, and their solution is taken if it meets tol. With a
+    `max_iter`, which counts pair updates, they work alone.
     """
     options, signs, boxes = training.options, labels[rows], cost[rows]
     few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
-    is_dense, n_features = not isinstance(training.matrix.native, tuple), training.matrix.n_features
-    if options.max_iter is None and is_dense and n_features > max(_FEW_FEATURES, rows.size):
-        pairs = training.solve(task, rows, signs, boxes, limit=few_steps, hook=hook)
-        pairs = _certified(training, pairs, signs, boxes)
-        if pairs.status in {"tol", "callback"}:
-            return pairs
     by_engine = None
     if options.max_iter is None and cost.max() <= MOST_COST:
         by_engine = _run_engine(training, labels, cost, hook)
@@ -120,9 +111,9 @@ def _solve_linear(
 
 
 def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
-    """Return a solution of pairs with its coefficients, and what is certified computed from them."""
+    """Return a solution by pair updates with its coefficients, and the certificate computed from these."""
     kept = np.flatnonzero(solved.is_support)
-    coef = linear_coef(training.matrix.native, solved.rows[kept], solved.alpha[kept] * labels[kept])
+    coef = linear_coef(training.matrix, solved.rows[kept], solved.alpha[kept] * labels[kept])
     decision = _scores(training, coef, solved.intercept)[solved.rows]
     with np.errstate(over="ignore", invalid="ignore"):
         gap = float(coef @ coef - solved.alpha.sum() + (cost * np.maximum(0, 1 - labels * decision)).sum())
@@ -146,7 +137,7 @@ def _scores(training: Training, coef: NDArray[np.float64], intercept: float) -> 
     """Return the scores of all rows as the model will compute them."""
     n_threads = training.options.n_threads
     with np.errstate(over="ignore", invalid="ignore"):
-        return linear_scores(training.matrix.native, coef[None, :], np.array([intercept]), n_threads)[:, 0]
+        return linear_scores(training.matrix, coef[None, :], np.array([intercept]), n_threads)[:, 0]
 
 
 def _violation(
@@ -170,7 +161,7 @@ def _run_engine(
 ) -> Solved | None:
     matrix, rows = training.matrix, np.flatnonzero(cost > 0).astype(np.int64)
     limit = training.options.steps(rows.size)
-    failed: list[bool] = []  # filled if the callback raises: its error must not be taken for one of the engine
+    failed: list[bool] = []  # not empty once the callback has raised, which is no error of the engine
 
     def on_step(_: int, objective: float, gap: float) -> bool:
         try:
@@ -181,7 +172,7 @@ def _run_engine(
 
     try:
         n_threads, isa = training.options.n_threads, forced_isa(_core.isa_levels())
-        result = _core.LargeMarginEngine(matrix.native, n_threads=n_threads, isa=isa).solve(
+        result = _core.LargeMarginEngine(matrix, n_threads=n_threads, isa=isa).solve(
             labels,
             cost,
             None,

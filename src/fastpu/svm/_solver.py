@@ -1,4 +1,4 @@
-"""What the support vector machines share: the solver and its kernel cache, the model, the warnings."""
+"""The code that the support vector machines share: the solver and its kernel cache, the model, the warnings."""
 
 from __future__ import annotations
 
@@ -10,18 +10,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.common._params import forced_isa
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.kernels._kernels import (
-    FunctionKernel,
-    Kernel,
-    check_kernel_matrix,
-    convert_rows,
-    linear_coef,
-    resolve_gamma,
-    take_rows,
-    value_dtype,
-)
-from fastpu.kernels._scales import warn_of_scales
+from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:
@@ -29,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.data._validate import Matrix
+    from fastpu.data._matrix import Matrix
     from fastpu.svm._arguments import Options
 
 __all__ = [
@@ -37,7 +26,6 @@ __all__ = [
     "SvmRound",
     "Task",
     "Training",
-    "check_training_rows",
     "open_training",
     "warn_if_degenerate",
     "warn_if_no_margin",
@@ -72,25 +60,12 @@ class SvmRound:
     n_active: int
 
 
-def check_training_rows(X: object, options: Options, function: str, *, solves: bool = True) -> Matrix:
-    """Check the training rows for the kernel; `function` is the public function that was called.
-
-    `solves` tells whether a machine is fitted to them at all.
-    """
-    if isinstance(X, BinnedFeatures):
-        raise TypeError(
-            f"X must be the rows themselves for {function}, got BinnedFeatures, which are for boosting only"
-        )
-    matrix = check_kernel_matrix(X, options.kernel)
-    return warn_of_scales(matrix, options.kernel) if solves else matrix
-
-
 # --------------------------------------------------------------------------------------------------- solver
 
 
 @dataclass(frozen=True)
 class Task:
-    """Which problem a method solves; `arguments` are the method's own, for the `params` of the model."""
+    """The problem that a method solves; `arguments` are the method's own, for the `params` of the model."""
 
     function: str
     title: str
@@ -101,10 +76,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Solved:
-    """What the solver found for some of the rows, in the order of `rows`.
+    """The solution for some of the rows, in the order of `rows`.
 
-    The dual variables of nu-SVM are divided by `margin`. `coef` are the coefficients that the numbers belong to, where
-    they are not those that follow from alpha, up to rounding.
+    The dual variables of nu-SVM are divided by `margin`. `coef` holds the coefficients from which objective, gap and
+    violation were computed, if these are more accurate than sums over alpha; else it is None.
     """
 
     rows: NDArray[np.int64]
@@ -177,15 +152,27 @@ class Training:
                 f"X must have entries so small that kernel values do not overflow {self.dtype}; "
                 f"scale X, or pass float64 or another kernel"
             )
-        names = ("alpha", "intercept", "decision", "objective", "gap", "violation", "margin", "n_steps", "status")
-        last = {"n_active": rows.size, **{name: result[name] for name in ("objective", "violation", "n_steps")}}
-        history = {name: np.append(values, last[name]) for name, values in result["history"].items()}
-        return Solved(rows, labels, history=history, **{name: result[name] for name in names})
+        objective, violation, n_steps = result["objective"], result["violation"], result["n_steps"]
+        last = {"n_active": rows.size, "objective": objective, "violation": violation, "n_steps": n_steps}
+        return Solved(
+            rows=rows,
+            labels=labels,
+            alpha=result["alpha"],
+            intercept=result["intercept"],
+            decision=result["decision"],
+            objective=objective,
+            gap=result["gap"],
+            violation=violation,
+            margin=result["margin"],
+            n_steps=n_steps,
+            status=result["status"],
+            history={name: np.append(values, last[name]) for name, values in result["history"].items()},
+        )
 
     def vectors(
         self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
     ) -> dict[str, Any]:
-        """Return the fields of a `KernelMachine` that depend on the rows and the kernel; `coef` where it is known."""
+        """Return the fields of a `KernelMachine` that depend on the rows and the kernel, with `coef` if it is known."""
         kernel = self.kernel
         fields: dict[str, Any] = {
             "n_features": self.matrix.n_features,
@@ -193,18 +180,13 @@ class Training:
             "support": support,
             "dual_coef": dual_coef,
             "alpha": np.abs(dual_coef),
-            "kernel": kernel.name,
-            "gamma": kernel.gamma,
-            "degree": kernel.degree,
-            "coef0": kernel.coef0,
+            **kernel.params(),
             "function": kernel.function,
         }
         if kernel.name == "linear":
-            fields["coef"] = linear_coef(self.matrix.native, support, dual_coef) if coef is None else coef
+            fields["coef"] = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
         elif kernel.name != "precomputed":
-            taken = take_rows(self.matrix.native, support)
-            names = ("support_data", "support_indices", "support_indptr")
-            fields |= dict(zip(names, taken[:3], strict=True)) if isinstance(taken, tuple) else {"support_dense": taken}
+            fields |= self.matrix[support].fields("support")
         for value in fields.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
@@ -236,15 +218,16 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
     kernel = resolve_gamma(options.kernel, matrix, weights)
     is_function = kernel.name == "callable"
-    is_sparse, dtype = isinstance(matrix.native, tuple), value_dtype(kernel.name, matrix.dtype)
     engine = _core.SvmEngine(
         # With a user's kernel function the core reads only the number of rows from its first argument.
-        np.zeros((matrix.n_rows, 1)) if is_function else convert_rows(matrix.native, dtype, sparse=is_sparse),
+        np.zeros((matrix.n_rows, 1))
+        if is_function
+        else matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse),
         kernel="function" if is_function else kernel.name,
         gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
         degree=kernel.degree,
         coef0=kernel.coef0,
-        function=FunctionKernel(kernel.function, matrix.native) if kernel.function is not None else None,
+        function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
         isa=forced_isa(_core.isa_levels()),

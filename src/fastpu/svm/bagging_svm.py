@@ -14,8 +14,9 @@ from fastpu.common._text import describe
 from fastpu.common._warnings import ConvergenceWarning, warn
 from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
 from fastpu.kernels._kernels import linear_coef
+from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options
-from fastpu.svm._solver import Training, check_training_rows, open_training, warn_if_degenerate
+from fastpu.svm._solver import Training, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine, linear_scores
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def fit_bagging_svm(
         max_iter=max_iter,
         n_threads=n_threads,
     )
-    matrix = check_training_rows(X, options, "fit_bagging_svm")
+    matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
     positives = np.flatnonzero(labels == 1).astype(np.int64)
     size = positives.size if bag_size is None else check_int("bag_size", bag_size, low=1)
@@ -278,14 +279,14 @@ class _Bags:
         self.statuses: list[str] = []
         self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercepts")}
         self.is_stopped = False
-        # Many bags at a time keep several threads busy; with a callback, which is to hear of each bag soon, only a few.
+        # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
         self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
         if hook is not None:
             self.n_at_once = min(self.n_at_once, 4 * training.options.n_threads)
 
     def fit(self, first: int, stop: int) -> bool:
-        """Fit the bags from `first` to before `stop`; return whether the fit is to go on."""
+        """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
         training, bags = self._training, self._bags[first:stop]
         result = training.engine.solve_bags(
             self._positives,
@@ -309,15 +310,15 @@ class _Bags:
         return not self.is_stopped
 
     def _linear_decision(self, result: dict[str, Any]) -> NDArray[np.float64]:
-        native, coefs = self._training.matrix.native, result["coefs"]
+        matrix, coefs = self._training.matrix, result["coefs"]
         weights = []
         for bag in range(coefs.shape[1]):
             used = np.flatnonzero(coefs[:, bag])
-            weights.append(linear_coef(native, result["support"][used], coefs[used, bag]))
-        return linear_scores(native, np.array(weights), result["intercepts"], self._training.options.n_threads)
+            weights.append(linear_coef(matrix, result["support"][used], coefs[used, bag]))
+        return linear_scores(matrix, np.array(weights), result["intercepts"], self._training.options.n_threads)
 
     def _add(self, result: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
-        # One bag after the other: the same sums however many are fitted at a time.
+        # Bags are added one after the other, so that the sums do not depend on how many are fitted at a time.
         coefs = result["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
             dtype = self._training.dtype

@@ -8,9 +8,10 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float, check_labels, check_sample_weight
+from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, cost_per_row, require_both
 from fastpu.svm._fit import fit_machine
-from fastpu.svm._solver import Task, check_training_rows
+from fastpu.svm._solver import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +112,7 @@ def fit_bsvm(
         max_iter=max_iter,
         n_threads=n_threads,
     )
-    matrix = check_training_rows(X, options, "fit_bsvm")
+    matrix = check_training_rows(X, options.kernel, "fit_bsvm")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bsvm")
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])

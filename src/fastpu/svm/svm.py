@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float, check_sample_weight
+from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
 from fastpu.svm._fit import fit_machine
-from fastpu.svm._solver import SvmRound, Task, check_training_rows
+from fastpu.svm._solver import SvmRound, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +150,7 @@ def fit_svm(
         max_iter=max_iter,
         n_threads=n_threads,
     )
-    matrix = check_training_rows(X, options, "fit_svm")
+    matrix = check_training_rows(X, options.kernel, "fit_svm")
     labels = check_supervised(y, matrix.n_rows, "fit_svm")
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     by_row = {"sample_cost": sample_cost, "sample_weight": weights}
@@ -248,7 +249,7 @@ def fit_nu_svm(
         max_iter=max_iter,
         n_threads=n_threads,
     )
-    matrix = check_training_rows(X, options, "fit_nu_svm")
+    matrix = check_training_rows(X, options.kernel, "fit_nu_svm")
     labels = check_supervised(y, matrix.n_rows, "fit_nu_svm")
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     cost = cost_per_row(matrix.n_rows, {}, {"sample_weight": weights})
@@ -357,7 +358,7 @@ def fit_one_class_svm(
         max_iter=max_iter,
         n_threads=n_threads,
     )
-    matrix = check_training_rows(X, options, "fit_one_class_svm")
+    matrix = check_training_rows(X, options.kernel, "fit_one_class_svm")
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     return fit_machine(
         Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu),

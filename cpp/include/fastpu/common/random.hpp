@@ -14,8 +14,12 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
+  // The (k + 1)-th number of Random(seed), k = 0, 1, ..., as a seed of its own: a tree of seeds, in which each is known
+  // without those before it.
+  static std::uint64_t derived(std::uint64_t seed, std::uint64_t k) { return Random(seed + k * kStep).next(); }
+
   std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15U;
+    state_ += kStep;
     std::uint64_t z = state_;
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
@@ -31,6 +35,16 @@ class Random {
     }
   }
 
+  // A number in [0, n), 1 <= n < 2^32, by one draw: floor(next() n / 2^64), which favours none by more than n / 2^64.
+  std::uint32_t scaled(std::uint32_t n) {
+    const std::uint64_t drawn = next();
+    const std::uint64_t low = (drawn & 0xffffffffU) * n;
+    return static_cast<std::uint32_t>(((drawn >> 32U) * n + (low >> 32U)) >> 32U);
+  }
+
+  // A number in [0, 1), a multiple of 2^-53.
+  double unit() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
+
   // Brings the values into a random order.
   template <class T>
   void shuffle(std::vector<T>& values) {
@@ -38,6 +52,7 @@ class Random {
   }
 
  private:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15U;
   std::uint64_t state_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace fastpu {
 
@@ -11,6 +12,8 @@ using index_t = std::int64_t;
 
 // An index in the type that the containers of the standard library take.
 [[nodiscard]] constexpr std::size_t at(index_t i) noexcept { return static_cast<std::size_t>(i); }
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The least multiple of `multiple` that is n or more, for n >= 0.
 [[nodiscard]] constexpr index_t round_up(index_t n, index_t multiple) noexcept {

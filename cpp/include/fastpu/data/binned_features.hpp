@@ -6,13 +6,19 @@
 // neighbouring values of the training rows. With N rows and at most K cuts, a feature with no more than K
 // boundaries between distinct values takes all of them; otherwise cut k = 1..K is the smallest boundary with
 //     (rows on the low side) * (K + 1) >= k * N,
-// repetitions removed. Row weights count as repetitions; a row of weight 0 counts as absent.
+// repetitions removed. Row weights count as repetitions; a row of weight 0 counts as absent. A feature with values
+// that count as -inf is always cut above them, so that they have a bin of their own: where there are K cuts without
+// that one, it takes the place of the lowest.
+//
+// A categorical feature has the categories 0 to 254, and whatever else it holds counts as NaN. Its cuts are -inf and
+// then every v + 1/2 below its largest category: category v has the code v + 1.
 //
 // Dense matrices are kept as codes twice: row by row for the histograms, column by column for the question
 // which rows lie above a cut. Sparse matrices keep the entries whose code differs from the code of zero.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -27,6 +33,9 @@ namespace fastpu {
 struct Cuts {
   std::vector<index_t> start;
   std::vector<double> value;
+  // A finite value that stands for each bin (BinnedFeatures::first_bin), not descending: the smallest value of the
+  // lowest bin, the largest of the highest, and midway between the smallest and the largest value of any other bin.
+  std::vector<double> bin_value;
 
   index_t n_features() const { return static_cast<index_t>(start.size()) - 1; }
   index_t count(index_t feature) const {
@@ -34,6 +43,15 @@ struct Cuts {
     return start[e + 1] - start[e];
   }
   const double* of(index_t feature) const { return value.data() + start[static_cast<std::size_t>(feature)]; }
+  const double* bin_values_of(index_t feature) const {
+    return bin_value.data() + start[static_cast<std::size_t>(feature)] + feature;
+  }
+  // Whether the cuts are those of a categorical feature.
+  bool are_of_categories(index_t feature) const;
+  // Whether the lowest bin holds the values that count as -inf and no others.
+  bool has_missing(index_t feature) const {
+    return count(feature) > 0 && of(feature)[0] == -std::numeric_limits<double>::infinity();
+  }
 };
 
 // Read-only after construction; shared freely between fits and threads.
@@ -84,10 +102,13 @@ inline constexpr index_t kMaxRows = 0x7fffffff;
 inline constexpr index_t kMaxSparseBins = 0xffffffff;
 // Cuts of a feature that is not searched at every boundary.
 inline constexpr index_t kQuantiles = 255;
+// Categories of a categorical feature.
+inline constexpr int kMostCategories = 255;
 
 struct BinOptions {
-  index_t max_bins = 255;                 // at most so many cuts a feature; 0 means every boundary (sparse only)
-  const double* sample_weight = nullptr;  // one a row, or null for 1
+  index_t max_bins = 255;                     // at most so many cuts a feature; 0 means every boundary (sparse only)
+  const double* sample_weight = nullptr;      // one a row, or null for 1
+  const std::uint8_t* categorical = nullptr;  // dense only: for every feature whether it is categorical, or null
   // Where every boundary is searched: features with more distinct values are cut at kQuantiles quantiles alone.
   index_t most_distinct = kMaxRows;
 };

@@ -3,18 +3,20 @@
 //     d2(i, j) = sum_f (x_if - x_jf)^2      by differences in double, never by |x|^2 - 2 x'z + |z|^2
 //
 // Feature f is added to partial sum f mod 8, in ascending order, and the result is
-// ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)). Neighbours are in order of (d2, index), and a row is left out of
-// its own by its index, so that duplicates are neighbours at distance 0. The result has the same bits for every method,
-// instruction-set level and number of threads, and for CSR rows those of the same rows as a dense matrix.
+// ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)). Neighbours are sorted by (d2, index). A row is excluded from its
+// own neighbours by its index, so that its duplicates are neighbours at distance 0. The result has the same bits for
+// every method, instruction-set level and number of threads, and CSR rows give the same bits as the dense matrix of the
+// same values.
 //
-// Two methods for dense rows. A k-d tree, which takes time O(n log n) where the dimension is low and 12 n d bytes.
-// Blocks: every two rows are compared once, by products in float32 of centred and scaled rows with a bound on their
-// rounding error; what may be among the nearest by that bound is computed exactly. Rows that are near each other share
-// a block, and blocks meet near ones first, so that this is little. Time O(n^2 d), memory 4 n d + 40 n bytes. If the
-// bound lets too much through (rows far from each other in tight clusters, many duplicates), the tree takes over: its
-// exact distances settle ties by index without looking at all of them.
-// CSR rows are compared through the rows that share a column with them, time O(n^2 + sum of squared column counts),
-// memory of a transposed copy and of 8 n bytes a thread.
+// Dense rows have two methods. The k-d tree takes time O(n log n) in low dimensions, and 12 n d bytes. Blocks compare
+// every two rows once, by products in float32 of centred and scaled rows with a bound on their rounding error; exact
+// distances are computed for the pairs that may be among the nearest by that bound. Rows that are near each other share
+// a block, and near blocks meet first, so that few pairs remain. This takes time O(n^2 d) and 4 n d + 40 n bytes. If
+// the bound excludes too few pairs (tight clusters far from each other, many duplicates), the tree takes over: it uses
+// exact distances and settles ties by index without visiting all of them.
+//
+// CSR rows are compared through the columns that they share, in time O(n^2 + sum of squared column counts), with a
+// transposed copy of X and 8 n bytes for each thread.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@ enum class KnnMethod { automatic, tree, blocks };
 
 struct KnnOptions {
   index_t n_neighbors = 5;                  // of each row; 0 <= n_neighbors <= n - 1
-  KnnMethod method = KnnMethod::automatic;  // of dense rows; blocks may still hand over to the tree
+  KnnMethod method = KnnMethod::automatic;  // of dense rows; `blocks` may still hand over to the tree
   Isa isa = Isa::baseline;
 };
 
@@ -42,7 +44,7 @@ void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, in
 template <class T>
 void knn_search(const CsrView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared);
 
-// The result of a search, owned by somebody else.
+// A view of the result of a search.
 struct KnnView {
   const index_t* indices = nullptr;
   const double* squared = nullptr;
@@ -57,12 +59,12 @@ struct KnnMatrix {
   std::vector<double> values;
 };
 
-// The squared lengths of the edges: of those between neighbours of each other ("mutual") or, with is_union, also of
-// those from a row to its neighbour alone. Time and memory O(n K). Throws std::invalid_argument if an index is out of
-// range.
+// Returns the graph's edges with their squared lengths. Two rows have an edge if each is a neighbour of the other
+// ("mutual") or, with is_union, if one is a neighbour of the other. Time and memory O(n K). Throws
+// std::invalid_argument if an index is out of range.
 KnnMatrix knn_edges(const KnnView& neighbors, bool is_union, Team& team);
 
-// Edges as knn_edges gives them, owned by somebody else.
+// A view of edges as knn_edges returns them.
 struct KnnEdges {
   const double* squared = nullptr;
   const std::int32_t* columns = nullptr;
@@ -70,8 +72,8 @@ struct KnnEdges {
   index_t n_rows = 0;
 };
 
-// W, w_ij = exp(-d2_ij / sigma) without those that are 0, and R = (diag(W 1) - W) / n, in which rows without an edge
-// are empty: f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n).
+// W with w_ij = exp(-d2_ij / sigma), without those that are 0, and R = (diag(W 1) - W) / n, whose rows are empty for
+// rows without an edge: f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n).
 struct KnnSimilarity {
   KnnMatrix weights;
   KnnMatrix laplacian;

@@ -2,25 +2,25 @@
 //
 //     min over alpha in [0, C]^n of  1/2 alpha'Q alpha - 2 1'alpha,    Q = H H', H of n rows and r columns
 //
-// It is the dual of eq. (7): with the smooth part of that minimised over everything but the hinge variables, the scores
-// of the positives are f = -1 + Q alpha, the objective is
+// It is the dual of eq. (7). With the smooth part of (7) minimised over everything but the hinge variables, the scores
+// of the positives are f = -1 + Q alpha, and the objective is
 //
 //     P = C sum_i (1 - f_i)_+ + 1/2 alpha'Q alpha
 //
-// and P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 certifies alpha, whatever found it. f is unique; alpha is where
-// Q is regular.
+// P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 certifies any alpha, whichever solver it comes from. f is unique;
+// alpha is unique if Q is regular.
 //
-// Ways to a solution:
+// Solvers:
 //
-//     bounds          alpha = C, where that leaves all f <= 1: as for small C
-//     active set      for Q of few rows: coordinate descent to guess which alpha are at a bound, the equations of the
-//                     others exactly, and so on
+//     bounds          alpha = C, which is the solution if it leaves all f <= 1, as it does for small C
+//     active set      for Q of few rows: coordinate descent guesses which alpha are at a bound, the equations of the
+//                     others are solved exactly, and the guess is corrected
 //     interior point  Mehrotra's predictor and corrector: O(n r^2) for each of some 10 to 20 steps, or O(n^3) where
 //                     n <= r
-//     admm            the alternating direction method of the paper in f, h and u, where u is alpha: with a step mu of
-//                     the caller's as printed; else mu starts at n / trace(Q), is balanced now and then by the
-//                     residuals, steps are over-relaxed, and once in a while the equations of the alphas between the
-//                     bounds are tried
+//     admm            the alternating direction method of the paper in f, h and u, where u is alpha. With a step mu
+//                     of the caller's the iteration is that of the paper; else mu starts at n / trace(Q), is balanced
+//                     now and then by the residuals, steps are over-relaxed, and from time to time the equations of
+//                     the alphas between the bounds are tried
 //
 // Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (7) to (18).
 #pragma once
@@ -45,13 +45,13 @@ enum class PualSolver { exact, admm };
 struct PualOptions {
   PualSolver solver = PualSolver::exact;
   double tol = 1e-9;     // of P - D, relative to P
-  index_t max_iter = 0;  // of rounds, steps or iterations; 0: 200, or 10^5 for admm
-  double mu = 0;         // step of admm; 0: by the residuals
+  index_t max_iter = 0;  // most rounds, steps or iterations; 0 stands for 200, or 10^5 for admm
+  double mu = 0;         // step of admm; 0 lets the residuals choose it
 };
 
 enum class PualStatus {
   gap,        // P - D <= tol P
-  max_iter,   // out of iterations
+  max_iter,   // most iterations reached
   precision,  // as good as rounding allows, but not within tol
   callback
 };
@@ -66,13 +66,13 @@ struct PualResult {
   index_t n_iter = 0;
   PualStatus status = PualStatus::gap;
   PualMethod method = PualMethod::bounds;
-  // What was recorded after every round or step, or every tenth iteration of admm.
+  // The record of every round or step, or of every tenth iteration of admm.
   std::vector<index_t> iterations;
   std::vector<double> objectives;
   std::vector<double> gaps;
 };
 
-// What a callback sees as often as that; true stops the fit.
+// What a callback is given after each of these; it returns true to stop the fit.
 struct PualRound {
   index_t n_iter;
   double objective;
@@ -80,7 +80,7 @@ struct PualRound {
 };
 using PualCallback = std::function<bool(const PualRound&)>;
 
-// One H, for any C.
+// The dual for one H, which is solved for any C.
 class PualDual {
  public:
   // H is copied. Throws std::invalid_argument if it has no row or no column, or its squares overflow. `blas` must

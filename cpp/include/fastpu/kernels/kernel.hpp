@@ -60,4 +60,10 @@ template <class T>
 void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const KernelParams& params,
                    const KernelModels& models, Isa isa, Team& team, double* out);
 
+// out[i * y.n_rows + j] = K(x_i, y_j) for all rows of two matrices.
+void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Isa isa,
+                   Team& team, double* out);
+void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Isa isa, Team& team,
+                   double* out);
+
 }  // namespace fastpu

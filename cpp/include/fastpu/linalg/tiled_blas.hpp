@@ -19,17 +19,15 @@ class TiledBlas {
   // C := op(A) op(B)
   void product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
 
+  // C := A'B where that is symmetric: half of it is computed.
+  void symmetric_product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
+
   // C := A'A, all of it, for A of many rows and few columns or of many of both. Memory O(columns^2).
   void gram(BlasMatrix<const double> a, BlasMatrix<double> c) const;
 
   // L with A = L L' in place of the lower triangle; the other one is not touched. Returns 0, or the order of a leading
   // minor that is not positive (then A holds no factor).
   [[nodiscard]] index_t cholesky(BlasMatrix<double> a) const;
-
-  // The same with pivots, for an A of any rank r, which is returned: rows and columns `order` of A are L L' but for
-  // what is left of a diagonal whose largest entry is at most `limit`. L stands in the first r columns of the lower
-  // triangle; `order` has n entries. O(n^2 r).
-  [[nodiscard]] index_t pivoted_cholesky(BlasMatrix<double> a, double limit, index_t* order) const;
 
   // B := B L^-1 (Op::none) or B L^-T (Op::transpose), L in the lower triangle.
   void solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const;

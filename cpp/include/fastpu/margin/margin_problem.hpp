@@ -13,7 +13,7 @@ namespace fastpu {
 struct MarginProblem {
   const std::int8_t* labels = nullptr;   // y: +1 or -1 for every row
   const double* costs = nullptr;         // c; rows of cost 0 are left out
-  const std::uint8_t* slopes = nullptr;  // s; null: 0
+  const std::uint8_t* slopes = nullptr;  // s; null: all 0
 };
 
 enum class MarginSolver { exact, iadmm };
@@ -25,10 +25,10 @@ struct MarginOptions {
   // 10^5.
   index_t max_iter = 0;
   double rho = 0;  // of IADMM; 0: the mean of the costs
-  double eps = 0;  // of IADMM: stop by its residuals instead of by the gap
+  double eps = 0;  // of IADMM; if > 0, its residuals decide when to stop, not the gap
 };
 
-// Where to start: what the same engine has found, for this problem or another one.
+// Where to start: an earlier result of the same engine, for this problem or another one.
 struct MarginStart {
   const double* beta = nullptr;
   double intercept = 0;
@@ -38,7 +38,7 @@ struct MarginStart {
 enum class MarginStatus {
   gap,        // P - D <= tol P
   eps,        // the residuals of IADMM are below eps
-  max_iter,   // out of iterations
+  max_iter,   // most iterations reached
   precision,  // as good as rounding allows, but not within tol
   callback
 };
@@ -58,7 +58,7 @@ struct MarginResult {
   MarginMethod method = MarginMethod::bounds;
 };
 
-// What the callback is told now and then; if it returns true, the fit stops.
+// What the callback is given from time to time; it returns true to stop the fit.
 struct MarginRound {
   index_t n_iter;
   double objective;  // P at this moment

@@ -18,8 +18,8 @@ struct SvmPathProblem {
 };
 
 struct SvmPathOptions {
-  // The rows behind the kernel where that is linear and they are dense, with as many rows as the kernel: then no kernel
-  // rows are formed where there are few features, and a breakpoint costs O(n d + m^2).
+  // The rows of a linear kernel, if they are dense, as many as the kernel has. With few features, no kernel rows are
+  // then formed, and a breakpoint takes time O(n d + m^2).
   const DenseView<double>* linear = nullptr;
   double lam_min = 0;      // where to stop
   index_t max_events = 0;  // the path ends at the breakpoint with this event; 0 stands for 50 n + 1000
@@ -27,13 +27,13 @@ struct SvmPathOptions {
 };
 
 enum class PathStatus {
-  zero,        // down to lam = 0: the last segment goes there
-  trivial,     // w = 0 for every lam, and f the sign of the heavier class
-  lam_min,     // down to lam_min
-  max_events,  // out of events
-  precision,   // lam is so small that rounding of K hides the margin
-  stalled,     // rounding hides which rows are on the margin
-  indefinite,  // the kernel has a direction of negative curvature there: no path goes on
+  zero,        // lam = 0, which the last segment leads to
+  trivial,     // w = 0 for every lam, and f has the sign of the heavier class
+  lam_min,     // lam_min reached
+  max_events,  // most events reached
+  precision,   // lam is so small that rounding errors of K hide the margin
+  stalled,     // rounding errors hide which rows are on the margin
+  indefinite,  // the kernel has a direction of negative curvature, along which no path continues
   callback
 };
 
@@ -46,7 +46,7 @@ enum class PathEvent : std::uint8_t {
   to_left      // leaves it with a = c
 };
 
-// What the callback is told at a breakpoint; if it returns true, the path stops.
+// What the callback is given at a breakpoint; it returns true to stop the path.
 struct PathRound {
   index_t n_breakpoints;  // so far, this one included
   index_t n_events;       // so far, those of this breakpoint included
@@ -61,16 +61,16 @@ struct SvmPathResult {
   int heavier = 0;            // the class whose costs sum to more: +1, -1, or 0 for equal sums
   std::vector<double> start;  // a of each row above the first breakpoint
 
-  // Knots: the breakpoints with lam > 0 falling, and last the end of the path, lam = 0 or where it stopped. Between two
-  // of them a and a0 are linear in lam. None if the path is trivial.
+  // Knots: the breakpoints in order of decreasing lam, then the end of the path (lam = 0, or where it stopped). Between
+  // two knots a and a0 are linear in lam. A trivial path has no knots.
   std::vector<double> lams;
   std::vector<double> offsets;    // a0
-  std::vector<double> weights;    // lam w at each, one after the other, where kernel rows were not formed; or empty
+  std::vector<double> weights;    // lam w at each knot, one after the other, if kernel rows were not formed; else empty
   std::vector<double> objective;  // sum_i c_i (1 - y_i f(x_i))_+ + lam/2 |w|^2; 0 where lam = 0
   std::vector<double> norm;       // |w|^2; 0 where lam = 0
-  std::vector<index_t> n_margin;  // rows that move on from the knot
+  std::vector<index_t> n_margin;  // number of rows that move from the knot on
 
-  // Rows whose a is not what it was at the knot before are listed from change_start[k] to change_start[k + 1].
+  // The rows whose a differs from the knot before have the numbers change_start[k] to change_start[k + 1] - 1.
   std::vector<index_t> change_start;
   std::vector<std::int32_t> change_row;  // positions in SvmPathProblem::rows
   std::vector<double> change_value;      // a
@@ -79,8 +79,8 @@ struct SvmPathResult {
   std::vector<PathEvent> event_kind;
   std::vector<std::int32_t> event_row;
 
-  // Largest at the knots with lam > 0 where all scores were computed, the last one included: of y f >= 1 where a < c,
-  // y f <= 1 where a > 0.
+  // The largest violation at the knots with lam > 0 where all scores were computed, the last one included, of y f >= 1
+  // where a < c and y f <= 1 where a > 0.
   double violation = 0;
 };
 

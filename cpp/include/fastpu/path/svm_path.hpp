@@ -10,22 +10,23 @@
 // Between breakpoints a and a0 are linear in lam. c = 1 gives SvmPath, c = inf for the labelled and 1 for the
 // unlabelled rows (y = -1) PU-SvmPath.
 //
-// Above the first breakpoint a is constant: the class whose costs sum to less is at its costs, the other one as near to
-// it in feature space as its costs allow. At a breakpoint the slopes (d, d0) of a and a0 for falling lam solve
+// Above the first breakpoint a is constant: the class with the smaller sum of costs is at its costs, and the other one
+// as near to it in feature space as its own costs allow. At a breakpoint the slopes (d, d0) of a and a0 for decreasing
+// lam solve
 //
 //     min_d  1/2 d'Q_EE d + 1'd   subject to  y'd = 0,  d_i >= 0 where a_i = 0,  d_i <= 0 where a_i = c_i
 //
-// over the rows E on the margin, whatever number of rows arrive or leave at once, and however singular K is there. The
-// path goes on to where the next row meets the margin or a bound, and a Newton step on the rows between their bounds
-// takes away what rounding has added. The system of these rows is kept factored.
+// over the rows E on the margin. This holds for any number of rows that arrive or leave at once, and for a singular K.
+// The path continues until the next row meets the margin or a bound, and a Newton step on the rows between their bounds
+// removes rounding errors. The system of these rows is kept factored.
 //
-// Where the rows of a linear kernel are given (SvmPathOptions::linear) and have few features, K is not formed. The path
-// then keeps lam w = X'(y a) beside a, since recomputing it would lose small features beside large ones, and returns a0
-// and lam w. The duality gap of each point is checked before the point is returned.
+// If the rows of a linear kernel are given (SvmPathOptions::linear) and have few features, K is not formed. The path
+// then keeps lam w = X'(y a) beside a, since computing it from a would lose small features beside large ones, and
+// returns a0 and lam w. The duality gap of each point is checked before the point is returned.
 //
-// Time O(n m + m^2) for each breakpoint with m rows on the margin, and less where many lie close together: only rows
-// that may soon meet the margin are followed from one to the next, under a bound for the others. Memory: what the
-// kernel cache may use, m^2 / 2 values, and the values of a that change at each breakpoint.
+// A breakpoint with m rows on the margin takes time O(n m + m^2), and less if many breakpoints are close together: only
+// rows that may soon meet the margin are then followed from one to the next, with a bound for the others. Memory holds
+// the kernel cache, m^2 / 2 values, and the values of a that change at each breakpoint.
 //
 // Sources: Hastie, Rosset, Tibshirani and Zhu 2004; Yao, Tang and Li, "The entire solution path for support vector
 // machine in positive and unlabeled classification".

@@ -8,21 +8,21 @@
 //
 //     R+ = prior mean_p l(f),    R- = mean_u l(-f) - prior mean_p l(-f),
 //
-// where R- estimates the risk of the negatives without any. uPU minimises R+ + R-, which a flexible f drives below 0.
-// nnPU has the value R+ + max(R-, -beta): where R- < -beta, a step follows the gradient of -gamma_nn R- alone, which
-// takes f back. The losses are
+// where R- estimates the risk of the negatives without having any. uPU minimises R+ + R-, which a flexible f drives
+// below 0. nnPU minimises R+ + max(R-, -beta): if R- < -beta, a step follows the gradient of -gamma_nn R- alone, which
+// undoes that. The losses are
 //
 //     sigmoid   1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 //
-// A step is one of Adam (Kingma and Ba 2015, algorithm 1) for a batch of rows: all of them, or the next ones of a
-// random order that is drawn anew for each epoch; the last batch may be smaller, and of a batch without rows of a group
-// the means over that group are 0. Training ends after n_epochs, or before when the risk of evaluation rows, or, where
-// there are none, that of the training rows with its penalties, has stopped falling. To the gradient, lam w is added
-// for the weights w (coef and hidden_coef), and weight_decay theta for all parameters theta; the risk that is reported
-// does not hold them.
+// Each step is one of Adam (Kingma and Ba 2015, algorithm 1) on a batch of rows: all of them, or the next ones of a
+// random order that is drawn anew for each epoch. The last batch may be smaller; if a batch has no row of a group, the
+// means over that group are 0. Training ends after n_epochs, or earlier if the risk of the evaluation rows stops
+// decreasing; without evaluation rows, if the training risk with its penalties does. The gradient includes lam w for
+// the weights w (coef and hidden_coef) and weight_decay theta for all parameters theta; the reported risk does not
+// include these penalties.
 //
-// A batch of b rows takes O(b d h) and memory O(b h) beside X and four times the parameters. All sums are over fixed
-// blocks, so that parameters are bitwise the same for every number of threads and every instruction-set level.
+// A batch of b rows takes time O(b d h), and memory O(b h) besides X and four times the parameters. All sums are over
+// fixed blocks, so the parameters are bitwise the same for every number of threads and every instruction-set level.
 //
 // Sources: du Plessis, Niu and Sugiyama 2015 (uPU); Kiryo, Niu, du Plessis and Sugiyama 2017 (nnPU, algorithm 1).
 #pragma once
@@ -40,13 +40,13 @@ namespace fastpu {
 
 enum class PuLoss { sigmoid, logistic, squared };
 
-// Rows, dense or CSR, with their labels +1 (positive) and 0 (unlabelled); weights are > 0, null: 1.
+// Rows, dense or CSR, with their labels +1 (positive) and 0 (unlabelled) and weights > 0; null weights stand for 1.
 template <class View>
 struct PuRows {
   View x;
   const std::int8_t* labels = nullptr;
   const double* weights = nullptr;
-  const index_t* chosen = nullptr;  // numbers of the rows to use, with repetition; null: all
+  const index_t* chosen = nullptr;  // numbers of the rows to use, possibly repeated; null stands for all
   index_t n_chosen = 0;
 
   index_t n() const { return chosen == nullptr ? x.n_rows : n_chosen; }
@@ -69,30 +69,31 @@ struct NnpuOptions {
   double square_decay = 0.999;
   double eps = 1e-8;
   index_t n_epochs = 100;
-  index_t batch_size = 0;  // 0: all rows
+  index_t batch_size = 0;  // 0 stands for all rows
   std::uint64_t seed = 0;  // of the order of rows
-  // Training stops after so many epochs without a lower risk of the evaluation rows, whose best parameters are kept;
-  // or, without evaluation rows, without a fall by a share of 1e-3 of the training rows' risk with its penalties. 0:
-  // never.
+  // Training stops after so many epochs in which the risk of the evaluation rows did not decrease, and the best
+  // parameters are kept; without evaluation rows, after so many in which the training risk with its penalties
+  // decreased by a share of less than 1e-3. 0 stands for never.
   index_t early_stopping_rounds = 0;
 };
 
-// Of an epoch: means over its batches, each before its step; and the risk of the evaluation rows after the last.
+// The record of an epoch: means over its batches, each computed before its step, and the risk of the evaluation rows
+// after the last step.
 struct NnpuEpoch {
   index_t epoch = 0;  // from 1
   double risk = 0;
   double positive = 0;
   double negative = 0;
-  index_t n_reversed = 0;  // batches with R- < -beta
-  double eval_risk = 0;    // not a number without evaluation rows
+  index_t n_reversed = 0;  // number of batches with R- < -beta
+  double eval_risk = 0;    // NaN without evaluation rows
 };
-using NnpuCallback = std::function<bool(const NnpuEpoch&)>;  // true stops the fit
+using NnpuCallback = std::function<bool(const NnpuEpoch&)>;  // returns true to stop the fit
 
 enum class NnpuStatus { n_epochs, early_stopping, callback };
 
 struct NnpuResult {
   std::vector<NnpuEpoch> epochs;
-  index_t best_epoch = 0;  // the one whose parameters were kept: the last, or with early stopping the best
+  index_t best_epoch = 0;  // the epoch whose parameters were kept: the last one, or with early stopping the best
   NnpuStatus status = NnpuStatus::n_epochs;
 };
 

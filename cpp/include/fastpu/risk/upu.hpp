@@ -6,19 +6,20 @@
 // prior mean_p l(f) + mean_u l(-f) - prior mean_p l(-f), with the logistic loss l(z) = log(1 + e^-z) or the squared one
 // (1 - z)^2 / 4, for which l(z) - l(-z) = -z. b is not penalised.
 //
-// Newton's method with a step length that lowers R enough. For the squared loss its first step is the solution in
-// closed form, and what follows takes rounding out of it. Up to 2000 features the system is solved by Cholesky's
-// method, which takes O(n d^2); with more by conjugate gradients, O(entries of X) for each product. R - min R is about
-// half of what Newton's decrement g'H^-1 g says, and the fit ends where that is at most tol |R|, and little is left of
-// the gradient of columns divided by their largest entries: scales of columns matter to lam alone.
+// Newton's method with a step length that decreases R enough. For the squared loss the first step is the solution in
+// closed form, and the others remove rounding errors. Up to 2000 features the system is solved by Cholesky's method,
+// which takes O(n d^2); with more features by conjugate gradients, which take O(entries of X) for each product. R - min
+// R is about half of Newton's decrement g'H^-1 g. The fit ends when that is at most tol |R| and the gradient, with
+// columns divided by their largest entries, is small: the scale of a column then matters only through lam.
 //
-// Where rows can be separated and lam is tiny beside their squares, scores become so large that the logistic R is
-// nearly piecewise linear, and Newton's method sees one linear piece at a time. Then width log(1 + e^(f / width)) takes
-// the place of phi, with a width that starts as large as the scores and falls in steps. R - min R is at most width log
-// 2 + |g|^2 / (2 lam) where the intercept's derivative is 0, and the fit ends when that is within tol |R|.
+// If rows can be separated and lam is tiny beside their squares, scores become so large that the logistic R is nearly
+// piecewise linear, and Newton's method sees one linear piece at a time. Then phi is replaced by width log(1 + e^(f /
+// width)), with a width that starts at the size of the scores and decreases in steps. R - min R is at most width log 2
+// + |g|^2 / (2 lam) if the derivative by the intercept is 0, and the fit ends when that is within tol |R|.
 //
-// With lam = 0, R may have no minimum. For the logistic loss that is so if and only if some f has R <= 0: along t f,
-// t > 1, R then falls for ever. For the squared loss it takes a direction in which unlabelled rows do not differ.
+// With lam = 0, R may have no minimum. For the logistic loss this happens if and only if some f has R <= 0: R then
+// decreases without end along t f, t > 1. For the squared loss it happens only if the unlabelled rows do not differ
+// along some direction.
 //
 // Source: du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", 2015.
 #pragma once

@@ -17,7 +17,7 @@ using UpuRows = std::variant<DenseView<float>, DenseView<double>, CsrView<float>
 struct UpuProblem {
   UpuRows x;
   const std::int8_t* labels = nullptr;  // 1 positive, 0 unlabelled
-  const double* weights = nullptr;      // > 0; null: 1
+  const double* weights = nullptr;      // > 0; null stands for 1
   double prior = 0.5;                   // in (0, 1)
   double lam = 0;                       // >= 0
 };
@@ -36,7 +36,7 @@ enum class UpuStatus {
   callback
 };
 
-// What the callback is told of each step; if it returns true, the fit stops.
+// What the callback is given at each step; it returns true to stop the fit.
 struct UpuStep {
   index_t n_iter;  // steps so far
   double risk;
@@ -47,8 +47,8 @@ using UpuCallback = std::function<bool(const UpuStep&)>;
 struct UpuResult {
   std::vector<double> coef;
   double intercept = 0;
-  std::vector<double> risks;  // the least so far, at the start, w = b = 0, and after each step
-  double decrement = 0;       // at the last point whose derivatives are known
+  std::vector<double> risks;  // the least risk so far: at the start, w = b = 0, and after each step
+  double decrement = 0;       // at the last point whose derivatives were computed
   UpuStatus status = UpuStatus::tol;
 };
 

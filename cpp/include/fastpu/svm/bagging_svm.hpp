@@ -1,5 +1,5 @@
-// Bagging SVM (Mordelet and Vert, 2014): T biased SVMs, each of all positives against a bag of unlabelled rows that are
-// taken for negatives, and their mean.
+// Bagging SVM (Mordelet and Vert, 2014): the mean of T biased SVMs, each fitted to all positives and a bag of
+// unlabelled rows, which are taken for negatives.
 //
 // Bags are solved in parallel, each by one thread, so that results do not depend on the number of threads. Kernel
 // values of the positives, which are in every bag, are computed once for all of them where that saves work and memory
@@ -17,7 +17,7 @@ struct BaggingProblem {
   const index_t* positives = nullptr;  // distinct rows
   index_t n_pos = 0;
   const double* costs_pos = nullptr;  // n_pos
-  const index_t* bags = nullptr;      // n_bags x bag_size unlabelled rows; costs of one that is drawn twice add up
+  const index_t* bags = nullptr;      // n_bags x bag_size unlabelled rows; the costs of a row drawn twice add up
   index_t n_bags = 0;
   index_t bag_size = 0;
   double cost_unl = 1;  // of each draw
@@ -34,7 +34,7 @@ struct BagReport {
 
 struct BaggingResult {
   std::vector<index_t> support;  // rows that are support vectors of any bag, ascending
-  std::vector<double> coefs;     // support x n_bags: alpha y, zero where the row is none of the bag's
+  std::vector<double> coefs;     // support x n_bags: alpha y, zero for rows that are not in the bag
   std::vector<BagReport> bags;
 };
 

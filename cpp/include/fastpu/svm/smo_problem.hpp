@@ -16,17 +16,17 @@ struct SmoProblem {
   const double* linear = nullptr;  // q
   const double* lower = nullptr;   // <= start <= upper
   const double* upper = nullptr;
-  const std::uint8_t* groups = nullptr;  // 0 or 1 for each variable; null: all in one group
+  const std::uint8_t* groups = nullptr;  // 0 or 1 for each variable; null puts all in one group
 };
 
 struct SmoOptions {
   double tol = 1e-3;
-  index_t max_steps = 10'000'000;  // updates of a pair
-  index_t working_set = 0;         // of smo_linear: variables at a time; 0: chosen by the number of features
+  index_t max_steps = 10'000'000;  // most updates of a pair
+  index_t working_set = 0;         // variables in a working set of smo_linear; 0 chooses by the number of features
   Isa isa = best_isa();
 };
 
-// What the callback is told after each working set, or some hundred steps; if it returns true, the fit stops.
+// What the callback is given after each working set, or after some hundred steps; it returns true to stop the fit.
 struct SmoRound {
   index_t n_steps;
   double objective;
@@ -37,7 +37,7 @@ using SmoCallback = std::function<bool(const SmoRound&)>;
 
 enum class SmoStatus {
   tol,        // optimal within tol
-  max_steps,  // out of steps
+  max_steps,  // most steps made
   precision,  // as optimal as rounding allows, but not within tol
   callback
 };

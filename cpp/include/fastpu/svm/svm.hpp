@@ -1,13 +1,13 @@
-// Support vector machines by their duals, with a cost (an upper bound of alpha) for every row. f(x) = h(x) + b with
-// h(x) = sum_i alpha_i y_i K(x_i, x), xi_i what row i lacks:
+// Support vector machines, solved by their duals, with a cost (an upper bound of alpha) for every row. f(x) = h(x) + b
+// with h(x) = sum_i alpha_i y_i K(x_i, x), and slack variables xi_i:
 //
 //     C-SVM      min 1/2 |w|^2 + sum_i c_i xi_i,             xi_i >= 1 - y_i f(x_i)
 //     nu-SVM     min 1/2 |w|^2 - nu W rho + sum_i c_i xi_i,  xi_i >= rho - y_i f(x_i)    W = sum_i c_i
 //     one class  min 1/2 |w|^2 - nu W rho + sum_i c_i xi_i,  xi_i >= rho - h(x_i)        b = -rho
 //
-// b and rho are not always unique. For the w that was found, each is the midpoint of the interval of its optimal
-// values (a half-infinite one: its finite end), found by sorting. The result of nu-SVM is divided by rho, as in LIBSVM,
-// so that its margin is at 1 and -1; objective and gap are those before.
+// b and rho are not always unique. Each is the midpoint of the interval of its optimal values for the w found (the
+// finite end of a half-infinite interval), found by sorting. The result of nu-SVM is divided by rho, as in LIBSVM, so
+// that its margin is at 1 and -1; objective and gap are those before the division.
 //
 // Sources: Platt 1998; Schoelkopf et al. 2000, 2001; Fan, Chen and Lin 2005.
 #pragma once
@@ -33,8 +33,8 @@ struct SvmProblem {
   index_t n = 0;
   const std::int8_t* labels = nullptr;  // +1 or -1; null for one class
   const double* costs = nullptr;        // > 0
-  double nu = 0.5;                      // share of W; nu-SVM: at most twice that of the smaller class
-  const double* start = nullptr;        // alpha to start from, made feasible; null: from nothing
+  double nu = 0.5;                      // share of W; for nu-SVM at most twice the share of the smaller class
+  const double* start = nullptr;        // alpha to start from, which is made feasible; null starts from zero
 };
 
 struct SvmOptions {
@@ -46,16 +46,16 @@ struct SvmResult {
   std::vector<double> alpha;
   double intercept = 0;
   double margin = 1;             // rho
-  double objective = 0;          // of the dual, to be minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
+  double objective = 0;          // of the dual, which is minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
   double gap = 0;                // primal minus dual
   std::vector<double> decision;  // f of the rows
   SmoResult smo;
 };
 
-// Solves the dual; `solution` holds a start and then the result.
+// A function that solves the dual; `solution` holds the start and then the result.
 using DualSolver = std::function<SmoResult(const SmoProblem& problem, double* solution)>;
 
-// Any of the three, with any way to solve duals. Throws std::invalid_argument if nu is infeasible.
+// Solves any of the three with the given dual solver. Throws std::invalid_argument if nu is infeasible.
 SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual);
 
 // One data set, its kernel and the cache of kernel rows, which lives as long as the engine and serves all its problems.
@@ -66,7 +66,7 @@ class SvmEngine {
 
   // The data must outlive the engine. The linear kernel is solved without kernel rows.
   SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, Isa isa, int n_threads);
-  // Any other kernel.
+  // An engine for a kernel of the caller's.
   SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes, Isa isa);
 
   index_t n_rows() const { return kernel_->n_rows(); }

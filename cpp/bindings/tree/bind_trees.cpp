@@ -1,0 +1,59 @@
+#include "tree/bind_trees.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include "fastpu/tree/tree_scores.hpp"
+
+namespace fastpu {
+
+namespace {
+
+TreesView view_trees(const py::object& nodes, const py::object& tree_start, const py::object& category_sets,
+                     index_t n_features) {
+  TreesView trees;
+  trees.nodes = view_1d<TreeNode>(nodes, "nodes");
+  trees.n_nodes = static_cast<index_t>(py::len(nodes));
+  trees.tree_start = view_1d<index_t>(tree_start, "tree_start");
+  trees.n_trees = static_cast<index_t>(py::len(tree_start)) - 1;
+  if (trees.n_trees < 0) throw py::value_error("tree_start must have an element more than there are trees");
+  if (!py::isinstance<Array<std::uint64_t>>(category_sets)) throw py::type_error("category_sets has the wrong type");
+  const auto sets = py::reinterpret_borrow<Array<std::uint64_t>>(category_sets);
+  if (sets.ndim() != 2 || sets.shape(1) != 4) throw py::value_error("category_sets must be rows of four words");
+  static_assert(sizeof(CategorySet) == 4 * sizeof(std::uint64_t));
+  trees.sets = reinterpret_cast<const CategorySet*>(sets.data());
+  trees.n_sets = sets.shape(0);
+  trees.n_features = n_features;
+  return trees;
+}
+
+void check_node_arrays(const py::object& nodes, const py::object& tree_start, const py::object& category_sets,
+                       index_t n_features) {
+  check_trees(view_trees(nodes, tree_start, category_sets, n_features));
+}
+
+py::array_t<double> score_trees(const py::object& features, const py::object& nodes, const py::object& tree_start,
+                                const py::object& category_sets, index_t n_features, int n_threads) {
+  const TreesView trees = view_trees(nodes, tree_start, category_sets, n_features);
+  Team team(n_threads, interrupt_poll());
+  const auto write = [&](const auto& x) {
+    py::array_t<double> out(x.n_rows);
+    double* to = out.mutable_data();
+    const py::gil_scoped_release nogil;
+    tree_scores(trees, x, to, team);
+    return out;
+  };
+  if (py::isinstance<BinnedFeatures>(features)) return write(features.cast<const BinnedFeatures&>());
+  return std::visit(write, view_matrix(features));
+}
+
+}  // namespace
+
+void bind_trees(py::module_& module) {
+  PYBIND11_NUMPY_DTYPE(TreeNode, threshold, split, left, cover, gain);
+  module.def("check_trees", &check_node_arrays, py::arg("nodes"), py::arg("tree_start"), py::arg("category_sets"),
+             py::kw_only(), py::arg("n_features"));
+  module.def("tree_scores", &score_trees, py::arg("matrix"), py::arg("nodes"), py::arg("tree_start"),
+             py::arg("category_sets"), py::kw_only(), py::arg("n_features"), py::arg("n_threads"));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,62 @@
+#include "forest/draw_bag.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace fastpu::detail {
+
+DrawnGroup::DrawnGroup(std::vector<std::uint32_t> rows, const double* sample_weight) : rows_(std::move(rows)) {
+  if (sample_weight == nullptr) return;
+  std::erase_if(rows_, [&](std::uint32_t row) { return !(sample_weight[row] > 0); });
+  if (rows_.empty()) return;
+  const double first = sample_weight[rows_.front()];
+  if (std::ranges::all_of(rows_, [&](std::uint32_t row) { return sample_weight[row] == first; })) return;
+  double sum = 0;
+  for (const std::uint32_t row : rows_) {
+    sum += sample_weight[row];
+    weight_.push_back(sample_weight[row]);
+    cumulative_.push_back(sum);
+  }
+}
+
+void DrawnGroup::draw_with_replacement(index_t n, Random& random, std::vector<std::uint32_t>& drawn) const {
+  if (weight_.empty()) {
+    const auto n_rows = static_cast<std::uint32_t>(rows_.size());
+    for (index_t i = 0; i < n; ++i) drawn.push_back(rows_[random.scaled(n_rows)]);
+    return;
+  }
+  for (index_t i = 0; i < n; ++i) {
+    const auto found = std::ranges::upper_bound(cumulative_, random.unit() * cumulative_.back());
+    drawn.push_back(rows_[std::min(static_cast<std::size_t>(found - cumulative_.begin()), rows_.size() - 1)]);
+  }
+}
+
+void DrawnGroup::draw_without_replacement(index_t n, Random& random, std::vector<std::uint32_t>& places,
+                                          std::vector<std::uint32_t>& drawn) const {
+  n = std::min(n, size());
+  if (places.empty()) {
+    places.resize(rows_.size());
+    std::iota(places.begin(), places.end(), 0U);
+  }
+  if (weight_.empty()) {
+    std::vector<std::uint32_t> other(at(n));
+    for (index_t i = 0; i < n; ++i) {
+      other[at(i)] = static_cast<std::uint32_t>(i) + random.scaled(static_cast<std::uint32_t>(size() - i));
+      std::swap(places[at(i)], places[other[at(i)]]);
+      drawn.push_back(rows_[places[at(i)]]);
+    }
+    for (index_t i = n - 1; i >= 0; --i) std::swap(places[at(i)], places[other[at(i)]]);
+    return;
+  }
+  std::vector<std::pair<double, std::uint32_t>> keys;
+  keys.reserve(rows_.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    keys.emplace_back(-std::log(1.0 - random.unit()) / weight_[i], static_cast<std::uint32_t>(i));
+  }
+  std::ranges::nth_element(keys, keys.begin() + n - 1);
+  for (index_t i = 0; i < n; ++i) drawn.push_back(rows_[keys[at(i)].second]);
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,75 @@
+// Products of one row of dense or sparse data, for loops that go from row to row.
+#pragma once
+
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+// sum_k term(k) for k from `first` to `end`, in as many sums as there are lanes: each addition would have to wait for
+// the one before.
+template <unsigned kLanes, class Term>
+inline double sum_in_lanes(index_t first, index_t end, Term&& term) {
+  double lanes[kLanes] = {};
+  index_t k = first;
+  for (; k + index_t{kLanes} <= end; k += kLanes) {
+    for (unsigned l = 0; l < kLanes; ++l) lanes[l] += term(k + l);
+  }
+  double sum = 0;
+  for (; k < end; ++k) sum += term(k);
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+template <class T>
+inline double dot(const T* a, const double* b, index_t n) {
+  return sum_in_lanes<8>(0, n, [&](index_t k) { return static_cast<double>(a[k]) * b[k]; });
+}
+
+template <class T>
+inline double dot(const DenseView<T>& x, index_t row, const double* w) {
+  return dot(x.row(row), w, x.n_cols);
+}
+
+template <class T>
+inline double dot(const CsrView<T>& x, index_t row, const double* w) {
+  return sum_in_lanes<4>(x.row_start[row], x.row_start[row + 1],
+                         [&](index_t e) { return static_cast<double>(x.values[e]) * w[x.columns[e]]; });
+}
+
+// Entries in ascending order of the column, as in every product of sparse rows: |x|^2 - 2 x'z + |z|^2 is then exactly
+// zero for equal rows.
+template <class T>
+inline double squared_norm(const CsrView<T>& x, index_t row) {
+  double sum = 0;
+  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
+    const auto value = static_cast<double>(x.values[e]);
+    sum += value * value;
+  }
+  return sum;
+}
+
+template <class T>
+inline double squared_norm(const DenseView<T>& x, index_t row) {
+  double sum = 0;
+  for (index_t f = 0; f < x.n_cols; ++f) {
+    const auto value = static_cast<double>(x.row(row)[f]);
+    sum += value * value;
+  }
+  return sum;
+}
+
+// w += factor x_row
+template <class T>
+inline void add_row(const CsrView<T>& x, index_t row, double factor, double* w) {
+  for (index_t e = x.row_start[row]; e < x.row_start[row + 1]; ++e) {
+    w[x.columns[e]] += factor * static_cast<double>(x.values[e]);
+  }
+}
+
+template <class T>
+inline void add_row(const DenseView<T>& x, index_t row, double factor, double* w) {
+  const T* values = x.row(row);
+  for (index_t f = 0; f < x.n_cols; ++f) w[f] += factor * static_cast<double>(values[f]);
+}
+
+}  // namespace fastpu::detail

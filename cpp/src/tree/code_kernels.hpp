@@ -1,0 +1,65 @@
+// Passes over the codes of some rows, all features at once: compiled once per instruction-set level.
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+// Rows of codes. The stride is 8, 16, 32 or a multiple of 64 bytes, and every code up to it is there to be read.
+template <class Code>
+struct CodeTable {
+  const Code* codes = nullptr;
+  index_t stride = 0;
+};
+
+template <class Code>
+struct CodeKernelsOf {
+  // Extends low[f] .. high[f] to the codes of feature f in the listed rows. low counts from shift[f], 0 or 1: with 1
+  // the code 0 comes last.
+  void (*extend_ranges)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
+                        Code* high);
+  // counts[f] = the number of listed rows whose code of feature f is at most cut[f].
+  void (*count_at_most)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const Code* cut,
+                        std::uint32_t* counts);
+  // Splits a set of rows, a bit for each, by their codes in a column: those with code - shift <= most are left. `right`
+  // may be `rows`. Returns how many are left. 64 n_words codes are there to be read.
+  index_t (*split_bits)(const Code* column, Code shift, Code most, index_t n_words, const std::uint64_t* rows,
+                        std::uint64_t* left, std::uint64_t* right);
+};
+
+struct CodeKernels {
+  CodeKernelsOf<std::uint8_t> bytes;
+  CodeKernelsOf<std::uint16_t> pairs;
+  // How many of n values are at most the number.
+  index_t (*count_values)(const double* values, index_t n, double most);
+  // Splitting a set that holds one in so many of its rows takes as long as splitting a list of them.
+  index_t rows_per_listed;
+
+  template <class Code>
+  const CodeKernelsOf<Code>& of() const {
+    if constexpr (sizeof(Code) == 1) {
+      return bytes;
+    } else {
+      return pairs;
+    }
+  }
+};
+
+const CodeKernels& code_kernels(Isa isa);
+
+namespace baseline {
+extern const CodeKernels kCodeKernels;
+}
+#if defined(FASTPU_X86_LEVELS)
+namespace avx2 {
+extern const CodeKernels kCodeKernels;
+}
+namespace avx512 {
+extern const CodeKernels kCodeKernels;
+}
+#endif
+
+}  // namespace fastpu::detail

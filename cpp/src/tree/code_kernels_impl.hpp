@@ -1,0 +1,228 @@
+// Bodies of the kernels; included by one source per instruction-set level, which defines FASTPU_LEVEL as the name of
+// the level's namespace. Everything here has internal linkage but the table, or a linker could hand the code of a
+// high level to a processor of a low one. For the same reason no function of the C++ library is called.
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "common/compiler_hints.hpp"
+#include "common/vector_lanes.hpp"
+#include "tree/code_kernels.hpp"
+
+#if defined(__SSE2__) || defined(_M_X64)
+#include <immintrin.h>
+#define FASTPU_HAS_SSE2 1
+#endif
+
+namespace fastpu::detail::FASTPU_LEVEL {
+
+namespace {
+
+// Some codes of a row, side by side in one or several vectors.
+template <class Code, int kCodes>
+struct Chunk {
+  static constexpr int kWidth = kCodes < kLanes<Code> ? kCodes : kLanes<Code>;
+  static constexpr int kVectors = kCodes / kWidth;
+  using V = Vec<Code, kWidth>;
+};
+
+template <class Code, int kCodes>
+void extend_ranges_of_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, const Code* shift,
+                            Code* low, Code* high) {
+  using C = Chunk<Code, kCodes>;
+  using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+  V lo[C::kVectors];
+  V hi[C::kVectors];
+  V less[C::kVectors];
+  FASTPU_UNROLL
+  for (int v = 0; v < C::kVectors; ++v) {
+    lo[v] = load<V>(low + v * C::kWidth);
+    hi[v] = load<V>(high + v * C::kWidth);
+    less[v] = load<V>(shift + v * C::kWidth);
+  }
+  for (index_t i = 0; i < n; ++i) {
+    const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
+    FASTPU_UNROLL
+    for (int v = 0; v < C::kVectors; ++v) {
+      const V code = load<V>(row + v * C::kWidth);
+      lo[v] = less_of(lo[v], code - less[v]);
+      hi[v] = more_of(hi[v], code);
+    }
+  }
+  FASTPU_UNROLL
+  for (int v = 0; v < C::kVectors; ++v) {
+    store(low + v * C::kWidth, lo[v]);
+    store(high + v * C::kWidth, hi[v]);
+  }
+}
+
+template <class Code, int kCodes>
+void count_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, const Code* cut,
+                 std::uint32_t* counts) {
+  using C = Chunk<Code, kCodes>;
+  using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+  constexpr index_t kMost = sizeof(Code) == 1 ? 255 : 65535;  // what a lane can count
+  const V zero = splat<V>(Code(0));
+  const V one = splat<V>(Code(1));
+  V most[C::kVectors];
+  FASTPU_UNROLL
+  for (int v = 0; v < C::kVectors; ++v) most[v] = load<V>(cut + v * C::kWidth);
+  for (int c = 0; c < kCodes; ++c) counts[c] = 0;
+  for (index_t first = 0; first < n; first += kMost) {
+    const index_t end = n < first + kMost ? n : first + kMost;
+    V count[C::kVectors];
+    FASTPU_UNROLL
+    for (int v = 0; v < C::kVectors; ++v) count[v] = zero;
+    for (index_t i = first; i < end; ++i) {
+      const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
+      FASTPU_UNROLL
+      for (int v = 0; v < C::kVectors; ++v) {
+        count[v] = count[v] + where_less(most[v], load<V>(row + v * C::kWidth), zero, one);
+      }
+    }
+    Code lanes[static_cast<std::size_t>(kCodes)];
+    FASTPU_UNROLL
+    for (int v = 0; v < C::kVectors; ++v) store(lanes + v * C::kWidth, count[v]);
+    for (int c = 0; c < kCodes; ++c) counts[c] += lanes[c];
+  }
+}
+
+// Calls body(first code, number of codes as a constant) for every chunk of a row.
+template <class Code, class Body>
+void for_chunks(index_t stride, Body&& body) {
+  constexpr index_t kLine = 64 / static_cast<index_t>(sizeof(Code));
+  if (stride == kLine / 8) return body(0, std::integral_constant<int, kLine / 8>{});
+  if (stride == kLine / 4) return body(0, std::integral_constant<int, kLine / 4>{});
+  if (stride == kLine / 2) return body(0, std::integral_constant<int, kLine / 2>{});
+  for (index_t first = 0; first < stride; first += kLine) body(first, std::integral_constant<int, kLine>{});
+}
+
+template <class Code>
+void extend_ranges(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
+                   Code* high) {
+  for_chunks<Code>(table.stride, [&](index_t f, auto size) {
+    extend_ranges_of_chunk<Code, size()>(table.codes + f, table.stride, rows, n, shift + f, low + f, high + f);
+  });
+}
+
+template <class Code>
+void count_at_most(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const Code* cut,
+                   std::uint32_t* counts) {
+  for_chunks<Code>(table.stride, [&](index_t f, auto size) {
+    count_chunk<Code, size()>(table.codes + f, table.stride, rows, n, cut + f, counts + f);
+  });
+}
+
+// Bit i says whether codes[i] - shift <= most, for 64 codes.
+#if defined(__AVX512BW__)
+constexpr index_t kRowsPerListed = 16;
+inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
+  const __m512i code = _mm512_sub_epi8(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(shift)));
+  return _mm512_cmple_epu8_mask(code, _mm512_set1_epi8(static_cast<char>(most)));
+}
+inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
+  const auto half = [&](const std::uint16_t* from) {
+    const __m512i code = _mm512_sub_epi16(_mm512_loadu_si512(from), _mm512_set1_epi16(static_cast<short>(shift)));
+    return _mm512_cmple_epu16_mask(code, _mm512_set1_epi16(static_cast<short>(most)));
+  };
+  // Not by shifts: gcc 12 may keep half a word on the stack and read a whole one back.
+  return _mm512_kunpackd(half(codes + 32), half(codes));
+}
+#elif defined(__AVX2__)
+constexpr index_t kRowsPerListed = 12;
+inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
+  const __m256i limit = _mm256_set1_epi8(static_cast<char>(most));
+  const auto half = [&](const std::uint8_t* from) -> std::uint64_t {
+    const __m256i read = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m256i code = _mm256_sub_epi8(read, _mm256_set1_epi8(static_cast<char>(shift)));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(code, limit), code)));
+  };
+  return half(codes) | half(codes + 32) << 32U;
+}
+inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
+  const __m256i limit = _mm256_set1_epi16(static_cast<short>(most));
+  const auto quarter = [&](const std::uint16_t* from) {
+    const __m256i read = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m256i code = _mm256_sub_epi16(read, _mm256_set1_epi16(static_cast<short>(shift)));
+    return _mm256_cmpeq_epi16(_mm256_min_epu16(code, limit), code);
+  };
+  const auto half = [&](const std::uint16_t* from) -> std::uint64_t {
+    const __m256i packed = _mm256_packs_epi16(quarter(from), quarter(from + 16));  // lane by lane
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xd8)));
+  };
+  return half(codes) | half(codes + 32) << 32U;
+}
+#elif defined(FASTPU_HAS_SSE2)
+constexpr index_t kRowsPerListed = 8;
+inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
+  const __m128i limit = _mm_set1_epi8(static_cast<char>(most));
+  std::uint64_t word = 0;
+  for (int part = 0; part < 4; ++part) {
+    const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + index_t{16} * part));
+    const __m128i code = _mm_sub_epi8(read, _mm_set1_epi8(static_cast<char>(shift)));
+    const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(code, limit), code)));
+    word |= static_cast<std::uint64_t>(bits) << (16 * part);
+  }
+  return word;
+}
+inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
+  const __m128i limit = _mm_set1_epi16(static_cast<short>(most));
+  const auto eighth = [&](const std::uint16_t* from) {
+    const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    const __m128i code = _mm_sub_epi16(read, _mm_set1_epi16(static_cast<short>(shift)));
+    return _mm_cmpeq_epi16(_mm_subs_epu16(code, limit), _mm_setzero_si128());
+  };
+  std::uint64_t word = 0;
+  for (int part = 0; part < 4; ++part) {
+    const std::uint16_t* from = codes + index_t{16} * part;
+    const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(eighth(from), eighth(from + 8))));
+    word |= static_cast<std::uint64_t>(bits) << (16 * part);
+  }
+  return word;
+}
+#else
+constexpr index_t kRowsPerListed = 4;
+template <class Code>
+std::uint64_t word_at_most(const Code* codes, Code shift, Code most) {
+  std::uint64_t word = 0;
+  for (unsigned i = 0; i < 64; ++i) {
+    word |= static_cast<std::uint64_t>(static_cast<Code>(codes[i] - shift) <= most) << i;
+  }
+  return word;
+}
+#endif
+
+template <class Code>
+index_t split_bits(const Code* column, Code shift, Code most, index_t n_words, const std::uint64_t* rows,
+                   std::uint64_t* left, std::uint64_t* right) {
+  index_t n_left = 0;
+  for (index_t w = 0; w < n_words; ++w) {
+    const std::uint64_t set = rows[w];
+    const std::uint64_t at_most = word_at_most(column + 64 * w, shift, most);
+    left[w] = set & at_most;
+    right[w] = set & ~at_most;
+    n_left += std::popcount(set & at_most);
+  }
+  return n_left;
+}
+
+index_t count_values(const double* values, index_t n, double most) {
+  std::int64_t count = 0;
+  for (index_t i = 0; i < n; ++i) count += values[i] <= most ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+// Each level's source includes this file once.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
+extern const CodeKernels kCodeKernels = {
+    {extend_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>},
+    {extend_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>},
+    count_values,
+    kRowsPerListed,
+};
+
+}  // namespace fastpu::detail::FASTPU_LEVEL

@@ -1,0 +1,196 @@
+// Rows as codes, in a column for each feature that some trees split.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "data/category_of.hpp"
+#include "data/float_key.hpp"
+#include "data/sorted_table.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/data/binned_features.hpp"
+#include "fastpu/tree/tree_nodes.hpp"
+
+namespace fastpu::detail {
+
+// The features that trees split, ascending, and the thresholds at which they do so: code = number of thresholds below
+// the value. Where missing values may go right, -inf is the lowest threshold, so that code 0 stands for them alone.
+class SplitColumns {
+ public:
+  struct Column {
+    index_t feature = 0;
+    bool by_categories = false;
+    std::vector<double> cuts;
+  };
+
+  SplitColumns(const TreeNode* nodes, index_t n_nodes, index_t n_features)
+      : column_of_(make_vector<std::int32_t>(n_features, "the features of the trees")) {
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    for (index_t k = 0; k < n_nodes; ++k) {
+      if (!nodes[k].is_leaf()) column_of_[at(nodes[k].feature())] = 1;
+    }
+    for (index_t f = 0; f < n_features; ++f) {
+      if (column_of_[at(f)] != 0) columns_.push_back({f, false, {}});
+      column_of_[at(f)] = column_of_[at(f)] != 0 ? static_cast<std::int32_t>(columns_.size()) - 1 : -1;
+    }
+    for (index_t k = 0; k < n_nodes; ++k) {
+      const TreeNode& node = nodes[k];
+      if (node.is_leaf()) continue;
+      Column& column = columns_[at(column_of_[at(node.feature())])];
+      column.by_categories = node.by_categories();
+      if (column.by_categories) continue;
+      column.cuts.push_back(node.threshold);
+      if (node.missing_right() && column.cuts.front() != -kInf) column.cuts.insert(column.cuts.begin(), -kInf);
+    }
+    for (Column& column : columns_) {
+      std::ranges::sort(column.cuts);
+      const auto repeated = std::ranges::unique(column.cuts);
+      column.cuts.erase(repeated.begin(), repeated.end());
+    }
+  }
+
+  const std::vector<Column>& columns() const { return columns_; }
+  index_t size() const { return static_cast<index_t>(columns_.size()); }
+  // -1 for a feature that no tree splits.
+  std::int32_t column_of(index_t feature) const { return column_of_[at(feature)]; }
+  index_t cut_of(const TreeNode& node) const {
+    const std::vector<double>& cuts = columns_[at(column_of(node.feature()))].cuts;
+    return std::ranges::lower_bound(cuts, node.threshold) - cuts.begin();
+  }
+  index_t most_cuts() const {
+    index_t most = 0;
+    for (const Column& column : columns_) {
+      most = std::max(most, column.by_categories ? kMostCategories : static_cast<index_t>(column.cuts.size()));
+    }
+    return most;
+  }
+
+ private:
+  std::vector<std::int32_t> column_of_;
+  std::vector<Column> columns_;
+};
+
+// The thresholds of a column in the type of the values: x > theta and x > floor_to<T>(theta) are the same.
+template <class T>
+class ColumnCoder {
+ public:
+  explicit ColumnCoder(const SplitColumns::Column& column)
+      : by_categories_(column.by_categories), table_(limits_of(column.cuts)) {}
+
+  std::uint32_t code(T x) const {
+    return by_categories_ ? static_cast<std::uint32_t>(category_of(x) + 1) : table_.count_below(x);
+  }
+  void codes(const T* x, index_t n, std::uint32_t* out) const {
+    if (!by_categories_) return table_.count_below(x, n, out);
+    for (index_t i = 0; i < n; ++i) out[i] = code(x[i]);
+  }
+
+ private:
+  static std::vector<T> limits_of(const std::vector<double>& cuts) {
+    std::vector<T> limits;
+    limits.reserve(cuts.size());
+    for (const double theta : cuts) limits.push_back(floor_to<T>(theta));
+    return limits;
+  }
+
+  bool by_categories_;
+  SortedTable<T> table_;
+};
+
+template <class T>
+std::vector<ColumnCoder<T>> coders_of(const SplitColumns& columns) {
+  std::vector<ColumnCoder<T>> coders;
+  coders.reserve(columns.columns().size());
+  for (const SplitColumns::Column& column : columns.columns()) coders.emplace_back(column);
+  return coders;
+}
+
+template <class T>
+class DenseRowCodes {
+ public:
+  DenseRowCodes(const DenseView<T>& x, const SplitColumns& columns)
+      : x_(x), columns_(columns), coders_(coders_of<T>(columns)) {}
+
+  // The codes of rows [first, end): that of row `first` + r in column c is codes[c * stride + r].
+  template <class Code>
+  void fill(index_t first, index_t end, index_t stride, Code* codes) const {
+    constexpr index_t kRows = 64;
+    T values[kRows];
+    std::uint32_t found[kRows];
+    for (; first < end; first += kRows, codes += kRows) {
+      const index_t n = std::min(kRows, end - first);
+      for (index_t c = 0; c < columns_.size(); ++c) {
+        const index_t feature = columns_.columns()[at(c)].feature;
+        for (index_t i = 0; i < n; ++i) values[i] = x_.row(first + i)[feature];
+        coders_[at(c)].codes(values, n, found);
+        for (index_t i = 0; i < n; ++i) codes[c * stride + i] = static_cast<Code>(found[i]);
+      }
+    }
+  }
+
+ private:
+  const DenseView<T>& x_;
+  const SplitColumns& columns_;
+  std::vector<ColumnCoder<T>> coders_;
+};
+
+template <class T>
+class CsrRowCodes {
+ public:
+  CsrRowCodes(const CsrView<T>& x, const SplitColumns& columns)
+      : x_(x), columns_(columns), coders_(coders_of<T>(columns)) {}
+
+  template <class Code>
+  void fill(index_t first, index_t end, index_t stride, Code* codes) const {
+    for (index_t c = 0; c < columns_.size(); ++c) {
+      std::fill_n(codes + c * stride, end - first, static_cast<Code>(coders_[at(c)].code(T(0))));
+    }
+    for (index_t i = first; i < end; ++i) {
+      for (index_t p = x_.row_start[i]; p < x_.row_start[i + 1]; ++p) {
+        const std::int32_t c = columns_.column_of(x_.columns[p]);
+        if (c >= 0) codes[c * stride + i - first] = static_cast<Code>(coders_[at(c)].code(x_.values[p]));
+      }
+    }
+  }
+
+ private:
+  const CsrView<T>& x_;
+  const SplitColumns& columns_;
+  std::vector<ColumnCoder<T>> coders_;
+};
+
+// Sparse binned features have their codes already.
+class SparseBinnedRowCodes {
+ public:
+  SparseBinnedRowCodes(const BinnedFeatures& x, const SplitColumns& columns) : x_(x), columns_(columns) {}
+
+  void fill(index_t first, index_t end, index_t stride, std::uint32_t* codes) const {
+    for (index_t c = 0; c < columns_.size(); ++c) {
+      const std::size_t feature = at(columns_.columns()[at(c)].feature);
+      std::uint32_t* column = codes + c * stride;
+      std::fill_n(column, end - first, x_.zero_code[feature]);
+      const auto rows = x_.column_rows.begin();
+      const auto stored_end = rows + x_.column_start[feature + 1];
+      const auto begin =
+          std::lower_bound(rows + x_.column_start[feature], stored_end, static_cast<std::uint32_t>(first));
+      for (auto p = begin; p != stored_end && *p < end; ++p) column[*p - first] = x_.column_codes[at(p - rows)];
+    }
+  }
+
+ private:
+  const BinnedFeatures& x_;
+  const SplitColumns& columns_;
+};
+
+// Rows of a block whose codes stay in the second-level cache, unless there are very many columns.
+inline index_t block_rows(index_t n_columns, index_t code_bytes) {
+  constexpr index_t kBytes = index_t{1} << 20;
+  return std::clamp<index_t>(kBytes / (std::max<index_t>(n_columns, 1) * code_bytes), 64, 16384) / 64 * 64;
+}
+
+}  // namespace fastpu::detail

@@ -1,0 +1,254 @@
+#include "fastpu/tree/tree_scores.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "data/category_of.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "tree/row_codes.hpp"
+#include "tree/tree_walk.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::SplitColumns;
+using detail::WalkedRows;
+using detail::WalkTrees;
+
+constexpr index_t kGroupNodes = index_t{1} << 22;  // nodes that are walked before the next trees are got ready
+constexpr index_t kStepsPerWorker = 100'000;       // fewer rows times trees are not worth waking a thread
+
+void check_features(const TreesView& trees, index_t n_features) {
+  if (n_features == trees.n_features) return;
+  throw std::invalid_argument("X must have the " + std::to_string(trees.n_features) + " features of the model, got " +
+                              std::to_string(n_features));
+}
+
+int workers_for(index_t n_rows, index_t n_trees, const Team& team) {
+  return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_rows * n_trees / kStepsPerWorker));
+}
+
+// A set of categories as the set of their codes.
+CategorySet codes_of_set(const CategorySet& set, bool missing_right) {
+  CategorySet codes;
+  if (!missing_right) codes.add(0);
+  for (std::uint32_t category = 0; category < std::uint32_t{kMostCategories}; ++category) {
+    if (set.has(category)) codes.add(category + 1);
+  }
+  return codes;
+}
+
+CategorySet set_of(const TreesView& trees, const TreeNode& node) {
+  return codes_of_set(trees.sets[static_cast<std::size_t>(node.threshold)], node.missing_right());
+}
+
+// Calls body(first tree, end) for groups of trees, as many as have kGroupNodes nodes together, or one.
+template <class Body>
+void for_groups(const TreesView& trees, Body&& body) {
+  for (index_t first = 0; first < trees.n_trees;) {
+    index_t end = first + 1;
+    while (end < trees.n_trees && trees.tree_start[end + 1] - trees.tree_start[first] <= kGroupNodes) ++end;
+    body(first, end);
+    first = end;
+  }
+}
+
+// ---- Few rows: as the nodes are ----
+
+template <class ValueOf>
+double leaf_value(const TreesView& trees, index_t t, ValueOf&& value_of) {
+  const TreeNode* tree = trees.nodes + trees.tree_start[t];
+  const TreeNode* node = tree;
+  while (!node->is_leaf()) {
+    const auto x = value_of(node->feature());
+    bool left = false;
+    if (node->by_categories()) {
+      const int category = detail::category_of(x);
+      left = category < 0
+                 ? !node->missing_right()
+                 : trees.sets[static_cast<std::size_t>(node->threshold)].has(static_cast<std::uint32_t>(category));
+    } else {
+      const bool missing = !(x > -std::numeric_limits<double>::infinity());
+      left = missing ? !node->missing_right() : static_cast<double>(x) <= node->threshold;
+    }
+    node = tree + node->left + (left ? 0 : 1);
+  }
+  return node->threshold;
+}
+
+template <class T>
+T value_at(const DenseView<T>& x, index_t row, index_t feature) {
+  return x.row(row)[feature];
+}
+template <class T>
+T value_at(const CsrView<T>& x, index_t row, index_t feature) {
+  const std::int32_t* end = x.columns + x.row_start[row + 1];
+  const std::int32_t* found = std::lower_bound(x.columns + x.row_start[row], end, static_cast<std::int32_t>(feature));
+  return found != end && *found == feature ? x.values[found - x.columns] : T(0);
+}
+
+template <class View>
+void score_few_rows(const TreesView& trees, const View& x, double* scores, Team& team) {
+  team.for_each(x.n_rows, workers_for(x.n_rows, trees.n_trees, team), [&](index_t i, int) {
+    double sum = 0;
+    for (index_t t = 0; t < trees.n_trees; ++t) {
+      sum += leaf_value(trees, t, [&](index_t feature) { return value_at(x, i, feature); });
+    }
+    scores[i] = sum;
+  });
+}
+
+// ---- Many rows: coded, then walked ----
+
+// Adds the values of all trees to the scores of the n rows of a block.
+template <class Code>
+void walk_block(const WalkTrees& walk, const Code* columns, index_t stride, index_t n, WalkedRows& rows, double* scores,
+                Team& team) {
+  for (index_t t = 0; t < walk.n_trees(); ++t) {
+    rows.fill(n);
+    walk.walk(t, columns, stride, rows, [&](std::uint16_t row, double value) { scores[row] += value; });
+    team.poll();
+  }
+}
+
+// Adds the values of all trees for rows that `codes` turns into codes, block by block.
+template <class Code, class RowCodes>
+void walk_coded(const WalkTrees& walk, const RowCodes& codes, index_t n_columns, index_t n_rows, double* scores,
+                Team& team) {
+  const index_t stride = detail::block_rows(n_columns, sizeof(Code));
+  struct Scratch {
+    AlignedBuffer<Code> codes;
+    WalkedRows rows;
+  };
+  const int workers = workers_for(n_rows, walk.n_trees(), team);
+  std::vector<Scratch> scratch(at(workers));
+  team.for_each(count_blocks(n_rows, stride), workers, [&](index_t block, int worker) {
+    auto& [coded, rows] = scratch[at(worker)];
+    if (coded.empty()) coded = AlignedBuffer<Code>(std::max<index_t>(n_columns, 1) * stride, "the codes of rows");
+    const index_t first = block * stride;
+    const index_t end = std::min(n_rows, first + stride);
+    codes.fill(first, end, stride, coded.data());
+    walk_block(walk, coded.data(), stride, end - first, rows, scores + first, team);
+  });
+}
+
+// Adds trees [first, end) to `walk`; column_of(node) and cut_of(node) say where the codes of a split are, and its cut.
+template <class ColumnOf, class CutOf>
+WalkTrees walk_of(const TreesView& trees, index_t first, index_t end, ColumnOf&& column_of, CutOf&& cut_of) {
+  WalkTrees walk(best_isa());
+  for (index_t t = first; t < end; ++t) {
+    const TreeNode* nodes = trees.nodes + trees.tree_start[t];
+    walk.add(
+        nodes, trees.tree_start[t + 1] - trees.tree_start[t], column_of, [&](index_t k) { return cut_of(nodes[k]); },
+        [&](const TreeNode& node) { return set_of(trees, node); });
+  }
+  return walk;
+}
+
+template <template <class> class RowCodes, class View>
+void score_matrix(const TreesView& trees, const View& x, double* scores, Team& team) {
+  check_trees(trees);
+  check_features(trees, x.n_cols);
+  if (2 * x.n_rows * trees.n_trees < trees.n_nodes) return score_few_rows(trees, x, scores, team);
+  std::fill_n(scores, x.n_rows, 0.0);
+  for_groups(trees, [&](index_t first, index_t end) {
+    const index_t first_node = trees.tree_start[first];
+    const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end] - first_node, trees.n_features);
+    const RowCodes<typename View::Value> codes(x, columns);
+    const WalkTrees walk = walk_of(
+        trees, first, end, [&](const TreeNode& node) { return columns.column_of(node.feature()); },
+        [&](const TreeNode& node) { return columns.cut_of(node); });
+    if (columns.most_cuts() <= 255) {
+      walk_coded<std::uint8_t>(walk, codes, columns.size(), x.n_rows, scores, team);
+    } else {
+      walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
+    }
+  });
+}
+
+// ---- Binned features ----
+
+// The cut of x that a split by a threshold is at.
+index_t binned_cut(const BinnedFeatures& x, const TreeNode& node) {
+  const double* cuts = x.cuts->of(node.feature());
+  const index_t n = x.cuts->count(node.feature());
+  const index_t cut = std::lower_bound(cuts, cuts + n, node.threshold) - cuts;
+  if (cut == n || cuts[cut] != node.threshold || (node.missing_right() && !x.cuts->has_missing(node.feature()))) {
+    throw std::invalid_argument("X is binned at other cuts than the model: threshold " +
+                                std::to_string(node.threshold) + " of feature " + std::to_string(node.feature()) +
+                                " is not among them");
+  }
+  return cut;
+}
+
+// A feature that is split by categories must have been binned as a categorical one.
+index_t categorical_feature(const BinnedFeatures& x, const TreeNode& node) {
+  const index_t feature = node.feature();
+  if (!node.by_categories() || x.cuts->are_of_categories(feature)) return feature;
+  throw std::invalid_argument("X is binned at other cuts than the model: feature " + std::to_string(feature) +
+                              " is not binned by categories");
+}
+
+template <class Code>
+void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
+  const Code* codes = reinterpret_cast<const Code*>(x.by_column.data());
+  const index_t at_once = detail::block_rows(x.n_features, sizeof(Code));
+  for_groups(trees, [&](index_t first_tree, index_t end_tree) {
+    const WalkTrees walk = walk_of(
+        trees, first_tree, end_tree, [&](const TreeNode& node) { return categorical_feature(x, node); },
+        [&](const TreeNode& node) { return binned_cut(x, node); });
+    const int workers = workers_for(x.n_rows, walk.n_trees(), team);
+    std::vector<WalkedRows> scratch(at(workers));
+    team.for_each(count_blocks(x.n_rows, at_once), workers, [&](index_t block, int worker) {
+      const index_t first = block * at_once;
+      walk_block(walk, codes + first, x.column_stride, std::min(at_once, x.n_rows - first), scratch[at(worker)],
+                 scores + first, team);
+    });
+  });
+}
+
+void score_sparse_binned(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
+  for_groups(trees, [&](index_t first, index_t end) {
+    const index_t first_node = trees.tree_start[first];
+    const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end] - first_node, trees.n_features);
+    const detail::SparseBinnedRowCodes codes(x, columns);
+    const WalkTrees walk = walk_of(
+        trees, first, end, [&](const TreeNode& node) { return columns.column_of(categorical_feature(x, node)); },
+        [&](const TreeNode& node) { return binned_cut(x, node); });
+    walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
+  });
+}
+
+}  // namespace
+
+template <class T>
+void tree_scores(const TreesView& trees, const DenseView<T>& x, double* scores, Team& team) {
+  score_matrix<detail::DenseRowCodes>(trees, x, scores, team);
+}
+
+template <class T>
+void tree_scores(const TreesView& trees, const CsrView<T>& x, double* scores, Team& team) {
+  score_matrix<detail::CsrRowCodes>(trees, x, scores, team);
+}
+
+void tree_scores(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
+  check_trees(trees);
+  check_features(trees, x.n_features);
+  std::fill_n(scores, x.n_rows, 0.0);
+  if (x.is_sparse()) return score_sparse_binned(trees, x, scores, team);
+  if (x.width == CodeWidth::two_bytes) {
+    return score_dense_binned<std::uint16_t>(trees, x, scores, team);
+  }
+  score_dense_binned<std::uint8_t>(trees, x, scores, team);
+}
+
+template void tree_scores(const TreesView&, const DenseView<float>&, double*, Team&);
+template void tree_scores(const TreesView&, const DenseView<double>&, double*, Team&);
+template void tree_scores(const TreesView&, const CsrView<float>&, double*, Team&);
+template void tree_scores(const TreesView&, const CsrView<double>&, double*, Team&);
+
+}  // namespace fastpu

@@ -1,0 +1,206 @@
+// Takes rows of codes down trees: all rows of a block at once, split at every node into those that go left and those
+// that go right, so that a node and the column of its feature are looked at once for many rows.
+//
+// Codes compare like the values that they stand for: a row goes left where its code is at most the node's cut, and code
+// 0 stands for what is missing wherever that may go right. They lie in columns, one for each feature.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+#include "fastpu/tree/tree_nodes.hpp"
+#include "tree/code_kernels.hpp"
+#include "tree/split_list.hpp"
+
+namespace fastpu::detail {
+
+// Most rows of a block: their numbers have two bytes. Blocks begin at multiples of 64 rows.
+inline constexpr index_t kMostBlockRows = 65536;
+
+// The rows of a block that are taken down a tree, a bit for each, and scratch.
+class WalkedRows {
+ public:
+  // As many words as n rows have, for the caller to fill.
+  std::uint64_t* words(index_t n) {
+    n_words_ = count_blocks(n, 64);
+    sets_.resize(std::max(sets_.size(), at(n_words_)));
+    list_.resize(std::max(list_.size(), at(n)));
+    return sets_.data();
+  }
+  void fill(index_t n) {
+    std::uint64_t* words_of_rows = words(n);
+    std::fill_n(words_of_rows, n_words_, ~std::uint64_t{0});
+    clear_from(n);
+  }
+  // Takes out the rows from n on.
+  void clear_from(index_t n) {
+    if (n % 64 != 0) sets_[at(n / 64)] &= ~(~std::uint64_t{0} << static_cast<unsigned>(n % 64));
+  }
+
+ private:
+  friend class WalkTrees;
+  // The set of words with the given number; the first one is the rows to be taken down.
+  std::uint64_t* set(std::size_t number) {
+    const auto n = at(n_words_);
+    if (sets_.size() < (number + 1) * n) sets_.resize(2 * (number + 1) * n);
+    return sets_.data() + number * n;
+  }
+
+  index_t n_words_ = 0;
+  std::vector<std::uint64_t> sets_;
+  std::vector<std::uint16_t> list_;
+};
+
+class WalkTrees {
+ public:
+  explicit WalkTrees(Isa isa) : kernels_(code_kernels(isa)) {}
+
+  // Adds a tree of n nodes. column_of(node) says in which column the codes of its feature are, cut_of(k) the cut of
+  // node k, set_of(node) the codes that go left in a split by categories.
+  template <class ColumnOf, class CutOf, class SetOf>
+  void add(const TreeNode* nodes, index_t n, ColumnOf&& column_of, CutOf&& cut_of, SetOf&& set_of) {
+    tree_start_.push_back(static_cast<index_t>(nodes_.size()));
+    for (index_t k = 0; k < n; ++k) {
+      const TreeNode& node = nodes[k];
+      Node walked;
+      walked.left = static_cast<std::uint32_t>(node.left);
+      if (node.is_leaf()) {
+        walked.value = node.threshold;
+      } else {
+        walked.column = static_cast<std::uint32_t>(column_of(node));
+        if (node.by_categories()) {
+          walked.cut = {static_cast<std::uint32_t>(sets_.size()), kBySet};
+          sets_.push_back(set_of(node));
+        } else {
+          const std::uint32_t shift = node.missing_right() ? 1 : 0;
+          walked.cut = {static_cast<std::uint32_t>(cut_of(k)) - shift, shift};
+        }
+      }
+      nodes_.push_back(walked);
+    }
+  }
+
+  index_t n_trees() const { return static_cast<index_t>(tree_start_.size()); }
+
+  // Takes the rows down tree t, and calls add(row, value of its leaf) for each. Row r of column c has the code
+  // columns[c * stride + r]; codes up to a multiple of 64 rows are there to be read.
+  // Where a node has many of the rows they are split as sets of bits, many at a time, below that as lists.
+  template <class Code, class Add>
+  void walk(index_t t, const Code* columns, index_t stride, WalkedRows& rows, Add&& add) const {
+    const Node* tree = nodes_.data() + tree_start_[at(t)];
+    const auto n_words = rows.n_words_;
+    std::vector<SetPart> waiting{{0, count_bits(rows.set(0), n_words)}};
+    rows.set(1);
+    while (!waiting.empty()) {
+      const SetPart part = waiting.back();
+      waiting.pop_back();
+      const std::size_t number = waiting.size();
+      const Node& node = tree[part.node];
+      if (node.left == 0) {
+        for_bits(rows.set(number), n_words, [&](std::uint16_t row) { add(row, node.value); });
+        continue;
+      }
+      if constexpr (sizeof(Code) <= 2) {
+        if (part.n_rows * kernels_.rows_per_listed > 64 * n_words && node.cut.shift != kBySet) {
+          std::uint64_t* left = rows.set(number + 1);  // first: it may move the others
+          std::uint64_t* set = rows.set(number);
+          const index_t n_left = kernels_.template of<Code>().split_bits(
+              columns + static_cast<index_t>(node.column) * stride, static_cast<Code>(node.cut.shift),
+              static_cast<Code>(node.cut.most), n_words, set, left, set);
+          waiting.push_back({node.left + 1, part.n_rows - n_left});
+          waiting.push_back({node.left, n_left});
+          continue;
+        }
+      }
+      std::uint32_t n = 0;
+      for_bits(rows.set(number), n_words, [&](std::uint16_t row) { rows.list_[n++] = row; });
+      walk_list(tree, {part.node, 0, n}, columns, stride, rows, add);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kBySet = 2;
+
+  struct Cut {
+    std::uint32_t most = 0;   // goes left where code - shift <= most
+    std::uint32_t shift = 0;  // 0 or 1; kBySet: goes left where set number `most` has the code
+  };
+  struct Node {
+    std::uint32_t left = 0;  // 0: a leaf
+    std::uint32_t column = 0;
+    union {
+      Cut cut{};
+      double value;
+    };
+  };
+  static_assert(sizeof(Node) == 16);
+  // Rows that wait at a node: list[first] .. list[end - 1].
+  struct Part {
+    std::uint32_t node;
+    std::uint32_t first;
+    std::uint32_t end;
+  };
+  // Rows that wait at a node as a set, whose number is the place among those that wait.
+  struct SetPart {
+    std::uint32_t node;
+    index_t n_rows;
+  };
+
+  static index_t count_bits(const std::uint64_t* words, index_t n_words) {
+    index_t n = 0;
+    for (index_t w = 0; w < n_words; ++w) n += std::popcount(words[w]);
+    return n;
+  }
+
+  template <class Visit>
+  static void for_bits(const std::uint64_t* words, index_t n_words, Visit&& visit) {
+    for (index_t w = 0; w < n_words; ++w) {
+      for (std::uint64_t word = words[w]; word != 0; word &= word - 1) {
+        visit(static_cast<std::uint16_t>(64 * w + std::countr_zero(word)));
+      }
+    }
+  }
+
+  template <class Code, class Add>
+  void walk_list(const Node* tree, Part part, const Code* columns, index_t stride, WalkedRows& rows, Add&& add) const {
+    std::uint16_t* list = rows.list_.data();
+    std::vector<Part> waiting;
+    while (true) {
+      const Node& node = tree[part.node];
+      if (node.left == 0 || part.first == part.end) {
+        for (std::uint32_t i = part.first; i < part.end; ++i) add(list[i], node.value);
+        if (waiting.empty()) return;
+        part = waiting.back();
+        waiting.pop_back();
+        continue;
+      }
+      const Code* codes = columns + static_cast<index_t>(node.column) * stride;
+      const std::uint32_t middle = part.first + split_node(node, codes, list + part.first, part.end - part.first);
+      if (middle < part.end) waiting.push_back({node.left + 1, middle, part.end});
+      part = {node.left, part.first, middle};
+    }
+  }
+
+  template <class Code>
+  std::uint32_t split_node(const Node& node, const Code* codes, std::uint16_t* list, std::uint32_t n) const {
+    if (node.cut.shift == kBySet) {
+      const CategorySet& set = sets_[node.cut.most];
+      return split_list(list, n, [&](std::uint16_t row) { return set.has(codes[row]); });
+    }
+    const auto shift = static_cast<Code>(node.cut.shift);
+    const auto most = static_cast<Code>(node.cut.most);
+    return split_list(list, n, [=](std::uint16_t row) { return static_cast<Code>(codes[row] - shift) <= most; });
+  }
+
+  const CodeKernels& kernels_;
+  std::vector<Node> nodes_;
+  std::vector<index_t> tree_start_;
+  std::vector<CategorySet> sets_;
+};
+
+}  // namespace fastpu::detail

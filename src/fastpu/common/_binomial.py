@@ -1,0 +1,27 @@
+"""Exact bounds of a share, from counts (Clopper and Pearson)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["largest_shares", "least_shares"]
+
+
+def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
+    """Return the share for each count of n rows of which that few or fewer have the probability `tail`."""
+    largest: NDArray[np.float64] = np.ones(counts.size)
+    part = counts < n
+    largest[part] = betaincinv(counts[part] + 1.0, n - counts[part], 1 - tail)
+    return largest
+
+
+def least_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
+    """Return the share for each count > 0 of n rows of which that many or more have the probability `tail`."""
+    least: NDArray[np.float64] = betaincinv(counts, n - counts + 1.0, tail)
+    return least

@@ -1,0 +1,136 @@
+"""Categorical columns of pandas and polars frames: their categories, and the numbers that stand for their entries.
+
+A category is known by its value, never by the code that a library happens to give it, for two frames with the same
+values may code them differently. The entry of a matrix is the place of the category among those that are kept, from
+0; NaN stands for missing entries and for categories that are not kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from fastpu.common._text import short
+
+__all__ = [
+    "MOST_CATEGORIES",
+    "Categories",
+    "Kept",
+    "category_flags",
+    "check_kept",
+    "is_categorical",
+    "read_categories",
+]
+
+#: The most categories of a column: with the place of missing entries they fit one byte.
+MOST_CATEGORIES = 255
+
+Kept: TypeAlias = Mapping[str, tuple[Any, ...]]
+"""The categories of each categorical column, by the number of the column as text: as a model keeps them."""
+
+Categories: TypeAlias = Literal["refuse", "learn"] | Kept
+"""What reading a frame does with categorical columns: refuse them, learn their categories, or use those of a model."""
+
+_PLAIN = (str, int, float)  # and bool, which is an int
+
+
+def is_categorical(dtype: Any) -> bool:
+    """Tell whether a column has categories: pandas' "category", polars' Categorical and Enum."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(dtype, polars.Categorical | polars.Enum):
+        return True
+    return type(dtype).__name__ == "CategoricalDtype"
+
+
+def read_categories(
+    series: Any, kind: str, where: str, kept: tuple[Any, ...] | None
+) -> tuple[np.ndarray[Any, np.dtype[np.float64]], tuple[Any, ...]]:
+    """Return the entries of one column as numbers, and its categories.
+
+    Parameters
+    ----------
+    series : pandas or polars Series
+    kind : {"pandas", "polars"}
+    where : str
+        What the column is called in messages.
+    kept : tuple, optional
+        The categories that are known; by default those that occur in the column, in the order of its dtype.
+    """
+    codes, values = _pandas_codes(series) if kind == "pandas" else _polars_codes(series)
+    if kept is None:
+        occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
+        kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
+        _check_values(kept, where)
+    elif values and kept and _is_text(values[0]) != _is_text(kept[0]):
+        raise TypeError(
+            f"{where} must have categories of the kind of the training data's, such as {short(kept[0])}, "
+            f"got {short(values[0])}"
+        )
+    places = {value: float(place) for place, value in enumerate(kept)}
+    # The last one is for missing entries, whose code is -1.
+    table = np.array([*(places.get(value, np.nan) for value in values), np.nan])
+    return table[codes], kept
+
+
+def _pandas_codes(series: Any) -> tuple[Any, list[Any]]:
+    return series.cat.codes.to_numpy().astype(np.int64), series.cat.categories.tolist()
+
+
+def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
+    polars = sys.modules["polars"]
+    distinct = series.drop_nulls().unique()
+    text = distinct.cast(polars.String).to_list()
+    physical = distinct.to_physical().to_list()
+    # A Categorical numbers its categories by where they were met first, in other columns too: sort them by their text.
+    # An Enum has an order of its own.
+    is_enum = isinstance(series.dtype, polars.Enum)
+    order = sorted(range(len(text)), key=(physical if is_enum else text).__getitem__)
+    code_of = np.full(max(physical, default=0) + 2, -1, dtype=np.int64)
+    for code, i in enumerate(order):
+        code_of[physical[i]] = code
+    found = series.to_physical().cast(polars.Int64).fill_null(len(code_of) - 1).to_numpy()
+    return code_of[found], [text[i] for i in order]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _check_values(values: tuple[Any, ...], where: str) -> None:
+    for value in values:
+        if not isinstance(value, _PLAIN):
+            raise TypeError(f"{where} must have categories that are strings or numbers, got {short(value)}")
+        if _is_text(value) != _is_text(values[0]):
+            raise TypeError(
+                f"{where} must have categories of one kind, strings or numbers, got {short(values[0])} and "
+                f"{short(value)}"
+            )
+    if len(values) > MOST_CATEGORIES:
+        raise ValueError(
+            f"{where} must have at most {MOST_CATEGORIES} categories, got {len(values)}: put the rare ones into one, "
+            f"or pass numbers in their place, such as how often each occurs"
+        )
+
+
+def check_kept(kept: Kept, n_features: int) -> None:
+    """Raise ValueError or TypeError unless these can be the categories of a model: a file may say anything."""
+    for column, values in kept.items():
+        if not column.isdecimal() or str(int(column)) != column or int(column) >= n_features:
+            raise ValueError(f"categories must be of columns 0 to {n_features - 1}, got {short(column)}")
+        if not isinstance(values, tuple):
+            raise TypeError(f"categories must be tuples, got {short(values)} for column {column}")
+        _check_values(values, f"column {column}")
+        if len(set(values)) != len(values):
+            raise ValueError(f"categories must be distinct, got {short(values)} for column {column}")
+
+
+def category_flags(kept: Kept, n_features: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
+    """Return 1 for each categorical column and 0 for the others, or None if there is none."""
+    if not kept:
+        return None
+    flags = np.zeros(n_features, dtype=np.uint8)
+    flags[[int(column) for column in kept]] = 1
+    return flags

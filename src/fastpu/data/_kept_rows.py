@@ -1,0 +1,57 @@
+"""Rows that a model keeps: in the field ``<prefix>_dense``, or in ``<prefix>_data``, ``_indices`` and ``_indptr``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix
+from fastpu.data._validate import is_rising
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["check_kept_rows", "kept_rows"]
+
+
+def _arrays(model: object, prefix: str) -> list[Any]:
+    return [getattr(model, f"{prefix}_{name}") for name in ("dense", "data", "indices", "indptr")]
+
+
+def kept_rows(model: object, prefix: str) -> Matrix:
+    """Return the rows that a model keeps."""
+    dense, *csr = _arrays(model, prefix)
+    if dense is not None:
+        return DenseMatrix(dense)
+    data, indices, indptr = csr
+    return CsrMatrix(data, indices, indptr, model.n_features)  # type: ignore[attr-defined]
+
+
+def check_kept_rows(model: object, prefix: str, shape: tuple[int, int], *, wanted: bool, otherwise: str) -> None:
+    """Raise ValueError unless the fields hold a finite matrix, or nothing if none is wanted; `otherwise` says so."""
+    dense, *csr = _arrays(model, prefix)
+    n_csr = sum(array is not None for array in csr)
+    if (dense is not None) + (n_csr == len(csr)) != wanted or n_csr not in {0, len(csr)}:
+        raise ValueError(otherwise)
+    if dense is not None and dense.shape != shape:
+        raise ValueError(f"{prefix}_dense must have shape {shape}, got {dense.shape}")
+    if n_csr:
+        data, indices, indptr = csr
+        _check_csr(data, indices, indptr, shape, prefix)
+    if wanted and not np.isfinite(kept_rows(model, prefix).entries).all():
+        raise ValueError(f"{prefix}_{'data' if n_csr else 'dense'} must be finite")
+
+
+def _check_csr(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int], prefix: str
+) -> None:
+    if indptr.size != shape[0] + 1 or indptr[0] != 0 or not is_rising(indptr):
+        raise ValueError(f"{prefix}_indptr must rise from 0 in {shape[0] + 1} entries")
+    if indptr[-1] != data.size or indices.size != data.size:
+        raise ValueError(f"{prefix}_data and {prefix}_indices must have {indptr[-1]} entries")
+    if indices.size and (indices.min() < 0 or indices.max() >= shape[1]):
+        raise ValueError(f"{prefix}_indices must be in [0, {shape[1]})")
+    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
+    if not np.isin(falls, indptr).all():
+        raise ValueError(f"{prefix}_indices must ascend in each row")

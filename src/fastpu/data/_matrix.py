@@ -1,0 +1,186 @@
+"""Rows of features as everything below validation takes them: dense or CSR, of float32 or float64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastpu.data._categories import Kept
+
+__all__ = ["CsrMatrix", "DenseMatrix", "Floats", "Matrix", "entry_blocks", "stacked"]
+
+Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.signedinteger[Any]]
+
+_BLOCK_ENTRIES = 1 << 19  # entries of the rows that are copied or converted at a time: 4 MiB of float64
+
+
+@dataclass(frozen=True, eq=False)
+class DenseMatrix:
+    """Rows in a C-contiguous array; of a column in `categories` the places of its entries among these, or NaN."""
+
+    values: Floats
+    feature_names: tuple[str, ...] | None = None
+    categories: Kept = field(default_factory=dict)
+
+    is_sparse: ClassVar[Literal[False]] = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values.shape[0], self.values.shape[1]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
+    @property
+    def entries(self) -> Floats:
+        """All entries, row after row, as a view."""
+        return self.values.reshape(-1)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many entries each row has."""
+        return np.full(self.n_rows, self.n_features)
+
+    def __getitem__(self, rows: slice | Numbers) -> DenseMatrix:
+        """Return the rows of these numbers as a copy, or those of a slice as a view."""
+        return DenseMatrix(self.values[rows], self.feature_names, self.categories)
+
+    def blocks(self, n_per_row: int = 0) -> Iterator[slice]:
+        """Yield slices of consecutive rows with few enough entries, or `n_per_row` results, to be copied at a time."""
+        step, n = max(1, _BLOCK_ENTRIES // max(1, self.n_features, n_per_row)), self.n_rows
+        yield from (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+    def table(self) -> Any:
+        """Return the rows in the form that users know, an ndarray."""
+        return self.values
+
+    def convert(self, dtype: np.dtype[Any], *, sparse: bool) -> Matrix:
+        """Return the rows with entries of `dtype`, as CSR if `sparse`, and copied only if they are not so yet."""
+        values: Floats = self.values.astype(dtype, copy=False)
+        return (
+            CsrMatrix.of(sp.csr_array(values), self.feature_names)
+            if sparse
+            else DenseMatrix(values, self.feature_names)
+        )
+
+    def fields(self, prefix: str) -> dict[str, Any]:
+        """Return the field that holds these rows in a model."""
+        return {f"{prefix}_dense": self.values}
+
+
+@dataclass(frozen=True, eq=False)
+class CsrMatrix:
+    """Rows in CSR, whose columns ascend in each row, without duplicates."""
+
+    data: Floats
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    n_features: int
+    feature_names: tuple[str, ...] | None = None
+
+    is_sparse: ClassVar[Literal[True]] = True
+    categories: ClassVar[Kept] = {}
+
+    @classmethod
+    def of(cls, array: Any, feature_names: tuple[str, ...] | None = None) -> CsrMatrix:
+        """Return the rows of a SciPy CSR array that has ascending columns and no duplicates."""
+        indices, indptr = (
+            np.require(part, dtype, ["C", "A"]) for part, dtype in ((array.indices, np.int32), (array.indptr, np.int64))
+        )
+        return cls(array.data, indices, indptr, array.shape[1], feature_names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.n_features
+
+    @property
+    def n_rows(self) -> int:
+        return self.indptr.size - 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.data.dtype
+
+    @property
+    def entries(self) -> Floats:
+        """The stored entries, row after row."""
+        return self.data
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many stored entries each row has."""
+        return np.diff(self.indptr)
+
+    def __getitem__(self, rows: slice | Numbers) -> CsrMatrix:
+        """Return the rows of these numbers as a copy, or those of a slice without a copy of their entries."""
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(self.n_rows)
+            chosen: Any = slice(int(self.indptr[start]), int(self.indptr[stop]))
+            starts = self.indptr[start : stop + 1] - self.indptr[start]
+        else:
+            starts = np.zeros(rows.size + 1, dtype=np.int64)
+            np.cumsum(np.diff(self.indptr)[rows], out=starts[1:])
+            chosen = np.repeat(self.indptr[rows] - starts[:-1], np.diff(starts))
+            chosen += np.arange(chosen.size)
+        return CsrMatrix(self.data[chosen], self.indices[chosen], starts, self.n_features, self.feature_names)
+
+    def blocks(self, n_per_row: int = 0) -> Iterator[slice]:
+        """Yield slices of consecutive rows with few enough entries, or `n_per_row` results, to be copied at a time."""
+        return entry_blocks(self.indptr, n_per_row)
+
+    def table(self, *, is_spmatrix: bool = False) -> Any:
+        """Return the rows in the form that users know, a SciPy CSR array, or one of the older CSR matrices."""
+        build = sp.csr_matrix if is_spmatrix else sp.csr_array
+        return build((self.data, self.indices, self.indptr), shape=self.shape)
+
+    def convert(self, dtype: np.dtype[Any], *, sparse: bool) -> Matrix:
+        """Return the rows with entries of `dtype`, as CSR if `sparse`, and copied only if they are not so yet."""
+        if not sparse:
+            return DenseMatrix(np.ascontiguousarray(self.table().toarray(), dtype=dtype), self.feature_names)
+        data: Floats = self.data.astype(dtype, copy=False)
+        return CsrMatrix(data, self.indices, self.indptr, self.n_features, self.feature_names)
+
+    def fields(self, prefix: str) -> dict[str, Any]:
+        """Return the fields that hold these rows in a model."""
+        return {f"{prefix}_data": self.data, f"{prefix}_indices": self.indices, f"{prefix}_indptr": self.indptr}
+
+
+Matrix: TypeAlias = DenseMatrix | CsrMatrix
+
+
+def entry_blocks(starts: NDArray[np.int64], n_per_row: int = 0) -> Iterator[slice]:
+    """Yield the blocks of rows whose entries begin at `starts`, the last of which is where they end."""
+    most = max(1, _BLOCK_ENTRIES // max(1, n_per_row))
+    start, n_rows = 0, starts.size - 1
+    while start < n_rows:
+        full = int(np.searchsorted(starts, starts[start] + _BLOCK_ENTRIES, side="right")) - 1
+        stop = min(max(full, start + 1), start + most, n_rows)
+        yield slice(start, stop)
+        start = stop
+
+
+def stacked(parts: list[Matrix]) -> Matrix:
+    """Return matrices of one form, one below the other."""
+    names, csr = parts[0].feature_names, [part for part in parts if part.is_sparse]
+    if not csr:
+        return DenseMatrix(np.concatenate([part.table() for part in parts]), names)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in csr]))])
+    data, indices = np.concatenate([part.data for part in csr]), np.concatenate([part.indices for part in csr])
+    return CsrMatrix(data, indices, indptr, csr[0].n_features, names)

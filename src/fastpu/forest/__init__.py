@@ -1,0 +1,1 @@
+"""PU forests: trees on bags of all positive and a few unlabelled rows."""

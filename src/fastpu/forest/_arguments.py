@@ -1,0 +1,128 @@
+"""The arguments of a forest, checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from fastpu.common._text import describe
+from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.model._prior import check_prior, check_scenario
+
+__all__ = ["CRITERIA", "SPLITTERS", "ForestRound", "Growth", "check_growth"]
+
+CRITERIA = ("gini", "nnpu", "upu")
+SPLITTERS = ("random", "best")
+_SHARES = ("sqrt", "all")
+_MANY = 2**31 - 1  # more rows, levels and leaves than a tree can have
+
+
+@dataclass(frozen=True)
+class ForestRound:
+    """One tree of a forest, as a callback sees it.
+
+    Attributes
+    ----------
+    tree, n_trees : int
+        The number of this tree, from 1, and of the trees that the forest is to have.
+    n_leaves : int
+        Its leaves.
+    depth : int
+        Levels of splits above its deepest leaf; 0 for a tree that is a single leaf.
+    """
+
+    tree: int
+    n_trees: int
+    n_leaves: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown: everything but the rows, the seed and the number of trees.
+
+    `prior` is the one that was given, None for "gini"; `max_features` and `bag_ratio` are as given too.
+    """
+
+    criterion: str
+    prior: float | None
+    scenario: str
+    splitter: str
+    bag_ratio: float | None
+    max_features: str | int | float
+    min_leaf_rows: int
+    max_depth: int | None
+    max_leaves: int | None
+
+    def n_drawn_features(self, n_features: int) -> int:
+        """Return how many features a node looks at."""
+        if self.max_features == "all":
+            return n_features
+        if self.max_features == "sqrt":
+            return math.isqrt(n_features)
+        if isinstance(self.max_features, float):
+            return max(1, int(self.max_features * n_features))
+        return int(self.max_features)
+
+    def n_drawn_unlabelled(self, n_pos: int, n_unl: int) -> int:
+        """Return how many unlabelled rows a bag has."""
+        if self.bag_ratio is None or self.bag_ratio * n_pos >= n_unl:
+            return n_unl
+        return max(1, round(self.bag_ratio * n_pos))
+
+    def root_cost(self, prior: float) -> float:
+        """Return the criterion of a bag that is not split."""
+        return 1.0 if self.criterion == "gini" else 4.0 * prior * (1.0 - prior)
+
+
+def check_growth(
+    *,
+    criterion: object,
+    prior: object,
+    scenario: object,
+    splitter: object,
+    bag_ratio: object,
+    max_features: object,
+    min_leaf_rows: object,
+    max_depth: object,
+    max_leaves: object,
+) -> Growth:
+    kind = check_choice("criterion", criterion, CRITERIA)
+    drawn_as = check_scenario(scenario)
+    if kind == "gini":
+        if prior is not None:
+            raise ValueError(f"prior must be None for criterion='gini', which needs none, got {describe(prior)}")
+        if drawn_as != "case_control":
+            raise ValueError(
+                f"scenario must be 'case_control' for criterion='gini', which has no prior, got {drawn_as!r}"
+            )
+    elif prior is None:
+        raise ValueError(
+            f"prior must be given for criterion={kind!r}: the share of positives among the unlabelled rows, for "
+            f"example by fastpu.priors.km2; got None"
+        )
+    return Growth(
+        criterion=kind,
+        prior=None if kind == "gini" else check_prior(prior),
+        scenario=drawn_as,
+        splitter=check_choice("splitter", splitter, SPLITTERS),
+        bag_ratio=None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True),
+        max_features=_check_max_features(max_features),
+        min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), _MANY),
+        max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), _MANY),
+        max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), _MANY),
+    )
+
+
+def _check_max_features(value: object) -> str | int | float:
+    if isinstance(value, str):
+        return check_choice("max_features", value, _SHARES)
+    if isinstance(value, float):
+        return check_float("max_features", value, low=0, high=1, open_low=True)
+    try:
+        return min(check_int("max_features", value, low=1), _MANY)
+    except TypeError as error:
+        raise TypeError(
+            f"max_features must be 'sqrt', 'all', a number of features or a share of them in (0, 1], "
+            f"got {describe(value)}"
+        ) from error

@@ -1,0 +1,413 @@
+"""PU forests: the mean of trees, each of a bag of positive rows against a few unlabelled ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import MANY
+from fastpu.common._progress import make_callback
+from fastpu.common._text import describe
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._warnings import DegenerateModelWarning, warn
+from fastpu.data._categories import category_flags
+from fastpu.data._validate import (
+    check_int,
+    check_labels,
+    check_matrix,
+    check_random_state,
+    check_sample_weight,
+    well_scaled,
+)
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
+from fastpu.forest._arguments import ForestRound, Growth, check_growth
+from fastpu.model._prior import prior_among_unlabeled
+from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.tree.tree_ensemble import TreeEnsemble, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["ForestRound", "fit_forest"]
+
+_FUNCTION = "fit_forest"
+_MAX_BINS = 255
+_FEW = 100  # rows on one side of the threshold
+
+
+@answers_unknown_keywords
+def fit_forest(
+    X: object,
+    y: object,
+    *,
+    n_trees: int = 500,
+    criterion: Literal["gini", "nnpu", "upu"] = "gini",
+    prior: float | None = None,
+    scenario: Literal["case_control", "single_set"] = "case_control",
+    splitter: Literal["random", "best"] = "random",
+    bag_ratio: float | None = 2.0,
+    max_features: Literal["sqrt", "all"] | float = "sqrt",
+    min_leaf_rows: int = 3,
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+    max_bins: int | None = None,
+    init_model: TreeEnsemble | None = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[ForestRound], bool | None] | None = None,
+    progress: bool = False,
+) -> TreeEnsemble:
+    r"""PU forest: the mean of trees, each of all positives against a few unlabelled rows.
+
+    Each tree has a bag of its own: n_P positive rows drawn with replacement, and `bag_ratio` n_P unlabelled rows drawn
+    without, which stand in for negatives. Few of the hidden positives are in any one bag, and the mean evens out the
+    harm that they do. A tree splits its bag to minimise, over its leaves l,
+
+    .. math:: \text{"gini":}\quad & \sum_l \frac{2 p_l u_l}{p_l + u_l}, \qquad \text{score of a leaf } \frac{p}{p + u}
+
+        \text{"upu", "nnpu":}\quad & \sum_l \min_{-1 \le v \le 1} \pi p_l (1 - v)^2 + w_l (1 + v)^2, \qquad
+            w_l = u_l - \pi p_l, \qquad \text{score } v
+
+    with p_l and u_l the shares of the bag's positive and unlabelled rows that are in l, and :math:`\pi` the prior. The
+    second is the squared loss of positive and negative rows, whose share is estimated by what positive rows leave of
+    the unlabelled ones; "nnpu" cuts it off at 0. The score of a row is the mean over the trees.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
+        side of each split that is better for them. Columns of a frame with dtype category or enum, of at most 255
+        categories, are split by sets of categories; categories that the training data do not have count as missing.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    n_trees : int, default 500
+        Number of trees; more are never worse, only slower.
+    criterion : {"gini", "nnpu", "upu"}, default "gini"
+        What splits minimise. "gini" needs no prior.
+    prior : float, optional
+        For "nnpu" and "upu", which need it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
+        among all rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` speaks of; in ``"single_set"`` it is converted, (prior n - n_pos) / n_unl.
+    splitter : {"random", "best"}, default "random"
+        "random" draws one cut for each feature that a node looks at, uniformly between its smallest and its largest
+        value there, and takes the best of these (extra trees); "best" tries all cuts.
+    bag_ratio : float or None, default 2.0
+        Unlabelled rows of a bag for each positive one, > 0, at most all. None draws as many as there are, with
+        replacement.
+    max_features : {"sqrt", "all"}, int or float, default "sqrt"
+        Features that a node looks at, of those that are not constant in it: the root of their number, all, a number,
+        or a share in (0, 1].
+    min_leaf_rows : int, default 3
+        Fewest rows of the bag in a leaf; a row that was drawn twice counts twice.
+    max_depth : int, optional
+        Most levels of splits.
+    max_leaves : int, optional
+        Most leaves, >= 2; splits that lower the criterion most come first.
+    max_bins : int, optional
+        Most cuts of a feature, from 1 to 65535, at quantiles where it has more values (see `bin_features`); by default
+        255. Leave it out for X that is binned.
+    init_model : TreeEnsemble, optional
+        A forest of the same rows and arguments, to which `n_trees` trees are added: the forest is then the one that a
+        single fit of all trees gives.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0: the chance of a row to be drawn, relative to the others of its group. Rows of weight 0 count as
+        absent, but get out-of-bag scores. Weights that are equal within both groups change nothing: repeat rows for
+        larger bags.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws bags, features and cuts. Every tree has a seed of its own that is derived from it.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The forest is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: ForestRound) -> bool``, called after every tree in their order; True ends the fit with the
+        trees so far.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    TreeEnsemble
+        With `oob_decision_function`, which scores every training row by the trees whose bags it is not in: it ranks
+        the unlabelled rows without a second fit. The threshold maximises the balanced accuracy of these scores between
+        P and U; `with_threshold` matches a prior instead.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, a column has
+        more than 255 categories, or `init_model` was made by other arguments.
+    MemoryError
+        If codes or trees do not fit into memory.
+
+    Warns
+    -----
+    DegenerateModelWarning
+        If every tree is a single leaf, as where all columns are constant, or the model calls all training rows the
+        same.
+
+    Notes
+    -----
+    Binning takes O(n d), a tree O(b m log b) on average for a bag of b rows of which a node looks at m features, and a
+    score O(log b) a tree. Memory: one or two bytes a value, b rows a thread, and 24 bytes a node.
+
+    References
+    ----------
+    Mordelet and Vert (2014), A bagging SVM to learn from positive and unlabeled examples, for the bags; Geurts, Ernst
+    and Wehenkel (2006), Extremely randomized trees; Wilton, Koay, Ko, Xu and Ye (2022), Positive-unlabeled learning
+    using random forests via recursive greedy risk minimization, for "upu" and "nnpu".
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(400) < 0.5
+    >>> X = rng.standard_normal((400, 4)) + 1.5 * truth[:, None]
+    >>> y = truth & (np.arange(400) < 100)
+    >>> model = fastpu.fit_forest(X, y, n_trees=100, random_state=0)
+    >>> model.n_trees
+    100
+    >>> hidden, others = truth & ~y, ~truth
+    >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
+    True
+    """
+    growth = check_growth(
+        criterion=criterion,
+        prior=prior,
+        scenario=scenario,
+        splitter=splitter,
+        bag_ratio=bag_ratio,
+        max_features=max_features,
+        min_leaf_rows=min_leaf_rows,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+    )
+    n_new = check_int("n_trees", n_trees, low=1)
+    threads = resolve_n_threads(n_threads)
+    before = _check_init_model(init_model)
+    rows = _open_rows(X, y, growth, max_bins, before, sample_weight, threads)
+    params = {"method": _FUNCTION, **dataclasses.asdict(growth), "max_bins": rows.features.max_bins}
+    seed = _seed(random_state, before)
+    if before is not None:
+        _check_continued(before, rows, params)
+    n_before = 0 if before is None else before.n_trees
+    with make_callback(callback, progress, total=n_new, description="forest") as hook:
+
+        def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
+            return hook is not None and hook(ForestRound(tree + 1, n_before + n_new, n_leaves, depth))
+
+        grown = rows.grow(growth, seed, n_new, before, None if hook is None else on_tree, threads)
+    params |= {"n_trees": n_before + n_new, "random_state": _as_int(random_state, before)}
+    return _model(grown, rows, growth, seed, before, params, threads)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """The rows of a fit, binned; `prior` is the one among the unlabelled rows, any number where there is none."""
+
+    features: BinnedFeatures
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    prior: float
+
+    def counted(self, label: int) -> NDArray[np.bool_]:
+        """Return which rows have this label and a positive weight."""
+        is_there: NDArray[np.bool_] = self.labels == label
+        return is_there if self.weights is None else is_there & (self.weights > 0)
+
+    def grow(
+        self, growth: Growth, seed: int, n_trees: int, before: TreeEnsemble | None, callback: Any, n_threads: int
+    ) -> _core.ForestResult:
+        """Grow trees that go on after those of `before`."""
+        n_pos, n_unl = (int(np.count_nonzero(self.counted(label))) for label in (1, 0))
+        return _core.grow_forest(
+            self.features._native,
+            self.labels,
+            self.weights,
+            categorical=category_flags(self.features.categories, self.features.n_features),
+            criterion=growth.criterion,
+            prior=self.prior,
+            splitter=growth.splitter,
+            n_trees=min(n_trees, MANY),
+            first_tree=0 if before is None else before.n_trees,
+            first_set=0 if before is None else len(before.category_sets),
+            seed=seed,
+            bag_unl=growth.n_drawn_unlabelled(n_pos, n_unl),
+            replace_unl=growth.bag_ratio is None,
+            max_features=min(growth.n_drawn_features(self.features.n_features), self.features.n_features),
+            min_leaf_rows=growth.min_leaf_rows,
+            max_depth=-1 if growth.max_depth is None else growth.max_depth,
+            max_leaves=growth.max_leaves or 0,
+            oob_sum=None if before is None else before.oob_sum,
+            oob_count=None if before is None else before.oob_count,
+            callback=callback,
+            n_threads=n_threads,
+        )
+
+
+def _open_rows(
+    X: object,
+    y: object,
+    growth: Growth,
+    max_bins: object,
+    before: TreeEnsemble | None,
+    sample_weight: object,
+    n_threads: int,
+) -> _Rows:
+    cuts = None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    if isinstance(X, BinnedFeatures):
+        if cuts is not None and cuts != X.max_bins:
+            raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
+        data: Any = X
+    else:
+        kept: Any = "learn" if before is None else before.categories
+        data = check_matrix(X, nan="allow", inf="allow", categories=kept)
+    labels = check_labels(y, data.n_rows, pu_only=_FUNCTION)
+    weights = check_sample_weight(sample_weight, data.n_rows)
+    if weights is not None:
+        weights = well_scaled(weights)
+        for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
+            if not (weights[labels == label] > 0).any():
+                raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
+    prior = 0.5
+    if growth.prior is not None:
+        mass = np.ones(labels.size) if weights is None else weights
+        n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
+        prior = prior_among_unlabeled(growth.prior, n_pos=n_pos, n_unl=n_unl, scenario=growth.scenario)
+        if not 0 < prior < 1:
+            raise ValueError(
+                f"prior must leave positive and negative rows among the unlabelled ones, got {growth.prior:g} with "
+                f"scenario='single_set', by which {prior:g} of them are positive"
+            )
+    features = data if isinstance(data, BinnedFeatures) else binned(data, cuts or _MAX_BINS, weights, n_threads)
+    return _Rows(features, labels, weights, prior)
+
+
+# ---- The number that all draws come from, and forests that go on ----
+
+
+def _as_int(random_state: object, before: TreeEnsemble | None) -> object:
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return None if before is None else before.params["random_state"]
+
+
+def _seed(random_state: object, before: TreeEnsemble | None) -> int:
+    if before is not None and random_state is None:
+        return before.seed
+    seed = int(check_random_state(random_state).integers(2**64, dtype=np.uint64))
+    if before is not None and seed != before.seed:
+        raise ValueError(
+            f"random_state must be None with init_model, whose trees go on from its own seed, or the number that it "
+            f"was made by, got {describe(random_state)}"
+        )
+    return seed
+
+
+def _check_init_model(model: object) -> TreeEnsemble | None:
+    if model is None:
+        return None
+    if not isinstance(model, TreeEnsemble):
+        raise TypeError(f"init_model must be a TreeEnsemble or None, got {describe(model)}")
+    if model.params.get("method") != _FUNCTION or model.oob_sum is None:
+        raise ValueError(f"init_model must be a forest of {_FUNCTION}, got a model of {model.params.get('method')!r}")
+    return model
+
+
+def _check_continued(before: TreeEnsemble, rows: _Rows, params: dict[str, object]) -> None:
+    """Raise ValueError unless the trees to come belong to the same forest."""
+    for name, value in params.items():
+        if before.params.get(name) != value:
+            raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
+    rows.features._check_fits("X", before.n_features, before.feature_names, before._kept)
+    if before.oob_sum is not None and before.oob_sum.size != rows.labels.size:
+        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {rows.labels.size}")
+
+
+# ---- The model ----
+
+
+def _model(
+    grown: _core.ForestResult,
+    rows: _Rows,
+    growth: Growth,
+    seed: int,
+    before: TreeEnsemble | None,
+    params: dict[str, object],
+    n_threads: int,
+) -> TreeEnsemble:
+    starts, nodes, sets = grown.tree_start, packed(grown.nodes), grown.category_sets
+    if before is not None:
+        nodes = np.concatenate([before.packed_nodes, nodes])
+        starts = np.concatenate([before.tree_starts, before.tree_starts[-1] + starts[1:]])
+        sets = np.concatenate([before.category_sets, sets])
+    n_trees, sizes = starts.size - 1, np.diff(starts)
+    model = TreeEnsemble(
+        n_features=rows.features.n_features,
+        feature_names=rows.features.feature_names,
+        threshold=0.0,
+        n_iter=n_trees,
+        converged=grown.status == "n_trees",
+        status=grown.status,
+        objective=np.zeros(n_trees),
+        history={"n_leaves": (sizes + 1) // 2},
+        params=params,
+        packed_nodes=nodes,
+        tree_starts=starts,
+        category_sets=sets,
+        categories=rows.features.categories,
+        divisor=n_trees,
+        seed=seed,
+        oob_sum=grown.oob_sum,
+        oob_count=grown.oob_count,
+    )
+    threshold, rule = _threshold(model, rows, n_threads)
+    gains = np.add.reduceat(model._gains, starts[:-1])
+    model = dataclasses.replace(
+        model, threshold=threshold, threshold_rule=rule, objective=growth.root_cost(rows.prior) - gains
+    )
+    if sizes.max() == 1:
+        warn(
+            f"{_FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
+            f"columns are constant, or min_leaf_rows = {growth.min_leaf_rows} leaves no split of a bag; give "
+            f"more rows, or lower min_leaf_rows",
+            DegenerateModelWarning,
+        )
+    elif grown.status == "n_trees" and (verdict := _only_verdict(model, rows, n_threads)):
+        warn(
+            f"{_FUNCTION}: the model calls all {rows.labels.size} training rows {verdict}: by {rule} no cut tells "
+            f"positive from unlabelled rows; give more trees or rows, or rank by the scores (with_threshold)",
+            DegenerateModelWarning,
+        )
+    return model
+
+
+def _only_verdict(model: TreeEnsemble, rows: _Rows, n_threads: int) -> str:
+    """Return what the model calls all training rows, or "" if two of them differ."""
+    held = model.oob_decision_function
+    if held is not None and min(np.sum(held > model.threshold), np.sum(held <= model.threshold)) > _FEW:
+        return ""  # the trees whose bags they are in tell them apart even better
+    n_positive = np.count_nonzero(model.decision_function(rows.features, n_threads=n_threads) > model.threshold)
+    return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"
+
+
+def _threshold(model: TreeEnsemble, rows: _Rows, n_threads: int) -> tuple[float, str]:
+    """Return the best cut of the out-of-bag scores between P and U; of all scores where a group has none."""
+    scores, where = model.oob_decision_function, "out-of-bag scores"
+    groups = [rows.counted(label) for label in (1, 0)]
+    if scores is None or any(np.isnan(scores[group]).all() for group in groups):
+        scores, where = (
+            model.decision_function(rows.features, n_threads=n_threads),
+            "scores of rows in the bags (a group is in all bags)",
+        )
+    pos, unl = (group & ~np.isnan(scores) for group in groups)
+    weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
+    threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)
+    return threshold, f"best balanced accuracy between positive and unlabelled rows by {where}"

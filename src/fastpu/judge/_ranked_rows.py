@@ -1,0 +1,81 @@
+"""Positive and unlabelled rows in the order of their scores, and what is counted at the top of it."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._text import describe, short
+from fastpu.data._validate import check_vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Ranked", "check_k", "mean_precision", "recall_of"]
+
+
+def check_k(k: object, n_unl: int | None = None) -> int:
+    """Return how many of the unlabelled rows `k` stands for; without their number it is only checked as far as it goes.
+
+    An integer is a number of rows, any other number a share of them.
+    """
+    most = "" if n_unl is None else f" from 1 to {n_unl}"
+    expected = f"k must be a whole number of unlabelled rows{most or ' >= 1'}, or a share of them in (0, 1]"
+    if isinstance(k, bool) or not isinstance(k, numbers.Real):
+        raise TypeError(f"{expected}, got {describe(k)}")
+    if isinstance(k, numbers.Integral):
+        rows = int(k)
+        is_possible = rows >= 1 and (n_unl is None or rows <= n_unl)
+    else:
+        is_possible = 0 < float(k) <= 1
+        rows = max(1, round(float(k) * (n_unl or 1))) if is_possible else 0
+    if not is_possible:
+        raise ValueError(f"{expected}, got {short(k)}")
+    return rows
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The place of each row in the order of all scores, the largest first; equal scores are one place."""
+
+    pos: NDArray[np.intp]
+    unl: NDArray[np.intp]
+    n_places: int
+
+    @classmethod
+    def of(cls, score_pos: object, score_unl: object) -> Ranked:
+        pos = check_vector("score_pos", score_pos, inf="allow")
+        unl = check_vector("score_unl", score_unl, inf="allow")
+        values, rising = np.unique(np.concatenate([pos, unl]), return_inverse=True)
+        # Rows in the order of their places, so that what is drawn of them is read and counted in fast memory.
+        places = values.size - 1 - rising
+        return cls(np.sort(places[: pos.size]), np.sort(places[pos.size :]), values.size)
+
+    def counts(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return how many positive and how many unlabelled rows are at each place."""
+        return np.bincount(self.pos, minlength=self.n_places), np.bincount(self.unl, minlength=self.n_places)
+
+    def redrawn(self, generator: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the same of as many rows of either group that are drawn with replacement."""
+        drawn = (rows[generator.integers(0, rows.size, rows.size)] for rows in (self.pos, self.unl))
+        pos, unl = (np.bincount(rows, minlength=self.n_places) for rows in drawn)
+        return pos, unl
+
+
+def recall_of(p: NDArray[np.intp], u: NDArray[np.intp], flagged: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the share of the positive rows that is flagged with so many unlabelled ones, from counts at each place."""
+    reached, found = np.cumsum(u), np.cumsum(p)
+    last = np.searchsorted(reached, flagged)  # the place of the last row that is flagged
+    left_out = reached[last] - flagged  # of the u[last] rows there
+    recall: NDArray[np.float64] = (found[last] * u[last] - left_out * p[last]) / (found[-1] * u[last])
+    return recall
+
+
+def mean_precision(p: NDArray[np.intp], u: NDArray[np.intp], prior: float) -> float:
+    places = np.flatnonzero(p)
+    hits = prior * np.cumsum(p)[places] / p.sum()
+    share = np.cumsum(u)[places] / u.sum()
+    return min(1.0, float(p[places] @ (hits / np.maximum(share, hits))) / int(p.sum()))

@@ -1,0 +1,444 @@
+"""How good the top of a ranking is, by the scores of labelled positive and of unlabelled rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.data._validate import check_int, check_random_state
+from fastpu.judge._prior_sampling import MOST_SAMPLES
+from fastpu.judge._ranked_rows import Ranked, check_k, mean_precision, recall_of
+from fastpu.model._prior import check_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "RankingCurve",
+    "RankingEstimate",
+    "average_precision",
+    "lift_at_k",
+    "precision_at_k",
+    "ranking_curve",
+    "recall_at_k",
+]
+
+_ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
+_MOST_ERRORS = 3  # standard errors above 1 at which a precision is said to be impossible
+_MOST_POINTS = 10**6  # of a curve
+
+
+@dataclass(frozen=True, eq=False)
+class RankingEstimate:
+    """An estimate with its bootstrap interval; ``float(estimate)`` is its value.
+
+    Attributes
+    ----------
+    value : float
+    interval : tuple of two floats
+        The middle 90 % of `samples`.
+    samples : ndarray of float64, shape (n_boot,)
+        Estimates from as many rows as there are, drawn with replacement from the positive and, apart from them, from
+        the unlabelled rows.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    samples: NDArray[np.float64]
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"RankingEstimate(value={self.value:.4g}, interval=({low:.4g}, {high:.4g}))"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingCurve:
+    """Recall, lift and precision for numbers of flagged rows, from `ranking_curve`.
+
+    Attributes
+    ----------
+    n_flagged : ndarray of int64, shape (m,)
+        Numbers of unlabelled rows that are flagged, rising to all of them.
+    share : ndarray of float64, shape (m,)
+        The same as shares of the unlabelled rows.
+    recall : ndarray of float64, shape (m,)
+    recall_interval : ndarray of float64, shape (m, 2), or None
+        For each point by itself the middle 90 % of the estimates of the bootstrap; None without one.
+    prior : float, or None
+        The share of positives among the unlabelled rows that was given.
+    """
+
+    n_flagged: NDArray[np.int64]
+    share: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    recall_interval: NDArray[np.float64] | None
+    prior: float | None
+
+    @property
+    def lift(self) -> NDArray[np.float64]:
+        """Recall over the share that is flagged."""
+        return self.recall / self.share
+
+    @property
+    def lift_interval(self) -> NDArray[np.float64] | None:
+        """As `recall_interval`."""
+        return None if self.recall_interval is None else self.recall_interval / self.share[:, None]
+
+    @property
+    def precision(self) -> NDArray[np.float64] | None:
+        """The prior times the lift, at most 1; None without a prior."""
+        return None if self.prior is None else np.minimum(1.0, self.prior * self.lift)
+
+    @property
+    def precision_interval(self) -> NDArray[np.float64] | None:
+        """As `recall_interval`; None without a prior."""
+        if self.prior is None or self.lift_interval is None:
+            return None
+        return np.minimum(1.0, self.prior * self.lift_interval)
+
+    def __repr__(self) -> str:
+        prior = "" if self.prior is None else f", prior={self.prior:.4g}"
+        return f"RankingCurve({self.n_flagged.size} points up to {self.n_flagged[-1]} unlabelled rows{prior})"
+
+
+@answers_unknown_keywords
+def recall_at_k(
+    score_pos: object,
+    score_unl: object,
+    k: float,
+    *,
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> float | RankingEstimate:
+    r"""Return the share of the positives that is found if the k unlabelled rows of the largest scores are flagged.
+
+    It is the share of the labelled positives whose scores reach the k-th largest score of an unlabelled row. If
+    labelled rows are a random sample of the positives, and neither group was fitted to, it estimates the share of the
+    hidden positives, those among the unlabelled rows, that are flagged. No prior is needed.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
+        positive, infinite allowed. On rows that it was fitted to, every figure here is too good.
+    k : int or float
+        An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
+        them, rounded to whole rows, at least one. So 1 is one row and 1.0 is all of them.
+    n_boot : int, default 0
+        Samples of the bootstrap, which gives an interval; 1000 are enough for its ends.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws the samples.
+
+    Returns
+    -------
+    float, or RankingEstimate if `n_boot` is not 0
+        In [0, 1].
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If scores are empty, not one-dimensional or hold NaN; if `k` is out of range.
+
+    Notes
+    -----
+    Ties: if only some of the unlabelled rows that share the k-th score are needed for k, each row of this score, of
+    either group, counts by the share of them that is flagged. So the order of rows does not matter.
+
+    O(n log n) time and O(n) memory for n = n_p + n_u, and O(n) time more for each sample.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import recall_at_k
+    >>> recall_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2)
+    0.75
+    """
+    return _at_k(score_pos, score_unl, k, lambda recall, _share: recall, n_boot, random_state)
+
+
+@answers_unknown_keywords
+def lift_at_k(
+    score_pos: object,
+    score_unl: object,
+    k: float,
+    *,
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> float | RankingEstimate:
+    r"""Return how many times more positives there are among the k rows of the largest scores than among k random ones.
+
+    .. math:: \mathrm{lift} = \frac{\mathrm{recall}}{k / n_u}
+        = \frac{\mathrm{precision}}{\mathrm{share\ of\ positives\ among\ the\ unlabelled\ rows}}
+
+    The recall is that of `recall_at_k`. No prior is needed: for one k the lift orders models as the precision does.
+
+    Parameters
+    ----------
+    score_pos, score_unl, k, n_boot, random_state
+        As in `recall_at_k`.
+
+    Returns
+    -------
+    float, or RankingEstimate if `n_boot` is not 0
+        >= 0; 1 is what random scores give, and n_u / k the most that is possible.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `recall_at_k`.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import lift_at_k
+    >>> lift_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2)
+    1.875
+    """
+    return _at_k(score_pos, score_unl, k, lambda recall, share: recall / share, n_boot, random_state)
+
+
+@answers_unknown_keywords
+def precision_at_k(
+    score_pos: object,
+    score_unl: object,
+    k: float,
+    prior: float,
+    *,
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> float | RankingEstimate:
+    r"""Return the share of positives among the k unlabelled rows of the largest scores.
+
+    .. math:: \mathrm{precision} = \theta\, \mathrm{lift}, \qquad \theta = P(Y = 1 \mid \mathrm{unlabelled}),
+
+    with the lift of `lift_at_k`, cut off at 1. Times k it is the number of positives that are found.
+
+    Parameters
+    ----------
+    score_pos, score_unl, k
+        As in `recall_at_k`.
+    prior : float
+        The share :math:`\theta` of positives among the unlabelled rows, in (0, 1), as `fastpu.priors` estimates it; not
+        the share among labelled and unlabelled rows together. The precision is proportional to it.
+    n_boot, random_state
+        As in `recall_at_k`. The interval takes the prior for exact.
+
+    Returns
+    -------
+    float, or RankingEstimate if `n_boot` is not 0
+        In [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `recall_at_k`, and if `prior` is not in (0, 1).
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate was above 1 by more than 3 standard errors, so that `prior` is too large or the labelled rows
+        are not a random sample of the positives.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import precision_at_k
+    >>> precision_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2, prior=0.4)
+    0.75
+    """
+    theta = check_prior(prior)
+    ranked = Ranked.of(score_pos, score_unl)
+    flagged = np.array([check_k(k, ranked.unl.size)])
+    share = float(flagged[0]) / ranked.unl.size
+    estimate = _estimated(
+        ranked, lambda p, u: min(1.0, theta * (float(recall_of(p, u, flagged)[0]) / share)), n_boot, random_state
+    )
+    recall = float(recall_of(*ranked.counts(), flagged)[0])
+    _tell_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
+    return estimate
+
+
+@answers_unknown_keywords
+def average_precision(
+    score_pos: object,
+    score_unl: object,
+    prior: float,
+    *,
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> float | RankingEstimate:
+    r"""Return the average precision, the integral of the precision over the recall, without labelled negatives.
+
+    .. math:: \mathrm{AP} = \frac{1}{n_p} \sum_{i \in P} \min\left(1,
+        \frac{\theta\, \mathrm{recall}(s_i)}{\mathrm{share}(s_i)}\right), \qquad
+        \theta = P(Y = 1 \mid \mathrm{unlabelled}),
+
+    where recall(s) and share(s) are the shares of the labelled positive and of the unlabelled rows with scores of at
+    least s. It estimates what `sklearn.metrics.average_precision_score` says of the unlabelled rows with their true
+    labels, if labelled rows are a random sample of the positives and neither group was fitted to.
+
+    Parameters
+    ----------
+    score_pos, score_unl, n_boot, random_state
+        As in `recall_at_k`.
+    prior : float
+        The share :math:`\theta` of positives among the unlabelled rows, in (0, 1), as in `precision_at_k`.
+
+    Returns
+    -------
+    float, or RankingEstimate if `n_boot` is not 0
+        In (0, 1]; random scores give about the prior.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `precision_at_k`.
+
+    Warns
+    -----
+    EstimateWarning
+        As in `precision_at_k`, of the precision where half of the labelled positives are found.
+
+    Notes
+    -----
+    Rows of equal scores are flagged together, so the order of rows does not matter. O(n log n) time and O(n) memory for
+    n = n_p + n_u, and O(n) time more for each sample.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import average_precision
+    >>> round(average_precision([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4), 3)
+    0.854
+    """
+    theta = check_prior(prior)
+    ranked = Ranked.of(score_pos, score_unl)
+    estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, theta), n_boot, random_state)
+    p, u = (np.cumsum(part) for part in ranked.counts())
+    half = int(np.searchsorted(p, p[-1] / 2))
+    where = f"{u[half]} rows, among which half of the positives are"
+    _tell_if_impossible("average_precision", where, float(p[half] / p[-1]), float(u[half] / u[-1]), theta, ranked)
+    return estimate
+
+
+@answers_unknown_keywords
+def ranking_curve(
+    score_pos: object,
+    score_unl: object,
+    *,
+    prior: float | None = None,
+    n_points: int = 200,
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> RankingCurve:
+    """Return recall, lift and, with a prior, precision for many numbers of flagged rows at once.
+
+    Parameters
+    ----------
+    score_pos, score_unl, n_boot, random_state
+        As in `recall_at_k`.
+    prior : float, optional
+        The share of positives among the unlabelled rows, as in `precision_at_k`; only the precision needs it.
+    n_points : int, default 200
+        Most points of the curve: half of them at even distances, and half at even ratios, so that the top of the
+        ranking is seen. With as many unlabelled rows or fewer there is a point for each.
+
+    Returns
+    -------
+    RankingCurve
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `precision_at_k`.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import ranking_curve
+    >>> curve = ranking_curve([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4)
+    >>> curve.n_flagged.tolist(), curve.recall.tolist()
+    ([1, 2, 3, 4, 5], [0.5, 0.75, 0.75, 1.0, 1.0])
+    """
+    theta = None if prior is None else check_prior(prior)
+    most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
+    n_samples, generator = _check_boot(n_boot, random_state)
+    ranked = Ranked.of(score_pos, score_unl)
+    n_unl = ranked.unl.size
+    if n_unl <= most:
+        flagged = np.arange(1, n_unl + 1)
+    else:
+        even = np.linspace(1, n_unl, most - most // 2), np.geomspace(1, n_unl, most // 2)
+        flagged = np.unique(np.rint(np.concatenate(even)).astype(np.int64))
+    interval = None
+    if n_samples:
+        samples = np.array([recall_of(*ranked.redrawn(generator), flagged) for _ in range(n_samples)])
+        interval = np.quantile(samples, _ENDS, axis=0).T
+    return RankingCurve(flagged, flagged / n_unl, recall_of(*ranked.counts(), flagged), interval, theta)
+
+
+def _at_k(
+    score_pos: object,
+    score_unl: object,
+    k: object,
+    criterion: Callable[[float, float], float],
+    n_boot: object,
+    random_state: object,
+) -> float | RankingEstimate:
+    """Return a function of the recall and of the share that is flagged."""
+    ranked = Ranked.of(score_pos, score_unl)
+    flagged = np.array([check_k(k, ranked.unl.size)])
+    share = float(flagged[0]) / ranked.unl.size
+    return _estimated(ranked, lambda p, u: criterion(float(recall_of(p, u, flagged)[0]), share), n_boot, random_state)
+
+
+def _estimated(
+    ranked: Ranked,
+    criterion: Callable[[NDArray[np.intp], NDArray[np.intp]], float],
+    n_boot: object,
+    random_state: object,
+) -> float | RankingEstimate:
+    n_samples, generator = _check_boot(n_boot, random_state)
+    value = criterion(*ranked.counts())
+    if not n_samples:
+        return value
+    samples: NDArray[np.float64] = np.empty(n_samples)
+    for i in range(n_samples):
+        samples[i] = criterion(*ranked.redrawn(generator))
+    low, high = np.quantile(samples, _ENDS)
+    return RankingEstimate(value, (float(low), float(high)), samples)
+
+
+def _check_boot(n_boot: object, random_state: object) -> tuple[int, np.random.Generator]:
+    return check_int("n_boot", n_boot, low=0, high=MOST_SAMPLES), check_random_state(random_state)
+
+
+def _tell_if_impossible(name: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
+    """Warn if more labelled positives are found than can be if every flagged unlabelled row were positive.
+
+    The share of the hidden positives that is found is then share / prior, and the two shares are compared as those of
+    two samples, of n_p rows and of prior * n_u rows.
+    """
+    n_pos, n_hidden = ranked.pos.size, prior * ranked.unl.size
+    most = share / prior
+    both = (recall * n_pos + most * n_hidden) / (n_pos + n_hidden)
+    error = math.sqrt(max(0.0, both * (1 - both)) * (1 / n_pos + 1 / n_hidden))
+    if recall - most > _MOST_ERRORS * error:
+        warn(
+            f"{name}: with prior={prior:.4g} the precision of {where} would be {_ratio(recall, most)}, which chance "
+            f"does not explain, and counts as 1: {recall:.3g} of the labelled positives are above the cut, and of the "
+            f"unlabelled rows {share:.3g}. prior, the share of positives among the unlabelled rows, is too large, or "
+            f"the labelled rows are not a random sample of the positives",
+            EstimateWarning,
+        )
+
+
+def _ratio(recall: float, most: float) -> str:
+    return f"{recall / most:.3g}" if most else "infinite"

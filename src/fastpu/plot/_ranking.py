@@ -1,0 +1,112 @@
+"""The figure of a ranking: what is found over what is flagged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastpu.data._validate import check_vector
+from fastpu.judge._ranked_rows import check_k
+from fastpu.judge._ranking import RankingEstimate, ranking_curve, recall_at_k
+from fastpu.plot._axes import CYCLE, check_axes, open_axes, with_legends
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["ranking"]
+
+
+def ranking(
+    score_pos: object,
+    score_unl: object,
+    *,
+    k: float | None = None,
+    n_boot: int = 200,
+    random_state: int | np.random.Generator | None = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw recall and lift over the share of the unlabelled rows that is flagged, with bootstrap intervals.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of labelled positive and of unlabelled rows that the model has not been fitted to, as in
+        `fastpu.metrics.ranking_curve`.
+    k : int or float, optional
+        A number of flagged rows (an integer) or a share of them (a float) to mark, with its recall and lift.
+    n_boot : int, default 200
+        Samples of the bootstrap for the bands, the middle 90 % at each point by itself; none with 0.
+    random_state : int >= 0, numpy.random.Generator or None, default 0
+        Draws the samples.
+    ax : pair of matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The dashed lines are those of random scores. The share is drawn on a logarithmic axis: what matters is at its left.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu.plot
+    >>> rng = np.random.default_rng(0)
+    >>> pos, unl = rng.normal(2, 1, 100), np.concatenate([rng.normal(2, 1, 50), rng.normal(0, 1, 950)])
+    >>> figure = fastpu.plot.ranking(pos, unl, k=50)
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['recall', 'lift']
+    """
+    curve = ranking_curve(score_pos, score_unl, n_boot=n_boot, random_state=random_state)
+    n_unl = int(curve.n_flagged[-1])
+    marked = None if k is None else check_k(k, n_unl)
+    given = check_axes(ax, 2)
+    axes, figure = open_axes(given, 2, (7, 5.5))
+    sizes = f"{check_vector('score_pos', score_pos, inf='allow').size:,} positive, {n_unl:,} unlabelled rows"
+    _draw(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})")
+    _draw(axes[1], curve.share, curve.lift, curve.lift_interval, "lift")
+    axes[0].plot(curve.share, curve.share, color="0.4", linestyle="--", linewidth=1, label="random scores")
+    axes[1].axhline(1.0, color="0.4", linestyle="--", linewidth=1, label="random scores")
+    if marked is not None:
+        at = recall_at_k(score_pos, score_unl, marked, n_boot=n_boot, random_state=random_state)
+        share = marked / n_unl
+        _mark(axes[0], share, 1.0, at, f"{marked:,} rows flagged: recall")
+        _mark(axes[1], share, share, at, f"{marked:,} rows flagged: lift")
+    for each, name in zip(axes, ("recall", "lift"), strict=True):
+        each.set_xscale("log")
+        each.set_ylabel(name)
+        each.set_ylim(bottom=0)
+    axes[-1].set_xlabel("share of the unlabelled rows that is flagged")
+    return with_legends(axes, figure, is_ours=given is None, entry=3.2)
+
+
+def _draw(
+    ax: Any,
+    share: NDArray[np.float64],
+    values: NDArray[np.float64],
+    interval: NDArray[np.float64] | None,
+    name: str,
+) -> None:
+    ax.plot(share, values, color=CYCLE[0], linewidth=1.6, label=name)
+    if interval is not None:
+        ax.fill_between(
+            share, *interval.T, color=CYCLE[0], alpha=0.2, linewidth=0, label="middle 90 % of the bootstrap"
+        )
+
+
+def _mark(ax: Any, share: float, unit: float, at: float | RankingEstimate, name: str) -> None:
+    """Draw a marker at a share, with the value in these units and the interval if there is one."""
+    value, interval = float(at) / unit, ""
+    if isinstance(at, RankingEstimate):
+        low, high = (end / unit for end in at.interval)
+        interval = f" ({low:.3g} to {high:.3g})"
+        ax.plot([share, share], [low, high], color=CYCLE[1], linewidth=1.6)
+    ax.plot([share], [value], "o", color=CYCLE[1], label=f"{name} {value:.3g}{interval}")

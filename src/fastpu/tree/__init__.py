@@ -1,0 +1,1 @@
+"""Trees as models: nodes in arrays, for forests and for boosting."""

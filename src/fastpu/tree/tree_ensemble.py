@@ -1,0 +1,302 @@
+"""The model of forests: a sum of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._categories import check_kept
+from fastpu.data._validate import check_choice, check_labels, check_matrix, check_sample_weight
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.model._calibration import METHODS, by_group
+from fastpu.model._model import Model
+from fastpu.model._prior import check_prior, check_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+__all__ = ["TreeEnsemble", "packed"]
+
+_SEEDS = 2**64
+#: A node as the core reads it: 24 bytes, three words of the model. `left` is 0 in a leaf, whose value is `threshold`;
+#: `split` is 4 * feature + 2 where categories decide (`threshold` is then the number of their set) + 1 where missing
+#: entries go right.
+_PACKED = np.dtype([("threshold", "f8"), ("split", "u4"), ("left", "i4"), ("cover", "u4"), ("gain", "f4")])
+#: A node as users see it.
+_NODE = np.dtype(
+    [
+        ("tree", "i4"),
+        ("feature", "i4"),
+        ("threshold", "f8"),
+        ("category_set", "i4"),
+        ("missing_left", "?"),
+        ("left", "i4"),
+        ("right", "i4"),
+        ("gain", "f4"),
+        ("cover", "u4"),
+        ("value", "f8"),
+    ]
+)
+
+
+def packed(nodes: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return nodes of the core as the words that a model keeps."""
+    return np.ascontiguousarray(nodes).view(np.uint64).reshape(-1, 3)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TreeEnsemble(Model):
+    """A sum of decision trees, f(x) = (sum_t value of the leaf of tree t that x reaches) / divisor.
+
+    A row goes left where its entry of the node's feature is at most the threshold, or where its category is in the
+    node's set. Missing entries (NaN, -inf, a category without a place in `categories`) go to the side that the fit
+    found better for them.
+
+    Attributes
+    ----------
+    nodes : structured ndarray, shape (n_nodes,)
+        Made anew at each access; see below.
+    n_trees : int
+    oob_decision_function : ndarray of float64, shape (n,), or None
+        Out-of-bag scores of the training rows: means over the trees whose bag leaves the row out, NaN where none does.
+        They are scores of rows that a tree was not fitted to: what thresholds and probabilities should be made from.
+        None if no rows were left out.
+    categories : mapping of str to tuple
+        The categories of each categorical column, by the number of the column as text.
+    divisor : int
+        Number of trees whose mean is the score; 1 where it is the sum.
+    seed : int
+        What every tree's own seed is derived from.
+    packed_nodes : ndarray of uint64, shape (n_nodes, 3)
+        The nodes as the core reads them.
+    tree_starts : ndarray of int64, shape (n_trees + 1,)
+        Where the nodes of each tree begin.
+    category_sets : ndarray of uint64, shape (n_sets, 4)
+        Sets of categories in 256 bits: bit v is set if the category at place v of `categories` goes left.
+    oob_sum : ndarray of float64, shape (n,), or None
+    oob_count : ndarray of int32, shape (n,), or None
+        The sums and numbers of values whose means `oob_decision_function` has.
+    n_iter : int
+        Number of trees.
+    status : str
+        "n_trees" (all were grown) or "callback".
+    objective : ndarray of float64, shape (n_trees,)
+        What is left, in each tree, of the criterion's sum over the leaves (see `fastpu.fit_forest`).
+    history : mapping
+        "n_leaves" of each tree.
+
+    Notes
+    -----
+    `nodes` has one entry for each node, tree after tree, each breadth first from its root: "tree"; "feature" (-1 in a
+    leaf); "threshold" (NaN in a leaf and for categories); "category_set", the row of `category_sets` (-1 where there is
+    none); "missing_left"; "left" and "right", the numbers of the children within the tree (-1 in a leaf); "gain", by
+    which the split lowered the criterion; "cover", the rows of the tree's bag in the node; "value" (NaN but in leaves).
+
+    `decision_function`, `predict` and `with_threshold` also take BinnedFeatures in place of `X`, if the thresholds of
+    the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``. A frame must have categories
+    where the training data had some; it may code them in any way.
+    """
+
+    packed_nodes: NDArray[np.uint64]
+    tree_starts: NDArray[np.int64]
+    category_sets: NDArray[np.uint64]
+    categories: Mapping[str, object]
+    divisor: int
+    seed: int
+    oob_sum: NDArray[np.float64] | None = None
+    oob_count: NDArray[np.int32] | None = None
+
+    _ndim: ClassVar[Mapping[str, int]] = {"packed_nodes": 2, "category_sets": 2}
+    _nan_input = "allow"
+    _inf_input = "allow"
+
+    def _check_fields(self) -> None:
+        if self.packed_nodes.shape[1:] != (3,) or self.category_sets.shape[1:] != (4,):
+            raise ValueError("packed_nodes must have 3 columns and category_sets 4")
+        if not self.tree_starts.size == self.objective.size + 1 == self.n_iter + 1:
+            raise ValueError(f"a model of {self.n_iter} trees must have as many entries in objective and tree_starts")
+        if self.divisor < 1 or not 0 <= self.seed < _SEEDS:
+            raise ValueError(f"divisor must be >= 1 and seed in [0, 2**64), got {self.divisor} and {self.seed}")
+        check_kept(self._kept, self.n_features)
+        _core.check_trees(self._nodes, self.tree_starts, self.category_sets, n_features=self.n_features)
+        if len(self.category_sets):  # else no node can be split by one
+            by_categories = self._split_features[self._is_split & (self._nodes["split"] & 2 > 0)]
+            if not np.isin(by_categories, [int(column) for column in self.categories]).all():
+                raise ValueError("nodes that split by categories must have a feature that is in categories")
+        if (self.oob_sum is None) != (self.oob_count is None):
+            raise ValueError("oob_sum and oob_count must be there together or be None")
+        if self.oob_sum is not None and self.oob_count is not None:
+            if self.oob_sum.size != self.oob_count.size:
+                raise ValueError("oob_sum and oob_count must have as many entries")
+            if not np.isfinite(self.oob_sum).all() or self.oob_count.min(initial=0) < 0:
+                raise ValueError("oob_sum must be finite, and oob_count >= 0")
+
+    # ---------------------------------------------------------------------------------------------------- the trees
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.n_iter
+
+    @property
+    def nodes(self) -> NDArray[Any]:
+        """The nodes of all trees as a new structured array; the notes of the class say what is in it."""
+        core, is_split = self._nodes, self._is_split
+        by_categories = is_split & (core["split"] & 2 > 0)
+        nodes = np.empty(core.size, dtype=_NODE)
+        nodes["tree"] = np.repeat(np.arange(self.n_trees), np.diff(self.tree_starts))
+        nodes["feature"] = np.where(is_split, self._split_features, -1)
+        nodes["threshold"] = np.where(is_split & ~by_categories, core["threshold"], np.nan)
+        nodes["category_set"] = np.where(by_categories, core["threshold"], -1)
+        nodes["missing_left"] = core["split"] & 1 == 0
+        nodes["left"] = np.where(is_split, core["left"], -1)
+        nodes["right"] = np.where(is_split, core["left"] + 1, -1)
+        nodes["gain"], nodes["cover"] = core["gain"], core["cover"]
+        nodes["value"] = np.where(is_split, np.nan, core["threshold"])
+        return nodes
+
+    @property
+    def feature_importances(self) -> NDArray[np.float64]:
+        """Share of each feature in the sum of all gains, shape (n_features,); sums to 1, or is all zero."""
+        shares = np.bincount(self._split_features, self._gains, minlength=self.n_features).astype(np.float64)
+        total = float(shares.sum())
+        return shares / total if total > 0 else np.zeros(self.n_features)
+
+    @property
+    def _gains(self) -> NDArray[np.float64]:
+        """By how much each node's split lowered the criterion, as a new array; 0 in leaves."""
+        return self._nodes["gain"].astype(np.float64)
+
+    @property
+    def _nodes(self) -> NDArray[Any]:
+        return self.packed_nodes.view(_PACKED)[:, 0]
+
+    @property
+    def _is_split(self) -> NDArray[np.bool_]:
+        return self._nodes["left"] > 0
+
+    @property
+    def _split_features(self) -> NDArray[np.int64]:
+        return (self._nodes["split"] >> 2).astype(np.int64)  # 0 in leaves
+
+    @property
+    def _kept(self) -> Any:
+        return self.categories
+
+    # --------------------------------------------------------------------------------------------------- the scores
+
+    @property
+    def oob_decision_function(self) -> NDArray[np.float64] | None:
+        """Out-of-bag scores of the training rows, as a new array."""
+        if self.oob_sum is None or self.oob_count is None:
+            return None
+        with np.errstate(invalid="ignore"):
+            scores: NDArray[np.float64] = self.oob_sum / self.oob_count
+        return scores
+
+    def with_probabilities(
+        self,
+        *,
+        prior: float,
+        y: object,
+        X: object = None,
+        scenario: str = "case_control",
+        method: str = "sigmoid",
+        sample_weight: object = None,
+        n_threads: int | None = None,
+    ) -> Self:
+        """Return this model with a map from its scores to probabilities, for `predict_proba`.
+
+        As `Model.with_probabilities` says, but `X` may be left out: the training rows then serve by their out-of-bag
+        scores, which are those of rows that a tree was not fitted to.
+
+        Parameters
+        ----------
+        prior, scenario, method, n_threads
+            As in `Model.with_probabilities`.
+        y : array-like of shape (n,)
+            +1 positive, 0 unlabelled: of the rows of `X`, or of the training rows in their order.
+        X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, n_features), optional
+            Rows that the model has **not** been fitted to; by default the training rows, out of bag.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0; a weight counts as that many repetitions of the row.
+
+        Returns
+        -------
+        TreeEnsemble
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `Model.with_probabilities`; also if `X` is left out and the model has no out-of-bag scores.
+
+        Warns
+        -----
+        EstimateWarning
+            As in `Model.with_probabilities`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fastpu
+        >>> rng = np.random.default_rng(0)
+        >>> truth = np.repeat([True, True, False], [200, 300, 700])
+        >>> X = (rng.normal(size=1200) + 2 * truth)[:, None]
+        >>> y = np.arange(1200) < 200  # 200 labelled positives, and 300 among 1000 unlabelled rows
+        >>> model = fastpu.fit_forest(X, y, random_state=0).with_probabilities(prior=0.3, y=y)
+        >>> model.predict_proba([[-1.0], [1.0], [3.0]]).round(1)
+        array([[1. , 0. ],
+               [0.7, 0.3],
+               [0.2, 0.8]])
+        """
+        if X is not None:
+            return super().with_probabilities(
+                prior=prior,
+                X=X,
+                y=y,
+                scenario=scenario,
+                method=method,
+                sample_weight=sample_weight,
+                n_threads=n_threads,
+            )
+        wanted = (check_prior(prior), check_scenario(scenario), check_choice("method", method, METHODS))
+        resolve_n_threads(n_threads)
+        scores = self.oob_decision_function
+        if scores is None:
+            raise ValueError("X must be given for a model without out-of-bag scores: rows that it was not fitted to")
+        labels = check_labels(y, scores.size)
+        weights = check_sample_weight(sample_weight, scores.size)
+        return self._calibrated(*wanted, by_group(scores, labels, weights, ~np.isnan(scores)))
+
+    def _check_input(self, X: object, name: str) -> Any:
+        if isinstance(X, BinnedFeatures):
+            X._check_fits(name, self.n_features, self.feature_names, self._kept)
+            return X
+        return check_matrix(
+            X,
+            name=name,
+            nan="allow",
+            inf="allow",
+            categories=self._kept,
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+        )
+
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+        native = matrix._native if isinstance(matrix, BinnedFeatures) else matrix
+        scores = _core.tree_scores(
+            native,
+            self._nodes,
+            self.tree_starts,
+            self.category_sets,
+            n_features=self.n_features,
+            n_threads=n_threads,
+        )
+        return scores / self.divisor

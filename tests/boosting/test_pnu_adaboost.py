@@ -1,0 +1,176 @@
+"""fit_pnu_adaboost (PNUAB) against plain AdaBoost on the doubled rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from boosting_cases import (
+    GROUPS,
+    SCORE_TOL,
+    SUM_TOL,
+    assert_identical,
+    assert_same_stumps,
+    in_float32,
+    make_problem,
+    to_csr,
+    warns_if_empty,
+)
+from oracles import stump_boost as oracles
+
+GAMMAS = (0.0, 0.3, 0.5, 0.95, 1.0)
+
+
+def assert_same_adaboost(model, oracle, X: np.ndarray) -> None:
+    """The same stumps, edges, Z and loss, and the scores of the training rows."""
+    assert_same_stumps(model, oracle)
+    np.testing.assert_allclose(model.deltas, oracle.deltas, rtol=0, atol=SUM_TOL)
+    np.testing.assert_allclose(model.z, oracle.z, rtol=SCORE_TOL, atol=SUM_TOL)
+    np.testing.assert_allclose(model.objective, oracle.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
+    np.testing.assert_allclose(model.decision_function(X), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
+
+
+def loss(f: np.ndarray, y: np.ndarray, gamma: float) -> float:
+    """(1-g)/2 (E_P e^-f + E_U e^f) + g/2 (E_U e^-f + E_N e^f): P against U, and U against N."""
+    p, u, n = f[y == 1], f[y == 0], f[y == -1]
+    positive_against_unlabelled = np.exp(-p).mean() + np.exp(u).mean()
+    unlabelled_against_negative = np.exp(-u).mean() + np.exp(n).mean()
+    return (1 - gamma) / 2 * positive_against_unlabelled + gamma / 2 * unlabelled_against_negative
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # of few rows by chance
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("max_bins", [None, 1, 5, 32, 255, 300])
+def test_fit_equals_the_oracle(groups, max_bins):
+    rng = np.random.default_rng([3, sorted(GROUPS).index(groups), max_bins or 0])
+    for weighted in (None, "whole", "real"):
+        problem = make_problem(rng, n=int(rng.integers(20, 800)), d=6, groups=groups, weighted=weighted)
+        # A gamma that gives both classes some weight in every choice of groups.
+        options = {"n_rounds": 25, "gamma": float(rng.choice(GAMMAS[1:-1])), "max_bins": max_bins}
+        options["sample_weight"] = problem.weights
+        oracle = oracles.fit_adaboost(problem.X, problem.y, **options)
+        for X in (problem.X, to_csr(problem.X)):
+            with warns_if_empty(oracle):
+                model = fastpu.fit_pnu_adaboost(X, problem.y, **options)
+            assert_same_adaboost(model, oracle, X)
+
+
+@pytest.mark.parametrize(("groups", "gamma"), [("PU", 0.0), ("UN", 1.0), ("PNU", 0.0), ("PNU", 1.0)])
+def test_the_ends_of_gamma_leave_one_part_of_the_loss(groups, gamma):
+    problem = make_problem(np.random.default_rng(10), n=200, d=4, groups=groups, kinds=("normal", "rounded"))
+    left_out = -1 if gamma == 0 else 1
+    kept = problem.y != left_out
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma)
+    assert_same_adaboost(model, oracles.fit_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma), problem.X)
+    alone = fastpu.fit_pnu_adaboost(problem.X[kept], problem.y[kept], n_rounds=20, gamma=gamma)
+    np.testing.assert_allclose(model.deltas, alone.deltas, rtol=0, atol=SUM_TOL)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [None, "whole"])
+@pytest.mark.parametrize("max_bins", [None, 5, 300])
+@pytest.mark.parametrize("gamma", [0, 1])
+def test_rows_that_are_not_in_the_loss_count_as_absent(gamma, max_bins, weighted, sparse):
+    """Not even their values make a threshold."""
+    rng = np.random.default_rng(12)
+    problem = make_problem(rng, n=400, d=5, weighted=weighted)
+    kept = problem.y != (-1 if gamma == 0 else 1)
+    X, weights = problem.X.copy(), problem.weights
+    X[~kept] = rng.normal(scale=0.1, size=X[~kept].shape)  # between all other values
+    form = to_csr if sparse else np.asarray
+    before = None if weights is None else weights.copy()
+    options = {"n_rounds": 20, "gamma": gamma, "max_bins": max_bins}
+    model = fastpu.fit_pnu_adaboost(form(X), problem.y, sample_weight=weights, **options)
+    np.testing.assert_array_equal(weights, before)
+    kept_weights = None if weights is None else weights[kept]
+    alone = fastpu.fit_pnu_adaboost(form(X[kept]), problem.y[kept], sample_weight=kept_weights, **options)
+    assert_same_stumps(model, alone)
+    np.testing.assert_allclose(model.alphas, alone.alphas, rtol=SCORE_TOL)
+    bins = fastpu.bin_features(form(X), max_bins=max_bins or 255)
+    assert_identical(
+        fastpu.fit_pnu_adaboost(bins, problem.y, n_rounds=20, gamma=gamma),
+        fastpu.fit_pnu_adaboost(bins, problem.y, n_rounds=20, gamma=gamma, sample_weight=kept.astype(float)),
+    )
+
+
+ONE_CLASS = [
+    ("PU", 1, "unlabelled with labelled negative", "labelled negative"),
+    ("UN", 0, "labelled positive with unlabelled", "labelled positive"),
+    ("PN", 0, "labelled positive with unlabelled", "unlabelled"),
+    ("PN", 1, "unlabelled with labelled negative", "unlabelled"),
+]
+
+
+@pytest.mark.parametrize("by_weight", [False, True])
+@pytest.mark.parametrize(("groups", "gamma", "pair", "missing"), ONE_CLASS)
+def test_a_gamma_that_leaves_one_class_only_is_refused(groups, gamma, pair, missing, by_weight):
+    problem = make_problem(np.random.default_rng(10), n=50, d=2, groups="PNU" if by_weight else groups)
+    weights = np.isin(problem.y, GROUPS[groups]).astype(float) if by_weight else None
+    words = f"gamma = {gamma} compares {pair} rows alone, and y has no {missing} ones: got.* 0 .*choose a gamma"
+    with pytest.raises(ValueError, match=words) as info:
+        fastpu.fit_pnu_adaboost(problem.X, problem.y, gamma=gamma, sample_weight=weights)
+    assert ("of positive weight" in str(info.value)) == by_weight
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # of few rows by chance
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_subset_of_bins_cut_at_every_boundary_fits_as_its_rows(seed, sparse):
+    """Cuts beyond the values of the subset have all its rows on one side, and are no candidates."""
+    rng = np.random.default_rng([11, seed])
+    problem = make_problem(rng, n=300, d=4, groups=str(rng.choice(list(GROUPS))), kinds=("normal", "rounded", "zeros"))
+    rows = np.argsort(problem.X[:, 0])[100:200]
+    rows = rng.permutation(rows)[: 100 if seed % 2 else 30]
+    X, y = problem.X[rows], problem.y[rows]
+    bins = fastpu.bin_features(to_csr(problem.X) if sparse else problem.X, max_bins=1000)
+    options = {"n_rounds": 15, "gamma": float(rng.choice(GAMMAS[1:-1])), "stop_tol": 0.0}
+    options["sample_weight"] = rng.integers(0, 3, size=len(y)) + 0.5 if seed % 3 == 0 else None
+    from_bins, from_rows = (fastpu.fit_pnu_adaboost(data, y, **options) for data in (bins[rows], X))
+    np.testing.assert_array_equal(from_bins.features, from_rows.features)
+    np.testing.assert_array_equal(from_bins.polarity, from_rows.polarity)
+    np.testing.assert_allclose(from_bins.deltas, from_rows.deltas, rtol=0, atol=SUM_TOL)
+    np.testing.assert_allclose(from_bins.decision_function(X), from_rows.decision_function(X), atol=SCORE_TOL)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_float32_equals_the_oracle(gamma):
+    problem = make_problem(np.random.default_rng(4), n=300, d=5)
+    X = in_float32(problem.X)
+    oracle = oracles.fit_adaboost(X, problem.y, n_rounds=30, gamma=gamma)
+    for matrix in (X, to_csr(X)):
+        assert_same_adaboost(fastpu.fit_pnu_adaboost(matrix, problem.y, n_rounds=30, gamma=gamma), oracle, matrix)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_objective_is_the_log_of_the_loss(gamma):
+    problem = make_problem(np.random.default_rng(5), n=200, d=4, kinds=("normal", "rounded"))
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=60, gamma=gamma)
+    np.testing.assert_allclose(model.objective, np.cumsum(np.log(model.z)), rtol=0, atol=SCORE_TOL)
+    for f, log_loss in zip(model.staged_decision_function(problem.X), model.objective, strict=True):
+        assert abs(np.log(loss(f, problem.y, gamma)) - log_loss) < SCORE_TOL
+    # atanh(edge) minimises the loss along the stump, to sqrt(1 - edge^2) of it.
+    uncapped = np.asarray(model.deltas) < 1 - 1e-6
+    expected = np.sqrt(1 - np.asarray(model.deltas)[uncapped] ** 2)
+    np.testing.assert_allclose(np.asarray(model.z)[uncapped], expected, rtol=SCORE_TOL)
+
+
+def test_swapped_roles_turn_the_scores():
+    """y -> -y with gamma -> 1 - gamma swaps the two halves of the loss and the sign of f."""
+    problem = make_problem(np.random.default_rng(7), n=200, d=4, kinds=("normal", "rounded"))
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=40, gamma=0.3)
+    mirror = fastpu.fit_pnu_adaboost(problem.X, -problem.y, n_rounds=40, gamma=0.7)
+    np.testing.assert_allclose(
+        model.decision_function(problem.X), -mirror.decision_function(problem.X), rtol=0, atol=SCORE_TOL
+    )
+
+
+def test_many_rounds_stay_finite_and_true():
+    problem = make_problem(np.random.default_rng(9), n=60, d=3, groups="PN", kinds=("normal",))
+    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=5000, gamma=0.5, stop_tol=0.0)
+    f = model.decision_function(problem.X)
+    margins = np.where(problem.y == 1, f, -f)
+    shares = np.where(problem.y == 1, 0.5 / np.sum(problem.y == 1), 0.5 / np.sum(problem.y == -1))
+    log_loss = float(np.logaddexp.reduce(np.log(shares) - margins))
+    assert np.all(np.isfinite(f))
+    assert abs(model.objective[-1] - log_loss) <= SCORE_TOL * max(1, abs(log_loss))

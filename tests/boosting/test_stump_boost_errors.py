@@ -1,0 +1,99 @@
+"""What the boosting functions refuse, and that the message names the argument, what was expected and what came."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from boosting_cases import assert_same_stumps, each_fit, make_problem
+
+
+@pytest.fixture(scope="module")
+def data():
+    problem = make_problem(np.random.default_rng(1), n=120, d=4, kinds=("normal", "rounded", "zeros"))
+    return problem.X, problem.y
+
+
+BAD_EVAL_SETS = [
+    ({"eval_set": 5}, TypeError, "eval_set.*5"),
+    ({"eval_set": (np.zeros((3, 4)),)}, (TypeError, ValueError), "eval_set"),
+    (
+        {"eval_set": (np.zeros((3, 5)), [1, -1, 1])},
+        ValueError,
+        r"X of eval_set must have 4 features \(columns\) like the training data, got 5",
+    ),
+    ({"eval_set": (np.zeros((3, 4)), [1, -1])}, ValueError, "eval_set.*3.*2"),
+    ({"eval_set": [(np.zeros((3, 4)), [1, -1, 1])]}, TypeError, r"one pair \(X, y\), got a list of 1 pair$"),
+    ({"eval_set": [(np.zeros((3, 4)), [1, -1, 1])] * 2}, TypeError, r"one pair \(X, y\), got a list of 2 pairs$"),
+    ({"eval_set": (([[1.0] * 4], [1]),) * 2}, TypeError, r"one pair \(X, y\), got a tuple of 2 pairs$"),
+    ({"eval_set": ([[1.0] * 4] * 2, [[1], [-1]])}, ValueError, r"y of eval_set must be one-dimensional"),
+    ({"eval_set": (np.zeros(4), [1, -1, 1, -1])}, ValueError, r"X of eval_set must.*; use X.reshape\(-1, 1\)"),
+    ({"eval_set": (np.zeros((2, 4)), np.array([[1], [-1]]))}, ValueError, r"y of eval_set must.*; use y.ravel\(\)$"),
+    ({"eval_set": (np.zeros((2, 4)), [1, 7])}, ValueError, r"y of eval_set must.*fastpu.as_labels\(y, "),
+    ({"eval_set": (np.zeros((3, 4)), [1, 1, 1])}, ValueError, "eval_set"),
+    ({"eval_set": (np.zeros((3, 4)) * 1j, [1, -1, 1])}, TypeError, "eval_set.*complex"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "words"), BAD_EVAL_SETS)
+def test_bad_evaluation_sets_are_named(options, error, words, data):
+    with pytest.raises(error, match=words):
+        fastpu.fit_pnu_auc_boost(*data, **options)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each_fit
+def test_labels_in_a_frame_of_one_column_are_to_be_selected(fit, library):
+    module = pytest.importorskip(library, reason=f"{library} is an optional input format")
+    y = module.DataFrame({"label": [1, 1, 0, 0, -1, -1]})
+    words = r"y must be one-dimensional, got DataFrame of shape \(6, 1\); select the column, y\['label'\]$"
+    with pytest.raises(ValueError, match=words):
+        fit(np.zeros((6, 2)), y)
+    with pytest.raises(ValueError, match="y of eval_set.*; select the column, y\\['label'\\]$"):
+        fit(np.zeros((6, 2)), y["label"], eval_set=(np.zeros((6, 2)), y))
+
+
+@each_fit
+def test_bins_in_any_other_place_than_that_of_the_matrix_are_refused(fit, data):
+    X, y = data
+    bins = fastpu.bin_features(X, max_bins=5)
+    words = "cannot be read as .*: BinnedFeatures only stand for X in a fit or a prediction"
+    with pytest.raises(TypeError, match=f"^y {words}"):
+        fit(bins, bins)
+    with pytest.raises(TypeError, match=f"^sample_weight {words}"):
+        fit(bins, y, sample_weight=bins)
+    with pytest.raises(TypeError, match=f"^y of eval_set {words}"):
+        fit(bins, y, eval_set=(bins, bins))
+    with pytest.raises(TypeError, match=f"^X {words}"):
+        fastpu.bin_features(bins)
+
+
+def test_rankboost_wants_both_labelled_groups():
+    X = np.arange(8.0).reshape(4, 2)
+    for y, missing in (([1, 1, 0, 0], "negative"), ([0, 0, -1, -1], "positive")):
+        with pytest.raises(ValueError, match=missing):
+            fastpu.fit_rankboost_auc(X, y)
+
+
+@each_fit
+def test_missing_and_infinite_values_are_no_error(fit):
+    """NaN goes with -inf, at fit and at predict."""
+    X = np.array([[np.nan, 1], [-np.inf, 2], [0, np.inf], [1, np.nan], [2, 5], [np.inf, 6]] * 4)
+    model = fit(X, [1, 0, -1, 1, 0, -1] * 4, n_rounds=10)
+    lowest = np.where(np.isnan(X), -np.inf, X)
+    np.testing.assert_array_equal(model.decision_function(X), model.decision_function(lowest))
+    assert_same_stumps(model, fit(lowest, [1, 0, -1, 1, 0, -1] * 4, n_rounds=10))
+
+
+@each_fit
+def test_bins_of_validation_or_other_rows_have_to_be_those_of_the_training_rows(fit, data):
+    X, y = data
+    bins = fastpu.bin_features(X, max_bins=5)
+    with pytest.raises(ValueError, match="eval_set may hold BinnedFeatures only where X is BinnedFeatures too"):
+        fit(X, y, eval_set=(bins, y))
+    with pytest.raises(ValueError, match="eval_set must have the cuts of X: bin all rows together"):
+        fit(bins, y, eval_set=(fastpu.bin_features(X[:, :2], max_bins=5), y))
+    model = fit(bins, y)
+    with pytest.raises(ValueError, match=f"X must have {X.shape[1]} features like the training data, got 2"):
+        model.decision_function(fastpu.bin_features(X[:, :2], max_bins=5))

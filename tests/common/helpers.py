@@ -1,0 +1,37 @@
+"""Small helpers that many tests share."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from fastpu.data._matrix import Matrix
+
+
+def dense(matrix: Matrix) -> np.ndarray:
+    """A checked matrix as a plain array."""
+    if not matrix.is_sparse:
+        return matrix.values
+    return matrix.table().toarray()
+
+
+def refused(error: type[Exception], text: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """The call raises `error` with `text` in its message, which is returned."""
+    with pytest.raises(error, match=re.escape(text)) as info:
+        function(*args, **kwargs)
+    return str(info.value)
+
+
+def outcome(function: Callable[..., Any], *args: Any) -> Any:
+    """What the call returns, or the ValueError or TypeError that it raises."""
+    try:
+        return function(*args)
+    except (TypeError, ValueError) as error:
+        return error

@@ -1,0 +1,60 @@
+"""Ctrl-C in the middle of a call."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+#: A fit is stopped within 0.2 s on a quiet machine; a busy one must not fail the test.
+INTERRUPT_SECONDS = 2.0
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
+#: For exceptions at any moment: one within coverage's trace function leaves its lock taken.
+untraced = pytest.mark.skipif(sys.gettrace() is not None, reason="coverage's trace cannot be interrupted anywhere")
+
+
+@contextlib.contextmanager
+def sigint_handler(handler):
+    """Handle SIGINT by this for a while: a job in the background starts with it ignored, libraries put in their own."""
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        # None: what was there is not Python's, and Python cannot put it back.
+        signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)
+
+
+def interrupted_after(call, *, delay: float = 0.3) -> float:
+    """Send SIGINT while call() runs; return the seconds until KeyboardInterrupt came out of it."""
+    with sigint_handler(signal.default_int_handler):
+        return _interrupted_after(call, delay)
+
+
+def _interrupted_after(call, delay: float) -> float:
+    sent = []
+
+    def interrupt() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(delay, interrupt)
+    gc.disable()  # hypothesis has a callback there, and what is raised in one is swallowed
+    timer.start()
+    try:
+        call()
+        timer.join()
+        time.sleep(0.1)  # the handler runs here at the latest
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+    finally:
+        gc.enable()
+        timer.cancel()  # the call may have failed before
+        timer.join()
+    pytest.fail("no KeyboardInterrupt")

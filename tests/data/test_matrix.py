@@ -1,0 +1,176 @@
+"""Dense matrices are converted once or not at all, never changed, and bad ones are named."""
+
+from __future__ import annotations
+
+import threading
+import tracemalloc
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from fastpu.data._validate import check_matrix
+from helpers import refused
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_the_core_reads_passes_without_a_copy(rng, dtype, unchanged, tmp_path):
+    X = rng.normal(size=(50, 4)).astype(dtype)
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    mapped = np.memmap(tmp_path / "X", dtype=dtype, mode="w+", shape=X.shape)
+    mapped[:] = X
+    for source in (X, read_only, mapped, X.view(np.matrix), X[10:20], X[:1], X[:, :][::1]):
+        with unchanged(np.asarray(source)):
+            matrix = check_matrix(source)
+        assert type(matrix.values) is np.ndarray
+        assert matrix.values.ctypes.data == source.ctypes.data
+        assert matrix.dtype == dtype
+        assert (matrix.n_rows, matrix.n_features) == source.shape
+        assert matrix.feature_names is None
+        assert not matrix.is_sparse
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.asfortranarray,
+        lambda X: X[::-1],
+        lambda X: X[:, ::-1],
+        lambda X: X[:, :3],
+        lambda X: X.astype(X.dtype.newbyteorder()),
+        lambda X: X.astype(np.float16),
+        lambda X: X.astype(np.longdouble),
+        lambda X: X.astype(np.int8),
+        lambda X: X.astype(np.uint64),
+        lambda X: X > 0,
+        lambda X: X.tolist(),
+        lambda X: [list(row) for row in X],
+        lambda X: np.ndarray(X.shape, X.dtype, b"x" + X.tobytes(), 1),  # not aligned
+        lambda X: np.broadcast_to(X[0], X.shape),
+    ],
+)
+def test_other_layouts_are_converted_once(change, unchanged):
+    X = np.arange(1.0, 21.0).reshape(5, 4) % 7
+    source = change(X)
+    with unchanged(source):
+        matrix = check_matrix(source)
+    assert matrix.values.flags.c_contiguous
+    assert matrix.values.flags.aligned
+    assert matrix.values.dtype.isnative
+    expected = np.asarray(source)
+    assert matrix.dtype == (np.float32 if expected.dtype == np.float16 else np.float64)
+    np.testing.assert_array_equal(matrix.values, expected.astype(matrix.dtype))
+
+
+def test_big_endian_single_precision_stays_single():
+    X = np.arange(6.0).reshape(3, 2).astype(">f4")
+    assert check_matrix(X).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "text"),
+    [
+        (
+            np.zeros(3),
+            ValueError,
+            "X must be two-dimensional, got ndarray of shape (3,) and dtype float64; use X.reshape",
+        ),
+        (np.zeros((2, 2, 2)), ValueError, "X must be two-dimensional, got ndarray of shape (2, 2, 2)"),
+        (1.0, ValueError, "X must be two-dimensional, got 1.0 (float)"),
+        (np.zeros((0, 3)), ValueError, "X must have at least 1 row(s), got shape (0, 3)"),
+        (np.zeros((3, 0)), ValueError, "X must have at least 1 feature (column), got shape (3, 0)"),
+        ([], ValueError, "X must be two-dimensional, got [] (list)"),
+        ([[1.0, 2.0], [3.0]], ValueError, "X cannot be read as an array of numbers"),
+        (np.zeros((2, 2), complex), TypeError, "got ndarray of shape (2, 2) and dtype complex128"),
+        (np.zeros((2, 2), object), TypeError, "dtype object; use X.astype(float)"),
+        ([[1, None]], TypeError, "got [[1, None]] (list), an array of dtype object"),
+        ([["a"]], TypeError, "an array of dtype <U1"),
+        (np.zeros((2, 2), "M8[s]"), TypeError, "dtype datetime64[s]"),
+        (np.zeros((2, 2), "m8[s]"), TypeError, "dtype timedelta64[s]"),
+        (np.zeros((2, 2), [("a", "f8")]), TypeError, "X must hold real numbers"),
+        (np.ma.masked_array(np.zeros((2, 2))), TypeError, "X must not be a masked array"),
+        (None, TypeError, "got None (NoneType)"),
+        ({"a": 1}, TypeError, "got {'a': 1} (dict)"),
+        ("text", TypeError, "got 'text' (str)"),
+        (pl.LazyFrame({"a": [1.0]}), TypeError, "(LazyFrame)"),
+    ],
+)
+def test_bad_dense_matrices(X, error, text):
+    refused(error, text, check_matrix, X)
+
+
+def test_messages_use_the_name_of_the_argument():
+    refused(ValueError, "X_unl must be two-dimensional", check_matrix, np.zeros(3), name="X_unl")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("shape", [(3, 2), (70_000, 3)])  # within the first block, and behind it
+def test_nan_and_inf_are_found_in_place(bad, shape):
+    X = np.zeros(shape, dtype=np.float32)
+    row = shape[0] - 1
+    X[row, 1] = bad
+    text = f"X must not hold NaN or infinite entries, got {bad} at row {row}, column 1"
+    refused(ValueError, text, check_matrix, X)
+    policy = {"nan": "allow"} if np.isnan(bad) else {"inf": "allow"}
+    assert check_matrix(X, **policy).values is X
+    word, other = ("infinite", np.inf) if np.isnan(bad) else ("NaN", np.nan)
+    X[0, 0] = other
+    text = f"X must not hold {word} entries, got {other} at row 0, column 0"
+    refused(ValueError, text, check_matrix, X, **policy)
+    assert check_matrix(X, nan="allow", inf="allow").values is X
+
+
+def test_the_first_bad_entry_is_reported():
+    X = np.zeros((4, 3))
+    X[1, 2], X[2, 0] = np.nan, np.inf
+    refused(ValueError, "got nan at row 1, column 2", check_matrix, X)
+
+
+def test_extended_precision_beyond_double_is_reported_as_infinite():
+    huge = np.array([[np.finfo(np.longdouble).max]])
+    if huge[0, 0] > np.finfo(np.float64).max:
+        refused(ValueError, "got inf at row 0, column 0", check_matrix, huge)
+
+
+def test_the_check_takes_no_memory_to_speak_of():
+    X = np.zeros((200_000, 10))
+    tracemalloc.start()
+    check_matrix(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # a boolean for each entry would be 2 MB
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(width=16)))
+def test_any_finite_array_passes_and_any_other_is_refused(X):
+    if np.isfinite(X).all():
+        assert check_matrix(X).values is X
+    else:
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        refused(ValueError, f"row {row}, column {column}", check_matrix, X)
+
+
+def test_checks_run_in_several_threads_at_once(rng):
+    X = rng.normal(size=(1000, 20))
+    bad = X.copy()
+    bad[999, 19] = np.nan
+    failures = []
+
+    def work():
+        for _ in range(50):
+            try:
+                check_matrix(X)
+                refused(ValueError, "row 999, column 19", check_matrix, bad)
+            except BaseException as error:  # noqa: BLE001 - a thread's failure is reported below
+                failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

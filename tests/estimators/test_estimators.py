@@ -1,0 +1,449 @@
+"""Classifiers for scikit-learn: one for each fit function, with its keywords, and what they make of labels and rows."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pytest.importorskip("sklearn", minversion="1.6")
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.utils.fixes import parse_version
+from sklearn.utils.validation import has_fit_parameter
+
+import fastpu
+from estimator_cases import (
+    CLASSIFIERS,
+    OPTIONS,
+    every_class,
+    function_name,
+    function_of,
+    labels_for,
+    make,
+    pu_rows,
+    takes,
+)
+from fastpu import estimators
+from fastpu.common._methods import DECLARED
+from helpers import refused
+
+# --------------------------------------------------------------------------------------------------- fits and labels
+
+
+@pytest.mark.filterwarnings("ignore:fit_.* does not show the margin")  # far below what is chosen
+@every_class
+def test_a_fit_is_that_of_the_function(classifier):
+    X, truth, labelled = pu_rows()
+    y = labels_for(classifier, truth, labelled)
+    fitted = make(classifier).fit(X, y)
+    options = dict(OPTIONS.get(classifier.__name__, {}))
+    codes = np.where(y, 1, 0 if takes(classifier, "U") else -1)
+    if classifier is estimators.OneClassSVMClassifier:
+        model = fastpu.fit_one_class_svm(X[y])
+    elif classifier is estimators.SAMULTClassifier:
+        model = fastpu.fit_ls_auc(X, np.where(y, 1, -1))
+    elif classifier is estimators.PNUAUCClassifier:
+        model = fastpu.fit_pnu_auc(X, np.where(y, 1, -1), prior=0.5)
+    elif "Path" in classifier.__name__:
+        seed = options.pop("random_state")
+        balanced = {"cost_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
+        path = function_of(classifier)(X, codes, **balanced, **options)
+        model = path.select("puf" if balanced else "f1", cv=5, random_state=seed)
+    elif classifier in (estimators.BSVMClassifier, estimators.BPSIClassifier):
+        costs = {"C_pos": y.size / (2 * y.sum()), "C_unl": y.size / (2 * (~y).sum())}
+        model = function_of(classifier)(X, codes, **costs, **options)
+    else:
+        model = function_of(classifier)(X, codes, **options)
+    score = model.decision_function(X) - model.threshold
+    np.testing.assert_array_equal(fitted.decision_function(X), score)
+    np.testing.assert_array_equal(fitted.predict(X), score > 0)
+    assert fitted.threshold_ == model.threshold
+    assert fitted.n_iter_ >= 1
+    assert fitted.score(X, truth) > 0.8
+
+
+@every_class
+def test_two_labels_of_any_kind_are_the_same(classifier):
+    X, truth, labelled = pu_rows()
+    y = labels_for(classifier, truth, labelled)
+    expected = make(classifier).fit(X, y).decision_function(X)
+    codings = {"str": np.where(y, "yes", "no"), "int": np.where(y, 7, 3), "float": np.where(y, 1.0, -1.0)}
+    for coded in [*codings.values(), codings["str"].astype(object), codings["int"].tolist()]:
+        fitted = make(classifier).fit(X, coded)
+        np.testing.assert_array_equal(fitted.decision_function(X), expected)
+        np.testing.assert_array_equal(fitted.classes_, np.unique(coded))
+        np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[(expected > 0).astype(int)])
+
+
+@every_class
+def test_three_labels_keep_their_meaning(classifier):
+    X, truth, _ = pu_rows()
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(truth.size) < 0.5, 0, np.where(truth, 1, -1))
+    takes_all = takes(classifier, "U") and takes(classifier, "N")
+    ignores_unlabelled = classifier in (estimators.LSAUCClassifier, estimators.RankBoostAUCClassifier)
+    if not takes_all and not ignores_unlabelled and classifier is not estimators.OneClassSVMClassifier:
+        with pytest.raises(ValueError, match=rf"y must .*{function_name(classifier)}"):
+            make(classifier).fit(X, y)
+        return
+    fitted = make(classifier, **({"gamma": 0.5} if classifier is estimators.PNUAdaBoostClassifier else {})).fit(X, y)
+    assert fitted.classes_.tolist() == [-1, 1]
+    assert set(fitted.predict(X)) == {-1, 1}
+    if classifier in (estimators.SAMULTClassifier, estimators.LSAUCClassifier):
+        expected = function_of(classifier)(X, y)
+        np.testing.assert_array_equal(fitted.coef_[0], expected.coef)
+
+
+def test_the_smaller_label_is_what_the_method_learns_from():
+    X, truth, labelled = pu_rows()
+    assert estimators.RankBoostAUCClassifier().fit(X, truth).model_.params["method"] == "fit_rankboost_auc"
+    for eta, other in ((1, 0), (0, -1)):
+        fitted = estimators.PNUAUCClassifier(prior=0.4, eta=eta).fit(X, labelled)
+        expected = fastpu.fit_pnu_auc(X, np.where(labelled, 1, other), prior=0.4, eta=eta)
+        np.testing.assert_array_equal(fitted.coef_[0], expected.coef)
+
+
+def test_labels_that_say_nothing_are_refused():
+    X, _, labelled = pu_rows()
+    clf = estimators.ISVMClassifier()
+    cases = [
+        (np.ones(labelled.size), "got 1 class: 1.0"),
+        (np.where(labelled, 0, -1), "y holds the classes -1 and 0, which is ambiguous"),
+        (np.arange(labelled.size) % 3, "Only binary classification is supported. The type of the target is multicla"),
+        (np.where(labelled, 1.0, np.nan), "Input y contains NaN"),
+        (labelled[:-1], "y must have one entry per row of X"),
+        (None, "requires y to be passed, but the target y is None"),
+    ]
+    for y, message in cases:
+        with pytest.raises(ValueError, match=message):
+            clf.fit(X, y)
+    fitted = clf.fit(X, np.where(labelled, 0, -1).astype(bool) == 0)
+    assert fitted.classes_.tolist() == [False, True]
+
+
+def test_a_column_of_labels_is_read_with_a_warning_as_by_scikit_learn():
+    X, _, labelled = pu_rows()
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        fitted = estimators.ISVMClassifier().fit(X, labelled[:, np.newaxis])
+    np.testing.assert_array_equal(fitted.predict(X), estimators.ISVMClassifier().fit(X, labelled).predict(X))
+
+
+# ------------------------------------------------------------------------------------------------------------- rows
+
+
+@every_class
+def test_sparse_rows_of_every_format_are_like_dense_ones(classifier):
+    X, truth, labelled = pu_rows(n=60)
+    y = labels_for(classifier, truth, labelled)
+    expected = make(classifier).fit(X, y).decision_function(X)
+    for form in ("csr", "csc", "coo", "lil"):
+        rows = sparse.csr_array(X).asformat(form)
+        fitted = make(classifier).fit(rows, y)
+        # The solvers sum entries in another order, and end within their tolerance.
+        np.testing.assert_allclose(fitted.decision_function(rows), expected, atol=5e-3)
+
+
+def test_frames_give_their_names():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, _, labelled = pu_rows(n=40)
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    # Older versions of scikit-learn read the names of younger polars' frames from a protocol that these no longer have.
+    reads_polars = parse_version(sklearn.__version__) >= parse_version("1.8")
+    for library in (pandas, polars) if reads_polars else (pandas,):
+        frame = library.DataFrame(columns)
+        fitted = estimators.ISVMClassifier().fit(
+            frame, library.Series("y", labelled) if library is polars else labelled
+        )
+        assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert fitted.model_.feature_names == ("a", "b", "c")
+        np.testing.assert_array_equal(fitted.decision_function(frame), (fitted.model_.decision_function(X)))
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.predict(frame[["b", "a", "c"]])
+
+
+def test_boosting_takes_nan_and_others_name_the_entry():
+    X, _, labelled = pu_rows(n=40)
+    X[3, 1], X[4, 2] = np.nan, np.inf
+    assert estimators.PNUAUCBoostClassifier(n_rounds=3).fit(X, labelled).predict(X).shape == (40,)
+    for classifier in (estimators.ISVMClassifier, estimators.OneClassSVMClassifier):
+        with pytest.raises(ValueError, match="X must not hold NaN or infinite entries, got nan at row 3, column 1"):
+            classifier().fit(X, np.arange(40) > 20)
+
+
+def test_rows_are_not_copied():
+    X, _, _ = pu_rows(n=40)
+    assert np.shares_memory(estimators.ISVMClassifier()._read_rows(X, reset=True), X)
+    rows = sparse.csr_array(X)
+    assert estimators.ISVMClassifier()._read_rows(rows, reset=True) is rows
+
+
+def test_a_precomputed_kernel_is_square():
+    X, truth, _ = pu_rows(n=60)
+    K = X @ X.T
+    fitted = estimators.SVMClassifier(kernel="precomputed").fit(K, truth)
+    expected = estimators.SVMClassifier(kernel="linear").fit(X, truth)
+    np.testing.assert_allclose(fitted.decision_function(K), expected.decision_function(X), atol=5e-3)
+    with pytest.raises(ValueError, match="y must be None for kernel='precomputed'"):
+        estimators.OneClassSVMClassifier(kernel="precomputed").fit(K, truth)
+
+
+# ------------------------------------------------------------------------------------------- what belongs to rows
+
+
+WEIGHTED = [c for c in CLASSIFIERS if has_fit_parameter(c(), "sample_weight")]
+
+
+@pytest.mark.parametrize("classifier", [c for c in WEIGHTED if DECLARED[function_name(c)].repeats])
+def test_weights_are_repetitions(classifier):
+    X, truth, labelled = pu_rows(n=40)
+    y = labels_for(classifier, truth, labelled)
+    weights = np.random.default_rng(2).integers(0, 4, 40)
+    takes_tol = "SVM" in classifier.__name__ and "tol" in inspect.signature(classifier).parameters
+    options = {"tol": 1e-9} if takes_tol and "I" not in classifier.__name__ else {}
+    weighted = make(classifier, **options).fit(X, y, sample_weight=weights)
+    repeated = make(classifier, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    # Sums of other terms, amplified by the solvers.
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
+
+
+def test_weights_of_one_class_alone_are_refused():
+    X, _, labelled = pu_rows(n=40)
+    with pytest.raises(ValueError, match="two classes among the rows of positive weight, got 1 class: False"):
+        estimators.ISVMClassifier().fit(X, labelled, sample_weight=~labelled)
+
+
+def test_costs_graph_and_evaluation_rows_are_passed_on():
+    X, truth, labelled = pu_rows(n=60)
+    cost = np.linspace(0.1, 2, 60)
+    fitted = estimators.SVMClassifier().fit(X, truth, sample_cost=cost)
+    expected = fastpu.fit_svm(X, np.where(truth, 1, -1), sample_cost=cost)
+    np.testing.assert_array_equal(fitted.decision_function(X), expected.decision_function(X))
+    path = estimators.SVMPathClassifier(lam=0.5).fit(X, truth, sample_cost=cost)
+    np.testing.assert_array_equal(path.path_.costs, cost)
+
+    graph = fastpu.knn_similarity(X, n_neighbors=3)
+    fitted = estimators.PUALClassifier().fit(X, labelled, graph=graph)
+    np.testing.assert_array_equal(fitted.coef_[0], fastpu.fit_pual(X, labelled, graph=graph).coef)
+    parts = estimators.PUALClassifier(calibration="sigmoid")
+    refused(ValueError, "fits to parts of the rows, for which graph is not made", parts.fit, X, labelled, graph=graph)
+
+    y = np.where(labelled, "p", "?")
+    y[0], y[1] = "p", "?"
+    clf = estimators.PNUAUCBoostClassifier(n_rounds=50, early_stopping_rounds=2)
+    assert clf.fit(X[::2], y[::2], eval_set=(X[1::2], y[1::2])).model_.history["eval_auc"].size >= clf.n_iter_
+    with pytest.raises(ValueError, match=r"y of eval_set must hold labels out of \['\?', 'p'\], got 'x'"):
+        clf.fit(X, y, eval_set=(X, np.full(60, "x")))
+    for pairs in ([(X, y)], [(X, y), (X, y)]):
+        refused(TypeError, "eval_set must be one pair", clf.fit, X, y, eval_set=pairs)
+
+
+# -------------------------------------------------------------------------------------- parameters and attributes
+
+
+def test_a_prior_is_estimated_where_none_is_given():
+    X, truth, labelled = pu_rows(n=600, apart=3.0)
+    share = float(truth[~labelled].mean())
+    for classifier in (estimators.UPUClassifier, estimators.NNPUClassifier):
+        fitted = classifier(random_state=0).fit(X, labelled)
+        assert abs(fitted.prior_ - share) < 0.1
+        estimate = fastpu.priors.bbe(X, labelled, random_state=0)
+        assert fitted.prior_ == fitted.prior_estimate_.value == estimate.value
+        assert fitted.prior_estimate_.allowed == estimate.allowed
+        weighted = classifier(random_state=0).fit(X, labelled, sample_weight=np.full(600, 2.0))
+        assert weighted.prior_ == fitted.prior_
+        given = classifier(prior=0.3).fit(X, labelled)
+        assert (given.prior_, given.prior_estimate_) == (0.3, None)
+    # Twice the weight of hidden positives makes them a larger share.
+    weights = np.where(truth & ~labelled, 4.0, 1.0)
+    share = float(np.average(truth[~labelled], weights=weights[~labelled]))
+    fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled, sample_weight=weights)
+    assert abs(fitted.prior_ - share) < 0.1
+    with pytest.raises(ValueError, match="prior must be one of 'bbe', 'km2', 'pen_l1', 'tice', got 'guess'"):
+        estimators.UPUClassifier(prior="guess").fit(X, labelled)
+    unused = estimators.PNUAUCClassifier().fit(X, labelled)
+    assert unused.prior_ is unused.prior_estimate_ is None
+    fitted = estimators.PNUAUCClassifier(eta=1, random_state=0).fit(X, labelled)
+    assert 0 < fitted.prior_ == fitted.prior_estimate_.value < 1
+
+
+def test_a_sequence_of_values_is_refused():
+    X, _, labelled = pu_rows(n=40)
+    message = "C must be one number for ISVMClassifier, got [0.1, 1.0] (list); fastpu.fit_isvm takes a sequence"
+    refused(TypeError, message, estimators.ISVMClassifier(C=[0.1, 1.0]).fit, X, labelled)
+    with pytest.raises(TypeError, match="sigma must be one number"):
+        estimators.PUALClassifier(sigma=np.ones(2)).fit(X, labelled)
+
+
+def test_random_states_of_numpy_are_taken():
+    X, _, labelled = pu_rows(n=40)
+    scores = [
+        estimators.BaggingSVMClassifier(random_state=state()).fit(X, labelled).decision_function(X)
+        for state in (lambda: np.random.RandomState(3), lambda: np.random.RandomState(3), lambda: 4)
+    ]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
+@every_class
+def test_linear_models_have_coefficients_that_give_their_scores(classifier):
+    X, truth, labelled = pu_rows(n=60)
+    parameters = classifier().get_params()
+    options = {"kernel": "linear"} if "kernel" in parameters else {}
+    fitted = make(classifier, **options).fit(X, labels_for(classifier, truth, labelled))
+    if hasattr(fitted, "feature_importances_"):
+        assert not hasattr(fitted, "coef_")
+        np.testing.assert_array_equal(fitted.feature_importances_, fitted.model_.feature_importances)
+        return
+    scores = X @ fitted.coef_[0] + fitted.intercept_[0]
+    np.testing.assert_allclose(fitted.decision_function(X), scores, atol=1e-9)
+    if options:
+        other = make(classifier, kernel="rbf").fit(X, labels_for(classifier, truth, labelled))
+        assert not hasattr(other, "coef_")
+
+
+def test_paths_have_defaults_for_classes_that_overlap():
+    """An infinite cost called all rows positive, and PUF few of those with labels that say it all."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(240) < 0.4
+    X = rng.normal(size=(240, 4)) + 0.9 * np.where(truth, 1, -1)[:, None] * [1, 0.6, 0.3, 0]
+    labelled = truth & (rng.random(240) < 0.5)
+    fitted = estimators.PUSVMPathClassifier(random_state=0).fit(X[:160], labelled[:160])
+    n_pos = labelled[:160].sum()
+    assert fitted.path_.params["cost_pos"] == (160 - n_pos) / n_pos
+    assert 0.2 < fitted.predict(X[160:]).mean() < 0.6
+    assert fitted.score(X[160:], truth[160:]) > 0.75
+    supervised = estimators.SVMPathClassifier(random_state=0).fit(X[:160], truth[:160])
+    assert supervised.model_.params["criterion"] == "f1"
+    predicted = supervised.predict(X[160:])
+    assert 2 * (predicted & truth[160:]).sum() / (predicted.sum() + truth[160:].sum()) > 0.75
+
+
+def test_a_path_whose_end_is_the_floor_of_precision_warns_where_that_is_chosen():
+    rng = np.random.RandomState(34)
+    X = rng.normal(loc=100, size=(100, 2))
+    truth = rng.randint(0, 2, 100) > 0
+    fitted = estimators.SVMPathClassifier(random_state=0).fit(X, truth)  # no warning: far from the end
+    assert (fitted.path_.status, fitted.path_.converged) == ("precision", False)
+    with pytest.warns(fastpu.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
+        estimators.SVMPathClassifier(criterion="end").fit(X, truth)
+
+
+def test_a_path_stops_where_it_is_told():
+    X, truth, labelled = pu_rows(n=60)
+    fitted = estimators.PUSVMPathClassifier(lam=0.7).fit(X, labelled)
+    assert fitted.model_.params["lam"] == 0.7
+    assert fitted.n_iter_ == fitted.path_.n_iter
+    ended = estimators.PUSVMPathClassifier(criterion="end").fit(X, labelled)
+    np.testing.assert_array_equal(ended.decision_function(X), ended.path_.decision_function(X) - ended.path_.threshold)
+    few = np.concatenate([np.flatnonzero(truth)[:1], np.flatnonzero(~truth)[:9]])
+    assert estimators.SVMPathClassifier().fit(X[few], truth[few]).path_.n_events > 0  # one row: no folds
+    with pytest.raises(ValueError, match="prior must be given"):
+        estimators.PUSVMPathClassifier(criterion="err_star").fit(X, labelled)
+    assert estimators.PUSVMPathClassifier(criterion="err_star", prior=0.3).fit(X, labelled).model_.params["value"] >= 0
+
+
+def test_nystroem_is_for_kernels():
+    X, _, labelled = pu_rows(n=60)
+    expected = estimators.PUALClassifier().fit(X, labelled)
+    np.testing.assert_array_equal(estimators.PUALClassifier(n_components=5).fit(X, labelled).coef_, expected.coef_)
+    approximate = estimators.PUALClassifier(kernel="rbf", n_components=5, random_state=0).fit(X, labelled)
+    assert approximate.model_.nystroem_residual > 0
+
+
+def test_one_class_needs_no_labels():
+    X, truth, _ = pu_rows(n=60)
+    alone = estimators.OneClassSVMClassifier().fit(X[truth])
+    assert alone.classes_.tolist() == [-1, 1]
+    among = estimators.OneClassSVMClassifier().fit(X, np.where(truth, "in", "and others"))
+    np.testing.assert_array_equal(alone.decision_function(X), among.decision_function(X))
+    weighted = estimators.OneClassSVMClassifier().fit(X, truth, sample_weight=np.ones(60))
+    np.testing.assert_array_equal(weighted.decision_function(X), alone.decision_function(X))
+    weighted = estimators.OneClassSVMClassifier().fit(X[truth], sample_weight=np.ones(truth.sum()))
+    np.testing.assert_array_equal(weighted.decision_function(X), alone.decision_function(X))
+
+
+@every_class
+def test_classifiers_are_cloned_and_pickled(classifier):
+    X, truth, labelled = pu_rows(n=40)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    assert classifier.__name__ in fitted._repr_html_()
+    copied = clone(fitted)
+    assert not hasattr(copied, "model_")
+    assert copied.get_params() == fitted.get_params()
+
+
+@every_class
+def test_another_threshold_makes_another_classifier(classifier):
+    X, truth, labelled = pu_rows(n=60)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    before = fitted.decision_function(X)
+    moved = fitted.with_threshold(prior=0.25, X_unl=X)
+    expected = fitted.model_.with_threshold(prior=0.25, X_unl=X)
+    assert type(moved) is classifier
+    assert moved.threshold_ == expected.threshold
+    np.testing.assert_array_equal(moved.decision_function(X), expected.decision_function(X) - expected.threshold)
+    np.testing.assert_array_equal(moved.predict(X), expected.predict(X) == 1)
+    np.testing.assert_array_equal(fitted.decision_function(X), before)
+    assert moved.get_params() == fitted.get_params()
+    again = pickle.loads(pickle.dumps(moved))
+    np.testing.assert_array_equal(again.decision_function(X), moved.decision_function(X))
+    with pytest.raises(NotFittedError):
+        make(classifier).with_threshold(prior=0.25, X_unl=X)
+    with pytest.raises(ValueError, match="prior"):
+        fitted.with_threshold(prior=1.5, X_unl=X)
+
+
+def test_another_threshold_knows_the_columns_and_moves_the_intercept():
+    pandas = pytest.importorskip("pandas")
+    X, _, labelled = pu_rows(n=60)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    moved = estimators.LSAUCClassifier().fit(frame, labelled).with_threshold(prior=0.25, X_unl=frame)
+    assert np.mean(moved.predict(frame)) == 0.25
+    np.testing.assert_allclose(moved.decision_function(frame), X @ moved.coef_[0] + moved.intercept_[0])
+    with pytest.raises(ValueError, match="feature names"):
+        moved.with_threshold(prior=0.25, X_unl=frame[["b", "a", "c"]])
+
+
+@every_class
+def test_the_model_is_saved(classifier, tmp_path):
+    X, truth, labelled = pu_rows(n=60)
+    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
+    fitted.save(tmp_path / "model.npz")
+    model = fastpu.load(tmp_path / "model.npz")
+    assert type(model) is type(fitted.model_)
+    np.testing.assert_array_equal(model.decision_function(X) - model.threshold, fitted.decision_function(X))
+    with pytest.raises(NotFittedError):
+        make(classifier).save(tmp_path / "other.npz")
+    assert not (tmp_path / "other.npz").exists()
+
+
+# ------------------------------------------------------------------------------------------------------- forests
+
+
+def test_forests_go_on_and_score_out_of_bag():
+    X, _, labelled = pu_rows()
+    first = estimators.ForestClassifier(n_trees=10, random_state=0).fit(X, labelled)
+    fitted = estimators.ForestClassifier(n_trees=20, random_state=0).fit(X, labelled, init_model=first.model_)
+    whole = estimators.ForestClassifier(n_trees=30, random_state=0).fit(X, labelled)
+    np.testing.assert_array_equal(fitted.decision_function(X), whole.decision_function(X))
+    scores = whole.model_.oob_decision_function - whole.threshold_
+    np.testing.assert_array_equal(whole.oob_decision_function_, scores)
+    calibrated = estimators.ForestClassifier(calibration="sigmoid", random_state=0)
+    refused(ValueError, "for which init_model is not made", calibrated.fit, X, labelled, init_model=first.model_)
+
+
+def test_forests_take_categories_of_frames():
+    pandas = pytest.importorskip("pandas")
+    X, _, labelled = pu_rows()
+    frame = pandas.DataFrame({"a": X[:, 1], "b": pandas.Categorical(np.where(X[:, 0] > 0, "high", "low"))})
+    fitted = estimators.ForestClassifier(n_trees=20, calibration="sigmoid", random_state=0).fit(frame, labelled)
+    assert fitted.feature_importances_.argmax() == 1
+    assert set(fitted.predict(frame)) == {False, True}
+    assert fitted.predict_proba(frame).shape == (120, 2)

@@ -1,0 +1,361 @@
+"""What a forest promises beside being the slow one: bags, scores, thresholds, importances, weights, continuation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu.metrics import auc
+from forest_cases import mixed_frame, pu_rows, wild_rows
+from helpers import refused
+from method_recipes import bits
+
+ROUNDING = 1e-6  # gains are kept in single precision
+CRITERIA = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return pu_rows(400)
+
+
+def small(X, y, **options):
+    return fastpu.fit_forest(X, y, **{"n_trees": 20, "random_state": 0, **options})
+
+
+def leaves_of(model, X):
+    """The tree and the node of the leaf that each row reaches, by the table of nodes: (n, n_trees) values."""
+    nodes = model.nodes
+    values = np.empty((len(X), model.n_trees))
+    for t in range(model.n_trees):
+        tree = nodes[nodes["tree"] == t]
+        for row, x in enumerate(X):
+            place = 0
+            while (node := tree[place])["feature"] >= 0:
+                entry = x[node["feature"]]
+                is_missing = np.isnan(entry) or entry == -np.inf
+                is_left = node["missing_left"] if is_missing else entry <= node["threshold"]
+                place = node["left"] if is_left else node["right"]
+            values[row, t] = node["value"]
+    return values
+
+
+def test_scores_are_means_of_leaf_values():
+    X, y = wild_rows()
+    model = small(X, y)
+    np.testing.assert_allclose(model.decision_function(X), leaves_of(model, X).mean(axis=1), rtol=1e-12)
+
+
+def test_scores_of_missing_and_infinite_entries_of_other_rows():
+    model = small(*wild_rows())
+    other = np.array([[np.nan] * 5, [np.inf] * 5, [-np.inf] * 5, [1e300] * 5, [-1e300] * 5, [0.0] * 5])
+    np.testing.assert_allclose(model.decision_function(other), leaves_of(model, other).mean(axis=1), rtol=1e-12)
+
+
+def test_covers_add_up_to_the_bag(rows):
+    X, y = rows
+    nodes = small(X, y).nodes
+    n_pos = int((y == 1).sum())
+    for t in range(20):
+        tree = nodes[nodes["tree"] == t]
+        inner = tree[tree["feature"] >= 0]
+        assert tree["cover"][0] == n_pos + 2 * n_pos
+        np.testing.assert_array_equal(inner["cover"], tree["cover"][inner["left"]] + tree["cover"][inner["right"]])
+        assert tree["cover"][tree["feature"] < 0].min() >= 3
+        # Breadth first: the k-th split has the children 2 k + 1 and 2 k + 2.
+        np.testing.assert_array_equal(inner["left"], 2 * np.arange(len(inner)) + 1)
+        np.testing.assert_array_equal(inner["right"], inner["left"] + 1)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_objective_is_what_the_leaves_cost(criterion):
+    """Without missing entries every row of the bag can be dropped through its tree again."""
+    X, y = pu_rows(300)
+    model = small(X, y, criterion=criterion, bag_ratio=None, **CRITERIA[criterion])
+    gains = np.bincount(model.nodes["tree"], model.nodes["gain"])
+    root = {"gini": 1.0}.get(criterion, 4 * 0.25 * 0.75)
+    np.testing.assert_allclose(model.objective, root - gains, atol=ROUNDING)
+    assert (model.objective < root).all()
+    if criterion == "gini":
+        assert (model.objective > -ROUNDING).all()
+
+
+def test_importances_are_shares_of_the_gains(rows):
+    X, y = rows
+    rng = np.random.default_rng(0)
+    X = np.column_stack([X, rng.normal(size=len(X)), np.ones(len(X))])
+    model = small(X, y, n_trees=100)
+    shares = model.feature_importances
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[5] == 0.0
+    assert shares[4] < shares[:4].min()
+    inner = model.nodes[model.nodes["feature"] >= 0]
+    np.testing.assert_allclose(shares[4], inner["gain"][inner["feature"] == 4].sum() / inner["gain"].sum(), rtol=1e-5)
+
+
+def test_out_of_bag_scores_are_of_trees_without_the_row(rows):
+    X, y = rows
+    model = small(X, y, n_trees=60)
+    values = leaves_of(model, X)
+    counts = model.oob_count
+    assert 0 < counts[y == 1].mean() / 60 < 0.6  # e^-1 of the bags leave a positive row out
+    n_pos, n_unl = (y == 1).sum(), (y == 0).sum()
+    assert counts[y == 0].mean() / 60 == pytest.approx(1 - 2 * n_pos / n_unl, abs=1e-12)
+    low, high = np.sort(values, axis=1)[:, :1], np.sort(values, axis=1)[:, -1:]
+    scores = model.oob_decision_function[:, None]
+    assert ((scores >= low - 1e-12) & (scores <= high + 1e-12))[counts > 0].all()
+
+
+def test_out_of_bag_scores_rank_the_unlabelled_rows():
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000) < 0.3
+    X = rng.normal(size=(2000, 5)) + truth[:, None]
+    y = truth & (rng.random(2000) < 0.3)
+    model = fastpu.fit_forest(X, y, n_trees=200, random_state=0)
+    other = rng.normal(size=(2000, 5)) + truth[:, None]
+    fresh = auc(truth, model.decision_function(other))
+    held = auc(truth[~y], model.oob_decision_function[~y])
+    assert held == pytest.approx(fresh, abs=0.03)
+
+
+@pytest.mark.parametrize("rows", [wild_rows, mixed_frame])
+def test_trees_that_are_added_make_the_forest_of_one_fit(rows):
+    X, y = rows()
+    whole = fastpu.fit_forest(X, y, n_trees=30, random_state=3, min_leaf_rows=2)
+    first = fastpu.fit_forest(X, y, n_trees=10, random_state=3, min_leaf_rows=2)
+    model = fastpu.fit_forest(X, y, n_trees=20, init_model=first, min_leaf_rows=2)
+    assert bits(model) == bits(whole)
+    again = fastpu.fit_forest(X, y, n_trees=20, init_model=first, min_leaf_rows=2, random_state=3)
+    assert bits(again) == bits(whole)
+
+
+def test_forests_go_on_from_files_and_without_a_given_seed(tmp_path, rows):
+    first = fastpu.fit_forest(*rows, n_trees=3)
+    first.save(tmp_path / "forest.npz")
+    models = [fastpu.fit_forest(*rows, n_trees=4, init_model=m) for m in (first, fastpu.load(tmp_path / "forest.npz"))]
+    assert bits(models[0]) == bits(models[1])
+    assert models[0].n_trees == 7
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"criterion": "nnpu", "prior": 0.3}, "criterion must be that of init_model, 'gini', got 'nnpu'"),
+        ({"min_leaf_rows": 4}, "min_leaf_rows must be that of init_model, 3, got 4"),
+        ({"bag_ratio": None}, "bag_ratio must be that of init_model, 2.0, got None"),
+        ({"max_bins": 20}, "max_bins must be that of init_model, 255, got 20"),
+        ({"random_state": 1}, "random_state must be None with init_model"),
+    ],
+)
+def test_forests_only_go_on_as_they_began(rows, changed, text):
+    first = small(*rows)
+    refused(ValueError, text, fastpu.fit_forest, *rows, init_model=first, **changed)
+
+
+def test_forests_only_go_on_with_their_rows(rows):
+    X, y = rows
+    first = small(X, y)
+    refused(
+        ValueError, "X must have the 400 rows of init_model, got 399", fastpu.fit_forest, X[1:], y[1:], init_model=first
+    )
+    refused(ValueError, "X must have 4 features", fastpu.fit_forest, X[:, 1:], y, init_model=first)
+    refused(TypeError, "init_model must be a TreeEnsemble or None", fastpu.fit_forest, X, y, init_model=3)
+
+
+# ---- Weights ----
+
+
+def test_rows_of_weight_zero_count_as_absent(rows):
+    X, y = rows
+    weights = np.random.default_rng(1).choice([0.0, 1.0, 2.5], len(y))
+    counted = weights > 0
+    model = small(X, y, sample_weight=weights)
+    other = small(X[counted], y[counted], sample_weight=weights[counted])
+    np.testing.assert_array_equal(model.packed_nodes, other.packed_nodes)
+    np.testing.assert_array_equal(model.oob_sum[counted], other.oob_sum)
+    assert model.threshold == other.threshold
+    assert (model.oob_count[~counted] == 20).all()
+
+
+def test_equal_weights_are_none(rows):
+    X, y = rows
+    weights = np.where(y == 1, 7.0, 0.25)
+    np.testing.assert_array_equal(
+        small(X, y, max_bins=1000, sample_weight=weights).packed_nodes, small(X, y, max_bins=1000).packed_nodes
+    )
+
+
+def test_weights_are_chances_to_be_drawn():
+    """A row of weight 3 is drawn three times as often as one of weight 1."""
+    X, y = pu_rows(200)
+    weights = np.where(np.arange(200) % 2 == 0, 3.0, 1.0)
+    model = fastpu.fit_forest(X, y, n_trees=400, random_state=0, bag_ratio=None, sample_weight=weights)
+    for label in (1, 0):
+        group = y == label
+        n, total = group.sum(), weights[group].sum()
+        for weight in (1.0, 3.0):
+            chance = (1 - weight / total) ** n  # to be left out of a bag
+            share = model.oob_count[group & (weights == weight)].mean() / 400
+            assert share == pytest.approx(chance, abs=0.02)
+
+
+# ---- Thresholds and probabilities ----
+
+
+def test_the_threshold_is_the_best_cut_of_out_of_bag_scores(rows):
+    X, y = rows
+    model = small(X, y, n_trees=100)
+    scores = model.oob_decision_function
+
+    def balanced(threshold):
+        return np.mean(scores[y == 1] > threshold) + np.mean(scores[y == 0] <= threshold)
+
+    assert balanced(model.threshold) == pytest.approx(max(balanced(t) for t in scores), abs=1e-12)
+    assert "out-of-bag" in model.threshold_rule
+
+
+def test_a_group_that_is_in_every_bag_is_judged_by_all_scores():
+    X, y = pu_rows(40)
+    y = np.where(np.arange(40) < 20, y, 0)
+    model = fastpu.fit_forest(X, y, n_trees=3, random_state=0, bag_ratio=100.0)
+    assert np.isnan(model.oob_decision_function[y == 0]).all()
+    assert "in the bags" in model.threshold_rule
+    assert set(model.predict(X)) == {-1, 1}
+
+
+def test_probabilities_come_from_out_of_bag_scores(rows):
+    X, y = rows
+    model = small(X, y, n_trees=300).with_probabilities(prior=0.25, y=y)
+    scores = model.oob_decision_function
+    slope, offset = model.calibration_values
+    z = slope * (scores[y == 0] - model.calibration_knots[0]) + offset
+    assert np.mean(1 / (1 + np.exp(-z))) == pytest.approx(0.25, abs=1e-4)
+    assert model.predict_proba(X).shape == (400, 2)
+    given = model.with_probabilities(prior=0.25, X=X, y=y)
+    assert bits(given) != bits(model)
+
+
+def test_rows_without_out_of_bag_scores_are_left_out_of_probabilities(rows):
+    X, y = rows
+    model = small(X, y, n_trees=3)
+    known = ~np.isnan(model.oob_decision_function)
+    assert 0 < known.sum() < len(y)
+    found = model.with_probabilities(prior=0.25, y=y)
+    other = model.with_probabilities(prior=0.25, y=y, sample_weight=known.astype(float))
+    np.testing.assert_allclose(found.calibration_values, other.calibration_values, rtol=1e-9)
+    # What the prior speaks of are all rows, all the same.
+    single = model.with_probabilities(prior=0.4, y=y, scenario="single_set")
+    assert single.calibration_prior == pytest.approx((0.4 * len(y) - y.sum()) / (y == 0).sum())
+    refused(
+        ValueError,
+        "y must have one entry per row of the data (400), got 399",
+        model.with_probabilities,
+        prior=0.3,
+        y=y[1:],
+    )
+
+
+# ---- What is refused, and what is told ----
+
+
+def test_labelled_negatives_are_refused_with_the_methods_that_take_them(rows):
+    X, y = rows
+    text = refused(ValueError, "fit_forest", fastpu.fit_forest, X, np.where(np.arange(400) < 9, -1, y))
+    assert "fit_pnu_auc_boost" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"criterion": "nnpu"}, ValueError, "prior must be given for criterion='nnpu'"),
+        ({"criterion": "upu"}, ValueError, "prior must be given for criterion='upu'"),
+        ({"prior": 0.3}, ValueError, "prior must be None for criterion='gini'"),
+        ({"scenario": "single_set"}, ValueError, "scenario must be 'case_control' for criterion='gini'"),
+        ({"criterion": "nnpu", "prior": 1.0}, ValueError, "prior must be a number in (0, 1), got 1.0"),
+        ({"criterion": "nnpu", "prior": 0.01, "scenario": "single_set"}, ValueError, "prior must be at least"),
+        ({"max_features": 0}, ValueError, "max_features must be an integer >= 1, got 0"),
+        ({"max_features": 1.5}, ValueError, "max_features must be a number in (0, 1], got 1.5"),
+        ({"max_features": "log2"}, ValueError, "max_features must be one of 'sqrt', 'all', got 'log2'"),
+        ({"max_features": None}, TypeError, "max_features must be 'sqrt', 'all', a number of features or a share"),
+        ({"bag_ratio": 0}, ValueError, "bag_ratio must be a finite number > 0, got 0"),
+    ],
+)
+def test_arguments_that_do_not_fit(rows, options, error, text):
+    refused(error, text, fastpu.fit_forest, *rows, **options)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_group_without_rows_or_weight_is_refused(rows, label):
+    X, y = rows
+    what = "unlabelled row (0)" if label else "positive row (+1)"
+    refused(ValueError, f"y must have at least one {what}", fastpu.fit_forest, X, np.full(len(y), label))
+    weights = (y == label).astype(float)
+    refused(
+        ValueError,
+        f"sample_weight must be positive for at least one {what}",
+        fastpu.fit_forest,
+        X,
+        y,
+        sample_weight=weights,
+    )
+
+
+def test_constant_columns_give_single_leaves_and_a_warning(rows):
+    X, y = rows
+    with pytest.warns(fastpu.DegenerateModelWarning, match="all 20 trees are single leaves"):
+        model = small(np.full_like(X, 3.0), y)
+    assert model.nodes.size == model.n_trees
+    np.testing.assert_array_equal(model.decision_function(X), 0.5)
+    assert (model.predict(X) == -1).all()
+    assert not model.feature_importances.any()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_one_positive_row_is_enough_for_single_rows_in_leaves(criterion):
+    X, y = pu_rows(60)
+    y = (np.arange(60) == np.argmax(X[:, 0])).astype(int)
+    model = small(X, y, min_leaf_rows=1, criterion=criterion, **CRITERIA[criterion])
+    assert model.history["n_leaves"].max() > 1
+    with pytest.warns(fastpu.DegenerateModelWarning, match="min_leaf_rows = 3 leaves no split of a bag"):
+        small(X, y, criterion=criterion, **CRITERIA[criterion])
+
+
+def test_a_callback_sees_every_tree_and_ends_the_fit(rows):
+    seen = []
+    model = small(*rows, callback=seen.append)
+    assert [(info.tree, info.n_trees) for info in seen] == [(t, 20) for t in range(1, 21)]
+    np.testing.assert_array_equal([info.n_leaves for info in seen], model.history["n_leaves"])
+    assert min(info.depth for info in seen) >= 2
+    stopped = small(*rows, callback=lambda info: info.tree == 5)
+    assert (stopped.n_trees, stopped.status, stopped.converged) == (5, "callback", False)
+    np.testing.assert_array_equal(stopped.packed_nodes, small(*rows, n_trees=5).packed_nodes)
+    rest = fastpu.fit_forest(*rows, n_trees=15, init_model=stopped, callback=seen.append)
+    assert seen[20].tree == 6
+    assert bits(rest) == bits(model)
+
+
+def test_binned_features_give_the_same_forest():
+    for X, y in (wild_rows(), mixed_frame()):
+        B = fastpu.bin_features(X)
+        model = small(X, y)
+        assert bits(small(B, y)) == bits(model)
+        np.testing.assert_array_equal(model.decision_function(B), model.decision_function(X))
+        np.testing.assert_array_equal(model.decision_function(B[10:20]), model.decision_function(X)[10:20])
+        refused(ValueError, "max_bins must be None (or 255, as in X)", fastpu.fit_forest, B, y, max_bins=20)
+
+
+def test_nnpu_and_upu_differ_where_leaves_have_no_negatives():
+    X, y = pu_rows(500, gap=2.0)
+    risks = [small(X, y, criterion=name, prior=0.6) for name in ("nnpu", "upu")]
+    assert (risks[0].nodes.size, risks[0].objective.min()) != (risks[1].nodes.size, risks[1].objective.min())
+    assert risks[0].objective.min() >= -ROUNDING
+    assert risks[1].objective.min() < 0
+
+
+def test_prior_of_all_rows_is_converted(rows):
+    X, y = rows
+    share = (0.4 * len(y) - y.sum()) / (y == 0).sum()
+    one = small(X, y, criterion="nnpu", prior=0.4, scenario="single_set")
+    other = small(X, y, criterion="nnpu", prior=share)
+    np.testing.assert_array_equal(one.packed_nodes, other.packed_nodes)

@@ -1,0 +1,128 @@
+"""Categorical columns of frames in a forest: split by sets, known by their values, unseen ones like missing ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastpu
+from fastpu.metrics import auc
+from forest_cases import category_set, mixed_frame
+from helpers import refused
+from method_recipes import bits
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return mixed_frame(300)
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return fastpu.fit_forest(*rows, n_trees=30, random_state=0)
+
+
+def test_splits_are_by_sets_of_categories(model, rows):
+    X = rows[0]
+    assert model.categories["1"] == tuple(X["colour"].cat.categories)
+    assert model.feature_names == ("a", "colour", "b", "shop")
+    nodes = model.nodes
+    by_set = nodes[nodes["category_set"] >= 0]
+    assert set(by_set["feature"]) == {1, 3}
+    assert np.isnan(by_set["threshold"]).all()
+    assert (nodes["category_set"][nodes["feature"] == 0] == -1).all()
+    assert by_set["category_set"].tolist() == list(range(len(model.category_sets)))
+
+
+def test_scores_follow_the_table_of_nodes(model, rows):
+    X = rows[0][:40]
+    nodes, total = model.nodes, np.zeros(40)
+    for row, entries in enumerate(X.itertuples(index=False)):
+        for t in range(model.n_trees):
+            tree, place = nodes[nodes["tree"] == t], 0
+            while (node := tree[place])["feature"] >= 0:
+                entry = entries[node["feature"]]
+                if pd.isna(entry):
+                    is_left = node["missing_left"]
+                elif node["category_set"] >= 0:
+                    code = model.categories[str(node["feature"])].index(entry)
+                    is_left = code in category_set(model, node["category_set"])
+                else:
+                    is_left = entry <= node["threshold"]
+                place = node["left"] if is_left else node["right"]
+            total[row] += node["value"]
+    np.testing.assert_allclose(model.decision_function(X), total / model.n_trees, rtol=1e-12)
+
+
+def test_frames_of_any_library_and_coding_score_the_same(model, rows):
+    X = rows[0]
+    expected = model.decision_function(X)
+    recoded = X.assign(
+        colour=X["colour"].cat.set_categories(["pink", "none", "black", "grey", "blue", "green", "red"]),
+        shop=X["shop"].cat.reorder_categories(list(X["shop"].cat.categories[::-1])),
+    )
+    np.testing.assert_array_equal(model.decision_function(recoded), expected)
+    as_text = X["colour"].astype(object).where(X["colour"].notna(), None).tolist()
+    other = pl.DataFrame({"a": X["a"], "colour": pl.Series(as_text, dtype=pl.Categorical), "b": X["b"]})
+    text_shops = fastpu.fit_forest(X.drop(columns="shop"), rows[1], n_trees=5, random_state=0)
+    np.testing.assert_array_equal(
+        text_shops.decision_function(other), text_shops.decision_function(X[["a", "colour", "b"]])
+    )
+
+
+def test_unseen_categories_go_the_way_of_missing_ones(model, rows):
+    X = rows[0]
+    missing = X.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
+    unseen = X.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
+    np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
+
+
+def test_forests_with_categories_come_back_from_files(model, rows, tmp_path):
+    model.save(tmp_path / "forest.npz")
+    again = fastpu.load(tmp_path / "forest.npz")
+    assert bits(again) == bits(model)
+    assert again.categories == model.categories
+    np.testing.assert_array_equal(again.decision_function(rows[0]), model.decision_function(rows[0]))
+
+
+def test_frames_that_cannot_be_mapped_are_refused(model, rows):
+    X = rows[0]
+    score = model.decision_function
+    refused(
+        TypeError, "X must be a pandas or polars frame with categories in column 1 ('colour')", score, np.zeros((3, 4))
+    )
+    refused(
+        TypeError, "X must have categories (dtype category or enum) in column 'colour'", score, X.assign(colour=1.0)
+    )
+    refused(TypeError, "X must have numbers in column 'a'", score, X.assign(a=X["colour"]))
+    refused(ValueError, "in the same order: column 0 must be 'a', got 'colour'", score, X[["colour", "a", "b", "shop"]])
+    refused(TypeError, "must have categories of the kind of the training data's", score, X.assign(shop=X["colour"]))
+    numbers = fastpu.bin_features(X[["a", "b"]].assign(c=1.0, d=2.0).to_numpy())
+    refused(ValueError, "X must have in column 1 ('colour') what the training data have there", score, numbers)
+
+
+def test_too_many_categories_are_refused(rows):
+    y = np.r_[1, np.zeros(299)]
+    X = pd.DataFrame({"city": pd.Categorical(range(300))})
+    refused(ValueError, "X, in column 'city', must have at most 255 categories, got 300", fastpu.fit_forest, X, y)
+    assert fastpu.fit_forest(X[:255], rows[1][:255], n_trees=3, random_state=0).category_sets.any()
+
+
+def test_boosting_refuses_binned_categories(rows):
+    B = fastpu.bin_features(rows[0])
+    text = "X must have no categories for fit_pnu_auc_boost, got some in column 1 ('colour'); use fit_forest"
+    refused(TypeError, text, fastpu.fit_pnu_auc_boost, B, rows[1])
+
+
+def test_categories_that_matter_are_found():
+    """Categories in no order, of which numbers in their place would be hard to cut."""
+    rng = np.random.default_rng(0)
+    shops = rng.integers(0, 60, 4000)
+    good = rng.random(60) < 0.5
+    truth = rng.random(4000) < np.where(good[shops], 0.5, 0.02)
+    y = truth & (rng.random(4000) < 0.5)
+    X = pd.DataFrame({"shop": pd.Categorical(shops), "noise": rng.normal(size=4000)})
+    found = fastpu.fit_forest(X, y, n_trees=100, random_state=0).oob_decision_function
+    assert auc(truth[~y], found[~y]) > 0.75  # of the shares themselves: .81

@@ -1,0 +1,118 @@
+"""The fast forest is the slow one, node for node: every criterion, splitter, weights, missing entries, categories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastpu
+from forest_cases import assert_same_forest, mixed_frame, pu_rows, slow_forest, wild_rows
+
+# Of a few trees the out-of-bag scores may tell nothing.
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+
+CRITERIA = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
+SPLITTERS = ("random", "best")
+GROWTH = {
+    "defaults": {},
+    "single rows": {"min_leaf_rows": 1},
+    "large leaves": {"min_leaf_rows": 11},
+    "shallow": {"max_depth": 3, "min_leaf_rows": 1},
+    "few leaves": {"max_leaves": 6, "min_leaf_rows": 1},
+    "both limits": {"max_leaves": 5, "max_depth": 3, "min_leaf_rows": 2},
+}
+ROWS = {
+    "plain": pu_rows,
+    "wild": wild_rows,
+    "categories": mixed_frame,
+}
+
+
+def compare(X, y, *, seed=7, n_trees=4, max_features=2, **options):
+    model = fastpu.fit_forest(
+        X, y, random_state=seed, n_trees=n_trees, max_features=max_features, n_threads=2, **options
+    )
+    labels = np.asarray(y)
+    slow = slow_forest(X, labels, seed=model.seed, n_trees=n_trees, max_features=max_features, **options)
+    assert_same_forest(model, slow)
+    np.testing.assert_array_equal(model.oob_count, slow.oob_count)
+    np.testing.assert_array_equal(model.oob_sum, slow.oob_sum)
+    total = sum(tree.scores() for tree in slow.trees)
+    np.testing.assert_array_equal(model.decision_function(X), total / n_trees)
+    return model
+
+
+@pytest.mark.parametrize("growth", GROWTH.values(), ids=GROWTH)
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("splitter", SPLITTERS)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_same_trees(criterion, splitter, rows, growth):
+    X, y = rows()
+    model = compare(X, y, criterion=criterion, splitter=splitter, **CRITERIA[criterion], **growth)
+    assert model.history["n_leaves"].max() > 2
+
+
+@pytest.mark.parametrize("max_features", [1, 3, 5])
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_same_trees_for_any_number_of_features(splitter, max_features):
+    compare(*wild_rows(), splitter=splitter, max_features=max_features)
+
+
+@pytest.mark.parametrize("bag_ratio", [0.01, 0.5, 1.0, 30.0, None])
+def test_same_bags(bag_ratio):
+    compare(*pu_rows(), bag_ratio=bag_ratio)
+
+
+@pytest.mark.parametrize("bag_ratio", [1.0, 30.0, None])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_same_trees_with_weights(rows, bag_ratio):
+    X, y = rows()
+    weights = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 4.0], len(y))
+    weights[:2] = 1.0
+    compare(X, y, sample_weight=weights, bag_ratio=bag_ratio)
+
+
+@pytest.mark.parametrize("max_bins", [1, 2, 7, 1000])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_same_trees_for_any_number_of_bins(rows, max_bins):
+    compare(*rows(400 if max_bins > 255 else 120), max_bins=max_bins, n_trees=2)
+
+
+@pytest.mark.parametrize(
+    "make", [sp.csr_array, sp.csc_array, lambda X: X.astype(np.float32)], ids=["csr", "csc", "f32"]
+)
+def test_same_trees_in_other_forms(make):
+    X, y = wild_rows()
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
+    X = X.astype(np.float32).astype(np.float64)
+    model, other = compare(X, y), compare(make(X), y)
+    np.testing.assert_array_equal(model.packed_nodes, other.packed_nodes)
+
+
+def test_trees_that_are_added_are_the_next_ones():
+    X, y = wild_rows()
+    first = fastpu.fit_forest(X, y, n_trees=3, max_features=2, random_state=7)
+    model = fastpu.fit_forest(X, y, n_trees=2, max_features=2, init_model=first)
+    slow = slow_forest(X, y, seed=first.seed, n_trees=5, max_features=2)
+    assert_same_forest(model, slow)
+    np.testing.assert_array_equal(model.oob_sum, slow.oob_sum)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 60),
+    criterion=st.sampled_from(sorted(CRITERIA)),
+    splitter=st.sampled_from(SPLITTERS),
+    min_leaf_rows=st.integers(1, 4),
+    max_leaves=st.none() | st.integers(2, 8),
+    kind=st.sampled_from(sorted(ROWS)),
+)
+def test_same_trees_of_random_rows(seed, n, criterion, splitter, min_leaf_rows, max_leaves, kind):
+    X, y = ROWS[kind](n, seed=seed)
+    compare(
+        X, y, seed=seed, n_trees=2, criterion=criterion, splitter=splitter, min_leaf_rows=min_leaf_rows,
+        max_leaves=max_leaves, **CRITERIA[criterion],
+    )  # fmt: skip

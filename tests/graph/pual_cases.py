@@ -1,0 +1,107 @@
+"""Rows, graphs and comparisons that the tests of PUAL, GLLC and the biased LS-SVM share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from oracles import pual
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Scores of two solutions with relative gaps of 1e-9: the square root of that, with room for what it is of.
+FIT_TOL = 2e-4
+
+#: Where both are closed forms: sums in another order, with the condition numbers of these problems.
+CLOSED_TOL = 1e-7
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One of the public functions with its arguments."""
+
+    function: Callable[..., Any]
+    options: dict[str, Any] = field(default_factory=dict)
+    has_graph: bool = True
+
+    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
+        return self.function(X, y, **{**self.options, **options})
+
+
+FITS = {
+    "pual": Fit(fastpu.fit_pual),
+    "pual_admm": Fit(fastpu.fit_pual, {"solver": "admm"}),
+    "gllc": Fit(fastpu.fit_gllc),
+    "bls_svm": Fit(fastpu.fit_bls_svm, has_graph=False),
+}
+each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+
+quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+
+#: Linear, in the form of few and of many columns, and kernels.
+KERNELS = {
+    "linear": {"kernel": "linear"},
+    "rbf": {"kernel": "rbf", "gamma": 0.4},
+    "poly": {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
+}
+each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+def pu_rows(n: int = 60, d: int = 4, *, seed: int = 0, apart: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two groups and PU labels {1, 0}, exact in float32; some entries are 0."""
+    rng = np.random.default_rng([7, seed])
+    truth = np.arange(n) % 2 == 0
+    X = rng.normal(size=(n, d)) + 0.5
+    X[:, 0] += apart * truth
+    X[rng.random(X.shape) < 0.2] = 0.0
+    y = (truth & (rng.random(n) < 0.6)).astype(np.int64)
+    y[0] = 1
+    return np.round(X * 64) / 64, y
+
+
+def kernel_values(A: np.ndarray, B: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
+    """The kernel by its definition."""
+    if kernel["kernel"] == "rbf":
+        return np.exp(-kernel["gamma"] * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+    products = A @ B.T
+    if kernel["kernel"] == "poly":
+        return (kernel["gamma"] * products + kernel["coef0"]) ** kernel["degree"]
+    return products
+
+
+def features(X: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
+    """Z with Z Z' = K, for the oracle: the rows themselves, or an eigendecomposition."""
+    if kernel["kernel"] == "linear":
+        return X
+    values, vectors = np.linalg.eigh(kernel_values(X, X, kernel))
+    kept = values > 1e-12 * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
+
+
+def problem(
+    X: np.ndarray, y: np.ndarray, *, C_pos: float = 1.0, C_unl: float = 0.1, lam: float = 1.0, sigma: float = 1.0,
+    n_neighbors: int = 5, kernel: dict[str, Any] | None = None,
+) -> pual.Problem:  # fmt: skip
+    """The oracle's problem of the arguments of `fit_pual`."""
+    R = pual.laplacian(X, n_neighbors, sigma)
+    return pual.Problem(features(X, kernel or KERNELS["linear"]), y == 1, R, C_pos, C_unl, lam)
+
+
+def graph(X: np.ndarray, n_neighbors: int = 5, sigma: float = 1.0) -> tuple[Any, Any]:
+    """(W, R) by the oracle, as the argument takes it."""
+    R = pual.laplacian(X, n_neighbors, sigma)
+    return sp.csr_array(np.diag(np.diag(R)) - R) * len(X), sp.csr_array(R)
+
+
+def assert_same_but_for_rounding(model: fastpu.PualMachine, expected: fastpu.PualMachine, X: Any) -> None:
+    """What is promised of a model of a grid: BLAS may sum one row in another order than many."""
+    assert (model.status, model.params) == (expected.status, expected.params)
+    scores = expected.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=0, atol=1e-9 * np.abs(scores).max())
+    np.testing.assert_allclose(model.objective[-1], expected.objective[-1], rtol=1e-9)

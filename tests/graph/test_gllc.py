@@ -1,0 +1,139 @@
+"""GLLC: its closed form by the normal equations, and what it shares with PUAL."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import fastpu
+from oracles import pual as oracle
+from pual_cases import CLOSED_TOL, KERNELS, each_kernel, graph, problem, pu_rows, quiet
+
+GRID = [
+    {"C_pos": C_pos, "C_unl": C_unl, "lam": lam}
+    for C_pos, C_unl, lam in itertools.product((1e-3, 1.0, 1e3), (0.01, 0.5), (1e-2, 1.0, 1e3))
+]
+
+pytestmark = quiet
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = pu_rows()
+    return X, y, graph(X)
+
+
+@pytest.mark.parametrize("at", GRID, ids=str)
+@each_kernel
+def test_it_is_the_minimum(kernel, at, data):
+    X, y, G = data
+    P = problem(X, y, kernel=kernel, **at)
+    theta = P.solve_gllc()
+    model = fastpu.fit_gllc(X, y, graph=G, **kernel, **at)
+    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)
+    np.testing.assert_allclose(model.objective[-1], P.squared(theta), rtol=1e-7, atol=1e-10)
+    assert (model.status, model.converged, model.n_iter) == ("closed_form", True, 0)
+    assert 0 <= model.gap <= 1e-15 * model.objective[-1]
+    assert model.alpha is None
+
+
+def test_the_gradient_is_zero(data):
+    X, y, G = data
+    for at in GRID:
+        P = problem(X, y, **at)
+        model = fastpu.fit_gllc(X, y, graph=G, **at)
+        theta = np.append(model.coef, model.intercept)
+        lack = 1 - X[y == 1] @ model.coef - model.intercept
+        slope = P.smooth(theta)[1] - 2 * P.C_pos * np.append(X[y == 1].T @ lack, lack.sum())
+        np.testing.assert_allclose(slope, 0, atol=1e-8 * max(1, P.C_pos))
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 3), (60, 200), (2, 1)], ids=str)
+@each_kernel
+def test_sizes(kernel, n, d):
+    X, y = pu_rows(n, d, seed=n)
+    if n < 5:
+        y[:] = [1, 0]
+    P = problem(X, y, kernel=kernel, n_neighbors=2)
+    theta = P.solve_gllc()
+    model = fastpu.fit_gllc(X, y, graph=graph(X, 2), **kernel)
+    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)
+
+
+def test_duplicates_and_kernels_of_low_rank():
+    X, y = pu_rows(30, 3)
+    rows, labels = np.concatenate([X, X]), np.concatenate([y, 0 * y])
+    for kernel in KERNELS.values():
+        P = problem(rows, labels, kernel=kernel)
+        theta = P.solve_gllc()
+        model = fastpu.fit_gllc(rows, labels, graph=graph(rows), **kernel)
+        np.testing.assert_allclose(model.decision_function(rows), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)
+
+
+@each_kernel
+def test_it_is_pual_where_no_positive_is_free_of_its_cost(kernel, data):
+    """The squared loss of a positive with its own target: where PUAL's alpha is 2 C_pos (1 - f), both are one."""
+    X, y, G = data
+    model = fastpu.fit_gllc(X, y, graph=G, **kernel)
+    P = problem(X, y, kernel=kernel)
+    f = model.decision_function(X)
+    theta = P.theta_of(2 * P.C_pos * (1 - f[y == 1]))
+    np.testing.assert_allclose(P.Z @ theta[:-1] + theta[-1], f, atol=CLOSED_TOL)
+
+
+def test_parameters_have_one_scale(data):
+    X, y, (W, R) = data
+    for kernel in KERNELS.values():
+        model = fastpu.fit_gllc(X, y, graph=(W, R), C_pos=2.0, C_unl=0.2, lam=0.5, **kernel)
+        other = fastpu.fit_gllc(X, y, graph=(8 * W, 8 * R), C_pos=16.0, C_unl=1.6, lam=4.0, **kernel)
+        np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=CLOSED_TOL)
+
+
+def test_a_far_labelled_positive_drags_it_along_and_not_pual():
+    X = np.array([[2.0], [3.0], [0.0], [-0.5], [0.2], [-1.0]])
+    y = np.array([1, 1, 0, 0, 0, 0])
+    far = X.copy()
+    far[1] = 1000.0
+    options = {"n_neighbors": 0, "C_pos": 10.0, "C_unl": 0.1, "lam": 0.01}
+    assert abs(fastpu.fit_gllc(far, y, **options).coef[0]) < 0.1 * fastpu.fit_gllc(X, y, **options).coef[0]
+
+
+# -- the printed kernel form -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning")
+def test_the_paper_form_is_the_difference_of_means(data):
+    X, y, _ = data
+    K = np.exp(-0.4 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
+    model = fastpu.fit_gllc(X, y, kernel="rbf", gamma=0.4, kernel_form="paper", C_pos=1.0, C_unl=0.3)
+    is_pos, n_pos, n_unl = y == 1, int(y.sum()), int((y == 0).sum())
+    kappa = 8 * 0.3 * n_pos * n_unl / (2 * 0.3 * n_unl + 2 * n_pos)
+    difference = kappa * (K[:, is_pos].mean(axis=1) - K[:, ~is_pos].mean(axis=1))
+    f = model.decision_function(X)
+    np.testing.assert_allclose(f - f[0], difference - difference[0], atol=1e-10)
+    # one printed update with d = 2 C_pos and g = (2 C_pos, -2 C_unl), the kernel matrix being Phi
+    s = np.where(is_pos, 2.0, 0.6)
+    g = np.where(is_pos, 2.0, -0.6)
+    c = g.sum() / s.sum()
+    printed = K @ (g - s * c)
+    np.testing.assert_allclose(f, printed + c - s @ printed / s.sum(), atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning")
+def test_the_paper_form_does_not_look_at_neighbours_or_ridge(data):
+    X, y, G = data
+    options = {"kernel": "rbf", "gamma": 0.4, "kernel_form": "paper"}
+    expected = fastpu.fit_gllc(X, y, **options).decision_function(X)
+    for other in ({"lam": 7.0}, {"sigma": 3.0}, {"n_neighbors": 2}, {"graph": G}):
+        np.testing.assert_array_equal(fastpu.fit_gllc(X, y, **options, **other).decision_function(X), expected)
+
+
+def test_the_oracle_has_neighbours():
+    """A guard of the cases."""
+    X, _ = pu_rows()
+    R = oracle.laplacian(X)
+    assert np.count_nonzero(R) > 2 * len(X)
+    np.testing.assert_allclose(R.sum(axis=1), 0, atol=1e-15)
+    np.testing.assert_array_equal(fastpu.knn_similarity(X)[1].toarray() != 0, R != 0)

@@ -1,0 +1,187 @@
+"""Every criterion on simulated scores whose law is known: the estimate is within its standard error of the truth.
+
+Scores are N(0, 1) given Y = -1 and N(d, s^2) given Y = 1.
+"""
+
+from __future__ import annotations
+
+from math import erf, sqrt
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu.metrics import auc, err_star, f1, pn_risk, pu_auc, pu_risk, puf_score, un_risk
+from helpers import refused
+
+D, S = 1.1, 1.3
+AUC = 0.5 + 0.5 * erf(D / sqrt(1 + S**2) / sqrt(2))
+PRIOR = 0.35  # among the unlabelled rows, or among all rows of a single set
+REPEATS, N_POS, N_UNL, N_NEG = 40, 700, 3000, 900
+
+
+def draw(rng, truth):
+    return np.where(truth, D + S * rng.standard_normal(truth.size), rng.standard_normal(truth.size))
+
+
+def case_control(rng):
+    truth = rng.random(N_UNL) < PRIOR
+    pos, neg = draw(rng, np.ones(N_POS, bool)), draw(rng, np.zeros(N_NEG, bool))
+    return pos, draw(rng, truth), neg, truth
+
+
+def single_set(rng):
+    """A sample of which 60 % of the positives are labelled: a share of 0.177 of the others is positive."""
+    truth = rng.random(N_UNL + N_POS) < PRIOR
+    score, labelled = draw(rng, truth), truth & (rng.random(truth.size) < 0.6)
+    return score[labelled], score[~labelled], truth[~labelled]
+
+
+def assert_unbiased(values, truth, *, largest=0.05):
+    """The mean of independent estimates is within four standard errors of the truth, and these are small."""
+    error = np.std(values, ddof=1) / sqrt(len(values))
+    assert 0 < error < largest / 4
+    assert abs(np.mean(values) - truth) < 4 * error
+
+
+def above(cut):
+    """Shares of the positive and of the negative rows above a threshold."""
+    return [0.5 - 0.5 * erf((cut - mean) / spread / sqrt(2)) for mean, spread in ((D, S), (0, 1))]
+
+
+def test_auc_and_the_three_risks():
+    rng = np.random.default_rng(1)
+    found = {name: [] for name in ("auc", "pn", "pu", "un", "auc of unlabelled rows")}
+    for _ in range(REPEATS):
+        pos, unl, neg, truth = case_control(rng)
+        found["auc"].append(auc(np.repeat([1, -1], [pos.size, neg.size]), np.concatenate([pos, neg])))
+        found["auc of unlabelled rows"].append(auc(truth, unl))
+        found["pn"].append(pn_risk(pos, neg))
+        found["pu"].append(pu_risk(pos, unl))
+        found["un"].append(un_risk(unl, neg))
+    truths = {
+        "auc": AUC,
+        "auc of unlabelled rows": AUC,
+        "pn": 1 - AUC,
+        "pu": (1 - PRIOR) * (1 - AUC) + PRIOR / 2,
+        "un": PRIOR * (1 - AUC) + (1 - PRIOR) / 2,
+    }
+    for name, values in found.items():
+        assert_unbiased(values, truths[name])
+
+
+def test_f1_and_its_counterparts_without_negatives():
+    rng = np.random.default_rng(2)
+    for cut in (0.2, 1.0):
+        hit, false = above(cut)
+        called = PRIOR * hit + (1 - PRIOR) * false
+        found = {name: [] for name in ("f1", "puf", "error")}
+        for _ in range(REPEATS):
+            pos, unl, _, truth = case_control(rng)
+            found["f1"].append(f1(truth, unl > cut))
+            found["puf"].append(puf_score(pos, unl, threshold=cut))
+            found["error"].append((1 + 2 * PRIOR) * err_star(pos, unl, prior=PRIOR, threshold=cut) - PRIOR)
+        assert_unbiased(found["f1"], 2 * PRIOR * hit / (PRIOR + called))
+        assert_unbiased(found["puf"], hit**2 / called, largest=0.2)
+        assert_unbiased(found["error"], PRIOR * (1 - hit) + (1 - PRIOR) * false)
+
+
+def test_pu_auc_of_rows_drawn_apart():
+    rng = np.random.default_rng(3)
+    draws = [case_control(rng)[:2] for _ in range(REPEATS)]
+    assert_unbiased([pu_auc(*scores, prior=PRIOR) for scores in draws], AUC)
+    uncorrected = [1 - pu_risk(*scores) for scores in draws]
+    assert abs(np.mean(uncorrected) - AUC) > 0.08
+
+
+def test_pu_auc_of_a_single_set_converts_the_overall_rate():
+    rng = np.random.default_rng(4)
+    draws = [single_set(rng) for _ in range(REPEATS)]
+    assert_unbiased([pu_auc(pos, unl, prior=PRIOR, scenario="single_set") for pos, unl, _ in draws], AUC)
+    assert_unbiased([pu_auc(pos, unl, prior=float(np.mean(truth))) for pos, unl, truth in draws], AUC)
+    # The trap of other libraries: the rate of all rows where that among the unlabelled ones belongs.
+    wrong = np.mean([pu_auc(pos, unl, prior=PRIOR) for pos, unl, _ in draws])
+    assert wrong > AUC + 0.05
+
+
+def test_the_overall_rate_of_good_scores_is_caught_where_it_gives_more_than_1():
+    """The case in which a library in wide use reports 1.1 and more."""
+    rng = np.random.default_rng(5)
+    n, caught = 12_000, []
+    for _ in range(10):
+        truth = rng.random(n) < 0.63
+        score = rng.standard_normal(n) + 3.0 * truth
+        labelled = truth & (rng.random(n) < 0.3)
+        pos, unl = score[labelled], score[~labelled]
+        value = pu_auc(pos, unl, prior=0.63, scenario="single_set")
+        assert abs(value - 0.983) < 0.02
+        caught.append(refused(ValueError, "pass scenario='single_set'", pu_auc, pos, unl, prior=0.63))
+    assert all("prior does not fit the scores: pu_auc is 1." in message for message in caught)
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+def test_a_perfect_ranking_with_the_right_prior_is_never_refused():
+    """Its estimate is on either side of 1, by less than what is refused."""
+    rng = np.random.default_rng(6)
+    for n_pos, n_unl in ((2, 3), (10, 40), (300, 2000)):
+        for prior in (0.05, 0.3, 0.8):
+            values = []
+            for _ in range(100):
+                truth = rng.random(n_unl) < prior
+                unl = rng.random(n_unl) + 2.0 * truth
+                values.append(pu_auc(2 + rng.random(n_pos), unl, prior=prior))
+            assert max(values) <= 1
+            assert min(values) >= 0
+
+
+def test_the_standard_error_of_a_perfect_ranking():
+    rng = np.random.default_rng(7)
+    n_pos, n_unl, prior = 80, 120, 0.4
+    risks = [pu_risk(2 + rng.random(n_pos), rng.random(n_unl) + 2.0 * (rng.random(n_unl) < prior)) for _ in range(4000)]
+    expected = sqrt((prior / 3 - prior**2 / 4) / n_unl + prior**2 / (12 * n_pos))
+    assert np.std(risks) == pytest.approx(expected, rel=0.05)
+
+
+def test_estimates_outside_the_range_are_marked():
+    pos, unl = [3.0, 4.0], [1.0, 2.0, 0.0]
+    with pytest.warns(fastpu.EstimateWarning, match=r"pu_auc is 1.214 from the AUC 1 .* allows 0 at most; 1 is"):
+        assert pu_auc(pos, unl, prior=0.3) == 1.0
+    with pytest.warns(fastpu.EstimateWarning, match=r"pu_auc is -0.2143 from the AUC 0 .*; 0 is returned"):
+        assert pu_auc([-s for s in pos], [-s for s in unl], prior=0.3) == 0.0
+    refused(
+        ValueError,
+        "prior does not fit the scores: pu_auc is 3 from",
+        pu_auc,
+        np.arange(50) + 9,
+        np.zeros(50),
+        prior=0.8,
+    )
+    # What is positive among the unlabelled rows ties with the labelled ones: no noise, and no warning.
+    for n in (3, 7, 11, 70):
+        best = pu_auc([1.0] * 5, [1.0] * n + [0.0] * 10, prior=n / (n + 10))
+        worst = pu_auc([0.0] * 5, [0.0] * n + [1.0] * 10, prior=n / (n + 10))
+        assert 1 - 1e-14 < best <= 1
+        assert 0 <= worst < 1e-14
+
+
+def test_pu_auc_equals_its_definition():
+    rng = np.random.default_rng(8)
+    pos, unl = np.round(rng.normal(1, 1, 30), 1), np.round(rng.normal(0, 1, 70), 1)
+    raw = 1 - pu_risk(pos, unl)
+    assert pu_auc(pos, unl, prior=0.2) == pytest.approx((raw - 0.1) / 0.8, abs=1e-15)
+    theta = (0.44 * 100 - 30) / 70
+    value = pu_auc(pos, unl, prior=0.44, scenario="single_set")
+    assert value == pytest.approx((raw - theta / 2) / (1 - theta), abs=1e-15)
+    neg = rng.normal(0, 1, 56)
+    exact = pu_auc(pos, np.concatenate([pos, neg]), prior=30 / 86)  # the positives are those that are labelled
+    assert exact == pytest.approx(1 - pn_risk(pos, neg), abs=1e-14)
+    assert isinstance(value, float)
+
+
+@pytest.mark.parametrize(("n", "is_refused"), [(49, False), (51, True)])
+def test_five_standard_errors_outside_the_range_are_refused(n, is_refused):
+    # A perfect ranking at a share of 1/2 is 1/2 above 1, and a standard error is sqrt((5/48 + 1/48) / n) / (1/2).
+    pos, unl = np.arange(n) + n, np.arange(n)
+    kind = pytest.raises(ValueError, match="prior does not fit") if is_refused else pytest.warns(fastpu.EstimateWarning)
+    with kind:
+        fastpu.metrics.pu_auc(pos, unl, prior=0.5)

@@ -1,0 +1,268 @@
+"""Recall, lift and precision at k, average precision and curves, against definitions and simulated truth."""
+
+from __future__ import annotations
+
+import warnings
+from math import erf, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastpu
+from fastpu.metrics import (
+    RankingEstimate,
+    average_precision,
+    lift_at_k,
+    precision_at_k,
+    ranking_curve,
+    recall_at_k,
+)
+from helpers import refused
+from oracles import ranking as oracle
+
+TIED = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
+POS, UNL = [0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0]
+
+
+# ---- Against definitions ----
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+@given(pos=TIED, unl=TIED, prior=st.floats(0.01, 0.99), data=st.data())
+def test_values_are_those_of_the_definitions_and_do_not_depend_on_the_order_of_rows(pos, unl, prior, data):
+    k = data.draw(st.integers(1, len(unl)))
+    recall = oracle.recall_at_k(pos, unl, k)
+    assert recall_at_k(pos, unl, k) == pytest.approx(recall, abs=1e-14)
+    assert lift_at_k(pos, unl, k) == pytest.approx(recall * len(unl) / k, abs=1e-13)
+    assert precision_at_k(pos, unl, k, prior=prior) == pytest.approx(min(1, prior * recall * len(unl) / k), abs=1e-13)
+    assert average_precision(pos, unl, prior=prior) == pytest.approx(oracle.average_precision(pos, unl, prior))
+    turned = recall_at_k(pos[::-1], unl[::-1], k), average_precision(pos[::-1], unl[::-1], prior=prior)
+    assert turned == (recall_at_k(pos, unl, k), average_precision(pos, unl, prior=prior))
+    curve = ranking_curve(pos, unl, prior=prior)
+    assert curve.n_flagged.tolist() == list(range(1, len(unl) + 1))
+    np.testing.assert_array_equal(curve.recall, [recall_at_k(pos, unl, i) for i in curve.n_flagged])
+    assert (np.diff(curve.recall) >= 0).all()
+
+
+def test_random_scores_have_lift_one_and_perfect_ones_the_most_that_is_possible():
+    same = np.zeros(7)
+    assert [lift_at_k(same, np.zeros(5), k) for k in (1, 2, 5)] == [1, 1, 1]
+    assert average_precision(same, np.zeros(5), prior=0.3) == pytest.approx(0.3)
+    unl = np.repeat([1.0, -1.0], [20, 80])
+    assert recall_at_k(same + 1, unl, 20) == 1
+    assert lift_at_k(same + 1, unl, 20) == 5
+    assert precision_at_k(same + 1, unl, 20, prior=0.2) == 1
+    assert average_precision(same + 1, unl, prior=0.2) == 1
+    assert recall_at_k([np.inf, -np.inf], [np.inf, 0.0], 1) == 0.5
+
+
+def test_average_precision_is_that_of_scikit_learn_where_the_labelled_rows_are_the_hidden_ones():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(0)
+    truth = rng.random(500) < 0.3
+    score = np.round(truth + rng.normal(size=500), 1)
+    expected = metrics.average_precision_score(truth, score)
+    assert average_precision(score[truth], score, prior=truth.mean()) == pytest.approx(expected, abs=1e-12)
+
+
+def test_k_is_a_number_of_rows_or_a_share_of_them():
+    rng = np.random.default_rng(1)
+    pos, unl = rng.normal(1, 1, 50), rng.normal(size=1000)
+    for share, rows in ((0.05, 50), (0.0514, 51), (1e-9, 1), (1.0, 1000), (np.float32(0.25), 250)):
+        assert recall_at_k(pos, unl, share) == recall_at_k(pos, unl, rows)
+        assert lift_at_k(pos, unl, share) == lift_at_k(pos, unl, np.int64(rows))
+    assert recall_at_k(pos, unl, 1) <= recall_at_k(pos, unl, 1.0)
+
+
+# ---- Intervals ----
+
+
+def test_samples_are_those_of_rows_drawn_again():
+    """The bootstrap counts rows at places; here the same rows are drawn out of the sorted scores."""
+    rng = np.random.default_rng(2)
+    pos, unl = np.round(rng.normal(1, 1, 30), 1), np.round(rng.normal(size=80), 1)
+    found = lift_at_k(pos, unl, 10, n_boot=20, random_state=3)
+    mean = average_precision(pos, unl, prior=0.1, n_boot=20, random_state=3)
+    curve = ranking_curve(pos, unl, prior=0.1, n_points=10, n_boot=20, random_state=3)
+    generator = np.random.default_rng(3)
+    falling = [np.sort(scores)[::-1] for scores in (pos, unl)]
+    drawn = [[part[generator.integers(0, part.size, part.size)] for part in falling] for _ in range(20)]
+    np.testing.assert_allclose(found.samples, [lift_at_k(p, u, 10) for p, u in drawn], rtol=1e-14)
+    np.testing.assert_allclose(mean.samples, [oracle.average_precision(p, u, 0.1) for p, u in drawn], rtol=1e-12)
+    assert found.interval == tuple(np.quantile(found.samples, [0.05, 0.95]))
+    assert (found.value, float(found)) == (lift_at_k(pos, unl, 10),) * 2
+    expected = [[recall_at_k(p, u, int(k)) for k in curve.n_flagged] for p, u in drawn]
+    np.testing.assert_allclose(curve.recall_interval, np.quantile(expected, [0.05, 0.95], axis=0).T, rtol=1e-12)
+    np.testing.assert_allclose(curve.lift_interval, curve.recall_interval / curve.share[:, None])
+    np.testing.assert_allclose(curve.precision_interval, np.minimum(1, 0.1 * curve.lift_interval))
+    np.testing.assert_allclose(curve.precision, np.minimum(1, 0.1 * curve.lift))
+
+
+def test_what_estimates_and_curves_say_of_themselves():
+    estimate = RankingEstimate(2.0, (1.25, 3.5), np.zeros(3))
+    assert repr(estimate) == "RankingEstimate(value=2, interval=(1.25, 3.5))"
+    curve = ranking_curve(POS, UNL)
+    assert (curve.precision, curve.recall_interval, curve.lift_interval, curve.precision_interval) == (None,) * 4
+    assert ranking_curve(POS, UNL, prior=0.4).precision_interval is None
+    assert ranking_curve(POS, UNL, n_boot=2).precision_interval is None
+    assert repr(curve) == "RankingCurve(5 points up to 5 unlabelled rows)"
+    assert repr(ranking_curve(POS, UNL, prior=0.4)).endswith("rows, prior=0.4)")
+    same = [recall_at_k(POS, UNL, 2, n_boot=9, random_state=0).samples.tolist() for _ in range(2)]
+    assert same[0] == same[1]
+
+
+def test_points_of_a_curve_are_dense_at_the_top_and_end_with_all_rows():
+    curve = ranking_curve(np.zeros(3), np.arange(100_000.0))
+    assert curve.n_flagged[:4].tolist() == [1, 2, 3, 4]
+    assert curve.n_flagged[-1] == 100_000
+    assert 180 <= curve.n_flagged.size <= 200
+    assert np.diff(curve.share).max() < 0.011
+    short = ranking_curve(np.zeros(3), np.arange(50.0), n_points=5)
+    assert short.n_flagged.tolist() == [1, 26, 50]
+    assert ranking_curve(np.zeros(3), np.arange(50.0), n_points=50).n_flagged.size == 50
+
+
+# ---- Where the truth is known: N(0, 1) of negative rows, N(1.5, 1) of positive ones ----
+
+APART, PRIOR, N_POS, N_UNL, K = 1.5, 0.15, 250, 2000, 300
+
+
+def beyond(cut):
+    return 0.5 - 0.5 * erf(cut / sqrt(2))
+
+
+def law():
+    """Recall, lift and precision if K of N_UNL rows are flagged, and average precision, of the whole population."""
+    cuts = np.linspace(-8, 7, 20_001)
+    recall = np.array([beyond(cut - APART) for cut in cuts])
+    share = PRIOR * recall + (1 - PRIOR) * np.array([beyond(cut) for cut in cuts])
+    at = float(np.interp(-K / N_UNL, -share, recall))
+    precision = PRIOR * recall / share
+    mean = float(np.sum((precision[1:] + precision[:-1]) / 2 * -np.diff(recall)))
+    return {"recall": at, "lift": at * N_UNL / K, "precision": PRIOR * at * N_UNL / K, "average precision": mean}
+
+
+def simulate(repeats, n_boot, seed):
+    rng = np.random.default_rng(seed)
+    found = {name: [] for name in law()}
+    for _ in range(repeats):
+        pos = rng.normal(APART, 1, N_POS)
+        unl = rng.normal(size=N_UNL) + APART * (rng.random(N_UNL) < PRIOR)
+        boot = {"n_boot": n_boot, "random_state": rng}
+        found["recall"].append(recall_at_k(pos, unl, K, **boot))
+        found["lift"].append(lift_at_k(pos, unl, K / N_UNL, **boot))
+        found["precision"].append(precision_at_k(pos, unl, K, prior=PRIOR, **boot))
+        found["average precision"].append(average_precision(pos, unl, prior=PRIOR, **boot))
+    return found
+
+
+def assert_true(found, errors, *, low, high):
+    """The mean is within so many of its standard errors of the truth, and intervals cover it as often as they say."""
+    for name, truth in law().items():
+        values = np.array([float(each) for each in found[name]])
+        error = values.std(ddof=1) / sqrt(values.size)
+        assert error < 0.02 * truth
+        assert abs(values.mean() - truth) < errors * error, name
+        covered = np.mean([each.interval[0] <= truth <= each.interval[1] for each in found[name]])
+        assert low <= covered <= high, (name, covered)
+
+
+def test_estimates_are_true_on_the_mean_and_intervals_cover_the_truth():
+    assert_true(simulate(60, 60, 1), 4, low=0.75, high=1.0)
+
+
+@pytest.mark.slow
+def test_estimates_are_true_and_intervals_cover_the_truth_in_many_samples():
+    assert_true(simulate(500, 200, 2), 3, low=0.85, high=0.95)
+
+
+def test_precision_is_that_of_the_hidden_positives():
+    rng = np.random.default_rng(5)
+    differences = []
+    for _ in range(100):
+        truth = rng.random(N_UNL) < PRIOR
+        unl = rng.normal(size=N_UNL) + APART * truth
+        flagged = np.argsort(-unl)[:K]
+        pos = rng.normal(APART, 1, N_POS)
+        differences.append(precision_at_k(pos, unl, K, prior=PRIOR) - truth[flagged].mean())
+    assert abs(np.mean(differences)) < 4 * np.std(differences) / 10
+
+
+# ---- Warnings and errors ----
+
+
+def test_the_prior_may_come_after_k_or_by_name():
+    assert precision_at_k(POS, UNL, 2, 0.4) == precision_at_k(POS, UNL, k=2, prior=0.4)
+    assert average_precision(POS, UNL, 0.4) == average_precision(POS, UNL, prior=0.4)
+
+
+def test_an_impossible_precision_is_told():
+    rng = np.random.default_rng(0)
+    unl = np.concatenate([rng.normal(4, 1, 100), rng.normal(size=900)])
+    pos = rng.normal(4, 1, 200)
+    assert precision_at_k(pos, unl, 50, prior=0.1) > 0.9  # of the right prior nothing is told
+    assert average_precision(pos, unl, prior=0.1) > 0.9
+    with pytest.warns(fastpu.EstimateWarning, match=r"precision_at_k: with prior=0\.3 the precision of 50 rows would"):
+        assert precision_at_k(pos, unl, 50, prior=0.3) == 1
+    with pytest.warns(fastpu.EstimateWarning, match=r"average_precision: with prior=0\.3 the precision of \d+ rows, "):
+        assert average_precision(pos, unl, prior=0.3) == pytest.approx(1, abs=0.05)
+    with pytest.warns(fastpu.EstimateWarning, match="of 0 rows, among which half of the positives are would be infini"):
+        assert average_precision(np.full(50, 9.0), np.arange(-99, 1.0), prior=0.3) == 1
+    assert precision_at_k([1.0], unl, 50, prior=0.9) <= 1  # one row shows nothing
+
+
+CASES = {
+    "no row": ({"k": 0}, ValueError, "k must be a whole number of unlabelled rows from 1 to 5, or a share of them in"),
+    "too many": ({"k": 6}, ValueError, "in (0, 1], got 6"),
+    "negative": ({"k": -1}, ValueError, "in (0, 1], got -1"),
+    "no share": ({"k": 0.0}, ValueError, "in (0, 1], got 0.0"),
+    "more than all": ({"k": 1.5}, ValueError, "in (0, 1], got 1.5"),
+    "nan": ({"k": float("nan")}, ValueError, "in (0, 1], got nan"),
+    "a word": ({"k": "all"}, TypeError, "in (0, 1], got 'all' (str)"),
+    "true": ({"k": True}, TypeError, "in (0, 1], got True"),
+    "nothing": ({"k": None}, TypeError, "in (0, 1], got None"),
+    "nan score": ({"score_pos": [0.1, np.nan]}, ValueError, "score_pos"),
+    "nan of U": ({"score_unl": [np.nan]}, ValueError, "score_unl"),
+    "no positive": ({"score_pos": []}, ValueError, "score_pos"),
+    "no unlabelled": ({"score_unl": []}, ValueError, "score_unl"),
+    "a table": ({"score_unl": [[1.0]]}, ValueError, "score_unl"),
+    "n_boot": ({"n_boot": -1}, ValueError, "n_boot must be an integer"),
+    "random_state": ({"random_state": "x"}, TypeError, "random_state must be None, an integer >= 0"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_arguments(case):
+    options, error, text = CASES[case]
+    for function in (recall_at_k, lift_at_k, precision_at_k, average_precision, ranking_curve):
+        call = {"score_pos": POS, "score_unl": UNL, "k": 2, **options}
+        if function in (average_precision, ranking_curve) and call.pop("k") != 2:
+            continue
+        if function in (precision_at_k, average_precision):
+            call["prior"] = 0.3
+        refused(error, text, function, call.pop("score_pos"), call.pop("score_unl"), **call)
+
+
+def test_a_prior_is_a_share_of_the_unlabelled_rows():
+    for prior in (0.0, 1.0, 1.5, float("nan")):
+        refused(ValueError, "prior must be a number in (0, 1), got", precision_at_k, POS, UNL, 2, prior=prior)
+        refused(ValueError, "prior must be a number in (0, 1), got", average_precision, POS, UNL, prior=prior)
+        refused(ValueError, "prior must be a number in (0, 1), got", ranking_curve, POS, UNL, prior=prior)
+    refused(ValueError, "n_points must be an integer in [2, 1000000], got 1", ranking_curve, POS, UNL, n_points=1)
+
+
+def test_a_precision_is_impossible_from_three_standard_errors_of_two_shares_on():
+    pos, unl = np.repeat([1.0, -1.0], [12, 8]), np.repeat([2.0, -2.0], [6, 94])
+    told = []
+    for prior in np.linspace(0.05, 0.9, 60):
+        found, hidden = 0.6 * 20, 6.0  # of 20 labelled positives and, if all flagged rows are positive, of prior * 100
+        pooled = (found + hidden) / (20 + 100 * prior)
+        z = (0.6 - 0.06 / prior) / sqrt(max(1e-9, pooled * (1 - pooled)) * (1 / 20 + 1 / (100 * prior)))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            precision_at_k(np.where(pos > 0, 3.0, pos), unl, 6, prior=prior)
+        assert bool(caught) == (z > 3), prior
+        told.append(bool(caught))
+    assert 0 < sum(told) < 60

@@ -1,0 +1,99 @@
+"""SMC and SVMC: forms of rows, kernels, files, what the model says, interruption."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import fastpu
+from helpers import refused
+from mapping_cases import each_fit, rbf, zeros_and_all
+from method_recipes import model_bits
+
+pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return zeros_and_all()
+
+
+# -- kernels -----------------------------------------------------------------------------------------------------------
+
+
+@each_fit
+def test_a_kernel_is_the_same_by_name_by_function_and_as_a_matrix(fit, data):
+    X, y = data
+    expected = fit(X, y, kernel="rbf", gamma=1.0, C=20, tol=1e-9)
+    K = rbf(X, X)
+    by_function, by_matrix = (fit(A, y, kernel=k, C=20, tol=1e-9) for A, k in ((X, rbf), (K, "precomputed")))
+    for model, rows in ((by_function, X), (by_matrix, K)):
+        np.testing.assert_array_equal(model.rejected_by, expected.rejected_by)
+        staged = zip(model.staged_decision_function(rows), expected.staged_decision_function(X), strict=True)
+        for found, wanted in staged:
+            np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert by_matrix.other_rows.size == 0
+    assert by_matrix.support_vectors is None
+
+
+def test_gamma_follows_the_variance_of_all_rows(data):
+    X, y = data
+    model = fastpu.fit_svmc(X, y, C=100)
+    assert model.gamma == pytest.approx(1 / (X.shape[1] * X.var()))
+    assert model.params["gamma"] == "scale"
+
+
+# -- copies and files --------------------------------------------------------------------------------------------------
+
+
+def test_a_model_of_the_callers_kernel_can_be_pickled_but_not_saved(data, tmp_path):
+    X, y = data
+    model = fastpu.fit_svmc(X, y, kernel=rbf, C=10)
+    assert model_bits(pickle.loads(pickle.dumps(model)), X) == model_bits(model, X)
+    refused(TypeError, "function", model.save, tmp_path / "model.npz")
+
+
+def test_a_precomputed_kernel_is_saved_too(data, tmp_path):
+    X, y = data
+    K = rbf(X, X)
+    model = fastpu.fit_svmc(K, y, kernel="precomputed", C=10)
+    model.save(tmp_path / "model.npz")
+    assert model_bits(fastpu.load(tmp_path / "model.npz"), K) == model_bits(model, K)
+
+
+def test_with_threshold_keeps_the_log(data):
+    X, y = data
+    model = fastpu.fit_svmc(X, y, C=10)
+    other = model.with_threshold(prior=0.4, X_unl=X[y == 0])
+    assert abs(np.mean(other.predict(X[y == 0]) == 1) - 0.4) < 0.02
+    moved = {"but": ("threshold", "threshold_rule")}
+    assert model_bits(other, X, **moved) == model_bits(model, X, **moved)
+
+
+def test_the_model_says_how_it_was_made(data):
+    X, y = data
+    model = fastpu.fit_svmc(X, y, C=10, max_iter=50, solver_max_iter=10**6, gamma=0.5, random_state=np.int64(3))
+    assert dict(model.params) == {
+        "method": "fit_svmc",
+        "nu_map": 0.01,
+        "C": 10.0,
+        "nu": None,
+        "max_iter": 50,
+        "max_pos_reject": None,
+        "hold_out": None,
+        "repair": True,
+        "psi1": None,
+        "psi2": None,
+        "kernel": "rbf",
+        "gamma": 0.5,
+        "degree": 3,
+        "coef0": 0.0,
+        "tol": 1e-3,
+        "solver_max_iter": 10**6,
+        "random_state": 3,
+    }
+    assert "repair" not in fastpu.fit_smc(X, y, C=10).params
+    assert fastpu.fit_smc(X, y, C=10).params["method"] == "fit_smc"
+    assert model.threshold == 0.0

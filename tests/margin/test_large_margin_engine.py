@@ -1,0 +1,312 @@
+"""The engine of the large-margin problem finds its optimum: section 8 of the specification for one problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fastpu import _core
+from margin_engine_cases import CASES, PROBLEMS, case, certify, kept, make_engine, problem_of, solve
+from oracles import large_margin as oracle
+
+#: The oracle's own certificate is about 1e-11; scores differ by its root where many rows are at the margin.
+OBJECTIVE_TOL = 1e-9
+SCORE_TOL = 1e-4
+
+#: Of P, in which rounding of the margins adds up over costs.
+EXACT = 1e-9
+
+COSTS = (1e-6, 1e-3, 1.0, 1e3, 1e6)
+
+each_case = pytest.mark.parametrize("name", CASES)
+each_problem = pytest.mark.parametrize("kind", PROBLEMS)
+
+
+def expected(problem: oracle.Problem) -> oracle.Solution:
+    with np.errstate(all="ignore"):
+        return oracle.solve(kept(problem))
+
+
+# -- fast equals slow --------------------------------------------------------------------------------------------------
+
+
+@each_case
+@each_problem
+def test_equals_the_slow_solver(kind, name):
+    rows = case(name)
+    problem = problem_of(kind, rows)
+    result = solve(make_engine(rows.X), problem)
+    certify(problem, result)
+    slow = expected(problem)
+    assert slow.gap <= (1e-2 if name == "badly_scaled" else 1e-7) * (1 + slow.objective)
+    assert result["objective"] <= slow.objective + OBJECTIVE_TOL * (1 + slow.objective)
+    assert result["objective"] >= slow.objective - slow.gap - OBJECTIVE_TOL * (1 + slow.objective)
+    # |w - w*|^2 / 2 is at most the gap of either.
+    scale = np.sqrt(2 * (max(slow.gap, 0) + result["gap"] + 1e-14 * slow.objective))
+    np.testing.assert_allclose(result["coef"], slow.w, rtol=SCORE_TOL, atol=scale)
+
+
+@each_case
+@pytest.mark.parametrize("C", COSTS)
+def test_any_cost_on_any_rows_is_certified(C, name):
+    """Unless rounding is in the way: columns of a size from 1e-6 to 1e6 at large costs."""
+    rows = case(name)
+    for kind in ("hinge", "class_means", "psi"):
+        problem = problem_of(kind, rows, C)
+        result = solve(make_engine(rows.X), problem)
+        assert all(np.all(np.isfinite(result[key])) for key in ("coef", "intercept", "objective", "gap", "decision"))
+        if name != "badly_scaled" or C <= 1:
+            certify(problem, result)
+        else:
+            assert result["gap"] <= 1e-6 * result["objective"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_one_row_or_a_few(n, rng):
+    """One row of each class, or of one only, where w is 0."""
+    X = rng.normal(size=(n, 2))
+    y = np.array([1, -1, 1], dtype=np.int8)[:n]
+    problem = oracle.Problem(X, y, np.ones(n), np.zeros(n))
+    result = solve(make_engine(X), problem)
+    certify(problem, result)
+    if n == 1:
+        np.testing.assert_array_equal(result["coef"], 0)
+        assert (result["intercept"], result["intercept_low"], result["intercept_high"]) == (1.0, 1.0, np.inf)
+        assert result["objective"] == 0
+
+
+def test_rows_that_want_the_same_side_leave_w_at_zero(rng):
+    """Positive rows with s = 1 want f <= 1, and negative ones f <= -1."""
+    rows = case("random")
+    problem = problem_of("psi_of_a_class", rows)
+    result = solve(make_engine(rows.X), problem)
+    np.testing.assert_array_equal(result["coef"], 0)
+    assert (result["intercept_low"], result["intercept_high"], result["intercept"]) == (-np.inf, -1.0, -1.0)
+    assert result["objective"] == (problem.y > 0).sum()
+    assert result["gap"] == 0
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 300), (300, 60), (40, 2500), (2500, 40)])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_shapes_for_which_other_methods_are_chosen(C, sparse, n, d):
+    rng = np.random.default_rng([n, d])
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.2)
+    y = np.where(X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n) > 0, 1, -1).astype(np.int8)
+    problem = oracle.Problem(X, y, np.full(n, C), np.zeros(n))
+    result = solve(make_engine(X, sparse=sparse), problem, tol=1e-7)
+    certify(problem, result, tol=1e-7)
+
+
+@pytest.mark.parametrize("sides", ["equal costs", "unequal costs"])
+@pytest.mark.parametrize(("n", "d", "C"), [(900, 600, 1e-4), (900, 600, 1e-3), (200, 300, 1.0), (150, 2100, 1.0)])
+def test_small_costs_and_few_rows_take_some_rounds_of_descent_and_an_active_set(n, d, C, sides):
+    """Few rows end between their bounds there, and systems with an equation for each feature are not needed."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, d))
+    y = np.where(X @ rng.normal(size=d) + np.sqrt(d) * rng.normal(size=n) > 0, 1, -1).astype(np.int8)
+    c = C * np.where((y > 0) & (sides == "unequal costs"), 3.0, 1.0)
+    problem = oracle.Problem(X, y, c, np.zeros(n))
+    calls = []
+    result = solve(make_engine(X), problem, callback=lambda n_iter, objective, gap: calls.append(n_iter) is not None)
+    certify(problem, result)
+    assert result["method"] == "active_set"
+    assert calls == list(range(1, 21))  # the interior point, which counts its own steps, would be heard as well
+    assert result["n_iter"] <= 28
+
+
+def test_balanced_costs_of_rows_fewer_than_features_are_no_worse_a_start():
+    """Where all rows at their costs is feasible but far from optimal, descent starts from 0 instead."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2100)), np.repeat(np.array([1, -1], dtype=np.int8), 30)
+    problem = oracle.Problem(X, y, np.full(60, 100.0), np.zeros(60))
+    result = solve(make_engine(X), problem)
+    certify(problem, result)
+    assert result["method"] == "active_set"
+    assert result["n_iter"] <= 28
+
+
+@pytest.mark.parametrize(
+    ("C", "dtype", "sparse"),
+    [(1.0, np.float64, False), (1.0, np.float32, True), (1e3, np.float32, False), (1e3, np.float64, True)],
+)
+def test_wide_rows_of_low_rank_are_solved_by_pairs(C, dtype, sparse):
+    """Descent hardly gets on with them, and they have too many columns for the interior point."""
+    problem = wide_of_low_rank(C)
+    result = solve(make_engine(problem.X, dtype=dtype, sparse=sparse), problem, tol=1e-6)
+    assert (result["method"], result["status"]) == ("smo", "gap")
+    certify(problem, result, tol=1e-6)
+    calls = [0]
+
+    def stop(n_iter, objective, gap):
+        calls.append(n_iter)
+        return n_iter > calls[-2] + 9  # a round of descent is one iteration, an active set has up to 8, pairs many
+
+    stopped = solve(make_engine(problem.X, dtype=dtype, sparse=sparse), problem, tol=1e-6, callback=stop)
+    assert (stopped["method"], stopped["status"]) == ("smo", "callback")
+    assert stopped["n_iter"] == calls[-1] < result["n_iter"]
+    assert stopped["objective"] - stopped["gap"] <= result["objective"] <= stopped["objective"]
+
+
+def wide_of_low_rank(C: float, n: int = 200, d: int = 2500, rank: int = 5) -> oracle.Problem:
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, rank)) @ (rng.normal(size=(rank, d)) * (rng.random((rank, d)) < 0.3))
+    y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
+    return oracle.Problem(X.astype(np.float32).astype(np.float64), y, np.full(n, C), np.zeros(n))
+
+
+# -- optimality --------------------------------------------------------------------------------------------------------
+
+
+@each_case
+@pytest.mark.parametrize("kind", ["hinge", "psi", "uneven"])
+def test_signs_of_the_optimality_conditions(kind, name):
+    """beta_i is at the bound that its margin asks for, but for rows whose margin is 1 up to the gap."""
+    rows = case(name)
+    problem = problem_of(kind, rows)
+    result = solve(make_engine(rows.X), problem, tol=1e-11)
+    m, beta = result["margins"], result["beta"]
+    # Each row's part of the gap is what it is off its bound times what its margin is off 1.
+    off = np.where(m > 1, beta - problem.low, problem.high - beta)
+    assert np.all(off * np.abs(m - 1) <= result["gap"] + 1e-12 * result["objective"])
+
+
+@each_case
+@pytest.mark.parametrize("kind", ["hinge", "class_means", "psi"])
+def test_zero_is_in_the_range_of_slopes_at_the_intercept(kind, name):
+    """And every other intercept of the interval has the same P: outside of it P is larger."""
+    rows = case(name)
+    problem = problem_of(kind, rows, 0.01)
+    result = solve(make_engine(rows.X), problem)
+    w, b0 = result["coef"], result["intercept"]
+    low, high = result["intercept_low"], result["intercept_high"]
+    best = problem.primal(w, b0)
+    rounding = 1e-9 * best
+    width = high - low if np.isfinite(high - low) else 1.0
+    inside = np.linspace(max(low, b0 - 1), min(high, b0 + 1), 5)
+    for b in inside:
+        assert abs(problem.primal(w, b) - best) <= rounding
+    for b in (low - 1e-3 - 0.1 * width, high + 1e-3 + 0.1 * width):
+        if np.isfinite(b):
+            assert problem.primal(w, b) > best - rounding
+    slow_low, slow_high = problem.best_intercepts(w)
+    scale = 1e-9 * (1 + np.abs(rows.X @ w).max())
+    assert low == pytest.approx(slow_low, abs=scale)
+    assert high == pytest.approx(slow_high, abs=scale)
+
+
+def test_the_interval_for_small_costs_is_wide_and_its_middle_is_taken():
+    """All margins are below 1, and w = sum c_i y_i x_i: where the paper's algorithm stops anywhere."""
+    rows = case("random")
+    problem = problem_of("class_means", rows, 1e-3)
+    result = solve(make_engine(rows.X), problem)
+    assert result["method"] == "bounds"
+    assert result["intercept_high"] - result["intercept_low"] > 1.9
+    assert result["intercept"] == pytest.approx((result["intercept_low"] + result["intercept_high"]) / 2, abs=1e-15)
+    X, y = rows.X, rows.y
+    np.testing.assert_allclose(result["coef"] / 1e-3, X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0), rtol=1e-12)
+
+
+def test_agrees_with_the_engine_of_kernel_machines():
+    rows = case("random")
+    problem = problem_of("uneven", rows)
+    result = solve(make_engine(rows.X), problem)
+    engine = _core.SvmEngine(
+        rows.X,
+        kernel="linear",
+        gamma=1.0,
+        degree=1,
+        coef0=0.0,
+        function=None,
+        cache_bytes=2**20,
+        n_threads=1,
+        isa="",
+    )
+    every = np.arange(len(rows.y))
+    other = engine.solve("c_svm", every, rows.y, problem.c, nu=0.0, start=None, tol=1e-9, max_iter=10**6, callback=None)
+    np.testing.assert_allclose(result["decision"], other["decision"], atol=1e-6)
+    np.testing.assert_allclose(result["intercept"], other["intercept"], atol=1e-6)
+
+
+# -- a step of the difference-of-convex iteration ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["random", "contradictory", "integer_grid"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_steps_for_the_psi_loss_never_go_up(C, name):
+    rows = case(name)
+    problem = problem_of("hinge", rows, C)
+    engine = make_engine(rows.X)
+
+    def psi(result):
+        loss = np.clip(1 - result["margins"], 0, 1)
+        return 0.5 * result["coef"] @ result["coef"] + problem.c @ loss
+
+    result = solve(engine, problem)
+    values = [psi(result)]
+    assert values[0] <= result["objective"] * (1 + EXACT)
+    for _ in range(20):
+        s = (result["margins"] < 0).astype(float)
+        result = solve(engine, oracle.Problem(problem.X, problem.y, problem.c, s), start=result)
+        values.append(psi(result))
+        if np.array_equal(s, result["margins"] < 0):
+            break
+    else:
+        pytest.fail("the rows of slope 1 do not settle")
+    assert np.all(np.diff(values) <= EXACT * values[0])
+
+
+# -- symmetries --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kind", ["class_means", "psi"])
+def test_symmetries(kind, C, rng):
+    """Of shifts, rotations, scales, orders of rows, and copies of rows; of b0 too, by the rule of the middle."""
+    rows = case("random")
+    X, y = rows.X, rows.y
+    problem = problem_of(kind, rows, C)
+    base = solve(make_engine(X), problem, tol=1e-12)
+    tol = 1e-5 * (1 + np.abs(base["decision"]).max())
+
+    def other(X, c=problem.c, y=y, s=problem.s):
+        return solve(make_engine(X), oracle.Problem(X, y, c, s), tol=1e-12)
+
+    moved = other(X + np.array([3.0, -40.0, 500.0]))
+    np.testing.assert_allclose(moved["coef"], base["coef"], atol=tol)
+    np.testing.assert_allclose(moved["decision"], base["decision"], atol=tol)
+
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    np.testing.assert_allclose(other(X @ Q)["coef"], base["coef"] @ Q, atol=tol)
+
+    for t in (1e-3, 7.0, 1e3):
+        scaled = other(t * X, c=problem.c / t**2)
+        np.testing.assert_allclose(t * scaled["coef"], base["coef"], atol=tol)
+        assert t**2 * scaled["objective"] == pytest.approx(base["objective"], rel=1e-9)
+        np.testing.assert_allclose(scaled["decision"], base["decision"], atol=tol)
+
+    order = rng.permutation(len(y))
+    np.testing.assert_allclose(
+        other(X[order], problem.c[order], y[order], problem.s[order])["decision"], base["decision"][order], atol=tol
+    )
+
+    flipped = other(X, y=-y)
+    np.testing.assert_allclose(flipped["coef"], -base["coef"], atol=tol)
+    np.testing.assert_allclose(flipped["intercept"], -base["intercept"], atol=tol)
+
+    twice = [np.concatenate([a, a]) for a in (X, problem.c / 2, y, problem.s)]
+    np.testing.assert_allclose(other(*twice)["coef"], base["coef"], atol=tol)
+
+
+@pytest.mark.parametrize("C", [17.8, 31.6, 56.2])
+def test_rows_far_out_do_not_keep_it_from_the_optimum(C):
+    # Few rows have a feature, some of them hugely: an interior point comes to a standstill at a gap of 1e-4.
+    rng = np.random.default_rng(11)
+    X = np.exp(rng.normal(0, 2.5, size=(3000, 30))) * (rng.random((3000, 30)) < 0.02)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.where(rng.random(3000) < 0.1 + 0.3 * (X[:, :5] > 0).any(axis=1), 1, -1)
+    costs = C / np.where(y > 0, (y > 0).sum(), (y < 0).sum())
+    problem = oracle.Problem(X, y, costs, np.zeros(3000))
+    result = solve(make_engine(X), problem)
+    assert result["status"] == "gap"
+    certify(problem, result)

@@ -1,0 +1,207 @@
+"""How the large-margin engine runs: the same bits for any threads, starts, callbacks, interrupts, and bad arguments."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from helpers import refused
+from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
+from margin_engine_cases import case, certify, make_engine, problem_of, solve
+from oracles import large_margin as oracle
+from svm_cases import labels_of
+
+NO_IADMM = {"rho": 0.0, "eps": 0.0, "callback": None}
+
+
+def bits(result) -> tuple:
+    keys = ("coef", "beta", "decision", "intercept", "intercept_low", "intercept_high", "objective", "gap")
+    return (*(np.asarray(result[key]).tobytes() for key in keys), result["n_iter"], result["status"], result["method"])
+
+
+@pytest.fixture(scope="module")
+def many() -> oracle.Problem:
+    """Rows enough to be cut into groups."""
+    rng = np.random.default_rng(92)
+    X = rng.normal(size=(6_000, 20))
+    y = labels_of(rng, X[:, 0] + X[:, 1])
+    return oracle.Problem(X, y, rng.uniform(0.5, 2, size=6_000), (rng.random(6_000) < 0.05).astype(float))
+
+
+# -- the same bits -----------------------------------------------------------------------------------------------------
+
+
+def test_several_threads_may_use_one_engine(many):
+    engine = make_engine(many.X, n_threads=2)
+    expected = [bits(solve(engine, many, solver=solver, max_iter=40)) for solver in ("exact", "iadmm")]
+    found = []
+
+    def work():
+        found.append([bits(solve(engine, many, solver=solver, max_iter=40)) for solver in ("exact", "iadmm")])
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [expected] * 4
+
+
+@pytest.mark.parametrize("n_problems", [1, 5])
+def test_problems_that_are_solved_together_are_those_that_are_solved_alone(n_problems, many):
+    slopes = many.s.astype(np.uint8)
+    for n_threads in (1, 3):
+        engine = make_engine(many.X, n_threads=n_threads)
+        start = solve(engine, many, tol=1e-6)
+        problems = [
+            (many.y.astype(np.int8), many.c * 2.0**k, slopes, start if k % 2 else None) for k in range(n_problems)
+        ]
+        together = engine.solve_each(problems, solver="exact", tol=1e-6, max_iter=0)
+        alone = [
+            engine.solve(*problem[:3], start=problem[3], solver="exact", tol=1e-6, max_iter=0, **NO_IADMM)
+            for problem in problems
+        ]
+        assert [bits(found) for found in together] == [bits(found) for found in alone]
+        bad = [*problems, (np.zeros(6_000, np.int8), *problems[0][1:])]
+        words = "label of row 0 must be 1 or -1, got 0"
+        refused(ValueError, words, engine.solve_each, bad, solver="exact", tol=1e-6, max_iter=0)
+        assert engine.solve_each([], solver="exact", tol=1e-6, max_iter=0) == []
+
+
+# -- starts ------------------------------------------------------------------------------------------------------------
+
+
+def test_neighbours_on_a_grid_of_costs_are_solved_from_each_other():
+    rows = case("random")
+    engine = make_engine(rows.X)
+    previous, methods = None, set()
+    for C in 10.0 ** np.arange(-3, 3, 0.1):
+        problem = problem_of("class_means", rows, C)
+        previous = solve(engine, problem, start=previous)
+        certify(problem, previous)
+        methods.add(previous["method"])
+    assert "active_set" in methods
+
+
+# -- ends --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["exact", "iadmm"])
+def test_callback_sees_a_gap_that_closes_and_may_stop(solver):
+    rows = case("contradictory")
+    problem = problem_of("hinge", rows)
+    calls = []
+
+    def watch(n_iter, objective, gap):
+        calls.append((n_iter, objective, gap))
+        return False
+
+    result = solve(make_engine(rows.X), problem, solver=solver, callback=watch, tol=1e-8, max_iter=0)
+    certify(problem, result, tol=1e-8)
+    iterations = [call[0] for call in calls]
+    assert iterations == sorted(set(iterations))
+    assert calls[-1][2] < calls[0][2]
+
+    stopped = solve(make_engine(rows.X), problem, solver=solver, callback=lambda n_iter, *_: n_iter >= 2)
+    assert stopped["status"] == "callback"
+    assert stopped["n_iter"] == 2
+    best = solve(make_engine(rows.X), problem)["objective"]
+    assert stopped["objective"] - stopped["gap"] <= best <= stopped["objective"]
+
+
+def test_an_exception_of_the_callback_comes_back():
+    rows = case("random")
+
+    def fail(*_):
+        raise KeyError("mine")
+
+    for solver in ("exact", "iadmm"):
+        with pytest.raises(KeyError, match="mine"):
+            solve(make_engine(rows.X), problem_of("hinge", rows), solver=solver, callback=fail)
+
+
+def test_out_of_steps_says_so_and_is_certified_all_the_same():
+    rows = case("contradictory")
+    problem = problem_of("hinge", rows)
+    best = solve(make_engine(rows.X), problem)["objective"]
+    for max_iter in (1, 2, 4):
+        result = solve(make_engine(rows.X), problem, max_iter=max_iter)
+        assert (result["status"], result["n_iter"]) == ("max_iter", max_iter)
+        assert result["objective"] - result["gap"] <= best * (1 + 1e-12)
+        assert best <= result["objective"] * (1 + 1e-12)
+
+
+@posix
+@pytest.mark.parametrize("options", [{"solver": "iadmm"}, {"solver": "exact"}], ids=["iadmm", "exact"])
+def test_ctrl_c_stops_it(options):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60_000, 400) if options["solver"] == "exact" else (100_000, 50))
+    problem = oracle.Problem(X, labels_of(rng, X[:, 0]), np.full(len(X), 100.0), np.zeros(len(X)))
+    engine = make_engine(X, n_threads=2)
+    delay = interrupted_after(lambda: solve(engine, problem, tol=1e-14, max_iter=10**9, **options))
+    assert delay < INTERRUPT_SECONDS
+
+
+# -- bad arguments -----------------------------------------------------------------------------------------------------
+
+
+def test_bad_arguments_are_named():
+    rows = case("random")
+    engine = make_engine(rows.X)
+    n = len(rows.y)
+    y, c, s = rows.y.copy(), np.ones(n), np.zeros(n)
+
+    def attempt(error, text, *, y=y, c=c, s=s, **options):
+        refused(error, text, solve, engine, oracle.Problem(rows.X, y, c, s), **options)
+
+    def with_value(array, value):
+        changed = array.copy()
+        changed[3] = value
+        return changed
+
+    attempt(ValueError, "label of row 3 must be 1 or -1, got 0", y=with_value(y, 0))
+    attempt(ValueError, "slope of row 3 must be 0 or 1, got 2", s=with_value(s, 2))
+    for value, text in ((-1.0, "-1"), (np.nan, "nan"), (np.inf, "inf"), (1e200, "1e+200")):
+        attempt(ValueError, f"cost of row 3 must be between 0 and 1e100, got {text}", c=with_value(c, value))
+    attempt(ValueError, "some cost must be above 0, got 0 for all rows", c=np.zeros(n))
+    attempt(ValueError, "costs must be a 1-D array", c=c[:-1])
+    attempt(TypeError, "costs has the wrong type", c=c.astype(np.float32))
+    for tol in (0.0, 1.0, -1e-9, np.nan):
+        attempt(ValueError, "tol must be between 0 and 1, got", tol=tol)
+    attempt(ValueError, "max_iter must be 0 or above, got -1", max_iter=-1)
+    attempt(ValueError, "rho must be 0 or above, and finite, got -1", rho=-1.0)
+    attempt(ValueError, "eps must be 0 or above, and finite, got nan", eps=np.nan)
+    attempt(ValueError, "solver has no value 'newton'", solver="newton")
+    attempt(KeyError, "beta", start={})
+    attempt(ValueError, "beta of start must be a 1-D array", start={"beta": np.zeros(3), "intercept": 0.0})
+    attempt(
+        ValueError, "beta of start of row 3 must be finite", start={"beta": with_value(c, np.nan), "intercept": 0.0}
+    )
+
+
+@pytest.mark.parametrize("value", [1e120, 1e200, 1e308])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+def test_rows_that_cannot_be_squared_are_refused(sparse, value):
+    X = np.array([[1.0, value], [2.0, -value], [3.0, 0.0]])
+    refused(ValueError, "column 1 is more than can be computed with; scale X", make_engine, X, sparse=sparse)
+
+
+def test_costs_that_overflow_with_x_are_refused():
+    rows = case("random")
+    engine = make_engine(1e80 * rows.X)
+    text = "e+71, which is more than can be computed with for rows of this size; scale X"
+    refused(ValueError, text, solve, engine, problem_of("hinge", rows, 1e70))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-30, 1e30, 1e90])
+@pytest.mark.parametrize("solver", ["exact", "iadmm"])
+def test_no_size_of_x_gives_what_is_no_number(solver, scale):
+    rows = case("random")
+    problem = problem_of("hinge", rows)
+    for C in (1e-90, 1e-6, 1.0, 1e6, 1e45):
+        scaled = oracle.Problem(rows.X * scale, problem.y, C * problem.c, problem.s)
+        result = solve(make_engine(scaled.X), scaled, solver=solver, max_iter=200)
+        for key in ("coef", "intercept", "objective", "gap", "beta", "decision"):
+            assert np.all(np.isfinite(result[key])), (key, C)

@@ -1,0 +1,456 @@
+"""What every parameter of every public function takes: the one table that the tests of bad input are made from.
+
+A parameter that stands in a signature and not in the table fails `test_input_parameters.py`, so that no new function
+can escape. `PARAMETERS` is asked for "function.parameter" first and then for "parameter".
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["PARAMETERS", "Bad", "Parameter", "bad_values", "edge_values", "huge_values", "parameter_of"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter.
+
+    `kind` is "real", "integer", "choice", "switch", "seed", "callback" or, for what has no bounds, a word for what it
+    holds: "matrix", "labels", "weights", "vector", "path", "object". `bad` are further refused values with their
+    errors. `under` are arguments without which it is not looked at. `changes` are values each of which must change the
+    result under `where`; a parameter of a fit function without any says in `silent` why it changes nothing. `patient`
+    says why enormous integers are not tried.
+    """
+
+    kind: str
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    open_high: bool = False
+    inf: bool = False
+    none: bool = False
+    many: bool = False
+    words: tuple[str, ...] = ()
+    function: bool = False
+    bad: tuple[tuple[Any, Any], ...] = ()
+    under: Mapping[str, Any] = field(default_factory=dict)
+    changes: tuple[Any, ...] = ()
+    where: Mapping[str, Any] = field(default_factory=dict)
+    silent: str = ""
+    patient: str = ""
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A value that is refused, and by which error."""
+
+    value: Any
+    error: type[Exception] | tuple[type[Exception], ...]
+
+
+def real(low=None, high=None, *, open_low=False, open_high=False, **rest) -> Parameter:
+    return Parameter("real", low, high, open_low, open_high, **rest)
+
+
+def positive(**rest) -> Parameter:
+    return Parameter("real", 0, open_low=True, **rest)
+
+
+def share(**rest) -> Parameter:
+    return Parameter("real", 0, 1, open_low=True, open_high=True, **rest)
+
+
+def integer(low=None, high=None, **rest) -> Parameter:
+    return Parameter("integer", low, high, **rest)
+
+
+def choice(*words, **rest) -> Parameter:
+    return Parameter("choice", words=words, **rest)
+
+
+_EITHER = (TypeError, ValueError)
+_PAIR = ((3, TypeError), ("ab", TypeError), ([], TypeError), ((np.ones((2, 3)),), TypeError), (object(), TypeError))
+_TOO_FAR = ((1e101, ValueError), (1e-101, ValueError))
+_MOST_CUTS = 65535
+# An integer is a number of rows, any other number a share of them.
+_K = Parameter(
+    "object",
+    bad=(
+        *((value, TypeError) for value in ("1", True, np.True_, 1j, {}, [1], np.array([1]), object(), None)),
+        *((value, ValueError) for value in (0, -1, 10**30, 0.0, -0.5, 1.5, math.nan, math.inf, np.float32(2.0))),
+    ),
+)
+
+_NO_SCALARS = ((3.0, _EITHER), ("abc", _EITHER), (object(), _EITHER), ({}, _EITHER), (None, _EITHER))
+_OBJECTS = ((3, TypeError), ("abc", TypeError), ([], TypeError))
+
+_NO_GRIDS = (
+    (3, TypeError),
+    ("C", TypeError),
+    (None, TypeError),
+    ([], ValueError),
+    ([3], TypeError),
+    ({"C": 1.0}, TypeError),
+    ({"C": []}, ValueError),
+    ({3: [1.0]}, TypeError),
+)
+
+_NO_FEATURES = (
+    *((value, TypeError) for value in (None, True, 1j, {}, [1], object())),
+    *((value, ValueError) for value in ("", "log2", 0, -1, 0.0, 1.5, -0.5, math.nan, math.inf)),
+)
+
+_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+_SPEED = "it is about speed alone"
+_WATCH = "it watches; the callback's own effect is tested with it"
+
+PARAMETERS: dict[str, Parameter] = {
+    # -- data: what they may hold is tested in test_input_arrays.py, test_input_labels.py and test_input_extremes.py
+    "X": Parameter("matrix", bad=_NO_SCALARS),
+    "X_unl": Parameter("matrix", bad=_NO_SCALARS),
+    "P": Parameter("matrix", bad=_NO_SCALARS[:-1]),
+    "U": Parameter("matrix", bad=_NO_SCALARS[:-1]),
+    "N": Parameter("matrix", bad=_NO_SCALARS[:-1]),
+    "y": Parameter("labels", bad=_NO_SCALARS),
+    "y_true": Parameter("labels", bad=_NO_SCALARS),
+    "y_pred": Parameter("labels", bad=_NO_SCALARS),
+    "score": Parameter("vector", bad=_NO_SCALARS),
+    "score_pos": Parameter("vector", bad=_NO_SCALARS),
+    "score_unl": Parameter("vector", bad=_NO_SCALARS),
+    "score_neg": Parameter("vector", bad=_NO_SCALARS),
+    "sample_weight": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
+    "fit_bagging_svm.sample_weight": Parameter(
+        "weights", none=True, bad=(*_NO_SCALARS[:-1], (np.ones(24), TypeError)), silent="any array is refused"
+    ),
+    "sample_cost": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
+    "weight_pos": Parameter("weights", none=True, bad=_NO_SCALARS[:-1]),
+    "weight_unl": Parameter("weights", none=True, bad=_NO_SCALARS[:-1]),
+    "centers": Parameter("matrix", none=True, bad=_NO_SCALARS[:-1], under={"gauss": True}, changes=("centers",)),
+    "eval_set": Parameter("object", none=True, bad=_PAIR, silent="it judges the rounds; early stopping reads it"),
+    "graph": Parameter("object", none=True, bad=_PAIR, changes=("graph",)),
+    "validation": Parameter("object", none=True, bad=_PAIR),
+    "priors": Parameter("vector", bad=(*_NO_SCALARS, ([0.5, 1.0], ValueError), ([0.0], ValueError))),
+    "lams": Parameter(
+        "vector", bad=(*_NO_SCALARS[1:], (0.0, ValueError), ([1.0, -1.0], ValueError), (math.nan, ValueError))
+    ),
+    "path": Parameter("path", bad=((3, TypeError), (None, TypeError), (object(), TypeError), ("", OSError))),
+    # -- what every function shares
+    "random_state": Parameter("seed", none=True, changes=(1,)),
+    "n_threads": integer(1, none=True, silent="the bits are the same for any number of threads"),
+    "callback": Parameter("callback", none=True, bad=_OBJECTS, silent=_WATCH),
+    "progress": Parameter("switch", silent="it shows a bar"),
+    "cache_mb": positive(silent=_SPEED),
+    # -- classes, priors and thresholds
+    "prior": share(changes=(0.6,)),
+    "scenario": choice("case_control", "single_set", changes=("single_set",)),
+    "threshold": real(inf=True),
+    # -- kernels
+    "kernel": choice(*_KERNELS, function=True, changes=("poly", "sigmoid", "other")),
+    "gamma": positive(words=("scale", "auto"), changes=("auto", 0.125), where={"kernel": "rbf"}),
+    "degree": integer(0, 1000, changes=(2, 1, 0), where={"kernel": "poly", "coef0": 1.0}),
+    "coef0": real(changes=(0.5,), where={"kernel": "poly"}),
+    "n_components": integer(1, none=True, under={"kernel": "rbf"}, changes=(4,), where={"kernel": "rbf"}),
+    # -- support vector machines
+    "C": positive(changes=(0.01,)),
+    "nu": real(0, 1, open_low=True, changes=(0.3,)),
+    "tol": positive(changes=(0.3,), where={"kernel": "rbf"}),
+    "max_iter": integer(1, none=True, changes=(1,)),
+    "n_estimators": integer(1, none=True, changes=(2,)),
+    "bag_size": integer(1, none=True, changes=(3,)),
+    "C_pos": positive(changes=(0.02,)),
+    "C_unl": positive(changes=(0.02,)),
+    # -- large margins
+    "solver": choice("auto", "exact", "iadmm", silent="the minimum is the same: test_isvm_options.py"),
+    "solver_tol": share(changes=(0.5,), where={"solver": "iadmm"}),
+    "check_increase": Parameter("switch", changes=(False,), where={"C": 0.1, "seed": 2}),
+    "fit_ipsi.check_increase": Parameter("switch", changes=(False,), where={"C": 1.0}),
+    "init": choice("hinge", "psi", changes=("psi",)),
+    # -- neighbourhood graphs
+    "n_neighbors": integer(0, changes=(2, 0)),
+    "sigma": positive(changes=(0.25,)),
+    "mode": choice("mutual", "union"),
+    "kernel_form": choice("exact", "paper", changes=("paper",), where={"kernel": "rbf"}),
+    "mu": positive(
+        none=True, under={"solver": "admm"}, changes=(1e-3,), where={"kernel": "rbf", "kernel_form": "paper"}
+    ),
+    # -- boosting
+    "n_rounds": integer(1, changes=(2,)),
+    "rho": real(0, 1, open_high=True, changes=(0.3,)),
+    "max_bins": integer(1, _MOST_CUTS, none=True, words=("exact",), changes=(2,)),
+    "step": choice("jensen", "line_search", changes=("line_search",)),
+    "early_stopping_rounds": integer(1, none=True, under={"eval": True}, changes=(1,), where={"eval": True}),
+    "n_folds": integer(2, changes=(2,), where={"early_stopping_rounds": 1}),
+    "stop_tol": real(0, changes=(1e3,)),
+    # -- forests
+    "n_trees": integer(1, changes=(2,)),
+    "splitter": choice("random", "best", changes=("best",)),
+    "bag_ratio": positive(none=True, changes=(1.0, None)),
+    "max_features": Parameter("object", bad=_NO_FEATURES, changes=("all", 2, 1.0)),
+    "min_leaf_rows": integer(1, changes=(5,), where={"seed": 2}),
+    "max_depth": integer(1, none=True, changes=(1,), where={"seed": 2}),
+    "max_leaves": integer(2, none=True, changes=(2,), where={"seed": 2}),
+    "init_model": Parameter("object", none=True, bad=_OBJECTS, changes=("init_model",)),
+    # -- squared-loss AUC and risks
+    "fit_pnu_auc.prior": share(changes=(0.6,), where={"eta": 0.5}),
+    "fit_pnu_auc.scenario": choice("case_control", "single_set", changes=("single_set",), where={"eta": 0.5}),
+    "eta": real(-1, 1, changes=(0.5, -0.5)),
+    "lam": real(0, changes=(0.5,)),
+    "basis": choice("linear", "gauss", changes=("gauss",)),
+    "n_centers": integer(1, changes=(3,), where={"gauss": True}),
+    "bandwidth": positive(none=True, under={"gauss": True}, changes=(0.5,), where={"gauss": True}),
+    "loss": choice("sigmoid", "logistic", "squared", changes=("sigmoid", "squared")),
+    "model": choice("linear", "gauss", "mlp", changes=("gauss", "mlp")),
+    "beta": real(0, changes=(0.3,), where={"learning_rate": 1.0, "n_epochs": 20, "lam": 0.0, "loss": "sigmoid"}),
+    "gamma_nn": real(0, 1, changes=(0.0,), where={"learning_rate": 1.0, "n_epochs": 20, "lam": 0.0, "loss": "sigmoid"}),
+    "n_hidden": integer(1, 10**6, changes=(3,), where={"model": "mlp"}),
+    "learning_rate": positive(none=True, changes=(0.1,), where={"model": "mlp"}),
+    "weight_decay": real(0, none=True, changes=(1.0,), where={"model": "mlp"}),
+    "batch_size": integer(1, none=True, words=("auto",), changes=(6,), where={"model": "mlp"}),
+    "n_epochs": integer(1, none=True, changes=(2,), where={"model": "mlp"}),
+    "validation_fraction": share(silent="nothing is held out of so few rows; tests/risk/test_risk_options.py has more"),
+    # -- mapping convergence
+    "nu_map": real(0, 1, open_low=True, changes=(0.9,)),
+    "psi1": Parameter(
+        "object", none=True, bad=((3, TypeError), ("svc", TypeError), (dict, TypeError)), changes=("psi1",)
+    ),
+    "psi2": Parameter(
+        "object", none=True, bad=((3, TypeError), ("svc", TypeError), (dict, TypeError)), changes=("psi2",)
+    ),
+    "repair": Parameter("switch", silent="where negatives are forgotten: test_mapping_convergence.py"),
+    "max_pos_reject": real(0, 1, open_high=True, none=True, changes=(0.0,)),
+    "hold_out": share(none=True, changes=(0.5,)),
+    "solver_max_iter": integer(1, none=True, changes=(1,)),
+    # -- paths
+    "cost_pos": positive(inf=True, changes=(1.0,)),
+    "cost_unl": positive(changes=(0.25,)),
+    "lam_min": real(0, changes=(3.0,)),
+    "max_events": integer(1, none=True, changes=(1,)),
+    "iteration": integer(0),
+    "criterion": choice("puf", "err_star", "end", function=True),
+    "feature": integer(0, 2),
+    # -- choosing parameters
+    "fit": Parameter("callback", bad=_OBJECTS),
+    "grid": Parameter("object", bad=_NO_GRIDS),
+    "scoring": choice("puf", "err_star", "error", "auc", function=True),
+    "cv": integer(2, bad=(([], ValueError), ([3], TypeError), ([([0, 1], [99])], ValueError))),
+    "refine": choice("greedy", none=True),
+    "n_jobs": integer(-1, none=True, bad=((0, ValueError),), patient="it starts processes"),
+    "admit": Parameter(
+        "object", bad=((3, TypeError), ("degenerate", TypeError), (["all"], ValueError), ([3], TypeError))
+    ),
+    "fit_params": Parameter("object"),
+    # -- priors
+    "n_boot": integer(0, 10**9, patient="so many estimates are made, until Ctrl-C"),
+    "max_rows": integer(2),
+    "n_points": integer(2, 10**6),
+    "k": _K,
+    "function": Parameter("callback", bad=(*_OBJECTS, (None, TypeError))),
+    # -- data sets
+    "n": integer(1, 2**40, patient="there may be room for them"),
+    "variance": positive(),
+    "mean": real(),
+    "fraction": real(0, 1),
+    "stratify": Parameter("switch"),
+    "labeled": real(),
+    "unlabeled": real(),
+    "train": real(),
+    "valid": share(),
+    "test": share(),
+    "hidden": real(0, 1),
+    # -- label codings
+    "positive": Parameter("object", none=True, bad=((object(), TypeError), ([], ValueError), ([[1]], TypeError))),
+    "negative": Parameter("object", none=True, bad=((object(), TypeError), ([], ValueError), ([[1]], TypeError))),
+    "as_labels.unlabeled": Parameter("object", none=True, bad=((object(), TypeError), ([], ValueError))),
+    # -- probabilities
+    "method": choice("sigmoid", "isotonic"),
+    # -- figures
+    "what": choice("auto", "coef", "alpha"),
+    "n_lines": integer(1),
+    "ax": Parameter("object", none=True, bad=_OBJECTS),
+}
+
+
+def _set(functions: str, **parameters: Parameter) -> None:
+    """Say of some functions what a parameter of theirs takes that differs from the others' of that name."""
+    for function in functions.split():
+        PARAMETERS.update({f"{function}.{name}": parameter for name, parameter in parameters.items()})
+
+
+_AUC = "fit_ls_auc fit_samult fit_pnu_auc"
+_BOOST = "fit_pnu_auc_boost fit_pnu_adaboost fit_rankboost_auc"
+_PUAL = "fit_pual fit_gllc fit_bls_svm"
+_MARGIN = "fit_isvm fit_ipsi fit_bpsi"
+_MAPPING = "fit_smc fit_svmc"
+
+_set("fit_pnu_auc_boost fit_pnu_adaboost fit_samult", gamma=real(0, 1, changes=(0.0, 1.0)))
+_set("bin_features", max_bins=integer(1, _MOST_CUTS))
+_with_prior = {"criterion": "nnpu", "prior": 0.4}
+_set(
+    "fit_forest",
+    max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
+    criterion=choice("gini", "nnpu", "upu", under={"prior": 0.4}, changes=("upu",), where={**_with_prior, "seed": 2}),
+    prior=share(none=True, under={"criterion": "nnpu"}, changes=(0.6,), where=_with_prior),
+    scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),
+)
+_set("TreeEnsemble.with_probabilities", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
+_costs = {"many": True, "changes": (0.01,), "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
+_set("fit_bpsi", C=positive(**_costs))
+_set("fit_isvm fit_ipsi", C=positive(none=True, **_costs))
+_set("fit_isvm fit_ipsi", tol=real(0, changes=(10.0,), where={"C": 3.0}))
+_set(_MARGIN, solver_max_iter=integer(1, none=True, changes=(1,), where={"solver": "iadmm", "C": 30.0}))
+_set("fit_isvm fit_ipsi", max_iter=integer(1, changes=(1,), where={"C": 3.0}))
+_set("fit_bpsi", max_iter=integer(1, changes=(1,), where={"C": 0.3, "C_pos": 5.0, "seed": 0}))
+_local = {"many": True, "bad": (*_TOO_FAR, ([], ValueError), ([1.0, 0.0], ValueError))}
+_set(_PUAL, kernel=choice(*_KERNELS, function=True, changes=("poly", "rbf", "other")))
+_set(_PUAL, C_pos=positive(changes=(0.02,), **_local), C_unl=positive(changes=(0.02,), **_local))
+_set(_PUAL, lam=positive(changes=(30.0,), **_local))
+_set("fit_pual fit_gllc", sigma=positive(words=("median",), changes=(0.1,), **_local))
+_admm = {"kernel": "rbf", "solver": "admm"}
+_set("fit_pual", tol=share(changes=(0.9,), where=_admm), max_iter=integer(1, none=True, changes=(1,), where=_admm))
+_set("fit_pual", solver=choice("auto", "exact", "admm", changes=("admm",), where={"kernel": "rbf"}))
+_set(_PUAL, random_state=Parameter("seed", none=True, changes=(1,), where={"kernel": "rbf", "n_components": 4}))
+_set(_AUC, lam=real(0, many=True, changes=(0.5,), bad=(([], ValueError), ([1.0, -1.0], ValueError))))
+_set(_AUC, tol=positive(changes=(0.9,), where={"wide": True}))
+_set(_AUC, max_iter=integer(1, changes=(1,), where={"wide": True}))
+_set(_AUC, random_state=Parameter("seed", none=True, changes=(1,), where={"gauss": True}))
+_set("fit_upu fit_nnpu", random_state=Parameter("seed", none=True, changes=(1,), where={"model": "mlp"}))
+_judged = {"eval": True, "model": "mlp", "learning_rate": 1.0, "n_epochs": 20}
+_patience = integer(1, none=True, words=("auto",), changes=(1,), where=_judged)
+_judges = "it judges the epochs; early stopping reads it"
+_set("fit_upu", eval_set=Parameter("object", none=True, bad=_PAIR, under={"loss": "sigmoid"}, silent=_judges))
+_set("fit_upu fit_nnpu", lam=real(0, none=True, changes=(0.5,)))
+_set("fit_upu fit_nnpu", early_stopping_rounds=_patience)
+_training = {
+    n: PARAMETERS[n] for n in ("learning_rate", "weight_decay", "batch_size", "n_epochs", "validation_fraction")
+}
+for _name, _own in {**_training, "early_stopping_rounds": _patience}.items():  # Newton's method refuses them
+    _set("fit_upu", **{_name: replace(_own, under={"loss": "sigmoid"})})
+_drawn = {"early_stopping_rounds": 1, "n_folds": 2}
+_set(
+    "fit_pnu_auc_boost fit_rankboost_auc fit_pnu_adaboost",
+    random_state=Parameter("seed", none=True, changes=(1,), where=_drawn),
+)
+_newton = {"loss": "logistic"}
+_set(
+    "fit_upu", tol=positive(changes=(0.5,), where={"loss": "squared"}), max_iter=integer(1, changes=(1,), where=_newton)
+)
+_set(_MAPPING, random_state=Parameter("seed", none=True, changes=(1,), where={"hold_out": 0.5}))
+_set(_MAPPING, nu=real(0, 1, open_low=True, none=True, changes=(0.3,)), max_iter=integer(1, changes=(1,)))
+_set("knn_similarity KNNGraph.similarity", sigma=positive(words=("median",)))
+_set("SVMPath.at", lam=positive())
+_train = {"X": None, "y": None}
+_set("SVMPath.select", cv=integer(2, none=True, under=_train), prior=share(none=True, under={"criterion": "err_star"}))
+_set("plot.path SVMPath.select", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
+_set("plot.path SVMPath.select", y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))
+_set("plot.path", model=Parameter("object", bad=(*_OBJECTS, (None, TypeError))), criterion=choice("puf", "err_star"))
+_set("plot.path", prior=share(none=True, under={"criterion": "err_star"}))
+_set("select", prior=share(none=True, under={"scoring": "err_star"}), k=replace(_K, under={"scoring": "lift"}))
+_set("metrics.ranking_curve", prior=share(none=True))
+_set("priors.bbe", fit=Parameter("callback", none=True, bad=_OBJECTS))
+_set("priors.pen_l1", n_centers=integer(1))
+_set("datasets.make_trifurcate", n=integer(4, 2**40, patient="there may be room for them"))
+_set("datasets.make_pu_toy1 datasets.make_pu_toy2", n=integer(2, 2**40, patient="there may be room for them"))
+_set("datasets.split_pnu", train=share())
+
+
+def parameter_of(function: str, name: str) -> Parameter:
+    """The entry for a parameter of a function; KeyError means that the table has to be extended."""
+    return PARAMETERS.get(f"{function}.{name}") or PARAMETERS[name]
+
+
+# -- values --------------------------------------------------------------------------------------------------------
+
+_NO_NUMBERS = ("1", b"1", True, np.True_, 1j, decimal.Decimal(1), {}, object(), np.datetime64("2020-01-01"))
+
+
+def bad_values(parameter: Parameter) -> list[Bad]:
+    """Values that are refused: of wrong types, past both bounds and, where these are open, at them."""
+    made = _MAKERS.get(parameter.kind, lambda _: [])(parameter)
+    return [*made, *(Bad(value, error) for value, error in parameter.bad)]
+
+
+def _bad_reals(p: Parameter) -> list[Bad]:
+    # A string is a value of the wrong word where words are taken.
+    found = [Bad(v, _EITHER if p.words and isinstance(v, str) else TypeError) for v in _NO_NUMBERS]
+    found += [] if p.none else [Bad(None, TypeError)]
+    found += [Bad(np.array(1.0), TypeError)] if not p.many else []
+    found += [Bad([1.0], TypeError), Bad((0.5, 0.5), TypeError)] if not p.many else [Bad([[1.0]], TypeError)]
+    past = [math.nan, np.float32("nan"), *([] if p.inf else [math.inf, 10**400])]
+    past += [] if p.inf and p.low is None else [-math.inf]
+    if p.low is not None:
+        past += [p.low if p.open_low else math.nextafter(p.low, -math.inf), p.low - 1, -1e300]
+    if p.high is not None:
+        past += [p.high if p.open_high else math.nextafter(p.high, math.inf), p.high + 1, 1e300]
+    return found + [Bad(value, ValueError) for value in past]
+
+
+def _bad_integers(p: Parameter) -> list[Bad]:
+    wrong = (*_NO_NUMBERS, 1.5, 2.0, np.float64(2), math.nan, np.array([2]), [2])
+    found = [Bad(v, _EITHER if p.words and isinstance(v, str) else TypeError) for v in wrong]
+    if p.bad and any(isinstance(value, list) for value, _ in p.bad):  # a list is a value of another meaning
+        found = [bad for bad in found if not isinstance(bad.value, list | np.ndarray | dict | bytes)]
+    found += [] if p.none else [Bad(None, TypeError)]
+    past = [] if p.low is None else [p.low - 1, -(10**30), np.int64(p.low - 1)]
+    past += [] if p.high is None else [p.high + 1, 10**30, 10**400]
+    return found + [Bad(value, ValueError) for value in past]
+
+
+def _bad_choices(p: Parameter) -> list[Bad]:
+    found = [Bad(v, TypeError) for v in (1, True, 0.5, b"linear", ["linear"], {}, object())]
+    found += [] if p.none else [Bad(None, TypeError)]
+    return [*found, Bad("", ValueError), Bad(p.words[0].upper(), ValueError), Bad("nonsense" * 50, ValueError)]
+
+
+def _bad_switches(_: Parameter) -> list[Bad]:
+    return [Bad(value, TypeError) for value in (1, 0, "yes", None, np.array([True]), [], 0.0)]
+
+
+def _bad_seeds(_: Parameter) -> list[Bad]:
+    wrong = [1.0, "0", True, [1], np.random.RandomState(0), object(), np.array([1])]
+    return [*(Bad(value, TypeError) for value in wrong), Bad(-1, ValueError), Bad(np.int64(-5), ValueError)]
+
+
+_MAKERS = {
+    "real": _bad_reals,
+    "integer": _bad_integers,
+    "choice": _bad_choices,
+    "switch": _bad_switches,
+    "seed": _bad_seeds,
+}
+
+
+def edge_values(p: Parameter) -> list[Any]:
+    """Values that are taken: at closed bounds, just inside open ones, of other number types, and far out."""
+    if p.kind == "integer":
+        edges = [] if p.low is None else [p.low, np.int8(p.low), np.uint64(max(0, p.low))]
+        return [*edges, *([] if p.high is None or p.patient else [p.high]), *([None] if p.none else [])]
+    if p.kind == "real":
+        edges: list[Any] = [*p.words, *([None] if p.none else [])]
+        low, high = (-1e300 if p.low is None else p.low), (1e300 if p.high is None else p.high)
+        edges += [
+            math.nextafter(low, math.inf) if p.open_low else low,
+            math.nextafter(high, 0) if p.open_high else high,
+        ]
+        edges += [1e-300 + low, np.float32(max(low, -1) + 0.25), 10**30 if p.high is None else np.float16(low + 0.5)]
+        return [*edges, *([math.inf] if p.inf else [])]
+    if p.kind == "seed":
+        return [None, 0, np.int8(3), 2**200, np.random.default_rng(5)]
+    if p.kind == "switch":
+        return [True, False, np.False_]
+    return list(p.words) if p.kind == "choice" else []
+
+
+def huge_values(p: Parameter) -> list[Any]:
+    """Integers without an upper bound, of sizes that no memory and no patience has room for."""
+    if p.kind != "integer" or p.high is not None or p.patient:
+        return []
+    return [2**31, 2**63 - 1, 2**63, 2**64, 10**30, 10**400]

@@ -1,0 +1,204 @@
+"""Promises that every function that computes keeps: bits, threads, errors of callbacks."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import gc
+import signal
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+from fastpu.common._methods import DECLARED
+from interrupts import untraced
+from method_recipes import RECIPES, bits, computing_functions, result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TASKS = Path("/proc/self/task")
+
+pytestmark = [
+    # The paper's own kernel form says, at every call, that it is not the mathematics that the paper derives.
+    pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning"),
+    # So does an estimate of few rows.
+    pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning"),
+    # A small part of the rows may be one that a method finds nothing in; that is for its own tests.
+    pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning"),
+]
+
+each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
+with_callback = [pytest.param(r, id=name) for name, r in RECIPES.items() if r.takes("callback")]
+
+
+def n_tasks() -> int:
+    """The threads of this process, Python's or not; those of a call that has returned may be listed for a moment."""
+    return len(list(TASKS.iterdir())) if TASKS.is_dir() else threading.active_count()
+
+
+def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
+    """Whether there are no other threads than these, once those that are about to end have done so."""
+
+    def is_settled() -> bool:
+        return n_tasks() <= tasks and set(threading.enumerate()) <= set(python_threads)
+
+    deadline = time.monotonic() + 5
+    while not is_settled() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return is_settled()
+
+
+def test_every_method_has_a_recipe():
+    missing = {*DECLARED, *computing_functions()} - {recipe.name for recipe in RECIPES.values()}
+    assert not missing, f"tests/methods/method_recipes.py has no call of {sorted(missing)}"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "form"),
+    [pytest.param(recipe, form, id=f"{name}-{form}") for name, recipe in RECIPES.items() for form in recipe.forms],
+)
+def test_results_do_not_depend_on_the_threads_or_the_run(recipe, form, unchanged):
+    """Not by a bit; where BLAS sums, other numbers of threads may change scores by 1e-9 of the largest."""
+    arguments = recipe.arguments(form=form)
+    with unchanged(*arguments):
+        first = result(recipe, *arguments, n_threads=1)
+        expected = bits(first)
+        # The jobs of select are processes, which take half a second each to start.
+        for n_threads in (1, 2) if recipe.name == "select" else (1, 2, 7):
+            again = result(recipe, *arguments, n_threads=n_threads)
+            if recipe.sums_by_blas and n_threads > 1:
+                tol = 1e-9 * np.abs(first["scores"]).max()
+                np.testing.assert_allclose(again["scores"], first["scores"], rtol=0, atol=tol)
+                continue
+            found = bits(again)
+            differing = [key for key in expected | found if expected.get(key) != found.get(key)]
+            assert not differing, f"n_threads = {n_threads}"
+
+
+def test_sixteen_python_threads_at_once():
+    """All methods mixed, each of them by several threads at the same time."""
+    names = list(RECIPES)
+    arguments = {name: RECIPES[name].arguments(200, seed=1) for name in names}
+
+    def work(name: str) -> dict[str, object]:
+        return bits(result(RECIPES[name], *arguments[name], n_threads=1 + names.index(name) % 3))
+
+    expected = {name: work(name) for name in names}
+    jobs = [names[(7 * i) % len(names)] for i in range(3 * len(names))]
+    limits = threadpoolctl.threadpool_info()
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(work, jobs))
+    assert [name for name, value in zip(jobs, found, strict=True) if value != expected[name]] == []
+    assert threadpoolctl.threadpool_info() == limits
+
+
+class CallbackError(Exception):
+    """Raised by a callback."""
+
+
+@pytest.mark.parametrize("recipe", with_callback)
+def test_a_callback_that_raises_leaves_nothing_behind(recipe):
+    arguments = recipe.arguments(200)
+    heard = []
+    expected = bits(result(recipe, *arguments, callback=lambda info: heard.append(1), n_threads=3))
+    limits = threadpoolctl.threadpool_info()
+    python_threads, tasks = threading.enumerate(), n_tasks()
+    assert heard
+    for fail_at in sorted({1, len(heard) // 2 + 1, len(heard)}):
+        calls = []
+
+        def fail(info: object, calls: list[object] = calls, fail_at: int = fail_at) -> None:
+            calls.append(info)
+            if len(calls) == fail_at:
+                raise CallbackError(f"call {fail_at}")
+
+        with pytest.raises(CallbackError, match=f"call {fail_at}$"):
+            recipe.call(*arguments, callback=fail, n_threads=3)
+        assert len(calls) == fail_at
+        assert settles_at(tasks, python_threads)
+        assert threadpoolctl.threadpool_info() == limits
+        assert bits(result(recipe, *arguments, n_threads=3)) == expected
+
+
+@pytest.mark.parametrize("recipe", with_callback)
+def test_a_fit_whose_callback_raised_keeps_no_data(recipe):
+    X, *rest = recipe.arguments(200)
+    alive = weakref.ref(X)
+
+    def fail(info: object) -> None:
+        raise CallbackError("at once")
+
+    with pytest.raises(CallbackError) as raised:
+        recipe.call(X, *rest, callback=fail)
+    del X, raised
+    if alive() is not None:
+        gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.parametrize("recipe", with_callback)
+def test_a_stop_iteration_of_a_callback_comes_out_as_it_is(recipe):
+    error = StopIteration("mine")  # of which a generator in between would make a RuntimeError
+
+    def fail(info: object) -> None:
+        raise error
+
+    with pytest.raises(StopIteration) as raised:
+        recipe.call(*recipe.arguments(100), callback=fail)
+    assert raised.value is error
+
+
+class Interrupted(BaseException):
+    """What the handler of the alarm raises, as that of Ctrl-C raises KeyboardInterrupt."""
+
+
+def interrupted(call: Callable[[], object], seconds: float) -> bool:
+    """Whether an alarm after so many seconds ended the call; if not, the call was over or past its last look."""
+    armed = [True]
+
+    def handler(number: int, frame: object) -> None:
+        if armed:
+            armed.clear()
+            raise Interrupted
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    gc.disable()  # hypothesis has a callback there, and what is raised in one is swallowed
+    try:
+        with contextlib.suppress(Interrupted):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            call()
+            armed.clear()
+            return False
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.enable()
+        signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+@untraced
+@pytest.mark.parametrize(
+    "share", [pytest.param(0.05, marks=pytest.mark.slow), 0.3, pytest.param(0.6, marks=pytest.mark.slow)]
+)
+@each_recipe
+def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe, share):
+    """How soon it ends is measured by bench/interrupts.py and tested by the methods' own tests."""
+    arguments = recipe.arguments()
+    start = time.perf_counter()
+    n_threads = 1 if recipe.name == "select" else 2
+    expected = bits(result(recipe, *arguments, n_threads=n_threads))
+    took = time.perf_counter() - start
+    limits = threadpoolctl.threadpool_info()
+    python_threads, tasks = threading.enumerate(), n_tasks()
+    interrupted(lambda: recipe.call(*arguments, n_threads=n_threads), share * took)
+    assert settles_at(tasks, python_threads)
+    assert threadpoolctl.threadpool_info() == limits
+    assert bits(result(recipe, *arguments, n_threads=n_threads)) == expected

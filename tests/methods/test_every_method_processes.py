@@ -1,0 +1,202 @@
+"""Every function that computes, in other processes: forked, spawned, of joblib, by instruction set, short of memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fastpu import _core
+from method_recipes import RECIPES
+
+#: Where BLAS sums, models of different instruction-set levels agree to this, relative to the largest entry of an array.
+BLAS_TOL = 1e-10
+
+START = f"""
+import sys, warnings
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import numpy as np
+import fastpu
+import method_recipes
+from method_recipes import RECIPES, bits, contents, digest, digests, result
+warnings.simplefilter("ignore")
+"""
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def run(code: str, *arguments: str, **environment: str) -> str:
+    """Run this in an interpreter of its own and return what it printed."""
+    command = [sys.executable, "-c", START + code, *arguments]
+    env = {**{k: v for k, v in os.environ.items() if k != "FASTPU_ISA"}, **environment}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=env)
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_every_instruction_set_level_gives_the_same_bits(tmp_path):
+    """One process per level does everything; the baseline judges the others."""
+    code = """
+found = {}
+for name, recipe in RECIPES.items():
+    for form in recipe.forms if name != "select" else ["float64"]:
+        value = result(recipe, *recipe.arguments(300, form=form), n_threads=1)
+        found |= {f"{name}-{form}{place}": array for place, array in contents(value).items()}
+np.savez(sys.argv[1], **found)
+"""
+    levels = _core.isa_levels()
+    assert levels[0] == "baseline"
+    for level in levels:
+        run(code, str(tmp_path / f"{level}.npz"), FASTPU_ISA=level)
+    with np.load(tmp_path / "baseline.npz") as expected:
+        for level in levels[1:]:
+            with np.load(tmp_path / f"{level}.npz") as found:
+                assert found.files == expected.files
+                differing = [key for key in expected.files if not agree(key, found[key], expected[key])]
+                assert not differing, level
+
+
+def agree(key: str, found: np.ndarray, expected: np.ndarray) -> bool:
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return False
+    recipe = next(recipe for name, recipe in RECIPES.items() if key.startswith((f"{name}-float", f"{name}-csr")))
+    if not recipe.sums_by_blas or found.dtype.kind != "f" or found.size == 0:
+        return found.tobytes() == expected.tobytes()
+    scale = np.max(np.abs(expected[np.isfinite(expected)]), initial=0.0)
+    return np.allclose(found, expected, rtol=0.0, atol=BLAS_TOL * scale, equal_nan=True)
+
+
+@needs_fork
+def test_forked_children_get_the_same_bits_as_their_parent():
+    code = """
+import multiprocessing, os
+before = digests(n_threads=3)
+child = os.fork()
+if child == 0:
+    os._exit(0 if digests(n_threads=2) == before else 1)
+assert os.waitpid(child, 0)[1] == 0
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map(digest, RECIPES) == list(before.values())
+assert digests(n_threads=3) == before
+"""
+    run(code)
+
+
+@pytest.mark.slow
+def test_spawned_children_get_the_same_bits_as_their_parent(tmp_path):
+    # The children import the main module again, so it has to be a file.
+    script = tmp_path / "spawning.py"
+    body = """
+if __name__ == "__main__":
+    import multiprocessing
+    before = digests(n_threads=3)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(digest, RECIPES) == list(before.values())
+"""
+    script.write_text(START + body)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_processes_of_joblib_get_the_same_bits_as_their_parent():
+    pytest.importorskip("joblib")
+    code = """
+import joblib
+before = digests(n_threads=2)
+found = joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(digest)(name) for name in RECIPES)
+assert found == list(before.values())
+"""
+    run(code, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
+def test_short_of_memory_a_fit_says_how_many_bytes_it_wanted_and_the_next_one_works():
+    """As under `ulimit -v`: each method has room for a little more than its rows, and then for more and more."""
+    code = """
+import ctypes, gc, re, resource
+libc = ctypes.CDLL("libc.so.6")
+libc.mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD: from here on memory is asked for, and given back
+libc.mallopt(-1, 1 << 23)  # M_TRIM_THRESHOLD: less comes from 2 MB that are kept, for NumPy's buffers crash without
+kept = [bytes(1 << 16) for _ in range(32)]
+del kept
+names = [name for name in RECIPES if name != "select"]
+before = {name: digest(name, 1) for name in names}
+unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+refused = 0
+for name in names:
+    recipe = RECIPES[name]
+    arguments = recipe.arguments(recipe.rows * 2)
+    for megabytes in (0.125, 0.5, 2, 8, 32, 256):
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + int(megabytes * 2**20), resource.RLIM_INFINITY))
+        try:
+            recipe.call(*arguments, n_threads=1)
+        except MemoryError as error:
+            resource.setrlimit(resource.RLIMIT_AS, unlimited)
+            assert re.search("[0-9]+ bytes|[0-9][.]? [KMGT]iB", str(error)), (name, megabytes, str(error))
+            assert digest(name, 1) == before[name], (name, megabytes)
+            refused += 1
+            continue
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, unlimited)
+        break
+    else:
+        raise AssertionError(f"{name} does not do with 256 MB")
+print(refused)
+"""
+    assert int(run(code)) > len(RECIPES)
+
+
+@pytest.mark.slow
+@needs_fork
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
+def test_short_of_memory_no_thread_takes_the_process_down():
+    """A thread that throws for the first time takes memory for that, and the C library ends the process without it.
+
+    So each fit has a process of its own. Nothing has called BLAS in it either, which ends the process as well, or tries
+    for ever, if it finds no room at its first call.
+    """
+    code = """
+import ctypes, os, re, resource, signal
+libc = ctypes.CDLL("libc.so.6")
+kept = [bytes(1 << 16) for _ in range(32)]
+
+def fit(name, arguments, megabytes):
+    signal.alarm(60)
+    libc.mallopt(-1, 1 << 23)  # M_TRIM_THRESHOLD: 2 MB are kept, for NumPy's buffers crash without
+    kept.clear()
+    with open("/proc/self/statm") as file:
+        taken = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + int(megabytes * 2**20), resource.RLIM_INFINITY))
+    try:
+        RECIPES[name].call(*arguments, n_threads=4)
+    except MemoryError as error:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        return 10 if re.search("[0-9]+ bytes|[0-9][.]? [KMGT]iB", str(error)) else 11
+    return 0
+
+found = {}
+for name in RECIPES:
+    if name == "select":
+        continue
+    arguments = RECIPES[name].arguments(RECIPES[name].rows * 2)
+    for megabytes in (1, 8, 13, 20, 40):
+        child = os.fork()
+        if child == 0:
+            os._exit(fit(name, arguments, megabytes))
+        found[name, megabytes] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+bad = {call: status for call, status in found.items() if status not in (0, 10)}
+assert not bad, bad
+print(list(found.values()).count(10))
+"""
+    assert int(run(code)) > 10

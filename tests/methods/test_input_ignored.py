@@ -1,0 +1,124 @@
+"""No argument is ignored: another value changes the result, or the table says why it does not and the bits agree."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu.common._methods import DECLARED
+from input_recipes import arguments, attempt, bits, call, problem, signature, weights
+from input_table import parameter_of
+
+ARGUMENTS = [(name, p) for name in DECLARED for p in signature(name) if p not in {"X", "y"}]
+HEARD = [(name, p) for name, p in ARGUMENTS if parameter_of(name, p).changes]
+SILENT = [(name, p) for name, p in ARGUMENTS if not parameter_of(name, p).changes]
+
+
+def each(cases: list[tuple[str, str]]) -> Any:
+    return pytest.mark.parametrize(("name", "parameter"), cases, ids=[f"{name}({p})" for name, p in cases])
+
+
+def _sum_kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
+def _near(centre: np.ndarray, rows: Any) -> np.ndarray:
+    return 1.0 - np.abs(np.asarray(rows) - centre).sum(axis=1)
+
+
+def _psi(P: Any, _: Any) -> Any:
+    return partial(_near, np.asarray(P).mean(axis=0))
+
+
+def value_of(name: str, parameter: str, value: Any) -> Any:
+    """What a word of the table stands for where a value cannot be written down."""
+    if parameter in {"sample_weight", "sample_cost"}:
+        return weights()
+    if parameter == "centers":
+        return problem()[0][3:7] + 0.25
+    if parameter == "init_model":
+        return call(name)
+    if parameter == "graph":
+        return fastpu.knn_graph(problem()[0], n_neighbors=9)
+    if parameter in {"psi1", "psi2"}:
+        return _psi
+    return _sum_kernel if value == "other" else value
+
+
+@each(HEARD)
+def test_another_value_changes_the_result(name, parameter):
+    known = parameter_of(name, parameter)
+    where = {**known.under, **known.where}
+    plain = bits(call(name, **where))
+    for value in known.changes:
+        found = attempt(name, **{**where, parameter: value_of(name, parameter, value)})
+        assert not isinstance(found, Exception), f"{parameter}={value!r}: {found!r}"
+        assert bits(found) != plain, f"{parameter}={value!r} changes nothing"
+
+
+@each(SILENT)
+def test_what_changes_nothing_says_why(name, parameter):
+    assert parameter_of(name, parameter).silent, (
+        f"say in tests/methods/input_table.py what {parameter} changes, or why nothing"
+    )
+
+
+def with_parameter(parameter: str) -> Any:
+    return pytest.mark.parametrize("name", [name for name in DECLARED if parameter in signature(name)])
+
+
+@with_parameter("cache_mb")
+def test_the_size_of_the_cache_changes_no_bit(name):
+    given = {"kernel": "rbf"}
+    assert bits(call(name, cache_mb=1e-6, **given)) == bits(call(name, **given))
+
+
+@with_parameter("progress")
+def test_progress_is_shown_and_changes_no_bit(name):
+    with redirect_stderr(io.StringIO()) as shown:
+        model = call(name, progress=True)
+    assert shown.getvalue() != ""
+    assert bits(model) == bits(call(name))
+
+
+@with_parameter("callback")
+def test_a_callback_sees_every_round_changes_no_bit_and_can_stop(name):
+    seen = []
+    model = call(name, callback=seen.append)
+    assert seen
+    assert bits(model) == bits(call(name))
+    heard = []
+
+    def stop(info: Any) -> bool:
+        heard.append(info)
+        return True
+
+    assert not isinstance(attempt(name, callback=stop), Exception)
+    assert len(heard) == 1 or len(heard) < len(seen)
+
+
+@with_parameter("callback")
+def test_what_a_callback_raises_comes_through_and_nonsense_is_refused(name):
+    def fail(_: Any) -> bool:
+        raise LookupError("from the callback")
+
+    assert isinstance(attempt(name, callback=fail), LookupError)
+    found = attempt(name, callback=lambda _: "no")
+    assert isinstance(found, TypeError)
+    assert "callback" in str(found)
+    assert bits(call(name)) == bits(call(name))
+
+
+@with_parameter("eval_set")
+def test_a_set_to_judge_by_is_read(name):
+    X = arguments(name)["X"]
+    for held in ((X[:0], np.zeros(0)), (X[:, :1], np.ones(len(X))), (X, np.ones(len(X) - 1)), (X * np.nan, None)):
+        found = attempt(name, eval_set=held)
+        assert isinstance(found, TypeError | ValueError)
+        assert "eval_set" in str(found)

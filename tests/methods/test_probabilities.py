@@ -1,0 +1,159 @@
+"""Thresholds and probabilities of the model of every fit function, through pickles and files."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu.common._methods import DECLARED
+from fastpu.model._calibration import METHODS as CALIBRATIONS
+from fastpu.path._selection import path_of_fold
+from helpers import refused
+from method_cases import FORMS, fitted, formed, pu_rows
+from toy_model import assert_same, toy
+
+PRIOR = 0.4
+CASES = [*DECLARED, *FORMS]
+
+
+def model_of(case):
+    return fitted(case) if case in DECLARED else formed(case)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return pu_rows()
+
+
+def calibrated(case, rows, method="sigmoid"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastpu.EstimateWarning)  # some of these small models rank badly
+        return model_of(case).with_probabilities(prior=PRIOR, X=rows[0], y=rows[1], method=method)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_share_of_positive_rows_is_as_near_to_the_prior_as_can_be(case, rows):
+    model, X = model_of(case), rows[0][rows[1] == 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+        moved = model.with_threshold(prior=PRIOR, X_unl=X)
+    scores = model.decision_function(X)
+    possible = np.array([0, *(np.count_nonzero(scores >= value) for value in np.unique(scores))])
+    found = np.count_nonzero(moved.predict(X) == 1)
+    assert abs(found - PRIOR * X.shape[0]) == np.abs(possible - PRIOR * X.shape[0]).min()
+    assert type(moved) is type(model)
+
+
+@pytest.mark.parametrize("method", CALIBRATIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_probabilities_rise_with_the_scores(case, method, rows):
+    model = calibrated(case, rows, method)
+    X = np.concatenate([rows[0], 100 * rows[0]])
+    found = model.predict_proba(X)
+    assert found.dtype == np.float64
+    assert found.shape == (X.shape[0], 2)
+    assert ((found >= 0) & (found <= 1)).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-15)
+    order = np.argsort(model.decision_function(X))
+    assert (np.diff(found[order, 1]) >= 0).all()
+    mean = model.predict_proba(rows[0][rows[1] == 0])[:, 1].mean()
+    assert mean == pytest.approx(PRIOR, rel=1e-10 if method == "sigmoid" else 0.25)
+    np.testing.assert_array_equal(found, model.predict_proba(X, n_threads=3))
+
+
+@pytest.mark.parametrize("method", CALIBRATIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_probabilities_are_kept_in_files_and_pickles(case, method, rows, tmp_path):
+    model = calibrated(case, rows, method)
+    model.save(tmp_path / "model")
+    for again in (fastpu.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert_same(model, again)
+        np.testing.assert_array_equal(again.predict_proba(rows[0]), model.predict_proba(rows[0]))
+
+
+def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
+    """They are of other scores."""
+    path = calibrated("path, rbf", rows)
+    assert path.at(float(path.lams[3])).calibration is None
+    assert path_of_fold(path, np.arange(60), 1).calibration is None
+    mapping = calibrated("fit_svmc", rows)
+    assert mapping.at(0).calibration is None
+
+
+def test_probabilities_of_a_selected_solution(rows):
+    machine = formed("path, rbf").select("puf", *pu_rows(seed=5))
+    machine = machine.with_probabilities(prior=PRIOR, X=rows[0], y=rows[1])
+    assert machine.predict_proba(rows[0])[rows[1] == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------------ files
+
+
+ARRAY = np.array
+GOOD = {
+    "calibration": "isotonic",
+    "calibration_prior": 0.4,
+    "calibration_knots": ARRAY([0.0, 1.0]),
+    "calibration_values": ARRAY([0.25, 0.75]),
+}
+SIGMOID = {"calibration": "sigmoid", "calibration_knots": ARRAY([0.0]), "calibration_values": ARRAY([1.0, 0.0])}
+
+
+def test_good_fields_are_taken():
+    for changes in ({}, SIGMOID, {"calibration_knots": ARRAY([1.0]), "calibration_values": ARRAY([0.5])}):
+        found = toy(**{**GOOD, **changes}).predict_proba([[1.0, 0.5], [1e308, 0.0], [-1e308, 0.0]])
+        assert ((found >= 0) & (found <= 1)).all()
+
+
+# ------------------------------------------------------------------------------------------- forms of input
+
+
+def test_a_score_function_of_the_users():
+    """Its model is in no file, but it has a threshold and probabilities like the others."""
+    X, y = pu_rows(200, 400)
+
+    def fit_direction(positive, negative):
+        direction = positive.mean(axis=0) - negative.mean(axis=0)
+        return lambda rows: rows @ direction - 1.0
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it may end early
+        model = fastpu.fit_smc(X, y, psi2=fit_direction)
+    assert type(model) is fastpu.MappingScorer
+    model = model.with_probabilities(prior=PRIOR, X=X, y=y).with_threshold(prior=PRIOR, X_unl=X[y == 0])
+    assert model.predict_proba(X)[y == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
+    assert np.mean(model.predict(X[y == 0]) == 1) == PRIOR
+
+
+def test_binned_rows_frames_and_sparse_rows_have_the_same_probabilities():
+    X, y = pu_rows(200, 400)
+    binned = fastpu.bin_features(X)
+    model = fastpu.fit_pnu_auc_boost(binned, y, n_rounds=10)
+    expected = model.with_probabilities(prior=PRIOR, X=X, y=y == 1).predict_proba(X)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for rows in (binned, frame, sp.csr_array(X), X.tolist()):
+        again = model.with_probabilities(prior=PRIOR, X=rows, y=y.astype(float))
+        np.testing.assert_allclose(again.predict_proba(rows), expected, atol=1e-10)
+    named = fastpu.fit_bpsi(frame, y, C_pos=1.0, C_unl=0.5)
+    refused(
+        ValueError,
+        "X must have the feature names of the training data",
+        named.with_probabilities,
+        prior=PRIOR,
+        X=frame[["b", "a"]],
+        y=y,
+    )
+
+
+def test_a_precomputed_kernel():
+    X, y = pu_rows(200, 400)
+    fresh, labels = pu_rows(200, 400, seed=2)
+    model = fastpu.fit_bsvm(X @ X.T, y, C_pos=1.0, C_unl=0.5, kernel="precomputed")
+    model = model.with_probabilities(prior=PRIOR, X=fresh @ X.T, y=labels)
+    assert model.predict_proba(fresh @ X.T)[labels == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)

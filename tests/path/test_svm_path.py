@@ -1,0 +1,294 @@
+"""SVM paths: what the oracle finds, and what must hold of every path."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastpu
+from helpers import refused
+from oracles import svm_path as oracle
+from path_cases import CLOSE, KERNELS, KKT_TOL, costs_of, kernel_of, normal_rows, worst_violation
+from svm_cases import CASES, case
+
+COSTS = ("equal", "random", "hard")
+ENDS = ("zero", "precision", "trivial", "lam_min")
+
+
+def fit(X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)  # of trivial paths
+        warnings.simplefilter("ignore", fastpu.ConvergenceWarning)  # of those that stop before their end
+        return fastpu.fit_svm_path(X, y, n_threads=1, **options)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_path_is_that_of_the_oracle(kernel, costs, seed):
+    X, y = normal_rows(seed, 25 + 5 * seed)
+    c = costs_of(costs, y, seed)
+    path = fit(X, y, sample_cost=c, lam_min=1e-2, **KERNELS[kernel])
+    slow = oracle.path(kernel_of(path, X), y, c, lam_min=1e-2)
+    assert path.status == slow.status
+    if path.status == "trivial":
+        return
+    np.testing.assert_allclose(path.knots, slow.lams, rtol=1e-8, atol=1e-10)
+    for lam in [2 * path.lams[0], *path.lams, *(path.knots[1:] + path.knots[:-1]) / 2]:
+        np.testing.assert_allclose(path.at(lam).decision_function(X), slow.scores(lam), rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
+def test_every_point_is_optimal(name, costs, kernel):
+    rows = case(name)
+    path = fit(rows.X, rows.y, sample_cost=costs_of(costs, rows.y), **KERNELS[kernel])
+    assert path.status in ENDS or (name, path.status, path.converged) == ("badly_scaled", "stalled", False)
+    if (
+        name == "badly_scaled" and kernel == "linear"
+    ):  # products of a with these rows have lost digits, the path has not
+        assert path.violation < 1e-6
+        return
+    if path.status != "trivial":
+        assert worst_violation(path, rows.X) < KKT_TOL
+
+
+@given(st.data())
+def test_any_rows_and_costs_give_an_optimal_path(data):
+    n, d = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 2))
+    # Rows that differ by 1e-8 are the same to a kernel matrix in double.
+    entries = st.integers(-64, 64).map(lambda k: k / 16)
+    X = np.array(data.draw(st.lists(st.lists(entries, min_size=d, max_size=d), min_size=n, max_size=n)))
+    y = np.array([1, -1, *data.draw(st.lists(st.sampled_from([1, -1]), min_size=n - 2, max_size=n - 2))])
+    c = np.array(data.draw(st.lists(st.sampled_from([0.25, 0.5, 1.0, 2.0]), min_size=n, max_size=n)))
+    if data.draw(st.booleans()):
+        c[y > 0] = np.inf
+    path = fit(X, y, sample_cost=c, **KERNELS[data.draw(st.sampled_from([*KERNELS]))])
+    assert path.status in ENDS
+    if path.status != "trivial":
+        assert worst_violation(path, X) < KKT_TOL
+
+
+def test_thousands_of_events_do_not_drift():
+    X, y = normal_rows(0, 700, 2, share=0.5, apart=0.7)
+    path = fit(X, y, kernel="rbf", gamma=2.0, lam_min=1e-3)
+    assert path.n_events > 1500
+    assert worst_violation(path, X, every=25) < CLOSE
+
+
+@pytest.mark.parametrize("costs", ["equal", "random"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_machines_are_those_of_fit_svm(kernel, costs):
+    X, y = normal_rows(3, 60)
+    c = costs_of(costs, y)
+    path = fit(X, y, sample_cost=c, **KERNELS[kernel])
+    rng = np.random.default_rng(0)
+    for lam in np.exp(rng.uniform(np.log(max(path.end, 0.03)), np.log(2 * path.lams[0]), 8)):
+        machine = fastpu.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-10, n_threads=1, **KERNELS[kernel])
+        exact = path.at(lam)
+        w, v = machine.decision_function(X) - machine.intercept, exact.decision_function(X) - exact.intercept
+        np.testing.assert_allclose(v, w, rtol=0, atol=1e-6)
+        assert exact.objective[-1] == pytest.approx(machine.objective[-1], rel=1e-8)
+        free = (machine.alpha > 1e-6 / lam) & (machine.alpha < (1 - 1e-6) * c[machine.support] / lam)
+        if free.any():
+            assert exact.intercept == pytest.approx(machine.intercept, abs=1e-6)
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_norms_and_losses_are_monotone_and_the_objective_concave(kernel, costs):
+    X, y = normal_rows(1, 50, 3, apart=1.5)
+    path = fit(X, y, sample_cost=costs_of(costs, y), lam_min=1e-3, **KERNELS[kernel])
+    lam, history = path.lams, path.history
+    assert (np.diff(lam) < 0).all()
+    scale = history["objective"].max()
+    assert (np.diff(history["norm"]) >= -1e-7 * history["norm"].max()).all()
+    assert (np.diff(history["loss"]) <= 1e-9 * scale).all()
+    slopes = np.diff(history["objective"]) / np.diff(lam)
+    assert (np.diff(slopes) >= -1e-6 * np.abs(slopes[:-1])).all()
+    K = kernel_of(path, X)
+    for k in range(0, lam.size, 7):
+        beta = path.alpha_at(k) * y / lam[k]
+        assert history["norm"][k] == pytest.approx(beta @ K @ beta, rel=1e-8)
+        finite = np.isfinite(path.costs)
+        f = K @ beta + path.intercepts[k]
+        loss = float(path.costs[finite] @ np.maximum(0, 1 - y * f)[finite])
+        assert history["loss"][k] == pytest.approx(loss, abs=1e-8 * scale)
+
+
+def test_scores_are_continuous_and_linear_in_one_over_lam():
+    X, y = normal_rows(2, 40)
+    path = fit(X, y, **KERNELS["rbf"])
+    for k in range(1, min(path.lams.size, 30)):
+        lam = path.lams[k]
+        left, right = (path.at(lam * (1 + s)).decision_function(X) for s in (1e-12, -1e-12))
+        np.testing.assert_allclose(left, right, rtol=0, atol=CLOSE)
+    inside = np.linspace(path.lams[3], path.lams[4], 5)
+    values = path.scores(X, inside) * inside
+    np.testing.assert_allclose(values, np.linspace(values[:, 0], values[:, -1], 5).T, rtol=0, atol=CLOSE)
+
+
+def test_hard_rows_are_right_everywhere_and_large_costs_are_as_good():
+    X, y = normal_rows(5, 60, 3, apart=2.0)
+    pu = np.where(y > 0, 1, 0)
+    path = fastpu.fit_pu_svm_path(X, pu, n_threads=1)
+    lams = np.geomspace(path.end, 3 * path.lams[0], 50)
+    assert (path.scores(X[y > 0], lams) >= 1 - CLOSE).all()
+    largest = max(path.alpha_at(k)[y > 0].max() for k in range(path.knots.size))
+    assert largest > 1
+    noisy = fastpu.fit_pu_svm_path(X, pu, cost_pos=1.01 * largest, n_threads=1)
+    np.testing.assert_allclose(noisy.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
+
+
+def test_scaled_kernels_scale_the_path():
+    X, y = normal_rows(4, 40)
+    path = fit(X, y, sample_cost=costs_of("random", y), kernel="linear")
+    larger = fit(4 * X, y, sample_cost=costs_of("random", y), kernel="linear")
+    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
+    np.testing.assert_allclose(larger.lams[:20], 16 * path.lams[:20], rtol=1e-9)
+    np.testing.assert_allclose(larger.scores(4 * X, 16 * lams), path.scores(X, lams), rtol=0, atol=CLOSE)
+    half = fit(X, y, sample_cost=costs_of("random", y) / 2, kernel="linear")
+    np.testing.assert_allclose(half.scores(X, lams / 2), path.scores(X, lams), rtol=0, atol=CLOSE)
+
+
+def test_a_start_that_rounding_moves_beyond_its_bounds_is_put_back():
+    """Rows that an RBF kernel hardly tells apart: the start had an alpha of -6e-17, and the path was refused."""
+    X = np.array(
+        [[2.06769346916272e-05], [-3.0840289055616685e-05], [-0.00017152810381321847], [0.00019555209858389925]]
+    )
+    path = fit(X, np.array([1, 1, 1, -1]), kernel="rbf", gamma=0.1645812427925432)
+    assert (path.start_alpha >= 0).all()
+    assert (path.start_alpha <= path.costs).all()
+    assert path.start_alpha[:3].sum() == pytest.approx(1)
+
+
+def test_moved_rows_have_the_same_path():
+    """y'a = 0, so that the origin does not matter, but rounding left nothing of sums of rows far from it."""
+    X, y = normal_rows(5, 60)
+    path = fit(X, y, kernel="linear")
+    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
+    for offset in (1e4, 1e7):
+        moved = fit(X + offset, y, kernel="linear")
+        tol = 1e-11 * offset / path.end  # what a digit of X is worth in a score
+        np.testing.assert_allclose(moved.scores(X + offset, lams), path.scores(X, lams), rtol=0, atol=tol)
+        for lam in lams[:3]:
+            machine = moved.at(lam)
+            np.testing.assert_allclose(
+                machine.decision_function(X + offset), path.scores(X, lam)[:, 0], rtol=0, atol=tol
+            )
+            np.testing.assert_allclose(machine.coef, path.at(lam).coef, rtol=0, atol=tol)
+        np.testing.assert_allclose(moved.coef[-1], path.coef[-1], rtol=0, atol=tol)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_doubled_rows_at_half_the_cost_change_nothing(kernel):
+    X, y = normal_rows(6, 30)
+    path = fit(X, y, lam_min=1e-2, **KERNELS[kernel])
+    twice = fit(np.vstack([X, X]), np.tile(y, 2), sample_cost=np.full(2 * len(y), 0.5), lam_min=1e-2, **KERNELS[kernel])
+    lams = np.geomspace(max(path.end, twice.end), 2 * path.lams[0], 30)
+    np.testing.assert_allclose(twice.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
+
+
+def test_order_of_rows_changes_nothing():
+    X, y = normal_rows(7, 50)
+    path = fit(X, y, **KERNELS["rbf"], lam_min=1e-3)
+    order = np.random.default_rng(0).permutation(len(y))
+    other = fit(X[order], y[order], **KERNELS["rbf"], lam_min=1e-3)
+    lams = np.geomspace(path.end, 2 * path.lams[0], 30)
+    np.testing.assert_allclose(other.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
+
+
+def test_balanced_paths_are_mirrored_with_their_labels():
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(40, 2)), np.tile([1, -1], 20)
+    path, mirror = fit(X, y, **KERNELS["rbf"], lam_min=1e-3), fit(X, -y, **KERNELS["rbf"], lam_min=1e-3)
+    assert path.heavier == mirror.heavier == 0
+    np.testing.assert_allclose(mirror.lams, path.lams, rtol=1e-9)
+    lams = np.geomspace(path.end, path.lams[0], 30)
+    np.testing.assert_allclose(mirror.scores(X, lams), -path.scores(X, lams), rtol=0, atol=CLOSE)
+
+
+def test_trivial_paths_are_found():
+    rng = np.random.default_rng(9)
+    X = np.vstack([rng.normal(size=(10, 2)), 3 * rng.normal(size=(200, 2))])
+    y = np.where(np.arange(210) < 10, 1, -1)
+    with pytest.warns(fastpu.DegenerateModelWarning, match="w = 0 is optimal for every lam"):
+        path = fastpu.fit_svm_path(X, y, kernel="linear")
+    assert (path.status, path.n_events, path.lams.size, path.converged) == ("trivial", 0, 0, True)
+    assert (path.at(0.3).decision_function(X) == -1).all()
+    assert (path.predict(X) == -1).all()
+    assert (path.scores(X, [0.1, 10.0]) == -1).all()
+    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all"):
+        machine = fastpu.fit_svm(X, y, C=7.0, kernel="linear", tol=1e-9)
+    np.testing.assert_allclose(machine.decision_function(X), -1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [([1, 1, -1], "the positive rows"), ([-1, -1, 1], "the negative or unlabelled rows"), ([1, -1], "the other rows")],
+)
+def test_a_trivial_path_says_among_which_rows_the_mean_of_the_lighter_class_lies(y, words):
+    X = [[-1.0], [1.0], [0.0]] if len(y) == 3 else [[0.0], [0.0]]
+    with pytest.warns(fastpu.DegenerateModelWarning, match=f"lies among {words}, "):
+        fastpu.fit_svm_path(X, y, kernel="linear")
+
+
+def test_below_the_last_breakpoint_nothing_changes():
+    X, y = normal_rows(10, 30)
+    path = fit(X, y, kernel="linear")
+    assert path.status == "zero"
+    at_end = path.at(path.end).decision_function(X)
+    for share in (0.5, 0.1, 1e-3):
+        np.testing.assert_allclose(path.at(share * path.end).decision_function(X), at_end, rtol=0, atol=1e-7)
+    np.testing.assert_array_equal(path.decision_function(X), at_end)
+
+
+def test_kernel_values_next_to_the_smallest_number_are_refused():
+    """Changes of alpha were NaN there, and the message spoke of overflow (found by fuzzing)."""
+    X, y = normal_rows(10, 30)
+    X[:, 0] += 3 * y
+    near = fit(1e-130 * X, y, kernel="linear")
+    np.testing.assert_allclose(near.lams, 1e-260 * fit(X, y, kernel="linear").lams, rtol=1e-9)
+    for scale in (1e-150, 1e-154, 1e-155, 1e-158):
+        refused(ValueError, "neither overflow nor vanish; scale X", fastpu.fit_svm_path, scale * X, y, kernel="linear")
+
+
+def test_scores_beyond_the_end_of_a_path_that_was_cut_short_are_refused():
+    X, y = normal_rows(10, 30)
+    path = fit(X, y, kernel="linear", lam_min=0.5)
+    refused(ValueError, f"lams must be >= {path.end:.6g}, where the path ends, got 0.1", path.scores, X, [1.0, 0.1])
+
+
+def test_events_tell_who_is_on_the_margin():
+    X, y = normal_rows(11, 40)
+    path = fit(X, y, **KERNELS["rbf"], lam_min=0.05)
+    inside: set[int] = set()
+    events = path.events
+    assert events.dtype.names == ("lam", "kind", "row")
+    assert path.n_events == len(events)
+    for k in range(path.lams.size - 1):
+        for event in events[path.event_knot == k]:
+            assert event["lam"] == path.lams[k]
+            if str(event["kind"]).startswith("to_"):
+                inside.remove(int(event["row"]))
+            else:
+                inside.add(int(event["row"]))
+        assert path.history["n_margin"][k] == len(inside)
+        middle = (path.alpha_at(k) + path.alpha_at(k + 1)) / 2
+        assert inside == set(path.rows[(middle > 0) & (middle < path.costs)].tolist())
+
+
+def test_linear_paths_give_coefficients_at_every_breakpoint():
+    X, y = normal_rows(12, 50, 3)
+    path = fit(X, y, kernel="linear")
+    assert path.coef.shape == (path.lams.size, 3)
+    np.testing.assert_allclose(X @ path.coef.T + path.intercepts, path.scores(X, path.lams), rtol=0, atol=CLOSE)
+    k = path.lams.size // 2
+    np.testing.assert_allclose(path.at(path.lams[k]).coef, path.coef[k], rtol=0, atol=CLOSE)
+    assert fit(X, y, **KERNELS["rbf"]).coef is None

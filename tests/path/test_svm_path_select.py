@@ -1,0 +1,221 @@
+"""The best point of a path: as good as any of a dense grid, and as good as it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu.common._params import check_random_state
+from fastpu.data._validate import check_matrix
+from fastpu.metrics import err_star, puf_score
+from fastpu.path._selection import crossings
+from helpers import refused
+from path_cases import KERNELS, normal_rows
+
+
+def pu_problem(seed: int, n: int = 60):
+    """Training rows with their labels, and held-out rows with theirs."""
+    X, truth = normal_rows(seed, 2 * n, 2, share=0.5, apart=2.0)
+    rng = np.random.default_rng(seed)
+    y = np.where((truth > 0) & (rng.random(2 * n) < 0.5), 1, 0)
+    y[:4] = 1, 0, 1, 0
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def criterion_at(scores, y, name, prior=0.4, scenario="case_control"):
+    pos, unl = scores[y == 1], scores[y == 0]
+    if name == "puf":
+        return puf_score(pos, unl, scenario=scenario)
+    return err_star(pos, unl, prior=prior, scenario=scenario)
+
+
+def grid_of(path: fastpu.SVMPath, X) -> np.ndarray:
+    """Many lam: a dense grid, and one between every two at which a row changes sides."""
+    found = crossings(path, check_matrix(X), 1).lam
+    cuts = np.unique(np.concatenate([found, path.lams, [10 * path.lams[0]]]))
+    cuts = cuts[cuts >= path.end]
+    dense = np.geomspace(path.end, 10 * path.lams[0], 1000)
+    return np.concatenate([dense, np.sqrt(cuts[1:] * cuts[:-1]), path.lams[1:] * (1 + 1e-7)])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("costs", [{}, {"cost_pos": 5.0}, {"cost_pos": 1.0}])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("name", "scenario"), [("puf", "case_control"), ("puf", "single_set"), ("err_star", "case_control")]
+)
+def test_no_lam_is_better(kernel, costs, seed, name, scenario):
+    X, y, X_new, y_new = pu_problem(seed)
+    path = fastpu.fit_pu_svm_path(X, y, lam_min=1e-2, n_threads=1, **costs, **KERNELS[kernel])
+    prior = 0.4 if name == "err_star" else None
+    machine = path.select(name, X_new, y_new, prior=prior, scenario=scenario)
+    value, lam = machine.params["value"], machine.params["lam"]
+    assert machine.params["lam_low"] <= lam <= machine.params["lam_high"]
+    assert criterion_at(machine.decision_function(X_new), y_new, name, scenario=scenario) == pytest.approx(value, abs=0)
+    scores = path.scores(X_new, grid_of(path, X_new))
+    values = [criterion_at(column, y_new, name, scenario=scenario) for column in scores.T]
+    assert (max(values) if name == "puf" else min(values)) == value
+    inside = np.geomspace(*np.clip([machine.params["lam_low"], machine.params["lam_high"]], path.end, 1e6), 9)[1:-1]
+    same = path.scores(X_new, inside) > 0
+    assert (same == same[:, :1]).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_change_sides_where_their_score_is_zero(kernel):
+    X, y, X_new, _ = pu_problem(7)
+    path = fastpu.fit_pu_svm_path(X, y, lam_min=1e-2, n_threads=1, **KERNELS[kernel])
+    found = crossings(path, check_matrix(X_new), 1)
+    assert found.lam.size > 10
+    inside = (found.lam > path.end * 1.001) & (found.lam < 1e6)
+    for lam, row in zip(found.lam[inside], found.row[inside], strict=True):
+        before, at, after = path.scores(X_new[[row]], [lam * (1 + 1e-6), lam, lam * (1 - 1e-6)])[0]
+        assert abs(at) < 1e-9
+        assert before * after <= 0
+    # Followed from the top, the signs are those of the scores.
+    for lam in np.geomspace(path.end * 1.01, 5 * path.lams[0], 40):
+        called = found.called.copy()
+        np.logical_xor.at(called, found.row[found.lam > lam], True)
+        np.testing.assert_array_equal(called, path.scores(X_new, lam)[:, 0] > 0)
+
+
+def test_a_function_is_maximised_over_all_intervals():
+    X, y, X_new, y_new = pu_problem(3)
+    path = fastpu.fit_pu_svm_path(X, y, kernel="rbf", gamma=0.5, lam_min=1e-2)
+    seen = []
+
+    def agreement(labels, predicted):
+        np.testing.assert_array_equal(labels, y_new)
+        seen.append(float((predicted == np.where(labels > 0, 1, -1)).mean()))
+        return seen[-1]
+
+    machine = path.select(agreement, X_new, y_new)
+    assert machine.params["value"] == max(seen)
+    assert (machine.predict(X_new) == np.where(y_new > 0, 1, -1)).mean() == max(seen)
+    assert machine.params["criterion"] == "callable"
+    puf = path.select(lambda labels, p: puf_score(p[labels == 1], p[labels == 0]), X_new, y_new)
+    assert puf.params["value"] == path.select("puf", X_new, y_new).params["value"]
+
+
+def test_end_is_the_last_breakpoint():
+    X, y, X_new, _ = pu_problem(1)
+    path = fastpu.fit_pu_svm_path(X, y)
+    machine = path.select("end")
+    assert machine.params["lam"] == path.lams[-1] == path.end
+    np.testing.assert_array_equal(machine.decision_function(X_new), path.decision_function(X_new))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
+    X, y, _, _ = pu_problem(5, 90)
+    path = fastpu.fit_pu_svm_path(X, y, cost_pos=2.0, lam_min=0.05, n_threads=1, **KERNELS[kernel])
+    machine = path.select("puf", cv=3, random_state=0)
+    again = path.select("puf", cv=3, random_state=0)
+    assert machine.params == again.params
+    assert machine.params["cv"] == 3
+    # The same by hand: models of each fold at lam n_train / n, on the rows left out.
+    rng, fold = check_random_state(0), np.empty(len(y), dtype=int)
+    for label in (0, 1):
+        members = rng.permutation(np.flatnonzero(y == label))
+        fold[members] = np.arange(members.size) % 3
+
+    def value_at(lam: float) -> float:
+        scores = np.empty(len(y))
+        for k in range(3):
+            kept = fold != k
+            part = fastpu.fit_pu_svm_path(X[kept], y[kept], cost_pos=2.0, n_threads=1, **with_gamma)
+            scores[~kept] = part.at(lam * kept.sum() / len(y)).decision_function(X[~kept])
+        return criterion_at(scores, y, "puf")
+
+    with_gamma = {"kernel": kernel} if path.gamma is None else {"kernel": kernel, "gamma": path.gamma}
+    assert value_at(machine.params["lam"]) == pytest.approx(machine.params["value"], abs=0)
+    assert all(value_at(lam) <= machine.params["value"] for lam in np.geomspace(0.06, 2 * path.lams[0], 12))
+
+
+def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
+    # On these rows, far from the origin, the path ends where float64 no longer shows the margin, before those of folds.
+    rng = np.random.RandomState(34)
+    X = rng.normal(loc=100, size=(100, 2))
+    with pytest.warns(fastpu.ConvergenceWarning, match="float64 does not show the margin"):
+        path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
+    assert (path.status, path.converged) == ("precision", False)
+    assert path.violation > 0
+    for seed in (0, 1):
+        assert path.select("puf", cv=5, random_state=seed).params["lam"] >= path.lams[-1]
+
+
+def test_training_rows_are_judged_where_no_others_are_given():
+    X, y, _, _ = pu_problem(2)
+    path = fastpu.fit_pu_svm_path(X, y, kernel="rbf", gamma=0.5, lam_min=1e-2)
+    assert path.select("puf").params["value"] == path.select("puf", X, y).params["value"]
+
+
+def test_trivial_paths_have_one_machine():
+    X = np.vstack([np.eye(2), -np.eye(2), [[0.1, 0.0], [-0.1, 0.0]]])
+    y = np.array([1, 1, 1, 1, 0, 0])
+    with pytest.warns(fastpu.DegenerateModelWarning):
+        path = fastpu.fit_pu_svm_path(X, y)
+    assert path.select("puf", X, y).params["value"] == 1.0
+    assert (path.select("end").predict(X) == 1).all()
+    refused(ValueError, "model must have breakpoints, got a trivial path", fastpu.plot.path, path)
+
+
+def test_bad_arguments_are_named():
+    X, y, X_new, y_new = pu_problem(0)
+    path = fastpu.fit_pu_svm_path(X, y)
+    refused(TypeError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end' or a function", path.select, 3)
+    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f2'", path.select, "f2")
+    refused(ValueError, "prior must be given for criterion='err_star'", path.select, "err_star", X_new, y_new)
+    refused(ValueError, "prior must not be given for criterion='puf'", path.select, "puf", X_new, y_new, prior=0.5)
+    refused(ValueError, "prior must be", path.select, "err_star", X_new, y_new, prior=1.5)
+    refused(ValueError, "X and y must be given together or not at all, got only X", path.select, "puf", X_new)
+    refused(ValueError, "cv must not be given with X and y", path.select, "puf", X_new, y_new, cv=3)
+    refused(ValueError, "cv must be at most the number of rows", path.select, "puf", cv=1000)
+    refused(ValueError, "cv must be", path.select, "puf", cv=1)
+    refused(
+        ValueError, "y must hold positive rows (+1) and unlabelled ones (0)", path.select, "puf", X_new, y_new * 0 + 1
+    )
+    refused(ValueError, "X must have 2 features", path.select, "puf", X_new[:, :1], y_new)
+    refused(ValueError, "scenario must be", path.select, "puf", X_new, y_new, scenario="pu")
+    refused(ValueError, "the result of criterion", path.select, lambda y, p: float("nan"), X_new, y_new)
+
+
+def issue_rows(seed: int, n: int = 240):
+    rng = np.random.default_rng(seed)
+    truth = np.where(rng.random(n) < 0.4, 1, -1)
+    X = rng.normal(size=(n, 4)) + 0.9 * truth[:, None] * [1, 0.6, 0.3, 0]
+    return X, truth, np.where((truth > 0) & (rng.random(n) < 0.5), 1, 0)
+
+
+@pytest.mark.parametrize("options", [{}, {"cv": 5, "random_state": 0}])
+@pytest.mark.parametrize("seed", [0, 3, 8])
+def test_rounding_at_the_end_of_a_path_is_no_crossing(seed, options):
+    """lam f of some 1e-14 at lam = 0 was taken for changes of side, and lam of 1e-13 for the best."""
+    X, _, y = issue_rows(seed)
+    path = fastpu.fit_pu_svm_path(X, y, n_threads=1)
+    assert path.status == "zero"
+    machine = path.select("puf", **options)
+    assert machine.params["lam"] >= path.end * (1 - 1e-12)
+    assert machine.decision_function(X[y == 1]).min() >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_value_is_that_of_the_machine_and_no_grid_is_better(kernel):
+    X, _, y = issue_rows(0, 120)
+    path = fastpu.fit_pu_svm_path(X, y, cost_pos=10.0, lam_min=1e-3, n_threads=1, **KERNELS[kernel])
+    machine = path.select("puf")
+    assert machine.params["value"] == criterion_at(machine.decision_function(X), y, "puf")
+    grid = path.scores(X, np.geomspace(path.end, 2 * path.lams[0], 300))
+    assert max(criterion_at(scores, y, "puf") for scores in grid.T) <= machine.params["value"] + 1e-12
+
+
+def test_f1_and_error_are_what_functions_of_the_labels_say():
+    X, truth, _ = issue_rows(1, 120)
+    path = fastpu.fit_svm_path(X[:80], truth[:80], kernel="linear", n_threads=1)
+    X_new, y_new = X[80:], truth[80:]
+    f1 = path.select("f1", X_new, y_new)
+    assert f1.params["value"] == pytest.approx(fastpu.metrics.f1(y_new, f1.predict(X_new)), abs=1e-12)
+    assert f1.params["value"] == path.select(fastpu.metrics.f1, X_new, y_new).params["value"]
+    error = path.select("error", X_new, y_new)
+    assert error.params["value"] == (error.predict(X_new) != y_new).mean()
+    assert error.params["value"] == -path.select(lambda y, p: -(y != p).mean(), X_new, y_new).params["value"]

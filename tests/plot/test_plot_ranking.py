@@ -1,0 +1,73 @@
+"""The figure of a ranking: its curves are those of the metrics, its marker the value at k."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu.plot
+from fastpu.metrics import lift_at_k, ranking_curve, recall_at_k
+from helpers import refused
+
+Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Figure
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(0)
+    return rng.normal(1.5, 1, 60), np.concatenate([rng.normal(1.5, 1, 40), rng.normal(size=360)])
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_curves_bands_and_markers_are_those_of_the_metrics(scores):
+    figure = fastpu.plot.ranking(*scores, k=0.1, n_boot=30)
+    curve = ranking_curve(*scores, n_boot=30, random_state=0)
+    marks = recall_at_k(*scores, 40, n_boot=30, random_state=0), lift_at_k(*scores, 40, n_boot=30, random_state=0)
+    wanted = (curve.recall, curve.recall_interval), (curve.lift, curve.lift_interval)
+    for ax, (values, interval), mark, base in zip(figure.axes, wanted, marks, (curve.share, 1), strict=True):
+        line, random, ends, point = ax.lines
+        np.testing.assert_array_equal(line.get_xdata(), curve.share)
+        np.testing.assert_array_equal(line.get_ydata(), values)
+        assert (np.asarray(random.get_ydata()) == base).all()
+        np.testing.assert_allclose(ends.get_xydata(), [[0.1, mark.interval[0]], [0.1, mark.interval[1]]])
+        np.testing.assert_allclose(point.get_xydata(), [[0.1, mark.value]])
+        corners = ax.collections[0].get_paths()[0].vertices
+        np.testing.assert_allclose(corners[1 : curve.share.size + 1], np.column_stack([curve.share, interval[:, 0]]))
+        assert corners[:, 1].max() == interval.max()
+        assert ax.get_xscale() == "log"
+        assert ax.get_ylim()[0] == 0
+        low, high = mark.interval
+        assert legend(ax)[1:] == [
+            "middle 90 % of the bootstrap",
+            "random scores",
+            f"40 rows flagged: {ax.get_ylabel()} {mark.value:.3g} ({low:.3g} to {high:.3g})",
+        ]
+    assert legend(figure.axes[0])[0] == "recall (60 positive, 400 unlabelled rows)"
+    assert figure.axes[1].get_xlabel() == "share of the unlabelled rows that is flagged"
+
+
+def test_without_samples_there_are_no_bands_and_without_k_no_marker(scores):
+    for ax in fastpu.plot.ranking(*scores, n_boot=0).axes:
+        assert (len(ax.lines), len(ax.collections)) == (2, 0)
+    marked = fastpu.plot.ranking(*scores, k=1, n_boot=0).axes[0]
+    assert legend(marked)[-1] == f"1 rows flagged: recall {recall_at_k(*scores, 1):.3g}"
+    assert len(fastpu.plot.ranking(*scores).axes[0].collections) == 1
+
+
+def test_it_draws_into_a_pair_of_axes(scores):
+    figure = Figure()
+    pair = figure.subplots(2)
+    assert fastpu.plot.ranking(*scores, n_boot=2, ax=pair) is figure
+    assert figure.axes == list(pair)
+    assert all(ax.has_data() for ax in pair)
+    refused(TypeError, "ax must be two Axes, got", fastpu.plot.ranking, *scores, ax=pair[0])
+
+
+def test_bad_arguments(scores):
+    refused(ValueError, "in (0, 1], got 401", fastpu.plot.ranking, *scores, k=401)
+    refused(ValueError, "n_boot must be an integer", fastpu.plot.ranking, *scores, n_boot=-1)
+    refused(ValueError, "score_pos", fastpu.plot.ranking, [np.nan], scores[1])
+    refused(TypeError, "random_state must be None", fastpu.plot.ranking, *scores, random_state="x")

@@ -1,0 +1,118 @@
+"""Rows, fits and comparisons that the tests of uPU and nnPU share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from fastpu import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Sums of some hundred float64 terms in another order, through some hundred steps.
+ROUNDING = 1e-10
+
+#: The same in float32.
+SINGLE = 2e-4
+
+LOSSES = ("sigmoid", "logistic", "squared")
+
+quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One of the public functions with arguments that make a short fit to labels {+1, 0}."""
+
+    function: Callable[..., Any]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
+        return self.function(X, y, **{"prior": 0.45, **self.options, **options})
+
+
+#: lam=None and batch_size="auto" depend on the scale of weights, which may stand for repeated rows.
+_SHORT = {"n_epochs": 30, "learning_rate": 0.02, "lam": 0.0, "batch_size": None}
+FITS = {
+    "upu_logistic": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01}),
+    "upu_squared": Fit(fastpu.fit_upu, {"loss": "squared", "lam": 0.01}),
+    "upu_sigmoid": Fit(fastpu.fit_upu, {"loss": "sigmoid", **_SHORT, "lam": 0.01}),
+    "upu_gauss": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01, "model": "gauss", "n_centers": 20}),
+    "upu_mlp": Fit(fastpu.fit_upu, {"model": "mlp", "n_hidden": 9, **_SHORT}),
+    "nnpu_linear": Fit(fastpu.fit_nnpu, {"loss": "logistic", **_SHORT}),
+    "nnpu_gauss": Fit(fastpu.fit_nnpu, {"model": "gauss", "n_centers": 20, **_SHORT}),
+    "nnpu_mlp": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 20, **_SHORT}),
+    "nnpu_batches": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 9, **_SHORT, "batch_size": 32}),
+}
+for _fit in FITS.values():
+    _fit.options["random_state"] = 7
+each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+
+#: Those that are trained by Adam.
+BY_ADAM = {name: fit for name, fit in FITS.items() if "n_epochs" in fit.options}
+each_by_adam = pytest.mark.parametrize("fit", BY_ADAM.values(), ids=BY_ADAM)
+
+#: Those that take weights.
+WEIGHTED = {name: fit for name, fit in FITS.items() if fit.options.get("batch_size") is None}
+each_weighted = pytest.mark.parametrize("fit", WEIGHTED.values(), ids=WEIGHTED)
+
+
+def pu_rows(
+    n: int = 120, d: int = 3, *, seed: int = 0, share: float = 0.3, apart: float = 1.5
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of two groups that overlap, exact in float32, PU labels {1, 0} and true labels."""
+    rng = np.random.default_rng([6, seed])
+    truth = np.where(rng.random(n) < 0.5, 1, -1)
+    X = rng.normal(size=(n, d))
+    X[:, 0] += apart * (truth == 1)
+    y = ((truth == 1) & (rng.random(n) < share)).astype(np.int64)
+    y[np.flatnonzero(truth == 1)[:2]] = 1
+    return np.round(X * 64) / 64, y, truth
+
+
+def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, isa: str = "", **options: Any) -> Any:
+    """Epochs of the core's training, from a net given as a dict."""
+    known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "batch_size": 0, "seed": 0,
+             "early_stopping_rounds": 0}  # fmt: skip
+    weights = options.pop("weights", None)
+    return _core.fit_nnpu(
+        X,
+        y.astype(np.int8),
+        weights,
+        start,
+        **vars(risk),
+        **(known | options),
+        chosen=None,
+        eval_x=None,
+        eval_labels=None,
+        eval_weights=None,
+        callback=None,
+        n_threads=n_threads,
+        isa=isa,
+    )
+
+
+def learned(model: Any) -> list[np.ndarray]:
+    """All parameters of a model."""
+    parts = [model.coef, np.array(model.intercept)]
+    if isinstance(model, fastpu.RiskNetwork):
+        parts += [model.hidden_coef, model.hidden_intercept]
+    elif model.basis == "gauss":
+        centers = model.centers.toarray() if sp.issparse(model.centers) else model.centers
+        parts += [centers, np.array(model.bandwidth)]
+    return parts
+
+
+def assert_same(model: Any, expected: Any, tol: float) -> None:
+    """The parameters and the course of two fits agree."""
+    for found, wanted in zip(learned(model), learned(expected), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=tol, atol=tol)
+    assert (model.status, model.n_iter) == (expected.status, expected.n_iter)
+    for name, values in expected.history.items():
+        np.testing.assert_allclose(model.history[name], values, rtol=tol, atol=tol)

@@ -1,0 +1,209 @@
+"""uPU and nnPU: forms of rows, weights, the prior, seeds, callbacks, early stopping, what the model says."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+from helpers import refused
+from machine_cases import each_form
+from method_recipes import model_bits
+from risk_cases import (
+    FITS,
+    ROUNDING,
+    SINGLE,
+    assert_same,
+    each_by_adam,
+    each_fit,
+    each_weighted,
+    learned,
+    pu_rows,
+    quiet,
+)
+
+pytestmark = quiet
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, _ = pu_rows()
+    return X, y
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+@each_fit
+def test_one_feature_and_two_rows(fit):
+    model = fit([[0.5], [-1.0]], [1, 0], **({"lam": 0.1} if fit.function is fastpu.fit_upu else {}))
+    assert np.isfinite(model.decision_function([[0.0], [2.0]])).all()
+
+
+@each_fit
+def test_rows_that_are_all_the_same(fit):
+    y = np.arange(12) < 4
+    model = fit(np.ones((12, 2)), y, **({"lam": 0.1} if fit.function is fastpu.fit_upu else {}))
+    scores = model.decision_function(np.ones((3, 2)))
+    assert scores[0] == scores[1] == scores[2]
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+@each_weighted
+def test_weights_have_no_scale(fit, data):
+    """But for the number of drawn centres, which a weight may stand for."""
+    X, y = data
+    weights = np.linspace(1, 2, len(y))
+    assert_same(fit(X, y, sample_weight=1024 * weights), fit(X, y, sample_weight=weights), ROUNDING)
+    assert model_bits(fit(X, y, sample_weight=np.ones(len(y)))) == model_bits(fit(X, y))
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 32, "n_epochs": 5}, {"batch_size": None}, {}])
+@each_form
+def test_weights_are_repeated_rows_in_batches_and_where_rows_are_held_out(form, options):
+    """A row of weight 3 comes three times in a random order, and one of the three may be held out."""
+    X, y, _ = pu_rows(700, 3)
+    repeats = np.random.default_rng(2).integers(0, 6, size=len(y))
+    rows = form(X)
+    given = {"prior": 0.45, "model": "mlp", "n_hidden": 5, "random_state": 3, **options}
+    model = fastpu.fit_nnpu(rows, y, sample_weight=repeats, **given)
+    again = fastpu.fit_nnpu(form(np.repeat(X, repeats, axis=0)), np.repeat(y, repeats), **given)
+    assert_same(model, again, 1e-8 if rows.dtype == np.float64 else 100 * SINGLE)
+    assert ("eval_risk" in model.history) == ("n_epochs" not in options)
+
+
+def test_weights_of_any_size_are_trained_on_in_batches(data):
+    X, y = data
+    for weights in (np.linspace(1e-9, 1e-8, len(y)), np.linspace(0.1, 2.7, len(y)), np.linspace(1e11, 1e12, len(y))):
+        model = FITS["nnpu_batches"](X, y, sample_weight=weights, n_epochs=1)
+        assert np.isfinite(model.decision_function(X)).all()
+
+
+# -- the prior ---------------------------------------------------------------------------------------------------------
+
+
+@each_fit
+def test_the_prior_among_all_rows_is_converted(fit, data):
+    X, y = data
+    n, n_pos = len(y), int(y.sum())
+    among_all = (0.45 * (n - n_pos) + n_pos) / n
+    model = fit(X, y, prior=among_all, scenario="single_set")
+    assert_same(model, fit(X, y, prior=0.45), 1e-9)
+    assert model.params["prior"] == among_all
+    assert model.params["prior_among_unlabeled"] == pytest.approx(0.45)
+    refused(ValueError, "prior must be at least", fit, X, y, prior=0.9 * n_pos / n, scenario="single_set")
+
+
+def test_weights_count_in_the_conversion(data):
+    X, y = data
+    weights = np.where(y == 1, 2.0, 1.0)
+    total, labelled = weights.sum(), 2.0 * y.sum()
+    model = fastpu.fit_upu(X, y, prior=0.6, scenario="single_set", loss="logistic", lam=0.1, sample_weight=weights)
+    expected = (0.6 * total - labelled) / (total - labelled)
+    assert model.params["prior_among_unlabeled"] == pytest.approx(expected, rel=1e-12)
+
+
+# -- callbacks, progress and early stopping ----------------------------------------------------------------------------
+
+
+@each_by_adam
+def test_the_callback_hears_of_every_epoch_and_can_end_the_fit(fit, data, capsys):
+    X, y = data
+    heard: list[fastpu.RiskRound] = []
+    model = fit(X, y, callback=heard.append, progress=True)
+    assert [info.round for info in heard] == list(range(1, 31))
+    np.testing.assert_array_equal([info.risk for info in heard], model.history["risk"])
+    np.testing.assert_array_equal([info.n_reversed for info in heard], model.history["n_reversed"])
+    assert all(info.eval_risk is None and info.n_rounds == 30 for info in heard)
+    assert model_bits(model) == model_bits(fit(X, y))
+    stopped = fit(X, y, callback=lambda info: info.round == 4)
+    assert (stopped.status, stopped.converged, stopped.n_iter) == ("callback", False, 4)
+    np.testing.assert_array_equal(stopped.objective, model.objective[:4])
+    assert [part.tobytes() for part in learned(stopped)] == [part.tobytes() for part in learned(fit(X, y, n_epochs=4))]
+
+
+@each_by_adam
+def test_early_stopping_keeps_the_best_epoch(fit):
+    X, y, _ = pu_rows(80, 12, apart=1.0)
+    other, labels, _ = pu_rows(80, 12, seed=1, apart=1.0)
+    options = {"n_epochs": 400, "learning_rate": 0.05, "prior": 0.5}
+    model = fit(X, y, eval_set=(other, labels), early_stopping_rounds=8, **options)
+    risks = model.history["eval_risk"]
+    assert model.status == "early_stopping"
+    assert model.converged
+    assert model.n_iter == np.argmin(risks) + 1 == len(risks) - 8
+    assert len(model.objective) == model.n_iter
+    short = fit(X, y, eval_set=(other, labels), **{**options, "n_epochs": model.n_iter})
+    assert [part.tobytes() for part in learned(short)] == [part.tobytes() for part in learned(model)]
+    np.testing.assert_array_equal(short.history["eval_risk"], risks[: model.n_iter])
+
+
+@each_by_adam
+def test_the_evaluation_set_is_judged_by_the_risk_and_does_not_touch_the_fit(fit, data):
+    X, y = data
+    other, labels, _ = pu_rows(50, 3, seed=1)
+    expected = fit(X, y)
+    model = fit(X, y, eval_set=(other, labels))
+    assert [part.tobytes() for part in learned(model)] == [part.tobytes() for part in learned(expected)]
+    f = model.decision_function(other)
+    loss = {"sigmoid": lambda z: 1 / (1 + np.exp(z)), "logistic": lambda z: np.log1p(np.exp(-z))}[model.params["loss"]]
+    positive = 0.45 * loss(f[labels == 1]).mean()
+    negative = loss(-f[labels == 0]).mean() - 0.45 * loss(-f[labels == 1]).mean()
+    if fit.function is fastpu.fit_nnpu:
+        negative = max(negative, 0)
+    assert model.history["eval_risk"][-1] == pytest.approx(positive + negative, abs=1e-12)
+    # In any form and type.
+    again = fit(X, y, eval_set=(sp.csr_array(other).astype(np.float32), labels))
+    np.testing.assert_allclose(again.history["eval_risk"], model.history["eval_risk"], rtol=1e-12)
+
+
+def test_epochs_that_end_before_early_stopping_are_reported(data):
+    X, y = data
+    with pytest.warns(fastpu.ConvergenceWarning, match=r"all n_epochs = 3 epochs were run before early stopping"):
+        model = FITS["nnpu_mlp"](X, y, n_epochs=3, eval_set=(X, y), early_stopping_rounds=5)
+    assert (model.status, model.converged) == ("n_epochs", False)
+
+
+@pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")
+def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
+    """Though some labelled row is called positive, and the prior says that every fifth unlabelled row is."""
+    X, y, _ = pu_rows(200, 2, apart=0.3)
+    X[np.argmax(y)] = 60.0
+    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all [0-9]+ unlabelled rows negative.*By the prior"):
+        model = fastpu.fit_upu(X, y, prior=0.2, lam=10.0)
+    assert (model.predict(X) == 1).any()
+    assert (model.predict(X[y == 0]) == -1).all()
+
+
+def test_select_chooses_among_penalties():
+    X, y, _ = pu_rows(300, 3)
+    fit = functools.partial(fastpu.fit_upu, prior=0.4, loss="logistic")
+    chosen = fastpu.select(fit, X, y, {"lam": [1e-3, 0.1, 1e3]}, cv=3, random_state=0)
+    assert chosen.best_params["lam"] < 1e3
+    assert model_bits(chosen.model) == model_bits(fit(X, y, **chosen.best_params))
+
+
+# -- the model ---------------------------------------------------------------------------------------------------------
+
+
+def broken(model, **change):
+    return type(model)(**{**model.__reduce__()[1][1], **change})
+
+
+@each_fit
+def test_scores_that_overflow_are_refused(fit, data):
+    X, y = data
+    model = fit(X, y)
+    if isinstance(model, fastpu.RiskMachine) and model.basis == "gauss":
+        pytest.skip("its scores cannot")
+    words = "X has entries so large that its scores overflow"
+    rows = np.array([[0.0, 0.0, 0.0], [1e308, 1e308, -1e308], [1e308, -1e308, 1e308], [-1e308, 1e308, 1e308]])
+    with np.errstate(over="ignore"):
+        signs = np.sign(model.coef) if isinstance(model, fastpu.RiskMachine) else np.ones(3)
+    large = broken(model, **({"coef": signs * [1e10, 2e10, -1e10]} if signs.size == model.coef.size else {}))
+    refused(ValueError, words, large.decision_function, rows)

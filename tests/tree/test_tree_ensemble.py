@@ -1,0 +1,178 @@
+"""The model of trees refuses whatever a file may say that its kernel could not score."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastpu
+from forest_cases import mixed_frame, wild_rows
+from helpers import refused
+from method_recipes import bits
+
+FIELDS = ("threshold", "split", "left", "cover", "gain")
+PACKED = np.dtype([("threshold", "f8"), ("split", "u4"), ("left", "i4"), ("cover", "u4"), ("gain", "f4")])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fastpu.fit_forest(*mixed_frame(), n_trees=20, random_state=0)
+
+
+def changed(model, place, **fields):
+    """The model with other entries in one node."""
+    words = model.packed_nodes.copy()
+    for name, value in fields.items():
+        words.view(PACKED)[place, 0][name] = value
+    return dataclasses.replace(model, packed_nodes=words)
+
+
+def places(model, kind):
+    nodes = model.nodes
+    if kind == "leaf":
+        return np.flatnonzero(nodes["feature"] < 0)
+    by_set = nodes["category_set"] >= 0
+    return np.flatnonzero((nodes["feature"] >= 0) & (by_set if kind == "set" else ~by_set))
+
+
+def test_a_node_takes_24_bytes(model):
+    assert model.packed_nodes.nbytes == 24 * model.nodes.size
+
+
+def test_nodes_are_new_each_time_and_read_only_within(model):
+    first = model.nodes
+    first["value"] = 0
+    assert not np.array_equal(model.nodes["value"], first["value"], equal_nan=True)
+    assert not model.packed_nodes.flags.writeable
+    assert model.n_trees == model.n_iter == 20
+    np.testing.assert_array_equal(np.bincount(model.nodes["tree"]), np.diff(model.tree_starts))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"left": 1 << 20},
+        {"left": -1},
+        {"left": 2},
+        {"left": -(2**31)},
+        {"split": 4 * 4},
+        {"split": 2**32 - 1},
+        {"threshold": np.nan},
+        {"gain": np.nan},
+        {"gain": -1.0},
+        {"gain": np.inf},
+        {"left": 0, "threshold": np.nan},
+    ],
+)
+def test_a_split_out_of_order_is_refused(model, fields):
+    with pytest.raises(ValueError, match=r"."):
+        changed(model, int(places(model, "number")[0]), **fields)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_leaves_must_have_finite_values(model, value):
+    with pytest.raises(ValueError, match=r"."):
+        changed(model, int(places(model, "leaf")[0]), threshold=value)
+
+
+def test_children_that_lead_back_are_refused(model):
+    """A cycle would never end; children come after their node, in the order of their parents."""
+    inner = places(model, "number")
+    inner = inner[inner < model.tree_starts[1]]
+    for place in inner:
+        for left in {0, 1, int(place)} - {int(model.nodes["left"][place]), 0}:
+            with pytest.raises(ValueError, match=r"."):
+                changed(model, int(place), left=left)
+
+
+@pytest.mark.parametrize("number", [-1.0, 0.5, 1e9, np.nan])
+def test_sets_that_are_not_there_are_refused(model, number):
+    with pytest.raises(ValueError, match=r"."):
+        changed(model, int(places(model, "set")[0]), threshold=number)
+
+
+def test_sets_of_columns_without_categories_are_refused(model):
+    refused(ValueError, "must have a feature that is in categories", dataclasses.replace, model, categories={})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tree_starts": np.array([0, 3], dtype=np.int64)},
+        {"divisor": 0},
+        {"seed": -1},
+        {"seed": 2**64},
+        {"oob_count": None},
+        {"oob_sum": np.full(120, np.nan)},
+        {"oob_count": np.full(120, -1, dtype=np.int32)},
+        {"oob_count": np.zeros(119, dtype=np.int32)},
+        {"packed_nodes": np.zeros((3, 4), dtype=np.uint64)},
+        {"packed_nodes": np.zeros((0, 3), dtype=np.uint64)},
+        {"category_sets": np.zeros((1, 3), dtype=np.uint64)},
+        {"category_sets": np.zeros((0, 4), dtype=np.uint64)},
+        {"objective": np.zeros(3)},
+        {"n_iter": 3},
+        {"n_features": 2, "feature_names": None},
+        {"categories": {"1": ("a", "a"), "3": (1,)}},
+        {"categories": {"1": "ab", "3": (1,)}},
+        {"categories": {"9": ("a",)}},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_fields_that_do_not_fit_each_other_are_refused(model, fields):
+    with pytest.raises((TypeError, ValueError)):
+        dataclasses.replace(model, **fields)
+
+
+def test_starts_of_trees_must_rise(model):
+    for starts in (model.tree_starts[::-1], model.tree_starts + 1, model.tree_starts * 0):
+        with pytest.raises(ValueError, match=r"."):
+            dataclasses.replace(model, tree_starts=np.ascontiguousarray(starts))
+
+
+@given(st.integers(0, 10**9), st.sampled_from(FIELDS), st.binary(min_size=8, max_size=8))
+def test_any_bytes_in_a_node_give_scores_or_an_error(seed, field, content):
+    """What is taken ends, and reads nothing that is not there."""
+    X, y = wild_rows(60)
+    model = fastpu.fit_forest(X, y, n_trees=2, random_state=0)
+    words = model.packed_nodes.copy()
+    place = seed % len(words)
+    value = np.frombuffer(content[: PACKED[field].itemsize], dtype=PACKED[field])[0]
+    words.view(PACKED)[place, 0][field] = value
+    try:
+        other = dataclasses.replace(model, packed_nodes=words)
+    except ValueError:
+        return
+    assert np.isfinite(other.decision_function(X)).all()
+    assert np.isfinite(other.feature_importances).all()
+
+
+def test_copies_have_the_same_bits(model):
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert bits(again) == bits(model)
+        assert again.categories == model.categories
+
+
+def test_binned_rows_must_be_cut_where_the_model_is():
+    X, y = wild_rows(60)
+    model = fastpu.fit_forest(X, y, n_trees=5, random_state=0)
+    with pytest.raises(ValueError, match="cut"):
+        model.decision_function(fastpu.bin_features(X + 0.125))
+    refused(ValueError, "X must have 5 features", model.decision_function, fastpu.bin_features(X[:, :2]))
+
+
+def test_a_model_without_out_of_bag_scores_wants_rows(model):
+    other = dataclasses.replace(model, oob_sum=None, oob_count=None)
+    assert other.oob_decision_function is None
+    X, y = mixed_frame()
+    refused(
+        ValueError, "X must be given for a model without out-of-bag scores", other.with_probabilities, prior=0.3, y=y
+    )
+    assert other.with_probabilities(prior=0.3, X=X, y=y).calibration == "sigmoid"
+    refused(ValueError, "init_model must be a forest", fastpu.fit_forest, X, y, init_model=other)
