@@ -42,8 +42,9 @@ class Team {
 
   // Runs body(block, worker) once for every block in [0, n_blocks), 0 <= worker < n_threads(), and returns when all are
   // done. If blocks throw, the blocks not yet dealt are skipped, and the exception of the lowest block is rethrown here
-  // (that of Poll before any block's); the team can be used again afterwards. A loop inside a body of the same team
-  // runs on the worker that meets it. One thread at a time may call for_each from outside.
+  // (that of Poll before any block's); the team can be used again afterwards. A block that poll() has ended, because
+  // another one failed before, has no exception of its own. A loop inside a body of the same team runs on the worker
+  // that meets it, and polls before each of its blocks. One thread at a time may call for_each from outside.
   template <class Body>
   void for_each(index_t n_blocks, Body&& body) {
     for_each(n_blocks, std::numeric_limits<int>::max(), std::forward<Body>(body));
