@@ -64,8 +64,8 @@ install: $(VENV)/.has-build  ## build fastpu into the environment, editable
 
 # ---- What the README promises ----
 
-demo: $(VENV)/.has-demo install  ## fit and judge on real data: a table and a picture
-	$(VENV_PYTHON) examples/breast_cancer.py
+demo: $(VENV)/.has-demo install  ## find a digit among many images: a table and a picture
+	$(VENV_PYTHON) examples/digits.py
 
 examples: $(VENV)/.has-demo install  ## fastpu beside scikit-learn on real input; DATA=DIR reads it, else it is fetched
 	for name in rare_positives text genes million_rows; do \

@@ -28,37 +28,36 @@ def run_example(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=one_thread)
 
 
-def test_breast_cancer(tmp_path):
-    for package in ("sklearn", "tqdm"):
-        pytest.importorskip(package)
+def test_digits(tmp_path):
+    pytest.importorskip("sklearn")
     image = pytest.importorskip("matplotlib.image")
     folder = tmp_path / "new" / "folder"
-    result = run_example("breast_cancer.py", "--splits", "2", "--rounds", "15", "--output", str(folder))
+    result = run_example("digits.py", "--draws", "2", "--output", str(folder))
     assert result.returncode == 0, result.stderr
-    assert "model selection: 100%" in result.stderr
 
-    table = re.findall(r"^(.+?) +(\d\.\d{4}) +(\d\.\d{4}) +(\d+\.\d)   (.+)$", result.stdout, re.MULTILINE)
-    assert [row[0] for row in table] == ["PNUAUCBoost", "RankBoost-AUC", "logistic regression"]
-    assert all(0.9 < float(mean) <= 1 and float(sd) < 0.1 for _, mean, sd, _, _ in table)
-    assert [re.findall(r"(\w+)=", row[4]) for row in table] == [
-        ["gamma", "rho", "n_rounds"],
-        ["rho", "n_rounds"],
-        ["C"],
-    ]
-
-    assert result.stdout.endswith(f"picture: {folder / 'breast_cancer.png'}\n")
-    picture = image.imread(folder / "breast_cancer.png")
+    found = re.findall(r"^(.+?) +(\d\.\d{3}) +(\d+\.\d) +\d+\.\d+$", result.stdout, re.MULTILINE)
+    assert [row[0] for row in found][-1] == "fastpu.fit_forest"
+    counts = [float(row[2]) for row in found]
+    assert len(counts) == 3
+    assert counts[-1] == max(counts) > 85
+    text = re.search(r"expects (\d+) of the first 100 \((\d+) to (\d+)\),.* in truth there are (\d+)", result.stdout)
+    assert text is not None, result.stdout
+    expected, low, high, truth = map(int, text.groups())
+    assert 0 <= low <= expected <= high <= 100
+    assert low <= truth <= high
+    assert f"picture: {folder / 'digits.png'}\n" in result.stdout
+    picture = image.imread(folder / "digits.png")
     assert picture.shape[0] > 500
     assert picture.shape[1] > 1000
     assert picture.std() > 0.05
 
 
-def test_breast_cancer_says_what_it_cannot_do(tmp_path):
-    for package in ("sklearn", "tqdm", "matplotlib"):
+def test_digits_says_what_it_cannot_do(tmp_path):
+    for package in ("sklearn", "matplotlib"):
         pytest.importorskip(package)
-    result = run_example("breast_cancer.py", "--splits", "1", "--output", str(tmp_path))
+    result = run_example("digits.py", "--draws", "0", "--output", str(tmp_path))
     assert result.returncode == 2
-    assert "--splits and --rounds must be at least 2" in result.stderr
+    assert "--draws must be at least 1, got 0" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

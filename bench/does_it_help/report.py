@@ -1,0 +1,155 @@
+"""What came out: tables, mean ranks with their critical difference, and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from learners import FASTPU, ORACLE
+from scipy.stats import rankdata, studentized_range
+from tasks import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from learners import Outcome
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+__all__ = ["Place", "draw_pictures", "report"]
+
+_BASELINE = "LightGBM"
+_OURS, _OTHERS = "#c0392b", "#5d6d7e"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A problem: its task, the share of labelled positives, the split."""
+
+    task: str
+    share: float
+    split: int
+
+
+class _Values:
+    """One measure of every learner: means over splits, by task and share."""
+
+    def __init__(self, outcomes: Mapping[Place, Mapping[str, Outcome]], measure: str) -> None:
+        self.tasks = list(dict.fromkeys(place.task for place in outcomes))
+        self.shares = list(dict.fromkeys(place.share for place in outcomes))
+        self.names = list(next(iter(outcomes.values())))
+        each: dict[tuple[str, float], list[list[float]]] = {}
+        for place, found in outcomes.items():
+            each.setdefault((place.task, place.share), []).append([getattr(found[n], measure) for n in self.names])
+        #: (tasks, shares, learners); NaN where a learner refused the rows of a split.
+        self.means: NDArray[np.float64] = np.array(
+            [[np.mean(each[task, share], axis=0) for share in self.shares] for task in self.tasks]
+        )
+
+    def of(self, name: str) -> NDArray[np.float64]:
+        return self.means[:, :, self.names.index(name)]
+
+    def ranks(self) -> tuple[list[str], NDArray[np.float64]]:
+        """Return the learners but for the oracle, and their ranks on each task, means over shares; 1 is best."""
+        names = [name for name in self.names if name != ORACLE]
+        kept = self.means[:, :, [self.names.index(name) for name in names]]
+        return names, rankdata(-np.nan_to_num(kept, nan=-np.inf), axis=2).mean(axis=1)
+
+
+def _critical_difference(n_learners: int, n_tasks: int) -> float:
+    """Return the difference of mean ranks that Nemenyi's test calls significant at 5 %."""
+    quantile = studentized_range.ppf(0.95, n_learners, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_learners * (n_learners + 1) / (6 * n_tasks)))
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return f"### {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _number(value: float, digits: int = 3) -> str:
+    return "-" if np.isnan(value) else f"{value:.{digits}f}"
+
+
+def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    """Return everything that was measured as Markdown."""
+    auc, ap, top, seconds = (_Values(outcomes, measure) for measure in ("auc", "ap", "top", "seconds"))
+    names, by_auc = auc.ranks()
+    by_ap = ap.ranks()[1].mean(axis=0)
+    ranks = by_auc.mean(axis=0)
+    order = [*np.argsort(ranks, kind="stable")]
+    n_splits = len({place.split for place in outcomes})
+    rows = []
+    for name in [*(names[i] for i in order), *([ORACLE] if ORACLE in auc.names else [])]:
+        i = names.index(name) if name in names else -1
+        by_share = [_number(float(np.nanmean(auc.of(name)[:, s]))) for s in range(len(auc.shares))]
+        rows.append([
+            name, *by_share, *(_number(float(np.nanmean(values.of(name)))) for values in (ap, top)),
+            *([f"{ranks[i]:.1f}", f"{by_ap[i]:.1f}"] if i >= 0 else ["", ""]),
+            _number(float(np.nanmedian(seconds.of(name))), 2),
+        ])  # fmt: skip
+    shares = [f"AUC, {100 * share:g} % labelled" for share in auc.shares]
+    head = ["learner", *shares, "average precision", "precision in the top 1 %", "rank by AUC", "rank by AP", "CPU-s"]
+    parts = [_table(f"Means over {len(auc.tasks)} tasks, {n_splits} splits each", head, rows)]
+    if len(auc.tasks) > 1:
+        difference = _critical_difference(len(names), len(auc.tasks))
+        parts.append(f"Mean ranks that differ by less than {difference:.1f} cannot be told apart by these tasks.\n")
+    for s, share in enumerate(auc.shares):
+        lines = [
+            [task, *(_number(float(auc.of(name)[t, s])) for name in auc.names)] for t, task in enumerate(auc.tasks)
+        ]
+        parts.append(_table(f"Test AUC, {100 * share:g} % of the positives labelled", ["task", *auc.names], lines))
+    parts.append(_table("The tasks", ["task", "rows"], [[task, TASKS[task].about] for task in auc.tasks]))
+    flaws = sorted(
+        {f"{p.task}, {name}: {o.flaw}" for p, each in outcomes.items() for name, o in each.items() if o.flaw}
+    )
+    if flaws:
+        parts.append("Refused:\n\n" + "\n".join(f"- {flaw}" for flaw in flaws) + "\n")
+    return "\n".join(parts)
+
+
+def draw_pictures(outcomes: Mapping[Place, Mapping[str, Outcome]], folder: Path) -> None:
+    """Draw the mean ranks, and what each learner gains over LightGBM with unlabelled rows as negatives."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (only where it is wanted)
+
+    auc = _Values(outcomes, "auc")
+    names, by_task = auc.ranks()
+    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    _draw_ranks(figure.subplots(), names, by_task)
+    figure.savefig(folder / "does_it_help_ranks.png", dpi=150)
+    if _BASELINE in names:
+        figure = Figure(figsize=(8, 4.6), layout="constrained")
+        _draw_gains(figure.subplots(), auc, names)
+        figure.savefig(folder / "does_it_help_gains.png", dpi=150)
+
+
+def _draw_ranks(axis: Axes, names: Sequence[str], by_task: NDArray[np.float64]) -> None:
+    ranks = by_task.mean(axis=0)
+    order = np.argsort(-ranks, kind="stable")
+    colours = [_OURS if names[i] in FASTPU else _OTHERS for i in order]
+    axis.barh([names[i] for i in order], ranks[order], color=colours, height=0.7)
+    difference = _critical_difference(len(names), by_task.shape[0])
+    best = ranks.min()
+    axis.axvspan(best, best + difference, color="0.85", zorder=0)
+    axis.text(best + difference, -0.35, " not told apart from the best", fontsize=8, va="center", color="0.4")
+    axis.set_xlabel(f"mean rank by test AUC over {by_task.shape[0]} tasks (1 is best); red: fastpu")
+    axis.set_xlim(0, len(names))
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_gains(axis: Axes, auc: _Values, names: Sequence[str]) -> None:
+    gains = {name: (auc.of(name) - auc.of(_BASELINE)).ravel() for name in names if name != _BASELINE}
+    order = sorted(gains, key=lambda name: float(np.nanmedian(gains[name])))
+    jitter = np.random.default_rng(0)
+    for height, name in enumerate(order):
+        colour = _OURS if name in FASTPU else _OTHERS
+        values = gains[name]
+        axis.plot(values, height + jitter.uniform(-0.25, 0.25, values.size), ".", color=colour, alpha=0.5, markersize=5)
+        axis.plot([np.nanmedian(values)] * 2, [height - 0.4, height + 0.4], color=colour, linewidth=2.5)
+    axis.axvline(0, color="0.3", linewidth=0.8)
+    axis.set_yticks(range(len(order)), order)
+    axis.set_xlabel(f"test AUC minus that of {_BASELINE} with unlabelled rows as negatives\n"
+                    "(a point is a task and share of labels, a bar the median; red: fastpu)")  # fmt: skip
+    axis.spines[["top", "right"]].set_visible(False)
