@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastpu
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, table
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -55,6 +55,27 @@ def test_every_method_has_a_page_with_all_parts_and_an_example(method):
 def test_methods_are_compared():
     compared = re.findall(r"\[(fit_\w+)\]", read(DOCS / "choosing.md"))
     assert set(compared) == set(DECLARED)
+
+
+def test_what_methods_take_is_the_table_of_the_package():
+    assert table() in read(DOCS / "methods" / "index.md")
+
+
+def test_functions_by_task_name_every_public_function():
+    text = read(DOCS / "functions.md")
+    functions = {f"`{name}`" for name in fastpu.__all__ if callable(getattr(fastpu, name)) and name.islower()}
+    assert {name for name in functions if name not in text} == set()
+    for module in (fastpu.metrics, fastpu.datasets, fastpu.plot, fastpu.priors):
+        assert [name for name in module.__all__ if name.islower() and name not in text] == []
+
+
+def test_functions_by_task_name_every_scorer_and_only_classifiers_that_are():
+    estimators = pytest.importorskip("fastpu.estimators", reason="needs scikit-learn")
+    text = read(DOCS / "functions.md")
+    assert [name for name in estimators.__all__ if name.islower() and name not in text] == []
+    named = set(re.findall(r"`(\w+Classifier)`", text))
+    assert named
+    assert named <= set(estimators.__all__)
 
 
 def test_every_public_module_is_in_the_reference():

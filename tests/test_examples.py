@@ -315,10 +315,10 @@ def test_options_that_do_not_fit_are_refused(example, tmp_path, capsys):
         assert text in capsys.readouterr().err
 
 
-def test_examples_of_the_readme_are_those_there_are():
+def test_examples_of_the_docs_are_those_there_are():
     names = {path.name for path in EXAMPLES.glob("*.py") if not path.name.startswith("_")}
-    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\(examples/(\w+\.py)\)", readme)) == names
+    page = (EXAMPLES.parent / "docs" / "examples.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(\.\./examples/(\w+\.py)\)", page)) == names
 
 
 def test_example_is_a_command_that_ends_without_a_traceback(tmp_path):

@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its code runs and prints what it says, its tables and links are true."""
+"""What the README shows is what happens: its code runs and prints what it says, its links are true."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-
-import fastpu
-from fastpu.common._methods import table
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -23,9 +20,11 @@ def text():
 
 
 def test_code_runs_and_prints_what_the_readme_says(text, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # it saves a model
+    pytest.importorskip("sklearn")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "text"] * 4 + ["python"]
+    assert [kind for kind, _ in blocks] == ["python", "text"] * 3
     names: dict[str, object] = {}
     printed = ""
     for kind, block in blocks:
@@ -37,29 +36,11 @@ def test_code_runs_and_prints_what_the_readme_says(text, tmp_path, monkeypatch):
         printed = out.getvalue()
 
 
-def test_quick_start_is_short(text):
-    code = re.search(r"## Quick start\n\n```python\n(.*?)```", text, re.DOTALL)
+def test_it_is_short(text):
+    assert len(text.splitlines()) <= 200
+    code = re.search(r"## Ten lines\n.*?```python\n(.*?)```", text, re.DOTALL)
     assert code is not None
-    assert len([line for line in code[1].splitlines() if line]) <= 15
-
-
-def test_capability_table_is_that_of_the_package(text):
-    assert table() in text
-
-
-def test_every_public_function_is_named(text):
-    functions = {f"`{name}`" for name in fastpu.__all__ if callable(getattr(fastpu, name)) and name.islower()}
-    assert {name for name in functions if name not in text} == set()
-    for module in (fastpu.metrics, fastpu.datasets, fastpu.plot, fastpu.priors):
-        assert [name for name in module.__all__ if name.islower() and name not in text] == []
-
-
-def test_scorers_and_some_classifiers_are_named(text):
-    estimators = pytest.importorskip("fastpu.estimators", reason="needs scikit-learn")
-    assert [name for name in estimators.__all__ if name.islower() and name not in text] == []
-    named = set(re.findall(r"`(\w+Classifier)`", text))
-    assert named
-    assert named <= set(estimators.__all__)
+    assert len([line for line in code[1].splitlines() if line]) <= 12
 
 
 def test_links_and_commands_lead_somewhere(text):

@@ -130,7 +130,7 @@ assert fastpu.fit_pnu_auc_boost(X[:90], y[:90], n_rounds=2, rho=0.0, n_threads=1
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory in use is read from /proc")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
 def test_sparse_input_stays_sparse_and_memory_that_is_not_there_is_named():
-    # Without the fixed threshold glibc keeps freed blocks of up to 32 MB for the next call, which then needs no new memory.
+    # Without a fixed threshold glibc keeps freed blocks of up to 32 MB, and the next call needs no new memory.
     limits = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
     run = subprocess.run(
         [sys.executable, "-c", WIDE],
