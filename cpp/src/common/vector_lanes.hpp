@@ -1,6 +1,7 @@
 // A few numbers that are added, multiplied and compared at once: the compiler's own vector types where it has them,
 // plain arrays otherwise. For the sources that are compiled once per instruction-set level, inside their FASTPU_LEVEL
 // namespace; everything has internal linkage.
+#pragma once
 
 #include <cstdint>
 #include <cstring>

@@ -1,0 +1,99 @@
+// The losses that trees are boosted for. F are the scores of the rows, l(z) = log(1 + e^-z), n is the sum of the
+// weights of the rows that take part, and means go over the rows of a group that take part, by their weights:
+//
+//     pnu_auc   log R,  R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N),  A_G = mean_G e^-F,  B_G = mean_G e^F;
+//               where a group is missing, the pair of the other two alone, with weight 1
+//     logistic  mean_P l(F) + mean_U l(-F)
+//     upu       prior mean_P (-F) + mean_U l(-F)
+//     nnpu      prior mean_P l(F) + max(0, r),  r = mean_U l(-F) - prior mean_P l(-F)
+//
+// g and h are n times the first and second derivatives by the F of each row, so that what is compared with sums of h
+// means the same for any number of rows. Three things differ from that. For pnu_auc, h is n times the second derivative
+// of R, over R. Where r < 0, nnpu steps by -r instead (Kiryo, Niu, du Plessis and Sugiyama 2017, algorithm 1). And as
+// -r is concave along the rows of U, h is its absolute value there: h >= 0 always.
+//
+// A loss is a function of a few sums over all rows, so it is computed in steps, of which the second and the third
+// combine what several holders of rows (machines, processes) have found:
+//
+//     tops      a bound of what is summed, so that nothing overflows   O(n)   TreeLossTops::extend
+//     sums      relative to the tops, in whole numbers                 O(n)   TreeLossSums::add
+//     objective, derive (g and h of a holder's own rows)               O(n)
+//
+// Sums of whole numbers have the same bits in any order, so the result depends neither on the number of threads nor on
+// how the rows are shared out. A row of weight 2 counts as two rows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/parallel.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu {
+
+struct TreeLossOptions {
+  std::string name = "pnu_auc";
+  double gamma = 0.5;  // in [0, 1], of "pnu_auc": the weight of the labelled pairs
+  double prior = 0.5;  // in (0, 1), of "upu" and "nnpu": the share of positives in U
+  Isa isa = Isa::baseline;
+};
+
+// The rows of one holder. All pointers are to n_rows values that outlive the loss.
+struct TreeLossRows {
+  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, of "pnu_auc" alone)
+  const double* sample_weight = nullptr;  // finite and >= 0, or null for 1
+  index_t n_rows = 0;
+};
+
+// Scores of all rows of a holder, and which of them take part: 1 or 0 for each, or null for all.
+struct TreeLossScores {
+  const double* scores = nullptr;
+  const std::uint8_t* takes_part = nullptr;
+};
+
+// What all summands lie below. The tops of several holders are the largest of each.
+struct TreeLossTops {
+  std::array<double, 5> values{-kInfinity, -kInfinity, -kInfinity, -kInfinity, -kInfinity};
+
+  void extend(const TreeLossTops& other);
+};
+
+// Four sums over groups and the weights of the three groups, each as two numbers. Those of several holders that were
+// computed from the same tops are added.
+struct TreeLossSums {
+  std::array<std::int64_t, 14> values{};
+
+  void add(const TreeLossSums& other);
+};
+
+class TreeLoss {
+ public:
+  TreeLoss(const TreeLoss&) = delete;
+  TreeLoss& operator=(const TreeLoss&) = delete;
+  virtual ~TreeLoss() = default;
+
+  // Throws std::invalid_argument for a score that is not finite.
+  virtual TreeLossTops tops(const TreeLossScores& scores, Team& team) const = 0;
+  virtual TreeLossSums sums(const TreeLossScores& scores, const TreeLossTops& tops, Team& team) const = 0;
+
+  // These two throw std::invalid_argument where no row of a group that the loss needs takes part.
+  virtual double objective(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
+  // Writes g and h of all rows, 0 for those that do not take part.
+  virtual void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g,
+                      double* h, Team& team) const = 0;
+
+  // All steps, where one holder has all rows. Returns the objective.
+  double derive(const TreeLossScores& scores, double* g, double* h, Team& team) const;
+
+ protected:
+  TreeLoss() = default;
+};
+
+// Throws std::invalid_argument for an unknown name, a parameter out of range, and labels or weights that the loss does
+// not take.
+std::unique_ptr<TreeLoss> make_tree_loss(const TreeLossRows& rows, const TreeLossOptions& options, Team& team);
+
+}  // namespace fastpu

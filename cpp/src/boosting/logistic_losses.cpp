@@ -1,0 +1,94 @@
+// Losses "logistic", "upu" and "nnpu" for trees. With l(z) = log(1 + e^-z) and s(F) = 1 / (1 + e^-F), the derivative of
+// l(F) is -s(-F), that of l(-F) is s(F), and l(F) - l(-F) = -F; the second derivative of both is s(F) s(-F).
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "boosting/loss_formula.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+class LogisticFormula : public LossFormula {
+ public:
+  bool is_exponential() const final { return false; }
+
+  double objective(const LossMeans& means) const final {
+    check(means);
+    return objective_of(means);
+  }
+  LossSlopes slopes(const LossMeans& means) const final {
+    check(means);
+    return slopes_of(means, means.n() / means.weight.positive, means.n() / means.weight.unlabelled);
+  }
+
+ private:
+  virtual double objective_of(const LossMeans& means) const = 0;
+  // per_positive and per_unlabelled are n times the weight of a row in the mean of its group.
+  virtual LossSlopes slopes_of(const LossMeans& means, double per_positive, double per_unlabelled) const = 0;
+
+  static void check(const LossMeans& means) {
+    if (means.weight.positive > 0 && means.weight.unlabelled > 0) return;
+    throw std::invalid_argument("the loss needs rows of the label 1 and rows of the label 0, of positive weight");
+  }
+};
+
+class Logistic final : public LogisticFormula {
+  double objective_of(const LossMeans& means) const override {
+    return means.mean[kLossPositive] + means.mean[kLossUnlabelled];
+  }
+  LossSlopes slopes_of(const LossMeans& /*means*/, double per_positive, double per_unlabelled) const override {
+    return {.plus = {0, per_unlabelled, 0}, .minus = {0, 0, per_positive}, .curve = {0, per_unlabelled, per_positive}};
+  }
+};
+
+class Upu : public LogisticFormula {
+ public:
+  explicit Upu(double prior) : prior_(prior) {}
+
+ protected:
+  // r, the estimated risk of the negatives
+  double negative_risk(const LossMeans& means) const {
+    return means.mean[kLossUnlabelled] - prior_ * means.mean[kLossAsNegative];
+  }
+  double positive_risk(const LossMeans& means) const { return prior_ * means.mean[kLossPositive]; }
+  double prior() const { return prior_; }
+
+  double objective_of(const LossMeans& means) const override { return positive_risk(means) + negative_risk(means); }
+  LossSlopes slopes_of(const LossMeans& /*means*/, double per_positive, double per_unlabelled) const override {
+    const double both = prior_ * per_positive;  // s(F) + s(-F) = 1
+    return {.plus = {0, per_unlabelled, -both}, .minus = {0, 0, both}, .curve = {0, per_unlabelled, 0}};
+  }
+
+ private:
+  double prior_;
+};
+
+class Nnpu final : public Upu {
+ public:
+  using Upu::Upu;
+
+ private:
+  double objective_of(const LossMeans& means) const override {
+    return positive_risk(means) + std::max(0.0, negative_risk(means));
+  }
+  LossSlopes slopes_of(const LossMeans& means, double per_positive, double per_unlabelled) const override {
+    if (negative_risk(means) >= 0) return Upu::slopes_of(means, per_positive, per_unlabelled);
+    const double positive = prior() * per_positive;
+    return {.plus = {0, -per_unlabelled, positive}, .minus = {}, .curve = {0, per_unlabelled, positive}};
+  }
+};
+
+double checked(double prior) {
+  if (prior > 0 && prior < 1) return prior;
+  throw std::invalid_argument("prior must be in (0, 1), got " + std::to_string(prior));
+}
+
+}  // namespace
+
+std::unique_ptr<LossFormula> make_logistic_formula() { return std::make_unique<Logistic>(); }
+std::unique_ptr<LossFormula> make_upu_formula(double prior) { return std::make_unique<Upu>(checked(prior)); }
+std::unique_ptr<LossFormula> make_nnpu_formula(double prior) { return std::make_unique<Nnpu>(checked(prior)); }
+
+}  // namespace fastpu::detail

@@ -1,0 +1,203 @@
+#include "fastpu/boosting/tree_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "boosting/loss_formula.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::kDigits;
+using detail::kLossRows;
+using detail::kLossSlots;
+using detail::kTopWeight;
+using detail::kWeightSlots;
+using detail::LossFormula;
+using detail::LossMeans;
+using detail::LossRows;
+using detail::LossScale;
+using detail::LossSlopes;
+
+// Weights, and their products with scores, are smaller than this, so that no sum of them overflows.
+constexpr double kMost = 0x1p900;
+
+// A power of two by which numbers up to `top` lie in [0, 1].
+double scale_below(double top) { return top > 0 ? std::ldexp(1.0, std::min(-std::ilogb(top) - 1, 1000)) : 1.0; }
+
+double whole_sum(const TreeLossSums& sums, int slot) {
+  const auto first = static_cast<double>(sums.values[at(index_t{2} * slot)]);
+  const auto second = static_cast<double>(sums.values[at(index_t{2} * slot + 1)]);
+  return (first + second / kDigits) / kDigits;
+}
+
+class RowLoss final : public TreeLoss {
+ public:
+  RowLoss(const TreeLossRows& rows, std::unique_ptr<LossFormula> formula, Isa isa, bool takes_negatives, Team& team)
+      : rows_(rows),
+        formula_(std::move(formula)),
+        kernels_(detail::loss_kernels(isa)),
+        passes_(formula_->is_exponential() ? kernels_.exponential : kernels_.logistic) {
+    if (formula_->is_exponential() && rows.sample_weight != nullptr) {
+      log_weight_ = AlignedBuffer<double>(rows.n_rows, "the logarithms of weights");
+    }
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
+      const index_t end = std::min(rows_.n_rows, (block + 1) * kLossRows);
+      for (index_t i = block * kLossRows; i < end; ++i) check_row(i, takes_negatives);
+    });
+  }
+
+  TreeLossTops tops(const TreeLossScores& scores, Team& team) const override {
+    std::vector<TreeLossTops> found(at(n_blocks()));
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
+      if (!passes_.tops(rows_of(scores, block), found[at(block)].values.data())) refuse_scores(scores, block);
+    });
+    TreeLossTops all;
+    for (const TreeLossTops& of_block : found) all.extend(of_block);
+    if (all.values[kTopWeight] >= kMost || (!formula_->is_exponential() && all.values[0] >= kMost)) {
+      throw std::invalid_argument("sample_weight, and its product with scores, must be below 2^900");
+    }
+    return all;
+  }
+
+  TreeLossSums sums(const TreeLossScores& scores, const TreeLossTops& tops, Team& team) const override {
+    const LossScale scale = scale_of(tops);
+    std::vector<TreeLossSums> found(at(n_blocks()));
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
+      const LossRows rows = rows_of(scores, block);
+      std::int64_t* const values = found[at(block)].values.data();
+      passes_.sums(rows, scale, values);
+      kernels_.group_weights(rows, scale.weight, values);
+    });
+    TreeLossSums all;
+    for (const TreeLossSums& of_block : found) all.add(of_block);
+    return all;
+  }
+
+  double objective(const TreeLossTops& tops, const TreeLossSums& sums) const override {
+    return formula_->objective(means_of(tops, sums));
+  }
+
+  void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g, double* h,
+              Team& team) const override {
+    const LossSlopes slopes = formula_->slopes(means_of(tops, sums));
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
+      passes_.derive(rows_of(scores, block), slopes, g + block * kLossRows, h + block * kLossRows);
+    });
+  }
+
+ private:
+  index_t n_blocks() const { return count_blocks(rows_.n_rows, kLossRows); }
+
+  void check_row(index_t i, bool takes_negatives) {
+    const int label = rows_.labels[i];
+    if (label > 1 || label < (takes_negatives ? -1 : 0)) {
+      throw std::invalid_argument(std::string("labels must be 1") + (takes_negatives ? ", 0 or -1" : " or 0") +
+                                  ", got " + std::to_string(label) + " in row " + std::to_string(i));
+    }
+    if (rows_.sample_weight == nullptr) return;
+    const double weight = rows_.sample_weight[i];
+    if (!(weight >= 0) || !std::isfinite(weight)) {
+      throw std::invalid_argument("sample_weight must be finite and at least 0, got " + std::to_string(weight) +
+                                  " in row " + std::to_string(i));
+    }
+    if (!log_weight_.empty()) log_weight_[i] = std::log(weight);
+  }
+
+  LossRows rows_of(const TreeLossScores& scores, index_t block) const {
+    const index_t first = block * kLossRows;
+    const auto from = [first](const auto* values) { return values == nullptr ? nullptr : values + first; };
+    return {from(scores.scores),      from(rows_.labels),      from(rows_.sample_weight),
+            from(log_weight_.data()), from(scores.takes_part), std::min(kLossRows, rows_.n_rows - first)};
+  }
+
+  void refuse_scores(const TreeLossScores& scores, index_t block) const {
+    index_t i = block * kLossRows;
+    while (std::isfinite(scores.scores[i])) ++i;
+    throw std::invalid_argument("scores must be finite, got " + std::to_string(scores.scores[i]) + " in row " +
+                                std::to_string(i));
+  }
+
+  LossScale scale_of(const TreeLossTops& tops) const {
+    LossScale scale;
+    scale.weight = scale_below(tops.values[kTopWeight]);
+    if (!formula_->is_exponential()) {
+      scale.loss = scale_below(tops.values[0]);
+      return scale;
+    }
+    const auto offset = [&](detail::ExpSlot slot) {
+      return std::isfinite(tops.values[slot]) ? -tops.values[slot] : -kInfinity;
+    };
+    scale.rising = {offset(detail::kRisingNegative), offset(detail::kRisingUnlabelled), -kInfinity};
+    scale.falling = {-kInfinity, offset(detail::kFallingUnlabelled), offset(detail::kFallingPositive)};
+    return scale;
+  }
+
+  LossMeans means_of(const TreeLossTops& tops, const TreeLossSums& sums) const {
+    const LossScale scale = scale_of(tops);
+    const auto weight = [&](int group) { return whole_sum(sums, kWeightSlots + group) / scale.weight; };
+    LossMeans means;
+    means.weight = {weight(0), weight(1), weight(2)};
+    const double p = means.weight.positive;
+    const double u = means.weight.unlabelled;
+    const std::array<double, kLossSlots> weights =
+        formula_->is_exponential() ? std::array{p, u, u, means.weight.negative} : std::array{p, u, p, 1.0};
+    for (int slot = 0; slot < kLossSlots; ++slot) {
+      const double sum = whole_sum(sums, slot);
+      const auto k = static_cast<std::size_t>(slot);
+      means.mean[k] = formula_->is_exponential() ? tops.values[k] + std::log(sum) - std::log(weights[k])
+                                                 : sum / scale.loss / weights[k];
+    }
+    return means;
+  }
+
+  TreeLossRows rows_;
+  std::unique_ptr<LossFormula> formula_;
+  const detail::LossKernels& kernels_;
+  const detail::LossPasses& passes_;
+  AlignedBuffer<double> log_weight_;
+};
+
+struct NamedFormula {
+  const char* name;
+  bool takes_negatives;
+  std::unique_ptr<LossFormula> (*make)(const TreeLossOptions&);
+};
+
+constexpr NamedFormula kFormulas[] = {
+    {"pnu_auc", true, [](const TreeLossOptions& options) { return detail::make_pnu_auc_formula(options.gamma); }},
+    {"logistic", false, [](const TreeLossOptions&) { return detail::make_logistic_formula(); }},
+    {"upu", false, [](const TreeLossOptions& options) { return detail::make_upu_formula(options.prior); }},
+    {"nnpu", false, [](const TreeLossOptions& options) { return detail::make_nnpu_formula(options.prior); }}};
+
+}  // namespace
+
+void TreeLossTops::extend(const TreeLossTops& other) {
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::max(values[k], other.values[k]);
+}
+
+void TreeLossSums::add(const TreeLossSums& other) {
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
+}
+
+double TreeLoss::derive(const TreeLossScores& scores, double* g, double* h, Team& team) const {
+  const TreeLossTops all_tops = tops(scores, team);
+  const TreeLossSums all_sums = sums(scores, all_tops, team);
+  derive(scores, all_tops, all_sums, g, h, team);
+  return objective(all_tops, all_sums);
+}
+
+std::unique_ptr<TreeLoss> make_tree_loss(const TreeLossRows& rows, const TreeLossOptions& options, Team& team) {
+  for (const NamedFormula& formula : kFormulas) {
+    if (options.name != formula.name) continue;
+    return std::make_unique<RowLoss>(rows, formula.make(options), options.isa, formula.takes_negatives, team);
+  }
+  throw std::invalid_argument("there is no loss '" + options.name + "'");
+}
+
+}  // namespace fastpu

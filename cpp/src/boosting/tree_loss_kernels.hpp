@@ -1,0 +1,87 @@
+// The passes over the rows of a loss for trees, compiled once per instruction-set level. No level fuses or reorders,
+// and sums are whole numbers, so all give the same bits.
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+
+namespace fastpu::detail {
+
+// What is summed for a row of weight w: w e^F and w e^-F (pnu_auc), or w log(1 + e^F) and w log(1 + e^-F) (the others).
+// These are the sums over groups, in the order of TreeLossTops and TreeLossSums.
+enum ExpSlot : std::uint8_t { kFallingPositive, kRisingUnlabelled, kFallingUnlabelled, kRisingNegative };
+enum LogSlot : std::uint8_t { kLossPositive, kLossUnlabelled, kLossAsNegative };
+inline constexpr int kLossSlots = 4;
+inline constexpr int kGroups = 3;                // an array by group begins with N, then U, then P
+inline constexpr int kTopWeight = kLossSlots;    // the largest weight
+inline constexpr int kWeightSlots = kLossSlots;  // the weights of N, U and P come after the slots
+inline constexpr double kDigits = 0x1p31;        // a sum is (first + second / kDigits) / kDigits
+
+// At most kLossRows rows, which keeps sums of doubles exact.
+inline constexpr index_t kLossRows = 1 << 14;
+
+struct LossRows {
+  const double* scores = nullptr;
+  const std::int8_t* labels = nullptr;
+  const double* weights = nullptr;      // null: 1
+  const double* log_weights = nullptr;  // null: 0; read by the exponential passes alone
+  const std::uint8_t* takes_part = nullptr;
+  index_t n = 0;
+};
+
+struct PerGroup {
+  double negative;
+  double unlabelled;
+  double positive;
+};
+
+// What brings the summands into [0, 1].
+struct LossScale {
+  double weight = 1;  // a power of two
+  double loss = 1;    // the same, for the logistic losses
+  // Added to the exponents of pnu_auc; -infinity where a group is missing.
+  PerGroup rising{};
+  PerGroup falling{};
+};
+
+// Coefficients by group.
+//     exponential   g = e^(F + log w + plus) - e^(-F + log w + minus),           h the sum of the two
+//     logistic      g = w (plus s(F) - minus s(-F)),  s(F) = 1 / (1 + e^-F),     h = w curve s(F) s(-F)
+struct LossSlopes {
+  PerGroup plus{};
+  PerGroup minus{};
+  PerGroup curve{};
+};
+
+struct LossPasses {
+  // Raises tops to what the rows need. Returns false if a score is not finite.
+  bool (*tops)(const LossRows& rows, double* tops);
+  // Writes all but the weights of the groups.
+  void (*sums)(const LossRows& rows, const LossScale& scale, std::int64_t* sums);
+  void (*derive)(const LossRows& rows, const LossSlopes& slopes, double* g, double* h);
+};
+
+struct LossKernels {
+  LossPasses exponential;
+  LossPasses logistic;
+  // Writes the weights of the groups.
+  void (*group_weights)(const LossRows& rows, double scale, std::int64_t* sums);
+};
+
+const LossKernels& loss_kernels(Isa isa);
+
+namespace baseline {
+extern const LossKernels kLossKernels;
+}
+#if defined(FASTPU_X86_LEVELS)
+namespace avx2 {
+extern const LossKernels kLossKernels;
+}
+namespace avx512 {
+extern const LossKernels kLossKernels;
+}
+#endif
+
+}  // namespace fastpu::detail

@@ -1,0 +1,286 @@
+// Losses for trees: objectives and derivatives against the formulas, the same bits for threads, levels and shards,
+// weights as repeated rows, scores far apart, and what is refused.
+#include "fastpu/boosting/tree_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+using fastpu::at;
+using fastpu::index_t;
+using fastpu::Isa;
+using fastpu::Team;
+using fastpu::TreeLoss;
+using fastpu::TreeLossOptions;
+using fastpu::TreeLossRows;
+using fastpu::TreeLossScores;
+using fastpu::TreeLossSums;
+using fastpu::TreeLossTops;
+
+constexpr const char* kNames[] = {"pnu_auc", "logistic", "upu", "nnpu"};
+
+struct Data {
+  std::vector<std::int8_t> labels;
+  std::vector<double> weights;
+  std::vector<double> scores;
+  std::vector<std::uint8_t> takes_part;
+
+  TreeLossRows rows(bool weighted = true) const {
+    return {labels.data(), weighted ? weights.data() : nullptr, static_cast<index_t>(labels.size())};
+  }
+  TreeLossScores drawn() const { return {scores.data(), takes_part.data()}; }
+};
+
+Data make_data(std::size_t n, bool with_negatives, double spread, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  Data data;
+  for (std::size_t i = 0; i < n; ++i) {
+    data.labels.push_back(static_cast<std::int8_t>(i % 3 == 0 ? 1 : with_negatives && i % 3 == 1 ? -1 : 0));
+    data.weights.push_back(static_cast<double>(random() % 4));
+    data.scores.push_back(spread * normal(random));
+    data.takes_part.push_back(data.labels.back() == 1 || random() % 3 != 0 ? 1 : 0);
+  }
+  return data;
+}
+
+TreeLossOptions options_of(const std::string& name, Isa isa = fastpu::best_isa()) { return {name, 0.7, 0.3, isa}; }
+
+struct Derived {
+  double objective = 0;
+  std::vector<double> g;
+  std::vector<double> h;
+
+  bool operator==(const Derived&) const = default;
+};
+
+Derived derive(const TreeLossRows& rows, const TreeLossScores& scores, const TreeLossOptions& options,
+               int n_threads = 1) {
+  Team team(n_threads);
+  Derived found{0, std::vector<double>(at(rows.n_rows)), std::vector<double>(at(rows.n_rows))};
+  found.objective = make_tree_loss(rows, options, team)->derive(scores, found.g.data(), found.h.data(), team);
+  return found;
+}
+
+double log_loss(double z) { return std::log1p(std::exp(-std::abs(z))) + std::max(-z, 0.0); }
+
+// The formulas of the header.
+double slow_objective(const Data& data, const std::vector<double>& scores, const TreeLossOptions& options) {
+  const auto mean = [&](int label, auto value) {
+    double sum = 0;
+    double weight = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (data.labels[i] != label || data.takes_part[i] == 0) continue;
+      sum += data.weights[i] * value(scores[i]);
+      weight += data.weights[i];
+    }
+    return weight > 0 ? sum / weight : 0.0;
+  };
+  const auto rising = [](double f) { return std::exp(f); };
+  const auto falling = [](double f) { return std::exp(-f); };
+  const auto loss = [](double f) { return log_loss(f); };
+  const auto loss_as_negative = [](double f) { return log_loss(-f); };
+  if (options.name == "pnu_auc") {
+    const double mixed = std::ranges::count(data.labels, -1) > 0 ? (1 - options.gamma) / 2 : 1.0;
+    return std::log(options.gamma * mean(1, falling) * mean(-1, rising) +
+                    mixed * (mean(1, falling) * mean(0, rising) + mean(0, falling) * mean(-1, rising)));
+  }
+  if (options.name == "logistic") return mean(1, loss) + mean(0, loss_as_negative);
+  const double r = mean(0, loss_as_negative) - options.prior * mean(1, loss_as_negative);
+  return options.prior * mean(1, loss) + (options.name == "nnpu" ? std::max(0.0, r) : r);
+}
+
+double weight_that_takes_part(const Data& data) {
+  double n = 0;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) n += data.takes_part[i] * data.weights[i];
+  return n;
+}
+
+}  // namespace
+
+CASE("objectives follow the formulas, and g their differences") {
+  for (const std::string name : kNames) {
+    for (const bool with_negatives : {false, true}) {
+      if (with_negatives && name != "pnu_auc") continue;
+      const Data data = make_data(61, with_negatives, 1, 1);
+      const TreeLossOptions options = options_of(name);
+      const Derived found = derive(data.rows(), data.drawn(), options);
+      CHECK(check::close(found.objective, slow_objective(data, data.scores, options), 1e-14));
+      const double n = weight_that_takes_part(data);
+      constexpr double kStep = 1e-4;
+      for (std::size_t i = 0; i < data.scores.size(); ++i) {
+        std::vector<double> moved = data.scores;
+        moved[i] += kStep;
+        const double above = slow_objective(data, moved, options);
+        moved[i] -= 2 * kStep;
+        const double below = slow_objective(data, moved, options);
+        CHECK(std::abs(found.g[i] - n * (above - below) / (2 * kStep)) < 1e-5);
+        if (name == "pnu_auc") continue;
+        const double middle = slow_objective(data, data.scores, options);
+        CHECK(std::abs(found.h[i] - n * (above + below - 2 * middle) / (kStep * kStep)) < 1e-4);
+      }
+    }
+  }
+}
+
+CASE("h of pnu_auc is the second derivative of R, over R") {
+  const Data data = make_data(61, true, 1, 2);
+  const TreeLossOptions options = options_of("pnu_auc");
+  const Derived found = derive(data.rows(), data.drawn(), options);
+  const double n = weight_that_takes_part(data);
+  constexpr double kStep = 1e-4;
+  const double middle = std::exp(slow_objective(data, data.scores, options));
+  for (std::size_t i = 0; i < data.scores.size(); ++i) {
+    std::vector<double> moved = data.scores;
+    moved[i] += kStep;
+    const double above = std::exp(slow_objective(data, moved, options));
+    moved[i] -= 2 * kStep;
+    const double below = std::exp(slow_objective(data, moved, options));
+    CHECK(std::abs(found.h[i] - n * (above + below - 2 * middle) / (kStep * kStep) / middle) < 1e-4);
+  }
+}
+
+CASE("where r < 0, nnpu steps by -r, with the absolute curvature") {
+  Data data = make_data(60, false, 0.5, 3);
+  for (std::size_t i = 0; i < data.scores.size(); ++i) data.scores[i] += data.labels[i] == 1 ? 4 : -4;
+  const Derived found = derive(data.rows(), data.drawn(), options_of("nnpu"));
+  const Derived whole = derive(data.rows(), data.drawn(), options_of("upu"));
+  const double n = weight_that_takes_part(data);
+  double weight = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < data.scores.size(); ++i) {
+    if (data.labels[i] != 1) continue;
+    weight += data.weights[i];
+    sum += data.weights[i] * log_loss(data.scores[i]);
+  }
+  CHECK(check::close(found.objective, 0.3 * sum / weight, 1e-14));
+  REQUIRE(whole.objective < found.objective);
+  for (std::size_t i = 0; i < data.scores.size(); ++i) {
+    if (data.labels[i] == 0) {
+      CHECK(found.g[i] == -whole.g[i] && found.h[i] == whole.h[i]);
+      continue;
+    }
+    const double share = 1 / (1 + std::exp(-data.scores[i]));
+    const double factor = n * 0.3 * data.weights[i] / weight;
+    CHECK(check::close(found.g[i], factor * share, 1e-14));
+    CHECK(check::close(found.h[i], factor * share * (1 - share), 1e-13));
+  }
+}
+
+CASE("the bits are the same for all levels, threads and shards") {
+  for (const std::string name : kNames) {
+    const Data data = make_data(100'003, name == "pnu_auc", 5, 4);
+    const Derived expected = derive(data.rows(), data.drawn(), options_of(name, Isa::baseline));
+    for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+      if (isa > fastpu::best_isa()) continue;
+      for (const int n_threads : {1, 2, 7}) {
+        CHECK(derive(data.rows(), data.drawn(), options_of(name, isa), n_threads) == expected);
+      }
+    }
+    // Three holders of rows, one of them without any.
+    Team team(1);
+    const index_t starts[] = {0, 777, 777, 100'003};
+    std::vector<std::unique_ptr<TreeLoss>> losses;
+    std::vector<TreeLossScores> scores;
+    TreeLossTops tops;
+    for (int k = 0; k < 3; ++k) {
+      const TreeLossRows rows{data.labels.data() + starts[k], data.weights.data() + starts[k],
+                              starts[k + 1] - starts[k]};
+      losses.push_back(make_tree_loss(rows, options_of(name), team));
+      scores.push_back({data.scores.data() + starts[k], data.takes_part.data() + starts[k]});
+      tops.extend(losses.back()->tops(scores.back(), team));
+    }
+    TreeLossSums sums;
+    for (std::size_t k = 3; k-- > 0;) sums.add(losses[k]->sums(scores[k], tops, team));
+    Derived found = expected;
+    std::ranges::fill(found.g, 0);
+    for (std::size_t k = 0; k < 3; ++k) {
+      losses[k]->derive(scores[k], tops, sums, found.g.data() + starts[k], found.h.data() + starts[k], team);
+      CHECK(losses[k]->objective(tops, sums) == expected.objective);
+    }
+    CHECK(found == expected);
+  }
+}
+
+CASE("a weight counts as so many rows, and a row that does not take part as none") {
+  for (const std::string name : kNames) {
+    const Data data = make_data(500, name == "pnu_auc", 2, 5);
+    Data repeated;
+    std::vector<std::size_t> original;
+    for (std::size_t i = 0; i < 500; ++i) {
+      for (int k = 0; k < static_cast<int>(data.weights[i]) * data.takes_part[i]; ++k) {
+        repeated.labels.push_back(data.labels[i]);
+        repeated.scores.push_back(data.scores[i]);
+        original.push_back(i);
+      }
+    }
+    const Derived found = derive(data.rows(), data.drawn(), options_of(name));
+    const Derived expected = derive(repeated.rows(false), {repeated.scores.data(), nullptr}, options_of(name));
+    CHECK(check::close(found.objective, expected.objective, 1e-14));
+    for (std::size_t k = 0; k < original.size(); ++k) {
+      const std::size_t i = original[k];
+      CHECK(check::close(found.g[i], data.weights[i] * expected.g[k], 1e-13));
+      CHECK(check::close(found.h[i], data.weights[i] * expected.h[k], 1e-13));
+    }
+    for (std::size_t i = 0; i < 500; ++i) {
+      if (data.weights[i] * data.takes_part[i] == 0) CHECK(found.g[i] == 0 && found.h[i] == 0);
+    }
+  }
+}
+
+CASE("scores that e^F could not hold give finite numbers") {
+  for (const std::string name : kNames) {
+    for (const double spread : {1e3, 1e9, 1e100}) {
+      const Data data = make_data(400, name == "pnu_auc", spread, 6);
+      const Derived found = derive(data.rows(), data.drawn(), options_of(name));
+      CHECK(std::isfinite(found.objective));
+      for (std::size_t i = 0; i < 400; ++i) {
+        CHECK(std::isfinite(found.g[i]) && std::isfinite(found.h[i]) && found.h[i] >= 0);
+      }
+    }
+  }
+  // A common shift changes nothing in the AUC.
+  Data data = make_data(400, true, 1, 7);
+  const Derived found = derive(data.rows(), data.drawn(), options_of("pnu_auc"));
+  for (double& score : data.scores) score += 4096;
+  const Derived shifted = derive(data.rows(), data.drawn(), options_of("pnu_auc"));
+  for (std::size_t i = 0; i < 400; ++i) CHECK(check::close(found.g[i], shifted.g[i], 1e-10));
+}
+
+CASE("what is wrong is refused") {
+  Data data = make_data(40'000, true, 1, 8);
+  const auto derived = [&](const std::string& name) { return derive(data.rows(), data.drawn(), options_of(name)); };
+  CHECK_THROWS(std::invalid_argument, derived("hinge"), "there is no loss 'hinge'");
+  CHECK_THROWS(std::invalid_argument, derived("upu"), "labels must be 1 or 0, got -1 in row 1");
+  for (const double gamma : {-0.1, 1.1, std::nan("")}) {
+    const TreeLossOptions options{"pnu_auc", gamma, 0.5};
+    CHECK_THROWS(std::invalid_argument, derive(data.rows(), data.drawn(), options), "gamma must be in [0, 1]");
+  }
+  for (const double prior : {0.0, 1.0, std::nan("")}) {
+    const TreeLossOptions options{"nnpu", 0.5, prior};
+    CHECK_THROWS(std::invalid_argument, derive(data.rows(), data.drawn(), options), "prior must be in (0, 1)");
+  }
+  data.scores[30'000] = -fastpu::kInfinity;
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "scores must be finite, got -inf in row 30000");
+  data.scores[30'000] = std::nan("");
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "in row 30000");
+  data.scores[30'000] = 0;
+  data.weights[3] = -1;
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "sample_weight must be finite and at least 0, got -1");
+  data.weights[3] = 1e300;
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "below 2^900");
+  data.weights[3] = 1;
+  data.labels[5] = 2;
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "labels must be 1, 0 or -1, got 2 in row 5");
+  std::ranges::fill(data.labels, std::int8_t{1});
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "at least two of the labels");
+  CHECK_THROWS(std::invalid_argument, derived("logistic"), "rows of the label 0");
+}
