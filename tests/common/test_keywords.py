@@ -22,7 +22,7 @@ FUNCTIONS = {
     if isinstance(getattr(module, name), types.FunctionType)
     and name not in {"load", "select"}  # a path, and all keywords of the fit
 }
-CLASSIFIERS = {name: getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")}
+CLASSIFIERS = estimators._classes.CLASSIFIERS
 #: What people write who come from scikit-learn, LightGBM, XGBoost and CatBoost.
 HABITS = [
     *("n_jobs", "n_estimators", "class_weight", "verbose", "learning_rate", "C", "num_rounds", "num_boost_round"),

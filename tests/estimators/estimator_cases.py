@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu import estimators
 from fastpu.common._methods import DECLARED
+from fastpu.estimators._classes import CLASSIFIERS as MADE
 
-CLASSIFIERS = [getattr(estimators, name) for name in estimators.__all__ if name.endswith("Classifier")]
+CLASSIFIERS = list(MADE.values())
 every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=[c.__name__ for c in CLASSIFIERS])
 # What a class needs for small data and a short fit, beside its defaults.
 OPTIONS: dict[str, dict[str, object]] = {

@@ -48,7 +48,9 @@ def test_checks_pass_but_for_the_published_ones(classifier):
     assert BROKEN or not expected or found.keys() & expected.keys()
 
 
-@pytest.mark.parametrize("name", sorted({*EXPECTED_FAILED_CHECKS} - {"ForestClassifier", "OneClassSVMClassifier"}))
+@pytest.mark.parametrize(
+    "name", sorted({*EXPECTED_FAILED_CHECKS} - {"ForestClassifier", "OneClassSVMClassifier", "TwoStepClassifier"})
+)
 def test_checks_that_fail_pass_with_the_parameters_that_are_named(name):
     """With those that the reason of each check names, and no others."""
     for check, reason in EXPECTED_FAILED_CHECKS[name].items():
@@ -70,8 +72,9 @@ def test_the_list_is_in_the_form_that_scikit_learn_takes():
 
 
 def test_the_list_is_short_and_gives_reasons():
-    known = {getattr(check, "func", check).__name__ for name in EXPECTED_FAILED_CHECKS for _, check in
-             estimator_checks.estimator_checks_generator(getattr(estimators, name)())}  # fmt: skip
+    made = [getattr(estimators, name)() for name in EXPECTED_FAILED_CHECKS if name != "TwoStepClassifier"]
+    known = {getattr(check, "func", check).__name__ for estimator in made for _, check in
+             estimator_checks.estimator_checks_generator(estimator)}  # fmt: skip
     for checks in EXPECTED_FAILED_CHECKS.values():
         assert checks.keys() <= known
         assert all(len(reason) > 40 for reason in checks.values())

@@ -14,6 +14,7 @@ import fastpu
 from fastpu import estimators
 from fastpu.common._methods import DECLARED
 from fastpu.common._text import columns_named, where_column
+from fastpu.estimators._classes import CLASSIFIERS as MADE
 from helpers import refused
 from method_recipes import RECIPES
 
@@ -22,7 +23,7 @@ NAMES = ("age", "income", "height", "weight", "visits", "score")
 TAKING_ROWS = {name: recipe for name, recipe in RECIPES.items() if recipe.name not in {"select", "bin_features"}}
 #: The number of a column that no name follows.
 NAMELESS = re.compile(r"\bcolumn \d+(?! \(')")
-CLASSIFIERS = [name for name in estimators.__all__ if name.endswith("Classifier")]
+CLASSIFIERS = list(MADE)
 
 each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 

@@ -1,4 +1,4 @@
-"""Every fit function as a scikit-learn classifier, and scorers for scikit-learn's searches.
+"""Every fit function as a scikit-learn classifier, classifiers around any other one, and scorers for searches.
 
 They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
 has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``: `BSVMClassifier`
@@ -51,6 +51,13 @@ kernel matrix, which scikit-learn's searches then cut on both sides.
 can end the fit; the boosting classifiers also show them the model of every round, for a
 ``ScoringMonitor(scoring={"puf": puf_scorer()})``. The parameters `callback` and `progress` are those of the functions.
 
+**Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier` and
+`WeightedUnlabeledClassifier` learn from positive and unlabelled rows by fits of another classifier, `estimator`: one of
+scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels 1 and 0 and rows as
+they were given (frames, sparse matrices, texts). They read labels as said above, of two labels the smaller as
+unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above.
+Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
+
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 
 **Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer`
@@ -70,6 +77,8 @@ from __future__ import annotations
 
 from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS
 from fastpu.estimators._classes import CLASSIFIERS
+from fastpu.estimators._elkan_noto import ElkanNotoClassifier
+from fastpu.estimators._pu_bagging import PUBaggingClassifier
 from fastpu.estimators._scorers import (
     LabeledScorer,
     PUScorer,
@@ -81,13 +90,19 @@ from fastpu.estimators._scorers import (
     pu_auc_scorer,
     puf_scorer,
 )
+from fastpu.estimators._two_step import TwoStepClassifier
+from fastpu.estimators._weighted_unlabeled import WeightedUnlabeledClassifier
 
 globals().update(CLASSIFIERS)  # type checkers and editors read them in __init__.pyi
 
 __all__ = [
     "EXPECTED_FAILED_CHECKS",
+    "ElkanNotoClassifier",
     "LabeledScorer",
+    "PUBaggingClassifier",
     "PUScorer",
+    "TwoStepClassifier",
+    "WeightedUnlabeledClassifier",
     "average_precision_scorer",
     "err_star_scorer",
     "labeled_scorer",

@@ -27,8 +27,12 @@ from fastpu.estimators._svm import WithCosts
 from fastpu.estimators._graph import WithLandmarks
 from fastpu.estimators._risk import WithPrior
 from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
+from fastpu.estimators._elkan_noto import ElkanNotoClassifier as ElkanNotoClassifier
 from fastpu.estimators._scorers import LabeledScorer as LabeledScorer
+from fastpu.estimators._pu_bagging import PUBaggingClassifier as PUBaggingClassifier
 from fastpu.estimators._scorers import PUScorer as PUScorer
+from fastpu.estimators._two_step import TwoStepClassifier as TwoStepClassifier
+from fastpu.estimators._weighted_unlabeled import WeightedUnlabeledClassifier as WeightedUnlabeledClassifier
 from fastpu.estimators._scorers import average_precision_scorer as average_precision_scorer
 from fastpu.estimators._scorers import err_star_scorer as err_star_scorer
 from fastpu.estimators._scorers import labeled_scorer as labeled_scorer
@@ -39,12 +43,13 @@ from fastpu.estimators._scorers import puf_scorer as puf_scorer
 import numpy as np
 
 __all__ = ["BLSSVMClassifier", "BPSIClassifier", "BSVMClassifier", "BaggingSVMClassifier", "EXPECTED_FAILED_CHECKS",
-        "ForestClassifier", "GLLCClassifier", "IPSIClassifier", "ISVMClassifier", "LSAUCClassifier", "LabeledScorer",
-        "NNPUClassifier", "NuSVMClassifier", "OneClassSVMClassifier", "PNUAUCBoostClassifier", "PNUAUCClassifier",
-        "PNUAdaBoostClassifier", "PUALClassifier", "PUSVMPathClassifier", "PUScorer", "RankBoostAUCClassifier",
-        "SAMULTClassifier", "SMCClassifier", "SVMCClassifier", "SVMClassifier", "SVMPathClassifier", "UPUClassifier",
-        "average_precision_scorer", "err_star_scorer", "labeled_scorer", "lift_scorer", "precision_at_k_scorer",
-        "pu_auc_scorer", "puf_scorer"]
+        "ElkanNotoClassifier", "ForestClassifier", "GLLCClassifier", "IPSIClassifier", "ISVMClassifier",
+        "LSAUCClassifier", "LabeledScorer", "NNPUClassifier", "NuSVMClassifier", "OneClassSVMClassifier",
+        "PNUAUCBoostClassifier", "PNUAUCClassifier", "PNUAdaBoostClassifier", "PUALClassifier", "PUBaggingClassifier",
+        "PUSVMPathClassifier", "PUScorer", "RankBoostAUCClassifier", "SAMULTClassifier", "SMCClassifier",
+        "SVMCClassifier", "SVMClassifier", "SVMPathClassifier", "TwoStepClassifier", "UPUClassifier",
+        "WeightedUnlabeledClassifier", "average_precision_scorer", "err_star_scorer", "labeled_scorer", "lift_scorer",
+        "precision_at_k_scorer", "pu_auc_scorer", "puf_scorer"]
 
 class PNUAUCBoostClassifier(Boosting):
     def __init__(self, *, n_rounds: int = 200, gamma: float = 0.5, rho: float = 0.01,

@@ -12,20 +12,16 @@ import scipy.sparse as sp
 
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import shared_parameters
-from fastpu.common._text import describe, short
-from fastpu.common._warnings import LabelWarning, warn
+from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import Wanted, calibrated
 from fastpu.estimators._callbacks import CallbackSupportMixin, FitTask, with_callbacks
-from fastpu.estimators._labels import labelled_rows
+from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.metrics import accuracy_score
     from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
 
@@ -42,37 +38,7 @@ __all__ = ["FastpuClassifier", "Labels", "seed_of"]
 
 _Model = TypeVar("_Model", bound="Model")
 
-_CODES = (-1, 0, 1)
 _LARGEST_SEED = 2**31 - 1
-_MOST_LABELLED = 0.7  # share of rows with the positive one of two words from which on the other one is probably meant
-
-
-@dataclasses.dataclass(frozen=True)
-class Labels:
-    """How the labels of one data set are read: `other` is what the smaller of two labels means, 0 or -1.
-
-    `coded` says that they are -1, 0 and 1 themselves.
-    """
-
-    classes: NDArray[Any]
-    other: int
-    coded: bool
-
-    def read(self, y: object, name: str) -> NDArray[np.int8]:
-        """Return +1, 0 and -1 for labels of this kind."""
-        values = column_or_1d(y)
-        codes: NDArray[np.int8]
-        if self.coded:
-            known = np.isin(values, _CODES)
-            codes = np.where(known, values, 0).astype(np.int8)
-        else:
-            positive = values == self.classes[1]
-            known = positive | (values == self.classes[0])
-            codes = np.where(positive, 1, self.other).astype(np.int8)
-        if not known.all():
-            wanted = list(_CODES) if self.coded else self.classes.tolist()
-            raise ValueError(f"{name} must hold labels out of {wanted}, got {short(values[~known][0])}")
-        return codes
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -80,7 +46,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return estimator.calibration is not None
 
 
-class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
+class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc]  # no types
     """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
     Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute
@@ -106,7 +72,6 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
     calibration_prior: float | None = None
     calibration_cv: int = 5
     model_: Model
-    classes_: NDArray[Any]
     n_features_in_: int
 
     # ------------------------------------------------------------------------------------------------- the fit
@@ -121,7 +86,7 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
             raise ValueError(f"y must have one entry per row of X ({rows.shape[0]}), got {codes.size}")
         if "sample_weight" in data:
             data["sample_weight"] = check_sample_weight(data["sample_weight"], codes.size)
-            _require_classes(labels, codes, data["sample_weight"])
+            require_classes(labels, codes, data["sample_weight"])
         if data.get("eval_set") is not None:
             data["eval_set"] = self._read_eval_set(data["eval_set"], labels)
         arguments = self._arguments(rows, codes, data)
@@ -195,6 +160,9 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
 
+    def _learns_from_unlabeled(self) -> bool:
+        return "U" in DECLARED[type(self)._function.__name__].groups
+
     def _n_rounds(self) -> int | None:
         """Return the most rounds there may be, or None where nobody knows."""
         if "callback" not in inspect.signature(type(self)._function).parameters:
@@ -230,50 +198,6 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
             reset=reset,
         )
 
-    def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:  # noqa: ARG002 - for subclasses
-        """Return how `y` is read, and +1, 0 and -1 for its entries."""
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        values = column_or_1d(y, warn=True)
-        assert_all_finite(values, input_name="y")
-        check_classification_targets(values)
-        classes = np.unique(values)
-        coded = classes.size == len(_CODES) and classes.dtype.kind in "iuf" and bool(np.all(classes == _CODES))
-        if coded:
-            labels = Labels(classes[[0, 2]], 0, coded=True)
-        elif classes.size == 2:
-            if classes.dtype.kind in "if" and classes.tolist() == [-1, 0]:
-                raise ValueError(
-                    "y holds the classes -1 and 0, which is ambiguous: -1, 0 and 1 together mean negative, unlabelled "
-                    "and positive, and there is no positive row; pass booleans if 0 means positive"
-                )
-            labels = Labels(classes, self._other_label(classes), coded=False)
-        elif classes.size == 1:
-            raise ValueError(f"y must hold two classes (or -1, 0 and 1), got 1 class: {short(classes[0])}")
-        else:
-            listed = ", ".join(map(short, classes[:10].tolist()))
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is multiclass: y must hold two "
-                f"labels, or -1 (negative), 0 (unlabelled) and 1 (positive), got {classes.size}: {listed}"
-            )
-        codes = labels.read(values, "y")
-        self._warn_of_words(labels, codes)
-        return labels, codes
-
-    def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
-        """Warn if of two words the one that comes later counts as labelled positive, and nearly all rows have it."""
-        groups = DECLARED[type(self)._function.__name__].groups
-        share = float(np.mean(codes == 1))
-        if "U" not in groups or labels.other != 0 or not isinstance(labels.classes[1], str) or share < _MOST_LABELLED:
-            return
-        other, positive = (short(label) for label in labels.classes)
-        warn(
-            f"of the two labels of y the larger one counts as positive, as in all of scikit-learn: {positive}, which "
-            f"{100 * share:.0f} % of the rows have, and {other} as unlabelled; if {other} marks the positive rows, "
-            f"pass fastpu.as_labels(y, positive={other}, unlabeled={positive}) as y",
-            LabelWarning,
-        )
-
     def _read_eval_set(self, eval_set: Any, labels: Labels) -> Any:
         """Return a pair of rows and labels as fastpu takes it; what is no pair it refuses by itself."""
         if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
@@ -307,51 +231,6 @@ class FastpuClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  #
         rows = self._read_rows(X, reset=False)
         scores = self.model_.decision_function(rows, n_threads=self.n_threads)
         return scores - self.model_.threshold
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        positive = self.decision_function(X) > 0
-        predicted: NDArray[Any] = self.classes_[positive.astype(np.intp)]
-        return predicted
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of `predict`: the share of rows whose label it is, of labelled rows where 0 marks others.
-
-        With the labels -1, 0 and 1 rows of 0 are left out, whose class nobody knows. Of two labels both count as true
-        ones, so that unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-        y : array-like of shape (n,)
-            Labels like those of the fit.
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If no row is labelled.
-        """
-        check_is_fitted(self)
-        values, predicted = column_or_1d(y), self.predict(X)
-        kept = labelled_rows(values, self.classes_)
-        if kept is None or values.size != predicted.size:
-            return float(accuracy_score(values, predicted, sample_weight=sample_weight))
-        weights = None if sample_weight is None else column_or_1d(sample_weight)[kept]
-        return float(accuracy_score(values[kept], predicted[kept], sample_weight=weights))
 
     def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
         """Return this fitted classifier with the threshold that matches a class prior.
@@ -477,13 +356,3 @@ def seed_of(random_state: Any) -> Any:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(_LARGEST_SEED))
     return random_state
-
-
-def _require_classes(labels: Labels, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
-    """Raise ValueError if only one of two classes has rows of positive weight."""
-    if weights is None:
-        return
-    left = np.unique(codes[weights > 0])
-    if left.size == 1 < np.unique(codes).size:
-        label = labels.classes[1 if left[0] == 1 else 0]
-        raise ValueError(f"y must hold two classes among the rows of positive weight, got 1 class: {short(label)}")

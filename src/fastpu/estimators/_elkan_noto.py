@@ -1,0 +1,150 @@
+"""Elkan and Noto's way from labels to classes, around any classifier with probabilities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.estimators._meta import MetaClassifier, out_of_fold, response_of, scores_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+__all__ = ["ElkanNotoClassifier"]
+
+
+class ElkanNotoClassifier(MetaClassifier):
+    """Elkan and Noto's classifier: the probability of being labelled, divided by the label frequency.
+
+    Where all rows together are one sample of the population (the single-training-set scenario) and every positive is
+    labelled with the same chance c, whatever its features, a row is labelled with the probability
+
+        P(s = 1 | x) = c P(y = 1 | x),
+
+    which `estimator` learns from labelled rows against all others. c, the label frequency P(s = 1 | y = 1), is the
+    mean of that probability over the labelled rows, of which each is scored by a fit to other folds. If the labelled
+    rows are a sample of their own (case-control), `predict_proba` is about a population that holds the classes as
+    `X` does, the labelled rows included, and not about the unlabelled rows alone.
+
+    With the labels -1, 0 and 1 rows of -1 count as rows that are not labelled positive, as those of 0 do: they have to
+    be part of the one sample.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba
+        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. Its probabilities are taken as they
+        are: where they are not calibrated, wrap it in scikit-learn's CalibratedClassifierCV.
+    cv : int, splitter or list of folds, default 5
+        The folds by which c is estimated: a number >= 2, of which at most as many are made as there are
+        labelled positives, or as in scikit-learn's cross_val_predict.
+
+    Attributes
+    ----------
+    c_ : float
+        The label frequency, in (0, 1].
+    estimator_ : classifier
+        The fit to all rows.
+    threshold_ : float
+        1/2. The score is P(s = 1 | x) / c, which may exceed 1 and is not cut, so that it orders all rows.
+    classes_, n_features_in_, feature_names_in_
+        As `fastpu.estimators` says.
+
+    Notes
+    -----
+    `cv` + 1 fits. Where every positive has the same probability of being labelled, about half of the estimates of it
+    are above their mean: that `predict_proba` cuts some values to 1 is no fault. Values far above 1 are: then the
+    probabilities of `estimator` are not calibrated, or some positives are labelled more often than others.
+
+    References
+    ----------
+    Elkan and Noto (2008), Learning classifiers from only positive and unlabeled data, section 2 (the estimate e1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fastpu.estimators import ElkanNotoClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([True, False], 1000)
+    >>> X = rng.standard_normal((2000, 1)) + 6.0 * truth[:, None]
+    >>> labelled = truth & (rng.random(2000) < 0.4)
+    >>> model = ElkanNotoClassifier(LogisticRegression()).fit(X, labelled)
+    >>> round(model.c_, 1)
+    0.4
+    >>> model.predict([[0.0], [6.0]])
+    array([False,  True])
+    """
+
+    @answers_unknown_keywords
+    def __init__(self, estimator: Any, *, cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit to rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows as `estimator` takes them.
+        y : array-like of shape (n,)
+            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0 in the fits of `estimator`, which has to take them, and in the mean c.
+        **fit_params
+            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
+
+        Returns
+        -------
+        ElkanNotoClassifier
+        """
+        training = self._begin(X, y, sample_weight, fit_params)
+        response = response_of(self, self.estimator, "predict_proba")
+        rows = np.flatnonzero(training.mass > 0)
+        positive = training.codes[rows] == 1
+        scores = out_of_fold(training, rows, self.cv, response)
+        frequency = float(np.average(scores[positive], weights=training.mass[rows][positive]))
+        if frequency <= 0:
+            raise ValueError(
+                f"estimator must give labelled rows a positive probability of being labelled, got {frequency:g} as "
+                f"their mean in folds that it was not fitted to"
+            )
+        self.estimator_ = training.fit(rows, positive)
+        self.c_, self.threshold_ = frequency, 0.5
+        self.classes_ = training.classes
+        return self
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return scores_of(self.estimator_, X, "predict_proba") / self.c_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+
+        Warns
+        -----
+        EstimateWarning
+            If a value is above 1 and cut to it.
+        """
+        scores = self._checked_scores(X)
+        n_cut = int(np.count_nonzero(scores > 1))
+        if n_cut:
+            warn(
+                f"{n_cut} of {scores.size} probabilities were above 1, up to {scores.max():.3g}, and are cut to it: "
+                f"estimates that exceed the label frequency c = {self.c_:.3g} somewhat are to be expected; where they "
+                f"do by far, estimator is not calibrated or some positives are labelled more often than others",
+                EstimateWarning,
+            )
+        positive = np.minimum(scores, 1.0)
+        return np.column_stack([1.0 - positive, positive])

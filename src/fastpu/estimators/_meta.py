@@ -1,0 +1,339 @@
+"""What the classifiers around another classifier share: its fits to some of the rows, its scores, and metadata."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from fastpu.common._text import describe
+from fastpu.common._warnings import DegenerateModelWarning, warn
+from fastpu.data._folds import stratified_folds
+from fastpu.data._validate import check_choice, check_int, check_sample_weight
+from fastpu.estimators._pu_classifier import PUClassifier, require_classes
+from fastpu.model._prior import check_prior
+from fastpu.model._threshold import prior_threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+__all__ = [
+    "THRESHOLDS",
+    "MetaClassifier",
+    "Training",
+    "check_estimator_of",
+    "check_takes_weights",
+    "out_of_fold",
+    "response_of",
+    "scores_of",
+    "weight_name",
+]
+
+_RESPONSES = ("predict_proba", "decision_function")
+THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: where the base estimator itself parts the classes
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """The rows of one fit, and the estimator of which clones are fitted to some of them.
+
+    X : rows as the user gave them; what cannot be indexed by rows was converted.
+    classes : the two labels of `predict`.
+    codes : +1 positive, 0 unlabelled, -1 negative.
+    weights : the user's weights of the rows, or None.
+    estimator : the base estimator, not fitted.
+    params : further arguments of its fit; those with an entry for each row are cut like the rows.
+    estimator_weights : the weights that it is to get, or None; by metadata routing they may differ from `weights`.
+    """
+
+    X: Any
+    classes: NDArray[Any]
+    codes: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    estimator: Any
+    params: Mapping[str, Any]
+    estimator_weights: NDArray[np.float64] | None
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """The weights of the rows, all 1 if there are none."""
+        return np.ones(self.codes.size) if self.weights is None else self.weights
+
+    def rows(self, code: int) -> NDArray[np.intp]:
+        """Return the numbers of the rows of positive weight that have this code."""
+        return np.flatnonzero((self.codes == code) & (self.mass > 0))
+
+    def fit(
+        self,
+        rows: NDArray[np.intp],
+        positive: NDArray[np.bool_],
+        share: NDArray[np.float64] | None = None,
+        seed: int | None = None,
+    ) -> Any:
+        """Return a clone of the estimator that is fitted to rows by their numbers, which may repeat.
+
+        Its labels are 1 for `positive` and 0 for the others. `share` multiplies the weights of the rows. `seed` is
+        for the random states in the estimator, which are left as they are where it is None.
+        """
+        machine = clone(self.estimator)
+        if seed is not None:
+            names = sorted(name for name in machine.get_params() if name.rpartition("__")[2] == "random_state")
+            seeds = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
+            machine.set_params(**dict(zip(names, map(int, seeds), strict=True)))
+        given = _check_method_params(self.X, self.params, indices=rows)
+        weights = share
+        if self.estimator_weights is not None:
+            weights = self.estimator_weights[rows] * (1.0 if share is None else share)
+        if weights is not None:
+            given[str(weight_name(self.estimator))] = weights
+        machine.fit(self._cut(rows), positive.astype(np.intp), **given)
+        return machine
+
+    def scores(self, machine: Any, rows: NDArray[np.intp], response: str) -> NDArray[np.float64]:
+        """Return the scores that a fitted clone gives rows by their numbers."""
+        return scores_of(machine, self._cut(rows), response)
+
+    def _cut(self, rows: NDArray[np.intp]) -> Any:
+        if np.array_equal(rows, np.arange(self.codes.size)):
+            return self.X  # all of them, of which no copy is needed
+        return _safe_indexing(self.X, rows)
+
+
+class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  # no types
+    """A classifier around another one, `estimator`, which is fitted to the labels 1 and 0 alone.
+
+    A subclass has `fit`, which begins with `_begin` and sets `classes_` at its end, and `_scores`.
+    """
+
+    estimator: Any
+    threshold_: float
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> Training:
+        """Check the arguments of `fit`."""
+        check_estimator_of(self, self.estimator)
+        (X,) = indexable(X)
+        n_rows = _num_samples(X)
+        self._read_columns(X, reset=True)
+        labels, codes = self._read_labels(y, n_rows)
+        if codes.size != n_rows:
+            raise ValueError(f"y must have one entry per row of X ({n_rows}), got {codes.size}")
+        weights = check_sample_weight(sample_weight, n_rows)
+        require_classes(labels, codes, weights)
+        given, estimator_weights = dict(params), weights
+        if get_config()["enable_metadata_routing"]:
+            given = dict(process_routing(self, "fit", sample_weight=weights, **params).estimator.fit)
+            estimator_weights = given.pop("sample_weight", None)
+        name = weight_name(self.estimator)
+        if name in given:
+            raise TypeError(f"{name} must be passed as sample_weight, which becomes it")
+        if estimator_weights is not None:
+            check_takes_weights(self, self.estimator)
+        return Training(X, labels.classes, codes, weights, self.estimator, given, estimator_weights)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of rows."""
+        raise NotImplementedError
+
+    def _checked_scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of rows with the columns of the fit."""
+        check_is_fitted(self)
+        self._read_columns(X, reset=False)
+        return self._scores(X)
+
+    def _read_columns(self, X: Any, *, reset: bool) -> None:
+        """Note the number and the names of the columns, or compare them; rows that are texts have none."""
+        if getattr(X, "ndim", 2) != 1:
+            validate_data(self, X, skip_check_array=True, reset=reset)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the rows of `X` minus `threshold_`: larger is more positive, 0 is the border.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Rows as `estimator` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._checked_scores(X) - self.threshold_
+
+    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
+        """Return this fitted classifier with the threshold that matches a class prior.
+
+        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
+        allow; see `Model.with_threshold`.
+
+        Parameters
+        ----------
+        prior : float
+            P(Y = 1) among the unlabelled rows, in (0, 1).
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Unlabelled rows, best such as the classifier was not fitted to.
+
+        Returns
+        -------
+        MetaClassifier
+            A copy of the same class, fitted already; this one stays as it is.
+
+        Warns
+        -----
+        DegenerateModelWarning
+            If the copy calls all rows of `X_unl` positive, or none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `prior` is not in (0, 1), or `estimator` refuses `X_unl`.
+        """
+        scores = self._checked_scores(X_unl)
+        moved = copy.copy(self)
+        moved.threshold_ = prior_threshold(scores, check_prior(prior))
+        positive = int(np.count_nonzero(scores > moved.threshold_))
+        if positive in (0, scores.size):
+            warn(
+                f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of X_unl positive: the "
+                f"scores have too few distinct values to come nearer",
+                DegenerateModelWarning,
+            )
+        return moved
+
+    def get_metadata_routing(self) -> Any:
+        """Return how metadata goes from `fit` to that of `estimator`, as scikit-learn's user guide describes.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that was ended by an error leaves the number of features behind.
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+
+def check_estimator_of(owner: Any, estimator: Any, name: str = "estimator") -> None:
+    """Raise TypeError or ValueError unless `estimator` can be cloned and fitted to parts of the rows."""
+    is_instance = hasattr(estimator, "get_params") and not isinstance(estimator, type)
+    if not is_instance or not hasattr(estimator, "fit"):
+        raise TypeError(
+            f"{name} of {type(owner).__name__} must be a classifier as scikit-learn has them, such as "
+            f"LogisticRegression(), got {describe(estimator)}"
+        )
+    if get_tags(estimator).input_tags.pairwise:
+        raise ValueError(
+            f"{name} must not take a kernel matrix, which cannot be cut by rows, got {describe(estimator)}"
+        )
+
+
+def response_of(owner: Any, estimator: Any, method: object, name: str = "estimator") -> str:
+    """Return the method whose values are the scores: "auto" is the first that the estimator has."""
+    check_choice("response_method", method, ("auto", *_RESPONSES))
+    known = [response for response in _RESPONSES if hasattr(estimator, response)]
+    wanted = [response for response in known if method in ("auto", response)]
+    if not wanted:
+        needed = " or ".join(_RESPONSES) if method == "auto" else str(method)
+        has = f", but has {known[0]}" if known else ""
+        raise TypeError(
+            f"{name} of {type(owner).__name__} must have {needed}, which {describe(estimator)} has not{has}"
+        )
+    return wanted[0]
+
+
+def scores_of(machine: Any, X: Any, response: str) -> NDArray[np.float64]:
+    """Return the scores of rows for the label 1 by an estimator that was fitted to the labels 0 and 1."""
+    values = np.asarray(getattr(machine, response)(X), dtype=np.float64)
+    if response == "predict_proba":
+        if values.ndim != 2 or values.shape[1] != 2:
+            raise ValueError(
+                f"predict_proba of {type(machine).__name__} must give two columns, got the shape {values.shape}"
+            )
+        values = values[:, 1]
+    if values.ndim != 1:
+        raise ValueError(
+            f"decision_function of {type(machine).__name__} must give one score per row, got the shape {values.shape}"
+        )
+    missing = np.flatnonzero(np.isnan(values))
+    if missing.size:
+        raise ValueError(f"{response} of {type(machine).__name__} must not give NaN, got it in row {missing[0]}")
+    return values
+
+
+def weight_name(estimator: Any) -> str | None:
+    """Return the keyword by which the fit of an estimator takes weights, or None; for a Pipeline of its last step."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    steps, inner = getattr(estimator, "steps", None), getattr(estimator, "estimator", None)
+    if steps:
+        name, last = steps[-1]
+        within = weight_name(last)
+        is_routed = within is None or get_config()["enable_metadata_routing"]
+        return within if is_routed else f"{name}__{within}"
+    if inner is not None and hasattr(estimator, "get_metadata_routing"):  # a search passes on what its estimator takes
+        return weight_name(inner)
+    return None
+
+
+def check_takes_weights(owner: Any, estimator: Any, name: str = "estimator") -> None:
+    """Raise TypeError unless the fit of an estimator takes weights."""
+    if weight_name(estimator) is None:
+        raise TypeError(
+            f"{name} of {type(owner).__name__} must take sample_weight in its fit, which {describe(estimator)} does not"
+        )
+
+
+def out_of_fold(training: Training, rows: NDArray[np.intp], cv: Any, response: str) -> NDArray[np.float64]:
+    """Return the scores that rows get from fits, of positive rows against the others, to the other folds of them.
+
+    Folds by their number are always the same ones, with equally many positive rows in each, and at most as many as
+    there are rows of either kind. Folds of the user's are of all rows of the fit.
+    """
+    positive = training.codes[rows] == 1
+    if isinstance(cv, numbers.Integral):
+        n_pos, n_other = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        n_folds = min(check_int("cv", cv, low=2), n_pos, n_other)
+        if n_folds < 2:
+            raise ValueError(
+                f"y must have at least 2 labelled positive rows and 2 others, to be scored by fits that have not seen "
+                f"them, got {n_pos} and {n_other}"
+            )
+        pairs = stratified_folds(positive.astype(np.int8), n_folds, np.random.default_rng(0))
+        folds = [(rows[kept], rows[held]) for kept, held in pairs]
+    else:
+        all_folds = check_cv(cv).split(training.X, training.codes == 1)
+        folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held)) for kept, held in all_folds]
+        if not np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.sort(rows)):
+            raise ValueError(f"cv must hold every row out once, got {describe(cv)}")
+    scores = np.empty(training.codes.size)
+    for kept, held in folds:
+        machine = training.fit(kept, training.codes[kept] == 1)
+        scores[held] = training.scores(machine, held, response)
+    return scores[rows]

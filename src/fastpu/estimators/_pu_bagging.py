@@ -1,0 +1,186 @@
+"""PU bagging around any classifier: the mean of its fits to all positives against a few unlabelled rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.data._validate import check_float, check_int, check_random_state
+from fastpu.estimators._base import seed_of
+from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+__all__ = ["PUBaggingClassifier"]
+
+
+class PUBaggingClassifier(MetaClassifier):
+    """PU bagging: the mean of many fits of a classifier, each to all positives against a few unlabelled rows.
+
+    Each of T bags holds all n_pos positive rows, all rows labelled negative, and K = `bag_ratio` * n_pos unlabelled
+    rows, drawn with replacement, which stand in for negatives. The score of a row is the mean over the bags,
+
+        f(x) = (f_1(x) + ... + f_T(x)) / T,
+
+    of what the fits give it. Few hidden positives are in any one bag, and the mean evens out the harm that they do.
+    An unlabelled row is scored by the bags that it is not in as well: `oob_decision_function_`.
+
+    With the labels -1, 0 and 1 rows of -1 are negative in every bag; of two labels the smaller is unlabelled.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. Random states in it are drawn anew
+        for every bag.
+    n_estimators : int, default 50
+        T, the number of bags.
+    bag_ratio : float, default 1.0
+        > 0, unlabelled rows in a bag for each positive one; at least one row is drawn.
+    response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
+        What of `estimator` is the score: by "auto" the probability of label 1 where there is one.
+    n_jobs : int, optional
+        Bags fitted at a time, by joblib; the result is the same for any number.
+    random_state : int, Generator, RandomState or None
+        Draws the bags and the random states in the estimators.
+
+    Attributes
+    ----------
+    estimators_ : list of T classifiers
+    bags_ : ndarray of shape (T, K)
+        Numbers of the unlabelled rows in each bag, repeats included.
+    oob_decision_function_ : ndarray of shape (n,)
+        Mean score over the bags that an unlabelled row is not in, minus `threshold_`. NaN for labelled rows, which are
+        in every bag, and for unlabelled ones that are in every bag too.
+    response_method_ : str
+        What was taken as the score.
+    threshold_ : float
+        1/2 for probabilities and 0 for decision functions, where `estimator` parts the classes of a bag. With
+        ``bag_ratio=1`` and no rows labelled negative that is where the densities of positive and unlabelled rows are
+        equal, which is where those of positive and negative rows are.
+    classes_, n_features_in_, feature_names_in_
+        As `fastpu.estimators` says.
+
+    Notes
+    -----
+    T fits to n_pos + K rows, and the scores of the unlabelled rows by each. The mean of the probabilities is of bags,
+    with as many positives as unlabelled rows, and no probability of the class: there is no `predict_proba`.
+
+    References
+    ----------
+    Mordelet and Vert (2014), A bagging SVM to learn from positive and unlabeled examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from fastpu.estimators import PUBaggingClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = np.repeat([True, False], 100)
+    >>> X = rng.standard_normal((200, 2)) + 2.0 * hidden[:, None]
+    >>> y = hidden & (np.arange(200) < 50)
+    >>> bagging = PUBaggingClassifier(DecisionTreeClassifier(), random_state=0).fit(X, y)
+    >>> scores = bagging.oob_decision_function_
+    >>> bool(scores[50:100].mean() > 0 > scores[100:].mean())
+    True
+    """
+
+    @answers_unknown_keywords
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_estimators: int = 50,
+        bag_ratio: float = 1.0,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.bag_ratio = bag_ratio
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit to rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows as `estimator` takes them.
+        y : array-like of shape (n,)
+            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0 in the fits of `estimator`, which has to take them. Rows are drawn without regard to them, but
+            for rows of weight 0, which are left out.
+        **fit_params
+            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
+
+        Returns
+        -------
+        PUBaggingClassifier
+        """
+        training = self._begin(X, y, sample_weight, fit_params)
+        n_bags = check_int("n_estimators", self.n_estimators, low=1)
+        ratio = check_float("bag_ratio", self.bag_ratio, low=0, open_low=True)
+        response = response_of(self, self.estimator, self.response_method)
+        rng = check_random_state(seed_of(self.random_state))
+        labelled = np.concatenate([training.rows(1), training.rows(-1)])
+        unlabelled = training.rows(0)
+        size = max(1, round(ratio * training.rows(1).size))
+        bags = unlabelled[rng.integers(unlabelled.size, size=(n_bags, size))]
+        seeds = rng.integers(2**31 - 1, size=n_bags)
+        sums, counts = np.zeros(training.codes.size), np.zeros(training.codes.size)
+        machines = []
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")  # one array of scores at a time
+        jobs = (
+            delayed(_fit_bag)(training, labelled, unlabelled, bag, int(seed), response)
+            for bag, seed in zip(bags, seeds, strict=True)
+        )
+        for machine, outside, scores in parallel(jobs):
+            machines.append(machine)
+            sums[outside] += scores
+            counts[outside] += 1
+        means = np.full(sums.size, np.nan)
+        np.divide(sums, counts, out=means, where=counts > 0)
+        self.estimators_, self.bags_ = machines, bags
+        self.response_method_, self.threshold_ = response, THRESHOLDS[response]
+        self._oob_scores = means
+        self.classes_ = training.classes
+        return self
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
+        return self._oob_scores - self.threshold_
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        jobs = (delayed(scores_of)(machine, X, self.response_method_) for machine in self.estimators_)
+        total = 0.0
+        for scores in parallel(jobs):
+            total = total + scores
+        means: NDArray[np.float64] = np.asarray(total) / len(self.estimators_)
+        return means
+
+
+def _fit_bag(
+    training: Training,
+    labelled: NDArray[np.intp],
+    unlabelled: NDArray[np.intp],
+    bag: NDArray[np.intp],
+    seed: int,
+    response: str,
+) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+    """Return the classifier of a bag, the unlabelled rows that are not in it, and their scores."""
+    rows = np.concatenate([labelled, bag])
+    machine = training.fit(rows, training.codes[rows] == 1, seed=seed)
+    outside = np.setdiff1d(unlabelled, bag)
+    scores = training.scores(machine, outside, response) if outside.size else np.zeros(0)
+    return machine, outside, scores

@@ -1,0 +1,198 @@
+"""The two-step method around any classifier: reliable negatives by spies, then a fit against these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.data._validate import check_float, check_int, check_random_state
+from fastpu.estimators._base import seed_of
+from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+__all__ = ["TwoStepClassifier"]
+
+
+class TwoStepClassifier(MetaClassifier):
+    """The two-step method: find reliable negatives by spies, then tell positives from them.
+
+    Step 1: some labelled positives, the spies, join the unlabelled rows, and `estimator` is fitted to the other
+    positives against all of these. The spies are scored as the hidden positives are. t is the largest score of a spy
+    such that at most the share `spy_quantile` of the spies score less, and unlabelled rows that score less than t are
+    reliable negatives. Step 2: `estimator` is fitted to all positives against the reliable negatives; the other
+    unlabelled rows are left out. With ``max_iter > 1`` unlabelled rows that this fit calls negative become reliable
+    negatives too, and it is repeated, until there are no new ones.
+
+    With the labels -1, 0 and 1 rows of -1 are negative in all fits; of two labels the smaller is unlabelled.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0.
+    spy_share : float, default 0.15
+        In (0, 1), the share of the labelled positives that are spies; one at least, and all but one at most.
+    spy_quantile : float, default 0.05
+        In [0, 1), the share of the spies that may score less than t: positives that are lost to the negatives. With
+        fewer than ``1 / spy_quantile`` spies none may, and t is the lowest score of a spy.
+    max_iter : int, default 1
+        Most fits in step 2.
+    response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
+        What of `estimator` is the score: by "auto" the probability of label 1 where there is one.
+    random_state : int, Generator, RandomState or None
+        Draws the spies.
+
+    Attributes
+    ----------
+    reliable_negatives_ : ndarray of bool, shape (n,)
+        Which unlabelled rows of the fit are negatives in the last fit of step 2.
+    spies_ : ndarray of int, shape (n_spies,)
+        Numbers of the spies.
+    spy_threshold_ : float
+        t, a score in step 1.
+    estimator_ : classifier
+        The last fit of step 2.
+    n_iter_ : int
+        Fits in step 2.
+    response_method_ : str
+        What was taken as the score.
+    threshold_ : float
+        1/2 for probabilities and 0 for decision functions, where `estimator` parts positives and reliable negatives.
+    classes_, n_features_in_, feature_names_in_
+        As `fastpu.estimators` says.
+
+    Notes
+    -----
+    1 + `n_iter_` fits, and scores of all unlabelled rows after each but the last. Every further fit of step 2 can lose
+    positives near the border to the negatives, and does not get them back: judge ``max_iter > 1`` on held-out
+    positives. Probabilities of `estimator_` are of a population of positives and reliable negatives, in which no row
+    is hard to tell: there is no `predict_proba`.
+
+    References
+    ----------
+    Liu, Lee, Yu and Li (2002), Partially supervised classification of text documents (spies). Liu, Dai, Li, Lee and Yu
+    (2003), Building text classifiers using positive and unlabeled examples (the repetition).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fastpu.estimators import TwoStepClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([True, False], 500)
+    >>> X = rng.standard_normal((1000, 2)) + 3.0 * truth[:, None]
+    >>> labelled = truth & (rng.random(1000) < 0.3)
+    >>> model = TwoStepClassifier(LogisticRegression(), random_state=0).fit(X, labelled)
+    >>> bool(np.mean(truth[model.reliable_negatives_]) < 0.02)
+    True
+    >>> bool(np.mean(model.predict(X) == truth) > 0.95)
+    True
+    """
+
+    @answers_unknown_keywords
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        spy_share: float = 0.15,
+        spy_quantile: float = 0.05,
+        max_iter: int = 1,
+        response_method: str = "auto",
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.spy_share = spy_share
+        self.spy_quantile = spy_quantile
+        self.max_iter = max_iter
+        self.response_method = response_method
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit to rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows as `estimator` takes them.
+        y : array-like of shape (n,)
+            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0 in the fits of `estimator`, which has to take them, and in the share `spy_quantile`. Spies are
+            drawn without regard to them, from the rows whose weight is not 0.
+        **fit_params
+            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
+
+        Returns
+        -------
+        TwoStepClassifier
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``max_iter > 1`` fits of step 2 still called further unlabelled rows negative.
+        """
+        training = self._begin(X, y, sample_weight, fit_params)
+        share = check_float("spy_share", self.spy_share, low=0, high=1, open_low=True, open_high=True)
+        quantile = check_float("spy_quantile", self.spy_quantile, low=0, high=1, open_high=True)
+        max_iter = check_int("max_iter", self.max_iter, low=1)
+        response = response_of(self, self.estimator, self.response_method)
+        rng = check_random_state(seed_of(self.random_state))
+        positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
+        if positive.size < 2:
+            raise ValueError(f"y must have at least 2 labelled positives, of which one is the spy, got {positive.size}")
+        n_spies = min(max(1, round(share * positive.size)), positive.size - 1)
+        spies = np.sort(rng.choice(positive, n_spies, replace=False))
+
+        machine = _against(training, np.setdiff1d(positive, spies), np.concatenate([unlabelled, spies, negative]))
+        limit = spy_limit(training.scores(machine, spies, response), training.mass[spies], quantile)
+        scores = training.scores(machine, unlabelled, response)
+        is_negative = scores < limit
+        if not is_negative.any() and not negative.size:
+            raise ValueError(
+                f"estimator gives no unlabelled row a score below that of the spies ({limit:.3g}), so that there "
+                f"are no reliable negatives; raise spy_quantile, got {quantile:g}"
+            )
+        n_iter, n_new = 0, 1
+        while n_iter < max_iter and n_new:
+            reliable = is_negative.copy()
+            machine = _against(training, positive, np.concatenate([unlabelled[reliable], negative]))
+            n_iter += 1
+            if max_iter > 1:
+                is_negative |= training.scores(machine, unlabelled, response) <= THRESHOLDS[response]
+                n_new = int(np.count_nonzero(is_negative & ~reliable))
+        if max_iter > 1 and n_new:
+            warn(
+                f"TwoStepClassifier ended after max_iter={max_iter} fits, the last of which calls {n_new} further "
+                f"unlabelled rows negative",
+                ConvergenceWarning,
+            )
+        self.reliable_negatives_ = np.zeros(training.codes.size, dtype=bool)
+        self.reliable_negatives_[unlabelled[reliable]] = True
+        self.spies_, self.spy_threshold_ = spies, limit
+        self.estimator_, self.n_iter_ = machine, n_iter
+        self.response_method_, self.threshold_ = response, THRESHOLDS[response]
+        self.classes_ = training.classes
+        return self
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return scores_of(self.estimator_, X, self.response_method_)
+
+
+def spy_limit(scores: NDArray[np.float64], weights: NDArray[np.float64], quantile: float) -> float:
+    """Return the largest score of a spy such that those that score less have at most a share of the weight."""
+    order = np.argsort(scores)
+    ranked, mass = scores[order], np.cumsum(weights[order])
+    first = np.searchsorted(ranked, ranked)  # of those that are tied
+    below = np.concatenate([[0.0], mass])[first]
+    # The share of whole rows has rounding in it: 0.05 * 20 spies may be a little less than 1.
+    return float(ranked[below <= quantile * mass[-1] * (1 + 1e-12)][-1])
+
+
+def _against(training: Training, positive: NDArray[np.intp], others: NDArray[np.intp]) -> Any:
+    rows = np.sort(np.concatenate([positive, others]))
+    return training.fit(rows, np.isin(rows, positive))

@@ -1,0 +1,174 @@
+"""Unlabelled rows as positive and negative at once, with weights, around any classifier that takes weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.estimators._meta import MetaClassifier, check_takes_weights, out_of_fold, response_of, scores_of
+from fastpu.model._prior import check_prior
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+__all__ = ["WeightedUnlabeledClassifier"]
+
+_SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds end
+
+
+class WeightedUnlabeledClassifier(MetaClassifier):
+    r"""A classifier of unlabelled rows that count as positive and as negative, with weights that add up to the prior.
+
+    With pi = P(Y = 1) among the unlabelled rows, given as `prior`, and eta(x) = P(Y = 1 | x) among them, the
+    supervised loss of a classifier f on rows like the unlabelled ones is
+
+        pi E_P[l(f(x), 1)] + (1 - pi) E_N[l(f(x), 0)]  =  E_U[eta(x) l(f(x), 1) + (1 - eta(x)) l(f(x), 0)].
+
+    Without eta, E_N can only be had as (E_U - pi E_P) / (1 - pi), in which positive rows have a negative weight as
+    negatives, that few learners take. With it all weights are >= 0. It is estimated first: since the densities of
+    positive and unlabelled rows p and u give eta = pi p / u, and `estimator` learns p / u as the odds of being
+    labelled,
+
+        eta_i = min(1, k g_i / (1 - g_i)),   with k such that the eta_i of the unlabelled rows have the mean pi,
+
+    where g_i is the probability of label 1 that an unlabelled row i gets from fits of labelled against unlabelled rows
+    to the other folds. Then `estimator` is fitted to the labelled positives with the weight a each, and to every
+    unlabelled row twice: as a positive with the weight a eta_i, and as a negative with the weight b (1 - eta_i). The
+    factors make the classes weigh pi n_U and (1 - pi) n_U, as among the unlabelled rows:
+
+        a = pi n_U / (n_P + pi n_U),   b = (1 - pi) n_U / (n_N + (1 - pi) n_U),
+
+    with n_N = 0, and b = 1, where no row is labelled negative; of the labels -1, 0 and 1 rows of -1 have the weight b
+    as negatives, and have no part in the eta_i. The sum of the weighted losses divided by n_U is then an estimate of
+    the supervised loss, exact in the mean if the eta_i are right, and the classifier that makes it smallest gives the
+    probability P(Y = 1 | x) among the unlabelled rows.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba, whose fit takes sample_weight
+        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0.
+    prior : float
+        pi = P(Y = 1) among the unlabelled rows, in (0, 1); `fastpu.priors` has estimates.
+    cv : int, splitter or list of folds, default 5
+        The folds by which the eta_i are estimated: a number >= 2, of which at most as many are made as there are
+        labelled positives, or as in scikit-learn's cross_val_predict.
+
+    Attributes
+    ----------
+    unlabeled_shares_ : ndarray of shape (n,)
+        eta_i of the unlabelled rows of the fit, NaN for the others.
+    estimator_ : classifier
+        The weighted fit.
+    threshold_ : float
+        1/2; the score is the probability.
+    classes_, n_features_in_, feature_names_in_
+        As `fastpu.estimators` says.
+
+    Notes
+    -----
+    `cv` fits to n rows and one to n + n_U rows.
+
+    References
+    ----------
+    Elkan and Noto (2008), Learning classifiers from only positive and unlabeled data, section 3, has the weights
+    without a prior, for one sample of all rows. du Plessis, Niu and Sugiyama (2014), Analysis of learning from
+    positive and unlabeled data, has the loss with E_U - pi E_P.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fastpu.estimators import WeightedUnlabeledClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.concatenate([np.ones(500, bool), rng.random(2000) < 0.3])
+    >>> X = rng.standard_normal((2500, 1)) + 2.0 * truth[:, None]
+    >>> y = np.arange(2500) < 500
+    >>> model = WeightedUnlabeledClassifier(LogisticRegression(), prior=0.3).fit(X, y)
+    >>> round(float(model.predict_proba(X[500:])[:, 1].mean()), 2)
+    0.3
+    """
+
+    @answers_unknown_keywords
+    def __init__(self, estimator: Any, *, prior: float, cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.prior = prior
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit to rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows as `estimator` takes them.
+        y : array-like of shape (n,)
+            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0 of the rows, by which those of the method are multiplied, and in place of their numbers n_P,
+            n_U and n_N.
+        **fit_params
+            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
+
+        Returns
+        -------
+        WeightedUnlabeledClassifier
+        """
+        training = self._begin(X, y, sample_weight, fit_params)
+        response = response_of(self, self.estimator, "predict_proba")
+        check_takes_weights(self, self.estimator)
+        prior = check_prior(self.prior)
+        positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
+        rows = np.sort(np.concatenate([positive, unlabelled]))
+        chances = np.zeros(training.codes.size)
+        chances[rows] = np.clip(out_of_fold(training, rows, self.cv, response), _SMALLEST, 1 - _SMALLEST)
+        g = chances[unlabelled]
+        shares = shares_of(g / (1 - g), training.mass[unlabelled], prior)
+
+        of_class = {code: float(training.mass[training.rows(code)].sum()) for code in (1, 0, -1)}
+        among_unl = prior * of_class[0], (1 - prior) * of_class[0]
+        a, b = among_unl[0] / (of_class[1] + among_unl[0]), among_unl[1] / (of_class[-1] + among_unl[1])
+        taken = np.concatenate([positive, unlabelled, negative, unlabelled])
+        is_positive = np.arange(taken.size) < positive.size + unlabelled.size
+        weights = np.concatenate([np.full(positive.size, a), a * shares, np.full(negative.size, b), b * (1 - shares)])
+        kept = weights > 0
+        self.estimator_ = training.fit(taken[kept], is_positive[kept], weights[kept])
+        self.unlabeled_shares_ = np.full(training.codes.size, np.nan)
+        self.unlabeled_shares_[unlabelled] = shares
+        self.threshold_, self.classes_ = 0.5, training.classes
+        return self
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return scores_of(self.estimator_, X, "predict_proba")
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`, as unlabelled ones.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        positive = self._checked_scores(X)
+        return np.column_stack([1.0 - positive, positive])
+
+
+def shares_of(odds: NDArray[np.float64], mass: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
+    """Return min(1, k odds) with the k for which their weighted mean is `prior`; odds are positive and finite.
+
+    With the rows in falling order of their odds, k is that for which the first m are cut to 1: the smallest m for which
+    k times the next one is at most 1.
+    """
+    order = np.argsort(-odds)
+    ranked, weights = odds[order], mass[order]
+    cut = np.concatenate([[0.0], np.cumsum(weights)[:-1]])  # weight of the rows before each
+    left = np.cumsum((weights * ranked)[::-1])[::-1]  # the sum of odds from each on
+    factors = (prior * weights.sum() - cut) / left
+    first = int(np.argmax(factors * ranked <= 1))
+    shares: NDArray[np.float64] = np.minimum(1.0, factors[first] * odds)
+    return shares

@@ -1,0 +1,339 @@
+"""What all classifiers around another one promise: any base estimator, labels, rows, weights, metadata, checks."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pytest.importorskip("sklearn", minversion="1.6")
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import fastpu
+from estimator_cases import pu_rows
+from fastpu import estimators
+from fastpu.estimators import EXPECTED_FAILED_CHECKS, puf_scorer
+from helpers import refused
+from meta_cases import NAMES, around, every_meta, pnu_codes
+from test_estimators_checks import failures
+
+NEEDS_PROBABILITIES = ("ElkanNotoClassifier", "WeightedUnlabeledClassifier")
+
+
+# ------------------------------------------------------------------------------------------------------------ labels
+
+
+@every_meta
+def test_labels_are_read_as_by_the_other_classifiers(name):
+    X, truth, labelled = pu_rows()
+    expected = around(name).fit(X, labelled)
+    scores = expected.decision_function(X)
+    assert np.mean(expected.predict(X) == truth) > 0.9
+    codings = {"str": np.where(labelled, "yes", "no"), "int": np.where(labelled, 7, 3)}
+    for coded in (codings["str"], codings["str"].astype(object), codings["int"].tolist(), np.where(labelled, 1.0, -1)):
+        fitted = around(name).fit(X, coded)
+        np.testing.assert_array_equal(fitted.decision_function(X), scores)
+        np.testing.assert_array_equal(fitted.classes_, np.unique(coded))
+        np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[(scores > 0).astype(int)])
+    # TwoStepClassifier finds no negative among the few rows that are then unlabelled.
+    with pytest.warns(fastpu.LabelWarning, match="'churned' as unlabelled"), contextlib.suppress(ValueError):
+        around(name).fit(X, np.where(labelled & (np.arange(120) % 2 == 0), "churned", "unknown"))
+
+
+@every_meta
+def test_labelled_negatives_are_used(name):
+    X, truth, labelled = pu_rows(apart=1.0)
+    y = pnu_codes(truth, labelled)
+    fitted = around(name).fit(X, y)
+    assert fitted.classes_.tolist() == [-1, 1]
+    assert set(fitted.predict(X)) == {-1, 1}
+    assert fitted.score(X, y) == np.mean((fitted.predict(X) == y)[y != 0]) > 0.7
+    unlabelled = around(name).fit(X, y == 1).decision_function(X)
+    differs = not np.allclose(fitted.decision_function(X), unlabelled)
+    assert differs == (name != "ElkanNotoClassifier")  # where they are rows that are not labelled, as others are
+
+
+@every_meta
+def test_labels_that_say_nothing_are_refused(name):
+    X, _, labelled = pu_rows(n=40)
+    for y, message in (
+        (np.ones(40), "got 1 class: 1.0"),
+        (np.where(labelled, 0, -1), "y holds the classes -1 and 0, which is ambiguous"),
+        (np.arange(40) % 3, "Only binary classification is supported"),
+        (np.where(labelled, 1.0, np.nan), "Input y contains NaN"),
+        (labelled[:-1], r"y must have one entry per row of X \(40\), got 39"),
+        (None, "requires y to be passed, but the target y is None"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            around(name).fit(X, y)
+    with pytest.raises(NotFittedError):
+        around(name).predict(X)
+
+
+# ---------------------------------------------------------------------------------------------------- base estimators
+
+
+def bases():
+    """Base estimators of all kinds, with their names."""
+    return {
+        "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+        "bayes": GaussianNB(),
+        "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+        "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+        "fastpu": estimators.RankBoostAUCClassifier(n_rounds=10, calibration="sigmoid"),
+        "around": estimators.WeightedUnlabeledClassifier(GaussianNB(), prior=0.1, cv=2),
+    }
+
+
+@every_meta
+@pytest.mark.parametrize("base", bases())
+def test_any_classifier_is_a_base(name, base):
+    X, truth, labelled = pu_rows(n=200)
+    estimator = bases()[base]
+    fitted = around(name, estimator).fit(X, labelled)
+    assert np.mean(fitted.predict(X) == truth) > 0.75
+    assert fitted.n_features_in_ == 3
+    with pytest.raises(NotFittedError):
+        sklearn.utils.validation.check_is_fitted(estimator)  # clones are fitted, never what the user holds
+    copied = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copied.predict(X), fitted.predict(X))
+    assert str(clone(fitted)) == str(around(name, estimator))
+
+
+@every_meta
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_boosting_libraries_are_bases(name, library):
+    module = pytest.importorskip(library)
+    quiet = {"verbose": -1, "min_child_samples": 5} if library == "lightgbm" else {"verbosity": 0}
+    kind = module.LGBMClassifier if library == "lightgbm" else module.XGBClassifier
+    estimator = kind(n_estimators=10, n_jobs=1, max_depth=3, **quiet)
+    X, truth, labelled = pu_rows(n=200)
+    for y in (labelled, pnu_codes(truth, labelled)):
+        fitted = around(name, estimator).fit(X, y)
+        assert np.mean((fitted.decision_function(X) > 0) == truth) > 0.85
+        weighted = around(name, estimator).fit(X, y, sample_weight=np.where(X[:, 1] > 0, 1.0, 0.2))
+        assert not np.array_equal(weighted.decision_function(X), fitted.decision_function(X))
+
+
+@every_meta
+def test_estimators_that_cannot_be_a_base_are_refused(name):
+    X, _, labelled = pu_rows(n=40)
+    needed = "predict_proba" if name in NEEDS_PROBABILITIES else "predict_proba or decision_function"
+    cases = [
+        ("logistic", TypeError, "estimator of .* must be a classifier as scikit-learn has them"),
+        (LogisticRegression, TypeError, "estimator of .* must be a classifier as scikit-learn has them"),
+        (LinearRegression(), TypeError, rf"estimator of {name} must have {needed}, which LinearRegression\(\)"),
+        (SVC(kernel="precomputed"), ValueError, "estimator must not take a kernel matrix"),
+    ]
+    for estimator, error, message in cases:
+        with pytest.raises(error, match=message):
+            around(name, estimator).fit(X, labelled)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NEEDS_PROBABILITIES])
+def test_what_is_taken_as_the_score_is_told(name):
+    X, _, labelled = pu_rows(n=80)
+    cases = [
+        (LogisticRegression(), "auto", "predict_proba", 0.5),
+        (LogisticRegression(), "decision_function", "decision_function", 0.0),
+        (Perceptron(), "auto", "decision_function", 0.0),
+    ]
+    for estimator, asked, taken, threshold in cases:
+        fitted = around(name, estimator, response_method=asked).fit(X, labelled)
+        assert (fitted.response_method_, fitted.threshold_) == (taken, threshold)
+        if taken == "predict_proba":
+            scores = fitted.decision_function(X) + 0.5
+            assert scores.min() >= 0
+            assert scores.max() <= 1
+    refused(TypeError, "must have predict_proba, which Perceptron() (Perceptron) has not, but has decision_function",
+            around(name, Perceptron(), response_method="predict_proba").fit, X, labelled)  # fmt: skip
+    refused(ValueError, "response_method must be one of", around(name, response_method="predict").fit, X, labelled)
+
+
+class Strange(ClassifierMixin, BaseEstimator):
+    """Probabilities of another shape, or NaN."""
+
+    def __init__(self, kind="columns"):
+        self.kind = kind
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), 3), 1 / 3) if self.kind == "columns" else np.full((len(X), 2), np.nan)
+
+
+@every_meta
+def test_strange_scores_are_refused(name):
+    X, _, labelled = pu_rows(n=80)
+    refused(ValueError, "predict_proba of Strange must give two columns, got the shape",
+            around(name, Strange()).fit, X, labelled)  # fmt: skip
+    refused(ValueError, "predict_proba of Strange must not give NaN, got it in row 0",
+            around(name, Strange("nan")).fit, X, labelled)  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------------- rows
+
+
+@every_meta
+def test_sparse_rows_are_like_dense_ones(name):
+    X, _, labelled = pu_rows(n=80)
+    expected = around(name).fit(X, labelled).decision_function(X)
+    for form in ("csr", "csc", "coo"):
+        rows = sparse.csr_array(X).asformat(form)
+        fitted = around(name).fit(rows, labelled)
+        # The solver of logistic regression sums in another order, and ends within its tolerance.
+        np.testing.assert_allclose(fitted.decision_function(rows), expected, atol=1e-3)
+
+
+@every_meta
+def test_frames_reach_the_base_as_frames(name):
+    pandas = pytest.importorskip("pandas")
+    X, truth, labelled = pu_rows(n=120)
+    frame = pandas.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b")})
+    columns = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(), ["kind"]))
+    fitted = around(name, make_pipeline(columns, LogisticRegression())).fit(frame, pandas.Series(labelled))
+    assert fitted.feature_names_in_.tolist() == ["size", "kind"]
+    assert np.mean(fitted.predict(frame) == truth) > 0.9
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(frame[["kind", "size"]])
+    with pytest.raises(ValueError, match="3 features, but"):
+        around(name).fit(X[:, :2], labelled).predict(X)
+
+
+@every_meta
+def test_texts_reach_the_base_as_texts(name):
+    rng = np.random.default_rng(0)
+    truth = rng.random(120) < 0.5
+    words = np.array(["red", "blue", "one", "two", "three", "four"])
+    texts = [" ".join([words[0 if t else 1], *rng.choice(words[2:], 2)]) for t in truth]
+    labelled = truth & (rng.random(120) < 0.5)
+    fitted = around(name, make_pipeline(TfidfVectorizer(), LogisticRegression())).fit(texts, labelled)
+    assert np.mean(fitted.predict(texts) == truth) > 0.9
+
+
+# ---------------------------------------------------------------------------------------------- weights and metadata
+
+
+@every_meta
+def test_rows_of_weight_zero_are_as_if_they_were_not_there(name):
+    X, _, labelled = pu_rows(n=120)
+    weights = np.where(np.arange(120) % 4 == 0, 0.0, 1.5)
+    kept = weights > 0
+    weighted = around(name).fit(X, labelled, sample_weight=weights)
+    fewer = around(name).fit(X[kept], labelled[kept], sample_weight=weights[kept])
+    np.testing.assert_allclose(weighted.decision_function(X), fewer.decision_function(X), rtol=1e-9, atol=1e-12)
+    refused(ValueError, "y must hold two classes among the rows of positive weight",
+            around(name).fit, X, labelled, sample_weight=labelled)  # fmt: skip
+    refused(ValueError, "sample_weight must be >= 0", around(name).fit, X, labelled, sample_weight=weights - 1)
+
+
+@every_meta
+def test_weights_reach_the_last_step_of_a_pipeline(name):
+    X, _, labelled = pu_rows(n=120)
+    weights = np.where(X[:, 1] > 0, 1.0, 0.2)
+    plain = around(name).fit(X, labelled, sample_weight=weights).decision_function(X)
+    for estimator in (
+        make_pipeline("passthrough", LogisticRegression()),
+        GridSearchCV(make_pipeline(make_pipeline(LogisticRegression())), {"pipeline__logisticregression__C": [1.0]}),
+    ):
+        fitted = around(name, estimator).fit(X, labelled, sample_weight=weights)
+        np.testing.assert_array_equal(fitted.decision_function(X), plain)
+    refused(TypeError, f"estimator of {name} must take sample_weight in its fit, which KNeighborsClassifier() ",
+            around(name, KNeighborsClassifier()).fit, X, labelled, sample_weight=weights)  # fmt: skip
+
+
+class Noted(LogisticRegression):
+    """Logistic regression that takes a further argument for every row, and one for all."""
+
+    def fit(self, X, y, sample_weight=None, group=None, tag=None):
+        assert group.shape == (len(X),)
+        np.testing.assert_array_equal(group, X[:, 0])
+        assert tag == "all"
+        return super().fit(X, y, sample_weight)
+
+
+@every_meta
+def test_further_arguments_are_cut_like_the_rows(name):
+    X, _, labelled = pu_rows(n=60)
+    around(name, Noted()).fit(X, labelled, group=X[:, 0], tag="all")
+    pipeline = make_pipeline("passthrough", Noted())
+    around(name, pipeline).fit(X, labelled, noted__group=X[:, 0], noted__tag="all")
+    refused(TypeError, "noted__sample_weight must be passed as sample_weight",
+            around(name, pipeline).fit, X, labelled, noted__sample_weight=np.ones(60))  # fmt: skip
+
+
+@every_meta
+def test_metadata_is_routed(name):
+    X, _, labelled = pu_rows(n=120)
+    weights = np.where(X[:, 1] > 0, 1.0, 0.2)
+    expected = around(name).fit(X, labelled, sample_weight=weights).decision_function(X)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = LogisticRegression().set_fit_request(sample_weight=True)
+        for estimator in (asking, make_pipeline("passthrough", asking)):
+            outer = around(name, estimator).set_fit_request(sample_weight=True)
+            np.testing.assert_array_equal(outer.fit(X, labelled, sample_weight=weights).decision_function(X), expected)
+            search = GridSearchCV(outer, {}, scoring=puf_scorer(), cv=2)
+            search.fit(X, labelled, sample_weight=weights)
+            np.testing.assert_array_equal(search.decision_function(X), expected)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            around(name).fit(X, labelled, sample_weight=weights)
+        noted = Noted().set_fit_request(group=True, tag=True, sample_weight=True)
+        around(name, noted).fit(X, labelled, group=X[:, 0], tag="all")
+
+
+# -------------------------------------------------------------------------------------------- searches and thresholds
+
+
+@every_meta
+def test_searches_and_pipelines_go_around(name):
+    X, truth, labelled = pu_rows(n=200)
+    grid = {"est__estimator__C": [1e-3, 1.0]}
+    pipeline = sklearn.pipeline.Pipeline([("scale", StandardScaler()), ("est", around(name))])
+    search = GridSearchCV(pipeline, grid, scoring=puf_scorer(), cv=3).fit(X, labelled)
+    assert np.mean(search.predict(X) == truth) > 0.9
+    assert cross_val_score(around(name), X, truth, scoring="roc_auc", cv=3).min() > 0.9
+    assert is_classifier(around(name))
+
+
+@every_meta
+def test_a_threshold_can_be_made_for_a_prior(name):
+    X, _, labelled = pu_rows(n=200)
+    fitted = around(name).fit(X, labelled)
+    before = fitted.decision_function(X)
+    moved = fitted.with_threshold(prior=0.25, X_unl=X)
+    assert np.count_nonzero(moved.predict(X)) == 50
+    np.testing.assert_allclose(moved.decision_function(X) + moved.threshold_, before + fitted.threshold_)
+    np.testing.assert_array_equal(fitted.decision_function(X), before)
+    with pytest.warns(fastpu.DegenerateModelWarning, match="0 of 1 rows|1 of 1 rows"):
+        fitted.with_threshold(prior=0.25, X_unl=X[:1])
+    refused(ValueError, "prior must be a number in (0, 1)", fitted.with_threshold, prior=1.0, X_unl=X)
+
+
+# -------------------------------------------------------------------------------------------------------------- checks
+
+
+@every_meta
+def test_checks_pass_but_for_the_published_ones(name):
+    expected = EXPECTED_FAILED_CHECKS.get(name, {})
+    found = failures(around(name))
+    assert {check: text for check, text in found.items() if check not in expected} == {}
+    assert found.keys() == expected.keys()
+    if name == "TwoStepClassifier":
+        assert failures(around(name, spy_share=0.5), only=[*expected]) == {}

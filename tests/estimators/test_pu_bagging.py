@@ -1,0 +1,129 @@
+"""PU bagging: the mean over bags, its out-of-bag scores, and the same bags for any number of jobs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", minversion="1.6")
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import fastpu
+from estimator_cases import pu_rows
+from fastpu.estimators import PUBaggingClassifier, SVMClassifier
+from helpers import refused
+from meta_cases import exact_regression, plain, pnu_codes
+from oracles import meta
+
+
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("ratio", [0.4, 1.0, 3.0])
+def test_scores_are_means_over_the_bags(response, ratio):
+    X, truth, labelled = pu_rows(n=60, apart=1.0)
+    codes = pnu_codes(truth, labelled)
+    bagging = PUBaggingClassifier(
+        exact_regression(), n_estimators=6, bag_ratio=ratio, response_method=response, random_state=0
+    ).fit(X, codes)
+    means, outside = meta.pu_bagging(plain(response), X, codes, bagging.bags_)
+    np.testing.assert_allclose(bagging.decision_function(X), means - bagging.threshold_, atol=1e-7)
+    np.testing.assert_allclose(bagging.oob_decision_function_, outside - bagging.threshold_, atol=1e-7)
+
+
+def test_bags_hold_unlabelled_rows_with_repeats():
+    X, truth, labelled = pu_rows(n=80)
+    codes = pnu_codes(truth, labelled)
+    n_pos = np.count_nonzero(codes == 1)
+    for ratio, size in ((1.0, n_pos), (0.5, round(0.5 * n_pos)), (1e-9, 1), (4.0, 4 * n_pos)):
+        bagging = PUBaggingClassifier(GaussianNB(), n_estimators=7, bag_ratio=ratio, random_state=1).fit(X, codes)
+        assert bagging.bags_.shape == (7, size)
+        assert len(bagging.estimators_) == 7
+        assert set(bagging.bags_.ravel()) <= set(np.flatnonzero(codes == 0))
+    assert np.unique(bagging.bags_[0]).size < size
+    weights = np.where(np.arange(80) % 2 == 0, 1.0, 0.0)
+    bagging = PUBaggingClassifier(GaussianNB(), random_state=1).fit(X, codes, sample_weight=weights)
+    assert (weights[bagging.bags_] > 0).all()
+    assert np.isnan(bagging.oob_decision_function_[weights == 0]).all()
+
+
+def test_labelled_rows_and_such_as_are_in_every_bag_have_no_score_out_of_bag():
+    X, _, labelled = pu_rows(n=60)
+    bagging = PUBaggingClassifier(GaussianNB(), n_estimators=2, bag_ratio=2.0, random_state=0).fit(X, labelled)
+    scored = ~np.isnan(bagging.oob_decision_function_)
+    in_all = np.isin(np.arange(60), bagging.bags_[0]) & np.isin(np.arange(60), bagging.bags_[1])
+    np.testing.assert_array_equal(scored, ~labelled & ~in_all)
+    assert in_all.any()
+
+
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_features=1), SVMClassifier(C=0.5)])
+def test_any_number_of_jobs_gives_the_same(estimator):
+    X, _, labelled = pu_rows(n=60)
+    one = PUBaggingClassifier(estimator, n_estimators=6, random_state=3).fit(X, labelled)
+    for n_jobs in (1, 2):
+        other = PUBaggingClassifier(estimator, n_estimators=6, n_jobs=n_jobs, random_state=3).fit(X, labelled)
+        np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
+        np.testing.assert_array_equal(other.oob_decision_function_, one.oob_decision_function_)
+    for random_state in (np.random.default_rng(3), np.random.RandomState(3)):
+        first = PUBaggingClassifier(estimator, n_estimators=6, random_state=random_state).fit(X, labelled)
+        assert not np.array_equal(first.bags_, first.fit(X, labelled).bags_[::-1])
+
+
+def test_random_states_inside_differ_from_bag_to_bag():
+    X, _, labelled = pu_rows(n=60)
+    bagging = PUBaggingClassifier(DecisionTreeClassifier(random_state=0), n_estimators=4, random_state=0)
+    seeds = {tree.random_state for tree in bagging.fit(X, labelled).estimators_}
+    assert len(seeds) == 4
+    assert bagging.estimator.random_state == 0
+
+
+def test_the_border_is_where_the_densities_of_the_classes_are_equal():
+    """In cells of which the positive rows are in with .5, .3 and .2, and the negative ones with .1, .25 and .65."""
+    rng = np.random.default_rng(0)
+    truth = np.concatenate([np.ones(2000, bool), rng.random(6000) < 1 / 3])
+    chances = np.where(truth[:, None], [0.5, 0.3, 0.2], [0.1, 0.25, 0.65])
+    X = (rng.random((8000, 1)) > np.cumsum(chances, axis=1)).sum(axis=1)[:, None] == np.arange(3)
+    bagging = PUBaggingClassifier(exact_regression(C=1e6), n_estimators=20, random_state=0)
+    scores = bagging.fit(X.astype(float), np.arange(8000) < 2000).decision_function(np.eye(3))
+    assert (scores > 0).tolist() == [True, True, False]
+    positive, unlabelled = (
+        np.array([0.5, 0.3, 0.2]),
+        np.array([0.5, 0.3, 0.2]) / 3 + np.array([0.1, 0.25, 0.65]) * 2 / 3,
+    )
+    np.testing.assert_allclose(scores + 0.5, positive / (positive + unlabelled), atol=0.02)
+
+
+def test_out_of_bag_scores_rank_the_hidden_positives_as_new_rows_are_ranked():
+    X, truth, labelled = pu_rows(n=2000, apart=0.7)
+    labelled &= np.random.default_rng(1).random(2000) < 0.3
+    bagging = PUBaggingClassifier(DecisionTreeClassifier(), n_estimators=30, random_state=0).fit(X, labelled)
+    new, new_truth, _ = pu_rows(seed=9, n=2000, apart=0.7)
+    inside = fastpu.metrics.auc(truth[~labelled], bagging.oob_decision_function_[~labelled])
+    assert abs(inside - fastpu.metrics.auc(new_truth, bagging.decision_function(new))) < 0.03
+    assert inside > 0.6
+
+
+def test_bad_parameters_are_refused():
+    X, _, labelled = pu_rows(n=40)
+    for options, error, message in (
+        ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1, got 0"),
+        ({"bag_ratio": 0.0}, ValueError, "bag_ratio must be a finite number > 0, got 0.0"),
+        ({"random_state": -1}, ValueError, "random_state must be an integer >= 0"),
+    ):
+        refused(error, message, PUBaggingClassifier(GaussianNB(), **options).fit, X, labelled)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_samples'"):
+        PUBaggingClassifier(GaussianNB(), max_samples=3)
+
+
+def test_pulearn_gives_the_same_from_the_same_bags():
+    """But by default its bags hold as many draws as there are unlabelled rows, and labelled rows weigh little."""
+    pulearn = pytest.importorskip("pulearn")
+    X, _, labelled = pu_rows(n=80, apart=1.0)
+    n_pos = int(labelled.sum())
+    theirs = pulearn.BaggingPuClassifier(
+        GaussianNB(), n_estimators=5, max_samples=n_pos, oob_score=True, random_state=0
+    ).fit(X, labelled.astype(int))
+    bags = [rows[:n_pos] for _, rows in theirs._get_estimators_indices()]
+    means, outside = meta.pu_bagging(plain("predict_proba", GaussianNB()), X, labelled.astype(int), bags)
+    np.testing.assert_allclose(theirs.predict_proba(X)[:, 1], means, atol=1e-6)
+    scored = ~np.isnan(outside)
+    np.testing.assert_allclose(theirs.oob_decision_function_[scored, 1], outside[scored], atol=1e-6)

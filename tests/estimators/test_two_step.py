@@ -1,0 +1,118 @@
+"""The two-step method: the quantile of the spies, reliable negatives, and repetition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("sklearn", minversion="1.6")
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+import fastpu
+from estimator_cases import pu_rows
+from fastpu.estimators import TwoStepClassifier
+from fastpu.estimators._two_step import spy_limit
+from helpers import refused
+from meta_cases import exact_regression, plain, pnu_codes
+from oracles import meta
+
+SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.2, 0.5, 1.0]), st.integers(1, 4)), min_size=1, max_size=30)
+
+
+@given(SCORES, st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5, 0.99]))
+def test_at_most_the_share_of_the_spies_is_below_the_limit_and_no_larger_score_has_that(pairs, quantile):
+    scores, weights = (np.array(values, dtype=float) for values in zip(*pairs, strict=True))
+    limit = spy_limit(scores, weights, quantile)
+    assert limit == meta.spy_limit(scores, weights, quantile)
+    if quantile == 0:
+        assert limit == scores.min()
+    repeated = np.repeat(scores, weights.astype(int))
+    assert limit == spy_limit(repeated, np.ones(repeated.size), quantile)
+
+
+@pytest.mark.parametrize(("response", "border"), [("predict_proba", 0.5), ("decision_function", 0.0)])
+@pytest.mark.parametrize("max_iter", [1, 2, 30])
+def test_a_fit_is_that_of_plain_loops(response, border, max_iter):
+    X, _, labelled = pu_rows(n=120, apart=0.7)
+    codes = labelled.astype(int)
+    fitted = TwoStepClassifier(
+        exact_regression(), spy_share=0.3, spy_quantile=0.2, max_iter=max_iter, response_method=response, random_state=1
+    )
+    if max_iter == 2:
+        with pytest.warns(fastpu.ConvergenceWarning, match=r"max_iter=2 fits, the last of which calls \d+ further"):
+            fitted.fit(X, codes)
+    else:
+        fitted.fit(X, codes)
+    negative, scores = meta.two_step(plain(response), X, codes, set(fitted.spies_), 0.2, max_iter, border)
+    np.testing.assert_array_equal(fitted.reliable_negatives_, negative)
+    np.testing.assert_allclose(fitted.decision_function(X), scores - border, atol=1e-6)
+    assert fitted.n_iter_ == {1: 1, 2: 2}.get(max_iter, fitted.n_iter_) < 30
+
+
+def test_spies_are_a_share_of_the_positives():
+    X, _, labelled = pu_rows(n=200)
+    for share, size in ((0.15, round(0.15 * labelled.sum())), (1e-6, 1), (0.9999, labelled.sum() - 1)):
+        spies = TwoStepClassifier(LogisticRegression(), spy_share=share, random_state=0).fit(X, labelled).spies_
+        assert np.unique(spies).size == size
+        assert labelled[spies].all()
+    first, again, other = (
+        TwoStepClassifier(LogisticRegression(), random_state=seed).fit(X, labelled).spies_ for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_few_hidden_positives_are_taken_for_negative():
+    """Spies are scored as hidden positives are, so that about their share below the limit is lost."""
+    lost, shares = [], []
+    for seed in range(10):
+        X, truth, labelled = pu_rows(seed=seed, n=2000, apart=0.7)
+        for quantile in (0.05, 0.2):
+            fitted = TwoStepClassifier(LogisticRegression(), spy_share=0.3, spy_quantile=quantile, random_state=seed)
+            negative = fitted.fit(X, labelled).reliable_negatives_
+            assert not (negative & labelled).any()
+            lost.append(np.mean(negative[truth & ~labelled]) - quantile)
+            shares.append(np.mean(truth[negative]))
+    # About 180 spies and 400 hidden positives: standard errors of .016 and .030, and .005 of the mean of ten each.
+    assert abs(np.mean(lost)) < 0.02
+    assert np.max(np.abs(lost)) < 0.12
+    assert np.mean(shares) < 0.1  # of .28 among all unlabelled rows
+
+
+def test_repetition_adds_negatives_until_there_are_no_new_ones():
+    X, _, labelled = pu_rows(n=400, apart=1.0)
+    once = TwoStepClassifier(LogisticRegression(), random_state=0).fit(X, labelled)
+    often = TwoStepClassifier(LogisticRegression(), max_iter=50, random_state=0).fit(X, labelled)
+    assert (often.reliable_negatives_ >= once.reliable_negatives_).all()
+    assert 1 < often.n_iter_ < 50
+    called = (often.decision_function(X) <= 0) & ~labelled
+    assert not (called & ~often.reliable_negatives_).any()
+
+
+def test_labelled_negatives_are_negative_in_every_fit():
+    X, truth, labelled = pu_rows(n=200, apart=1.0)
+    codes = pnu_codes(truth, labelled)
+    fitted = TwoStepClassifier(exact_regression(), random_state=0).fit(X, codes)
+    negative = fitted.reliable_negatives_
+    assert not negative[codes != 0].any()
+    rows = (codes != 0) | negative
+    expected = exact_regression().fit(X[rows], codes[rows] == 1).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(fitted.decision_function(X), expected - 0.5, atol=1e-6)
+
+
+def test_too_few_rows_and_bad_parameters_are_refused():
+    X, _, labelled = pu_rows(n=60)
+    one = labelled & (np.cumsum(labelled) <= 1)
+    refused(ValueError, "y must have at least 2 labelled positives, of which one is the spy, got 1",
+            TwoStepClassifier(LogisticRegression()).fit, X, one)  # fmt: skip
+    refused(ValueError, "estimator gives no unlabelled row a score below that of the spies",
+            TwoStepClassifier(DummyClassifier()).fit, X, labelled)  # fmt: skip
+    for options, message in (
+        ({"spy_share": 0.0}, "spy_share must be a number in (0, 1), got 0.0"),
+        ({"spy_quantile": 1.0}, "spy_quantile must be a number in [0, 1), got 1.0"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+    ):
+        refused(ValueError, message, TwoStepClassifier(LogisticRegression(), **options).fit, X, labelled)

@@ -1,0 +1,127 @@
+"""Unlabelled rows twice, with weights: that they are the derived ones, and that the fit gives the posterior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("sklearn", minversion="1.6")
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from estimator_cases import pu_rows
+from fastpu.estimators import WeightedUnlabeledClassifier
+from fastpu.estimators._weighted_unlabeled import shares_of
+from helpers import refused
+from meta_cases import exact_regression, plain, pnu_codes
+from oracles import meta
+
+ODDS = st.lists(st.tuples(st.floats(-20, 20), st.floats(0.1, 5)), min_size=1, max_size=30)
+
+
+@given(ODDS, st.floats(0.01, 0.99))
+def test_shares_are_cut_odds_whose_mean_is_the_prior(pairs, prior):
+    logs, weights = np.array(pairs).T
+    odds = np.exp(logs)
+    shares = shares_of(odds, weights, prior)
+    np.testing.assert_allclose(np.average(shares, weights=weights), prior, rtol=1e-9)
+    np.testing.assert_allclose(shares, meta.unlabeled_shares(odds, weights, prior), rtol=1e-6)
+
+
+@pytest.mark.parametrize("with_negatives", [False, True])
+def test_a_fit_is_that_of_plain_loops(with_negatives):
+    X, truth, labelled = pu_rows(n=60, apart=1.0)
+    codes = pnu_codes(truth, labelled) if with_negatives else labelled.astype(int)
+    weights = np.random.default_rng(0).uniform(0.2, 2.0, 60)
+    fitted = WeightedUnlabeledClassifier(exact_regression(), prior=0.3).fit(X, codes, sample_weight=weights)
+    shares = fitted.unlabeled_shares_
+    np.testing.assert_array_equal(np.isnan(shares), codes != 0)
+    np.testing.assert_allclose(np.average(shares[codes == 0], weights=weights[codes == 0]), 0.3)
+    scores = meta.weighted_unlabeled(plain("predict_proba"), X, codes, weights, shares, 0.3)
+    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], scores, atol=1e-6)
+    np.testing.assert_allclose(fitted.decision_function(X), scores - 0.5, atol=1e-6)
+
+
+def cells(n_pos, n_unl, chances, seed=0, n_neg=0):
+    """One-hot rows: labelled positives, unlabelled rows whose cell k has chances[k], and labelled negatives."""
+    rng = np.random.default_rng(seed)
+    chances = np.asarray(chances)
+    unl = rng.integers(chances.size, size=n_unl)
+    pos = rng.choice(chances.size, n_pos, p=chances / chances.sum())
+    neg = rng.choice(chances.size, n_neg, p=(1 - chances) / (1 - chances).sum())
+    return np.eye(chances.size)[np.concatenate([pos, unl, neg])], np.repeat([1, 0, -1], [n_pos, n_unl, n_neg])
+
+
+@pytest.mark.parametrize("n_neg", [0, 5000])
+def test_the_fit_gives_the_posterior_among_unlabelled_rows(n_neg):
+    """However many rows are labelled: at sizes where a fit of labelled against unlabelled rows is far from it."""
+    chances = np.array([0.95, 0.7, 0.4, 0.1, 0.02])
+    for n_pos in (2000, 50_000):
+        X, y = cells(n_pos, 50_000, chances, n_neg=n_neg)
+        model = WeightedUnlabeledClassifier(LogisticRegression(C=1e6), prior=chances.mean()).fit(X, y)
+        # Of 2,000 labelled rows 35 to 876 are in a cell: relative errors of .17 to .03.
+        np.testing.assert_allclose(model.predict_proba(np.eye(5))[:, 1], chances, atol=0.04)
+        naive = LogisticRegression(C=1e6).fit(X, y == 1).predict_proba(np.eye(5))[:, 1]
+        assert np.abs(naive - chances).max() > 0.2
+
+
+def test_the_loss_is_the_supervised_one_in_the_mean():
+    """With the true shares: the weighted loss of any scores over n_U has the supervised loss as its expectation."""
+    chances, n_pos, n_unl, n_neg = np.array([0.9, 0.5, 0.2]), 300, 1000, 200
+    prior = chances.mean()
+    scores = np.array([0.3, 0.6, 0.2])  # of a classifier, one for each cell
+    supervised = np.mean(-chances * np.log(scores) - (1 - chances) * np.log(1 - scores))
+    losses = []
+    for seed in range(400):
+        X, y = cells(n_pos, n_unl, chances, seed=seed, n_neg=n_neg)
+        cell = X.argmax(axis=1)
+        seen = {"loss": 0.0}
+
+        def fit(rows, labels, weights, seen=seen):
+            f = scores[np.argmax(rows, axis=1)]
+            seen["loss"] = -np.sum(weights * np.where(labels, np.log(f), np.log(1 - f)))
+            return lambda x: 0.0
+
+        meta.weighted_unlabeled(fit, X, y, np.ones(y.size), chances[cell], prior)
+        losses.append(seen["loss"] / n_unl)
+    error = np.std(losses) / np.sqrt(len(losses))
+    assert abs(np.mean(losses) - supervised) < 4 * error
+    assert error < 0.002
+
+
+def test_no_weight_is_negative_and_the_classes_weigh_as_among_unlabelled_rows():
+    X, truth, labelled = pu_rows(n=200, apart=1.0)
+    seen = {}
+
+    class Watching(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen.update(y=y, weights=sample_weight)
+            return super().fit(X, y, sample_weight)
+
+    for codes in (labelled.astype(int), pnu_codes(truth, labelled)):
+        WeightedUnlabeledClassifier(Watching(), prior=0.3).fit(X, codes)
+        n_unl = np.count_nonzero(codes == 0)
+        assert seen["weights"].min() > 0
+        np.testing.assert_allclose(seen["weights"][seen["y"] == 1].sum(), 0.3 * n_unl)
+        np.testing.assert_allclose(seen["weights"][seen["y"] == 0].sum(), 0.7 * n_unl)
+
+
+def test_probabilities_of_zero_and_one_are_taken():
+    X, _, labelled = pu_rows(n=300, apart=1.0)
+    forest = RandomForestClassifier(n_estimators=5, random_state=0)
+    model = WeightedUnlabeledClassifier(forest, prior=0.05).fit(X, labelled)
+    np.testing.assert_allclose(model.unlabeled_shares_[~labelled].mean(), 0.05)
+
+
+def test_what_cannot_be_weighted_is_refused():
+    X, _, labelled = pu_rows(n=60)
+    refused(TypeError, "estimator of WeightedUnlabeledClassifier must take sample_weight in its fit",
+            WeightedUnlabeledClassifier(KNeighborsClassifier(), prior=0.3).fit, X, labelled)  # fmt: skip
+    for prior in (0, 1.0, np.nan):
+        refused(ValueError, "prior must be a number in (0, 1)",
+                WeightedUnlabeledClassifier(LogisticRegression(), prior=prior).fit, X, labelled)  # fmt: skip
+    refused(ValueError, "y must have at least 2 labelled positive rows and 2 others",
+            WeightedUnlabeledClassifier(LogisticRegression(), prior=0.3).fit, X, np.arange(60) < 1)  # fmt: skip
