@@ -143,6 +143,7 @@ HALL = {"metrics": "judge", "priors": "judge", "datasets": "judge"}
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),
     "matplotlib": ("plot/_axes.py", "inside functions"),
+    "lightgbm": ("tree/_lightgbm.py", "inside functions"),
     "tqdm": ("common/_progress.py", "inside functions"),
     "joblib": ("judge/_trials.py", "inside functions"),
     "threadpoolctl": ("common/_blas_threads.py", "inside functions"),

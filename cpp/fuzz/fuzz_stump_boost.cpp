@@ -34,7 +34,7 @@ StumpBoostOptions options_of(Input& input) {
 
 template <class T>
 void check_result(const Matrix<T>& x, const BinnedFeatures& binned, const StumpBoostOptions& options,
-                  const StumpBoostResult& result, Team& team) {
+                  const std::uint8_t* categorical, const StumpBoostResult& result, Team& team) {
   const auto n_stumps = result.features.size();
   FUZZ_CHECK(static_cast<index_t>(n_stumps) <= options.n_rounds);
   FUZZ_CHECK(result.thresholds.size() == n_stumps && result.alphas.size() == n_stumps);
@@ -52,11 +52,17 @@ void check_result(const Matrix<T>& x, const BinnedFeatures& binned, const StumpB
                                            result.alphas.data(),
                                            static_cast<index_t>(n_stumps),
                                            x.d,
-                                           result.low};
+                                           result.low,
+                                           categorical,
+                                           result.sets.data(),
+                                           static_cast<index_t>(result.sets.size())};
   std::vector<double> dense(at(x.n));
   std::vector<double> sparse(at(x.n));
   stump_scores(ensemble, x.dense_view(), dense.data(), team);
-  stump_scores(ensemble, x.csr_view(), sparse.data(), team);
+  if (!accepted([&] { stump_scores(ensemble, x.csr_view(), sparse.data(), team); })) {
+    FUZZ_CHECK(categorical != nullptr);
+    sparse = dense;
+  }
   double size = 0;
   for (const double alpha : result.alphas) size += alpha;
   FUZZ_CHECK(all_finite(dense) && all_finite(sparse));
@@ -86,6 +92,11 @@ void run(Input& input) {
   bins.sample_weight = weights.empty() ? nullptr : weights.data();
   FeatureOrder order;
   const bool is_dense = input.flag();
+  std::vector<std::uint8_t> categorical;
+  if (is_dense && input.rarely(3)) {
+    for (index_t e = 0; e < x.d; ++e) categorical.push_back(input.flag() ? 1 : 0);
+    bins.categorical = categorical.data();
+  }
   const bool is_exact = is_dense && input.flag();
   BinnedFeatures binned;
   if (!accepted([&] {
@@ -103,6 +114,7 @@ void run(Input& input) {
   }
   train.labels = labels.data();
   train.sample_weight = bins.sample_weight;
+  train.categorical = bins.categorical;
   BoostEvalSet eval;
   const bool has_eval = input.rarely(3);
   switch (input.below(3)) {
@@ -119,7 +131,7 @@ void run(Input& input) {
   eval.labels = eval_labels.data();
   StumpBoostResult result;
   if (accepted([&] { result = stump_boost(train, has_eval ? &eval : nullptr, options, {}, team); })) {
-    check_result(x, binned, options, result, team);
+    check_result(x, binned, options, bins.categorical, result, team);
     if (input.rarely(8)) {
       Team other(2);
       StumpBoostOptions baseline = options;

@@ -42,6 +42,8 @@ class StumpBoostResult:
     @property
     def polarity(self) -> NDArray[np.int8]: ...
     @property
+    def category_sets(self) -> NDArray[np.uint64]: ...
+    @property
     def alphas(self) -> NDArray[np.float64]: ...
     @property
     def deltas(self) -> NDArray[np.float64]: ...
@@ -316,6 +318,7 @@ def stump_boost(
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None,
     n_threads: int,
     isa: str,
+    categorical: NDArray[np.uint8] | None = None,
 ) -> StumpBoostResult: ...
 def stump_scores(
     matrix: _Matrix | _Binned,
@@ -326,6 +329,8 @@ def stump_scores(
     *,
     n_features: int,
     low: float,
+    categorical: NDArray[np.uint8] | None = None,
+    category_sets: NDArray[np.uint64] | None = None,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def knn_edges(

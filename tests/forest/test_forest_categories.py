@@ -110,12 +110,6 @@ def test_too_many_categories_are_refused(rows):
     assert fastpu.fit_forest(X[:255], rows[1][:255], n_trees=3, random_state=0).category_sets.any()
 
 
-def test_boosting_refuses_binned_categories(rows):
-    B = fastpu.bin_features(rows[0])
-    text = "X must have no categories for fit_pnu_auc_boost, got some in column 1 ('colour'); use fit_forest"
-    refused(TypeError, text, fastpu.fit_pnu_auc_boost, B, rows[1])
-
-
 def test_categories_that_matter_are_found():
     """Categories in no order, of which numbers in their place would be hard to cut."""
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@
 #include "common/arguments.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
+#include "tree/bind_trees.hpp"
 
 namespace fastpu {
 
@@ -66,6 +67,7 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t mo
   return std::visit(
       [&](const auto& x) {
         if constexpr (requires { x.data; }) {
+          options.categorical = training.set.categorical;
           if (max_bins == 0) {
             options.max_bins = x.n_rows > most_distinct ? kQuantiles : exact_search_bins(x.n_rows, x.n_cols);
             training.set.order = &training.order;
@@ -82,7 +84,8 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
                        const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
                        double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
                        const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
-                       const py::object& callback, int n_threads, const std::string& isa) {
+                       const py::object& callback, int n_threads, const std::string& isa,
+                       const py::object& categorical) {
   StumpBoostOptions options;
   options.loss = {loss, gamma, rho, step_from_name(step)};
   options.n_rounds = n_rounds;
@@ -93,12 +96,18 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   Training training;
   std::optional<MatrixView> raw;
   index_t n_rows = 0;
+  index_t n_features = 0;
   if (const BinnedFeatures* binned = binned_features(features)) {
     training.set.features = binned;
     n_rows = binned->n_rows;
+    n_features = binned->n_features;
   } else {
     raw = view_matrix(features);
     n_rows = std::visit([](const auto& x) { return x.n_rows; }, *raw);
+    n_features = std::visit([](const auto& x) { return x.n_cols; }, *raw);
+  }
+  if (!categorical.is_none()) {
+    training.set.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
   }
   training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   if (!sample_weight.is_none()) {
@@ -142,6 +151,7 @@ void bind_stump_boost(py::module_& module) {
       .def_property_readonly("features", &array<&Result::features>)
       .def_property_readonly("thresholds", &array<&Result::thresholds>)
       .def_property_readonly("polarity", &array<&Result::polarity>)
+      .def_property_readonly("category_sets", [](const Result& result) { return sets_to_array(result.sets); })
       .def_property_readonly("alphas", &array<&Result::alphas>)
       .def_property_readonly("deltas", &array<&Result::deltas>)
       .def_property_readonly("z", &array<&Result::z>)
@@ -155,7 +165,8 @@ void bind_stump_boost(py::module_& module) {
              py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"), py::arg("n_rounds"), py::arg("step"),
              py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"), py::arg("eval_features").none(true),
              py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("early_stopping_rounds"),
-             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
+             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
+             py::arg("categorical").none(true) = py::none());
   module.def("isa_levels", [] {
     py::list names;
     for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));

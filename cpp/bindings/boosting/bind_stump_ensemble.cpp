@@ -5,6 +5,7 @@
 #include "common/arguments.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_ensemble.hpp"
+#include "tree/bind_trees.hpp"
 
 namespace fastpu {
 
@@ -12,7 +13,8 @@ namespace {
 
 py::array_t<double> score_stumps(const py::object& features, const py::object& stump_features,
                                  const py::object& thresholds, const py::object& polarity, const py::object& alphas,
-                                 index_t n_features, double low, int n_threads) {
+                                 index_t n_features, double low, const py::object& categorical,
+                                 const py::object& category_sets, int n_threads) {
   StumpEnsembleView ensemble;
   ensemble.n_stumps = static_cast<index_t>(py::len(stump_features));
   ensemble.n_features = n_features;
@@ -21,6 +23,10 @@ py::array_t<double> score_stumps(const py::object& features, const py::object& s
   ensemble.thresholds = view_1d<double>(thresholds, "thresholds", ensemble.n_stumps);
   ensemble.polarity = view_1d<std::int8_t>(polarity, "polarity", ensemble.n_stumps);
   ensemble.alphas = view_1d<double>(alphas, "alphas", ensemble.n_stumps);
+  if (!categorical.is_none()) {
+    ensemble.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
+    ensemble.n_sets = view_sets(category_sets, ensemble.sets);
+  }
 
   Team team(n_threads, interrupt_poll());
   const auto write = [&](const auto& x) {
@@ -39,6 +45,7 @@ py::array_t<double> score_stumps(const py::object& features, const py::object& s
 void bind_stump_ensemble(py::module_& module) {
   module.def("stump_scores", &score_stumps, py::arg("matrix"), py::arg("features"), py::arg("thresholds"),
              py::arg("polarity"), py::arg("alphas"), py::kw_only(), py::arg("n_features"), py::arg("low"),
+             py::arg("categorical").none(true) = py::none(), py::arg("category_sets").none(true) = py::none(),
              py::arg("n_threads"));
 }
 

@@ -16,12 +16,7 @@ TreesView view_trees(const py::object& nodes, const py::object& tree_start, cons
   trees.tree_start = view_1d<index_t>(tree_start, "tree_start");
   trees.n_trees = static_cast<index_t>(py::len(tree_start)) - 1;
   if (trees.n_trees < 0) throw py::value_error("tree_start must have an element more than there are trees");
-  if (!py::isinstance<Array<std::uint64_t>>(category_sets)) throw py::type_error("category_sets has the wrong type");
-  const auto sets = py::reinterpret_borrow<Array<std::uint64_t>>(category_sets);
-  if (sets.ndim() != 2 || sets.shape(1) != 4) throw py::value_error("category_sets must be rows of four words");
-  static_assert(sizeof(CategorySet) == 4 * sizeof(std::uint64_t));
-  trees.sets = reinterpret_cast<const CategorySet*>(sets.data());
-  trees.n_sets = sets.shape(0);
+  trees.n_sets = view_sets(category_sets, trees.sets);
   trees.n_features = n_features;
   return trees;
 }

@@ -16,4 +16,14 @@ inline py::array_t<std::uint64_t> sets_to_array(const std::vector<CategorySet>& 
   return array;
 }
 
+// Their number, and a view of them.
+inline index_t view_sets(const py::object& array, const CategorySet*& sets) {
+  if (!py::isinstance<Array<std::uint64_t>>(array)) throw py::type_error("category_sets has the wrong type");
+  const auto rows = py::reinterpret_borrow<Array<std::uint64_t>>(array);
+  if (rows.ndim() != 2 || rows.shape(1) != 4) throw py::value_error("category_sets must be rows of four words");
+  static_assert(sizeof(CategorySet) == 4 * sizeof(std::uint64_t));
+  sets = reinterpret_cast<const CategorySet*>(rows.data());
+  return rows.shape(0);
+}
+
 }  // namespace fastpu

@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "data/category_of.hpp"
 #include "data/float_key.hpp"
 
 namespace fastpu::detail {
@@ -15,10 +16,14 @@ class DenseColumns final : public EvalColumns {
  public:
   explicit DenseColumns(const DenseView<T>& x) : x_(x) {}
   index_t n_rows() const override { return x_.n_rows; }
-  void above(index_t feature, double threshold, index_t, std::vector<char>& above) const override {
-    const T limit = floor_to<T>(threshold);
-    for (index_t i = 0; i < x_.n_rows; ++i)
-      above[static_cast<std::size_t>(i)] = static_cast<char>(x_.row(i)[feature] > limit);
+  void above(const StumpRule& rule, std::vector<char>& above) const override {
+    const T limit = floor_to<T>(rule.threshold);
+    for (index_t i = 0; i < x_.n_rows; ++i) {
+      const T x = x_.row(i)[rule.feature];
+      const bool is_above =
+          rule.codes == nullptr ? x > limit : rule.codes->has(static_cast<std::uint32_t>(category_of(x) + 1));
+      above[static_cast<std::size_t>(i)] = static_cast<char>(is_above);
+    }
   }
 
  private:
@@ -44,10 +49,10 @@ class SparseColumns final : public EvalColumns {
     }
   }
   index_t n_rows() const override { return n_rows_; }
-  void above(index_t feature, double threshold, index_t, std::vector<char>& above) const override {
-    const T limit = floor_to<T>(threshold);
+  void above(const StumpRule& rule, std::vector<char>& above) const override {
+    const T limit = floor_to<T>(rule.threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
-    const auto e = static_cast<std::size_t>(feature);
+    const auto e = static_cast<std::size_t>(rule.feature);
     for (index_t p = start_[e]; p < start_[e + 1]; ++p) {
       const Entry& entry = entries_[static_cast<std::size_t>(p)];
       above[entry.row] = static_cast<char>(entry.value > limit);
@@ -68,25 +73,29 @@ class BinnedColumns final : public EvalColumns {
  public:
   explicit BinnedColumns(const BinnedFeatures& x) : x_(x) {}
   index_t n_rows() const override { return x_.n_rows; }
-  void above(index_t feature, double, index_t cut, std::vector<char>& above) const override {
-    const auto e = static_cast<std::size_t>(feature);
+  void above(const StumpRule& rule, std::vector<char>& above) const override {
+    const auto e = static_cast<std::size_t>(rule.feature);
     if (x_.is_sparse()) {
-      above.assign(above.size(), static_cast<char>(static_cast<index_t>(x_.zero_code[e]) > cut));
+      above.assign(above.size(), static_cast<char>(static_cast<index_t>(x_.zero_code[e]) > rule.cut));
       for (index_t p = x_.column_start[e]; p < x_.column_start[e + 1]; ++p) {
         const auto entry = static_cast<std::size_t>(p);
-        above[x_.column_rows[entry]] = static_cast<char>(static_cast<index_t>(x_.column_codes[entry]) > cut);
+        above[x_.column_rows[entry]] = static_cast<char>(static_cast<index_t>(x_.column_codes[entry]) > rule.cut);
       }
     } else if (x_.width == CodeWidth::one_byte) {
-      from_codes(x_.by_column.data() + feature * x_.column_stride, cut, above);
+      from_codes(x_.by_column.data() + rule.feature * x_.column_stride, rule, above);
     } else {
-      from_codes(reinterpret_cast<const std::uint16_t*>(x_.by_column.data()) + feature * x_.column_stride, cut, above);
+      from_codes(reinterpret_cast<const std::uint16_t*>(x_.by_column.data()) + rule.feature * x_.column_stride, rule,
+                 above);
     }
   }
 
  private:
   template <class Code>
-  static void from_codes(const Code* codes, index_t cut, std::vector<char>& above) {
-    for (std::size_t i = 0; i < above.size(); ++i) above[i] = static_cast<char>(static_cast<index_t>(codes[i]) > cut);
+  static void from_codes(const Code* codes, const StumpRule& rule, std::vector<char>& above) {
+    for (std::size_t i = 0; i < above.size(); ++i) {
+      above[i] = static_cast<char>(rule.codes == nullptr ? static_cast<index_t>(codes[i]) > rule.cut
+                                                         : rule.codes->has(codes[i]));
+    }
   }
   const BinnedFeatures& x_;
 };
@@ -152,8 +161,8 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
   }
 }
 
-double EvalAuc::add_stump(index_t feature, double threshold, index_t cut, bool fires_above, double alpha, double low) {
-  columns_->above(feature, threshold, cut, above_);
+double EvalAuc::add_stump(const StumpRule& rule, bool fires_above, double alpha, double low) {
+  columns_->above(rule, above_);
   firing_.clear();
   others_.clear();
   for (const std::uint32_t row : order_) {

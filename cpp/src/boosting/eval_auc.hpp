@@ -9,8 +9,18 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu::detail {
+
+// Where a stump divides the rows: above are those above the threshold (the given cut of the training features, where it
+// is one), or with a code in the set, where there is one.
+struct StumpRule {
+  index_t feature = 0;
+  double threshold = 0;
+  index_t cut = 0;
+  const CategorySet* codes = nullptr;
+};
 
 // The columns of an evaluation set, whatever form it came in.
 class EvalColumns {
@@ -20,8 +30,8 @@ class EvalColumns {
   EvalColumns& operator=(const EvalColumns&) = delete;
   virtual ~EvalColumns() = default;
   virtual index_t n_rows() const = 0;
-  // above[i] = whether row i lies above the threshold (the given cut of the training features, where it is one).
-  virtual void above(index_t feature, double threshold, index_t cut, std::vector<char>& above) const = 0;
+  // above[i] = whether row i lies above.
+  virtual void above(const StumpRule& rule, std::vector<char>& above) const = 0;
 };
 
 std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, const BinnedFeatures& training);
@@ -30,7 +40,7 @@ class EvalAuc {
  public:
   EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training);
   // Adds alpha to the rows where the stump fires and alpha * low to the others; returns the AUC.
-  double add_stump(index_t feature, double threshold, index_t cut, bool fires_above, double alpha, double low);
+  double add_stump(const StumpRule& rule, bool fires_above, double alpha, double low);
 
  private:
   template <bool kWeighted>

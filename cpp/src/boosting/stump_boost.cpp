@@ -43,6 +43,15 @@ void check(const StumpBoostOptions& options, const BoostTrainingSet& train, cons
   if (train.order != nullptr && eval != nullptr && std::holds_alternative<const BinnedFeatures*>(eval->features)) {
     throw std::invalid_argument("eval_set may hold BinnedFeatures only where X does");
   }
+  for (index_t e = 0; train.categorical != nullptr && e < train.features->n_features; ++e) {
+    if (train.categorical[e] == 0 || (!train.features->is_sparse() && train.features->cuts->are_of_categories(e)))
+      continue;
+    throw std::invalid_argument("feature " + std::to_string(e) + " is not binned by categories");
+  }
+  if (train.categorical != nullptr && eval != nullptr &&
+      std::visit([](const auto& x) { return requires { x.row_start; }; }, eval->features)) {
+    throw std::invalid_argument("eval_set must be dense where features are categorical");
+  }
 }
 
 double threshold_of(const Boundary& boundary, const BoostTrainingSet& train, const StumpSearch& search) {
@@ -87,7 +96,7 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
   const PerSlot shares = loss->slot_shares();
   const bool use_unlabelled = shares[detail::kUnlabelledPlus] + shares[detail::kUnlabelledMinus] > 0;
   BoostState state(*train.features, train.labels, train.sample_weight, use_unlabelled, options.isa, team);
-  StumpSearch search(state, train.order, low, team);
+  StumpSearch search(state, train.order, train.categorical, low, team);
   std::unique_ptr<EvalAuc> judge;
   if (eval != nullptr) judge = std::make_unique<EvalAuc>(*eval, *train.features);
 
@@ -123,7 +132,9 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
       log_objective = loss->recompute(state.log_means()) + rho * alpha_sum;
     }
 
-    const double threshold = threshold_of(stump, train, search);
+    const double threshold =
+        stump.by_categories ? static_cast<double>(result.sets.size()) : threshold_of(stump, train, search);
+    if (stump.by_categories) result.sets.push_back(stump.codes);
     result.features.push_back(static_cast<std::int32_t>(stump.feature));
     result.thresholds.push_back(threshold);
     result.polarity.push_back(fires_above ? 1 : -1);
@@ -144,7 +155,8 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
                     std::numeric_limits<double>::quiet_NaN()};
     bool stop_early = false;
     if (judge != nullptr) {
-      info.eval_auc = judge->add_stump(stump.feature, threshold, stump.cut, fires_above, alpha, low);
+      info.eval_auc = judge->add_stump(
+          {stump.feature, threshold, stump.cut, stump.by_categories ? &stump.codes : nullptr}, fires_above, alpha, low);
       result.eval_auc.push_back(info.eval_auc);
       if (info.eval_auc > best_auc) {
         best_auc = info.eval_auc;

@@ -1,11 +1,14 @@
 #include "fastpu/boosting/stump_ensemble.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
 
@@ -18,12 +21,54 @@ using detail::SortedTable;
 constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
 constexpr double kCellsPerWorker = 65536;  // fewer (row, feature) pairs than this are not worth waking a thread
 
-// The step function of one feature: value[j] where j thresholds are below x.
+// The step function of one feature: value[j] where j thresholds are below x. A categorical feature has no thresholds,
+// but a value for each code.
 struct Steps {
   index_t feature = 0;
+  bool is_categorical = false;
   std::vector<double> thresholds;  // ascending, distinct
   std::vector<double> values;      // one more
 };
+
+// A sum that carries its rounding errors along, so that the step function of many stumps stays exact.
+class ExactSum {
+ public:
+  void add(double x) {
+    const double next = sum_ + x;
+    const double part = next - sum_;
+    error_ += (sum_ - (next - part)) + (x - part);
+    sum_ = next;
+  }
+  double value() const { return sum_ + error_; }
+
+ private:
+  double sum_ = 0;
+  double error_ = 0;
+};
+
+// The set of a stump on a categorical feature.
+const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
+  const double number = ensemble.thresholds[t];
+  if (!(number >= 0) || number >= static_cast<double>(ensemble.n_sets) || std::floor(number) != number) {
+    throw std::invalid_argument("a stump of the model has the set of categories " + std::to_string(number) + " of " +
+                                std::to_string(ensemble.n_sets));
+  }
+  return ensemble.sets[static_cast<std::size_t>(number)];
+}
+
+void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, index_t n, Steps& steps) {
+  steps.is_categorical = true;
+  std::array<ExactSum, kMostCategories + 1> of_code;
+  for (index_t i = 0; i < n; ++i) {
+    const index_t t = stumps[i];
+    const CategorySet& set = set_of(ensemble, t);
+    for (std::uint32_t code = 0; code < of_code.size(); ++code) {
+      const bool fires = set.has(code) == (ensemble.polarity[t] > 0);
+      of_code[code].add(fires ? ensemble.alphas[t] : ensemble.low * ensemble.alphas[t]);
+    }
+  }
+  for (const ExactSum& sum : of_code) steps.values.push_back(sum.value());
+}
 
 std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
   if (n_features != ensemble.n_features) {
@@ -48,28 +93,26 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
     while (end < stumps.size() && ensemble.features[stumps[end]] == ensemble.features[stumps[first]]) ++end;
     Steps steps;
     steps.feature = ensemble.features[stumps[first]];
-    // The sums carry their rounding errors along, so that the step function of many stumps stays exact.
-    double sum = 0;
-    double error = 0;
-    const auto add = [&](double x) {
-      const double next = sum + x;
-      const double part = next - sum;
-      error += (sum - (next - part)) + (x - part);
-      sum = next;
-    };
+    if (ensemble.categorical != nullptr && ensemble.categorical[steps.feature] != 0) {
+      fill_categorical(ensemble, stumps.data() + first, static_cast<index_t>(end - first), steps);
+      all.push_back(std::move(steps));
+      first = end;
+      continue;
+    }
+    ExactSum sum;
     for (std::size_t i = first; i < end; ++i) {  // below every threshold
       const index_t t = stumps[i];
-      add(ensemble.polarity[t] > 0 ? ensemble.low * ensemble.alphas[t] : ensemble.alphas[t]);
+      sum.add(ensemble.polarity[t] > 0 ? ensemble.low * ensemble.alphas[t] : ensemble.alphas[t]);
     }
-    steps.values.push_back(sum + error);
+    steps.values.push_back(sum.value());
     for (std::size_t i = first; i < end; ++i) {  // crossing them
       const index_t t = stumps[i];
       const double height = (1.0 - ensemble.low) * ensemble.alphas[t];
-      add(ensemble.polarity[t] > 0 ? height : -height);
+      sum.add(ensemble.polarity[t] > 0 ? height : -height);
       const bool last_of_run = i + 1 == end || ensemble.thresholds[stumps[i + 1]] != ensemble.thresholds[t];
       if (!last_of_run) continue;
       steps.thresholds.push_back(ensemble.thresholds[t]);
-      steps.values.push_back(sum + error);
+      steps.values.push_back(sum.value());
     }
     all.push_back(std::move(steps));
     first = end;
@@ -89,6 +132,10 @@ SortedTable<T> limits_of(const Steps& steps) {
 template <class T>
 void add_column(const Steps& steps, const SortedTable<T>& limits, const T* column, index_t n, double* scores) {
   const double* values = steps.values.data();
+  if (steps.is_categorical) {
+    for (index_t i = 0; i < n; ++i) scores[i] += values[detail::category_of(column[i]) + 1];
+    return;
+  }
   std::uint32_t count[kBlockRows];
   limits.count_below(column, n, count);
   for (index_t i = 0; i < n; ++i) scores[i] += values[count[i]];
@@ -106,6 +153,13 @@ void for_row_blocks(index_t n_rows, double cells_per_row, Team& team, Body&& bod
 std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) {
   const double* cuts = x.cuts->of(steps.feature);
   const index_t n_cuts = x.cuts->count(steps.feature);
+  if (steps.is_categorical) {
+    if (!x.cuts->are_of_categories(steps.feature)) {
+      throw std::invalid_argument("X is binned at other cuts than the model: feature " + std::to_string(steps.feature) +
+                                  " is not binned by categories");
+    }
+    return {steps.values.begin(), steps.values.begin() + n_cuts + 1};
+  }
   std::vector<double> values;
   std::size_t passed = 0;
   for (index_t code = 0; code <= n_cuts; ++code) {
@@ -159,6 +213,9 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
   std::vector<double> at_zero;
   double score_of_zeros = 0;
   for (const Steps& steps : all) {
+    if (steps.is_categorical) {
+      throw std::invalid_argument("X must be dense, as feature " + std::to_string(steps.feature) + " is categorical");
+    }
     steps_of[static_cast<std::size_t>(steps.feature)] = static_cast<std::int32_t>(limits.size());
     limits.push_back(limits_of<T>(steps));
     at_zero.push_back(steps.values[limits.back().count_below(T(0))]);

@@ -17,18 +17,31 @@ constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of the bins 
 constexpr index_t kPromisingPerBlock = 4;  // such bins of one parallel task
 constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
 
+// Bits of the rows whose code is in the set.
+template <class Code>
+void rows_in_set(const Code* codes, const CategorySet& set, RowBits& rows) {
+  for (std::uint64_t& word : rows) {
+    word = 0;
+    for (unsigned i = 0; i < 64; ++i) word |= static_cast<std::uint64_t>(set.has(codes[i])) << i;
+    codes += 64;
+  }
+}
+
 }  // namespace
 
-StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, double low, Team& team)
+StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, const std::uint8_t* categorical, double low,
+                         Team& team)
     : state_(state),
       features_(state.features()),
       order_(order),
+      categorical_(categorical),
       low_(low),
       team_(team),
       order_of_(static_cast<std::size_t>(features_.n_features), -1),
       best_of_feature_(order_of_.size()),
       first_cut_(order_of_.size(), -1),
       end_cut_(order_of_.size(), -1),
+      occupied_(categorical != nullptr ? order_of_.size() : 0),
       scans_(static_cast<std::size_t>(team.n_threads())) {
   index_t most_bins = 0;
   for (index_t e = 0; e < features_.n_features; ++e) most_bins = std::max(most_bins, features_.n_bins(e));
@@ -55,8 +68,13 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
       const auto at = static_cast<std::size_t>(e);
       if (first_cut_[at] < 0) find_cuts(e, coefs);
       load(e, coefs, scan);
-      best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
-                                                            scan.total, scan.slope, scan.center);
+      if (is_categorical(e)) {
+        const Boundary set = best_set(e, scan);
+        best_of_feature_[at] = set.feature < 0 ? -1 : std::abs(set.score);
+      } else {
+        best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
+                                                              scan.total, scan.slope, scan.center);
+      }
       scan.best = std::max(scan.best, best_of_feature_[at]);
       if (order_of(e) >= 0) list_promising_bins(e, coefs, scan);
     }
@@ -96,6 +114,49 @@ void StumpSearch::find_cuts(index_t feature, const GainCoefs& k) {
   while (first < last && !is_occupied(last)) --last;
   first_cut_[static_cast<std::size_t>(feature)] = first;
   end_cut_[static_cast<std::size_t>(feature)] = last;
+  if (!is_categorical(feature)) return;
+  CategorySet& occupied = occupied_[static_cast<std::size_t>(feature)];
+  for (index_t b = first; b <= last; ++b) {
+    if (is_occupied(b)) occupied.add(static_cast<std::uint32_t>(b));
+  }
+}
+
+// With fewer than two categories there is no candidate.
+Boundary StumpSearch::best_set(index_t feature, const Scan& scan) const {
+  const CategorySet& occupied = occupied_[static_cast<std::size_t>(feature)];
+  const auto gain = [&](std::uint32_t code) { return scan.gain[code]; };
+  const auto n_bins = static_cast<std::uint32_t>(features_.n_bins(feature));
+  Boundary best;
+  double inside = 0;
+  std::uint32_t n_occupied = 0;
+  std::uint32_t n_inside = 0;
+  std::uint32_t lowest = 0;
+  std::uint32_t highest = 0;
+  for (std::uint32_t code = 0; code < n_bins; ++code) {
+    if (!occupied.has(code)) continue;
+    if (n_occupied == 0 || gain(code) < gain(lowest)) lowest = code;
+    if (n_occupied == 0 || gain(code) > gain(highest)) highest = code;
+    ++n_occupied;
+    if (!(gain(code) > kTie)) continue;
+    best.codes.add(code);
+    inside += gain(code);
+    ++n_inside;
+  }
+  if (n_occupied < 2) return {};
+  if (n_inside == 0) {
+    best.codes.add(highest);
+    inside = gain(highest);
+  } else if (n_inside == n_occupied) {
+    best.codes.remove(lowest);
+    inside -= gain(lowest);
+  }
+  if (best.codes.has(0)) {
+    for (std::size_t w = 0; w < best.codes.words.size(); ++w) best.codes.words[w] |= ~occupied.words[w];
+  }
+  best.feature = feature;
+  best.score = scan.score(inside);
+  best.by_categories = true;
+  return best;
 }
 
 double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
@@ -179,6 +240,7 @@ void StumpSearch::look_inside(const GainCoefs& coefs) {
 
 Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
   load(feature, coefs, scan);
+  if (is_categorical(feature)) return best_set(feature, scan);
   Boundary reaching;
   const auto at = static_cast<std::size_t>(feature);
   for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
@@ -212,12 +274,20 @@ void StumpSearch::rows_above(const Boundary& boundary, RowBits& above) {
     return;
   }
   const index_t offset = e * features_.column_stride;
+  const auto* two_bytes = reinterpret_cast<const std::uint16_t*>(features_.by_column.data()) + offset;
+  if (boundary.by_categories) {
+    if (features_.width == CodeWidth::one_byte) {
+      rows_in_set(features_.by_column.data() + offset, boundary.codes, above);
+    } else {
+      rows_in_set(two_bytes, boundary.codes, above);
+    }
+    return;
+  }
   if (features_.width == CodeWidth::one_byte) {
     state_.kernels().bytes_above(features_.by_column.data() + offset, static_cast<std::uint8_t>(boundary.cut), n_words,
                                  above.data());
   } else {
-    const auto* codes = reinterpret_cast<const std::uint16_t*>(features_.by_column.data());
-    state_.kernels().two_bytes_above(codes + offset, static_cast<std::uint16_t>(boundary.cut), n_words, above.data());
+    state_.kernels().two_bytes_above(two_bytes, static_cast<std::uint16_t>(boundary.cut), n_words, above.data());
   }
   if (boundary.position < 0) return;
   const auto i = static_cast<std::size_t>(order_of(e));
@@ -232,7 +302,8 @@ PerSlot StumpSearch::sums_above(const Boundary& boundary) const {
   PerSlot sums{};
   const double* u = state_.unlabelled_bins(boundary.feature);
   const double* l = state_.labelled_bins(boundary.feature);
-  for (index_t b = boundary.cut + 1; b < features_.n_bins(boundary.feature); ++b) {
+  for (index_t b = boundary.by_categories ? 0 : boundary.cut + 1; b < features_.n_bins(boundary.feature); ++b) {
+    if (boundary.by_categories && !boundary.codes.has(static_cast<std::uint32_t>(b))) continue;
     sums[kUnlabelledMinus] += u[2 * b];
     sums[kUnlabelledPlus] += u[2 * b + 1];
     sums[kLabelledMinus] += l[2 * b];

@@ -4,6 +4,8 @@
 // Inside a bin Delta stays between (Delta above the bin) - (the bin's negative weight) and (Delta above the bin) + (its
 // positive weight); only bins whose bound reaches the best candidate so far are looked into. What is passed over
 // cannot win, so the result is that of the full search.
+//
+// A categorical feature has one candidate, the set of its categories with positive gains (see stump_boost.hpp).
 #pragma once
 
 #include <vector>
@@ -11,23 +13,27 @@
 #include "boosting/boost_state.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/data/binned_features.hpp"
+#include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu::detail {
 
 // A boundary: the rows above it are those with code > cut or, where position >= 0, those at this position or later
-// in the feature's order (and cut is the bin that the boundary divides).
+// in the feature's order (and cut is the bin that the boundary divides), or, in a categorical feature, those with a
+// code in the set.
 struct Boundary {
   index_t feature = -1;  // -1: there is no candidate
   index_t cut = 0;
   index_t position = -1;
   double score = 0;  // the signed gain
+  bool by_categories = false;
+  CategorySet codes{};
 };
 
 class StumpSearch {
  public:
-  // `order` may be null. Compared is the gain of a stump that votes 1 above its threshold and `low` below:
-  // (1 - low) Delta + low (sum of all g), which is Delta itself for low = 0 and the edge for low = -1.
-  StumpSearch(BoostState& state, const FeatureOrder* order, double low, Team& team);
+  // `order` and `categorical` may be null. Compared is the gain of a stump that votes 1 above its threshold and `low`
+  // below: (1 - low) Delta + low (sum of all g), which is Delta itself for low = 0 and the edge for low = -1.
+  StumpSearch(BoostState& state, const FeatureOrder* order, const std::uint8_t* categorical, double low, Team& team);
 
   // Settles the histograms and returns the best boundary: of all whose |score| is within 1e-12 of the largest, the
   // first in order of feature, then threshold.
@@ -55,6 +61,8 @@ class StumpSearch {
   double row_gain(std::uint32_t row, const GainCoefs& k) const;
   void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
   void find_cuts(index_t feature, const GainCoefs& k);
+  bool is_categorical(index_t feature) const { return categorical_ != nullptr && categorical_[feature] != 0; }
+  Boundary best_set(index_t feature, const Scan& scan) const;
   double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
   template <class Visit>
   void visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs, Visit&& visit) const;
@@ -65,13 +73,15 @@ class StumpSearch {
   BoostState& state_;
   const BinnedFeatures& features_;
   const FeatureOrder* order_;
+  const std::uint8_t* categorical_;
   double low_;
   Team& team_;
   std::vector<index_t> order_of_;
   std::vector<double> best_of_feature_;
-  std::vector<index_t> first_cut_;  // per feature: the cuts with rows on both sides are first_cut_ <= k < end_cut_;
-  std::vector<index_t> end_cut_;    // found in the first search
-  std::vector<Scan> scans_;         // per worker
+  std::vector<index_t> first_cut_;     // per feature: the cuts with rows on both sides are first_cut_ <= k < end_cut_;
+  std::vector<index_t> end_cut_;       // found in the first search
+  std::vector<CategorySet> occupied_;  // per feature, where some are categorical: the codes with rows; found there too
+  std::vector<Scan> scans_;            // per worker
   std::vector<PromisingBin> promising_;
   std::vector<double> best_inside_;  // for each of them the best |score| inside, -1 where it was not looked for
 };

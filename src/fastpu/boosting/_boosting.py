@@ -10,15 +10,15 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, rounds_by_folds
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._methods import methods_that_take
 from fastpu.common._params import MANY, check_random_state, forced_isa
 from fastpu.common._progress import make_callback
-from fastpu.common._text import describe, where_column
+from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._categories import category_flags
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_float, check_int, check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bins_or_matrix
 from fastpu.model._threshold import balanced_accuracy_threshold
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ class BoostRound:
     feature : int
     threshold : float
     polarity : int
-        The stump that was added (see `StumpEnsemble`).
+        The stump that was added (see `StumpEnsemble`); on a column of categories the threshold is the number of stumps
+        before it that are on such columns.
     delta, alpha, z, objective : float
         Its Delta (or edge) and weight, the factor by which it changed the risk, log J after it.
     eval_auc : float, or None
@@ -103,12 +104,7 @@ def boost(
         patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
     most_folds = check_int("n_folds", n_folds, low=2)
     rng = check_random_state(random_state)
-    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow")
-    if data.categories:
-        where = where_column(int(next(iter(data.categories))), data.feature_names)
-        raise TypeError(
-            f"X must have no categories for {fit.function}, got some in {where}; use {methods_that_take('categories')}"
-        )
+    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow", categories="learn")
     cuts = _check_max_bins(max_bins, data)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
@@ -142,6 +138,7 @@ def boost(
             callback=callback,
             n_threads=threads,
             isa=forced_isa(_core.isa_levels()),
+            categorical=category_flags(data.categories, data.n_features),
         )
 
     chosen = None
@@ -194,6 +191,7 @@ def _model(
     all_rounds_suffice: bool,
 ) -> StumpEnsemble:
     kept = result.best_round
+    by_categories = np.isin(result.features[:kept], [int(column) for column in data.categories])
     ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
     return StumpEnsemble(
         n_features=data.n_features,
@@ -212,6 +210,8 @@ def _model(
         deltas=result.deltas[:kept],
         z=result.z[:kept],
         objective=result.objective[:kept],
+        category_sets=result.category_sets[: np.count_nonzero(by_categories)],
+        categories=data.categories,
     )
 
 
@@ -318,11 +318,8 @@ def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> Labelled
             raise ValueError("eval_set may hold BinnedFeatures only where X is BinnedFeatures too")
         if X.n_features != data.n_features or not X._native.same_cuts(data._native):
             raise ValueError("eval_set must have the cuts of X: bin all rows together and take subsets B[rows]")
-        checked: Matrix | BinnedFeatures = X
-    else:
-        checked = check_matrix(
-            X, name=name, nan="allow", inf="allow", n_features=data.n_features, feature_names=data.feature_names
-        )
+    names, kept = data.feature_names, data.categories
+    checked = bins_or_matrix(X, name, n_features=data.n_features, feature_names=names, categories=kept)
     labels = check_labels(y, checked.n_rows, name="y of eval_set")
     n_pos, n_unl, n_neg = label_counts(labels)
     if not n_pos or not (n_neg or n_unl):

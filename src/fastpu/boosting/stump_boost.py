@@ -56,7 +56,8 @@ def fit_pnu_auc_boost(
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. NaN counts as -inf; zeros of a
-        sparse matrix are values like any other.
+        sparse matrix are values like any other. Columns of categories (pandas' "category", polars' Categorical and
+        Enum) are taken as such: a stump on one has a set of categories in place of a threshold.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
         positive and negative here. See `fastpu.as_labels`.

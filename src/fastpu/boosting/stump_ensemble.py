@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from fastpu import _core
-from fastpu.data.binned_features import BinnedFeatures
+from fastpu.data._categories import category_flags, check_kept
+from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import scipy.sparse as sp
     from numpy.typing import NDArray
@@ -27,13 +28,16 @@ class StumpEnsemble(Model):
     """A sum of decision stumps, f(x) = sum_t alphas[t] h_t(x).
 
     Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
-    -1; where it does not fire, h_t = `low`. NaN is above no threshold.
+    -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of categories a stump has a set of
+    them in place of a threshold: those whose rows gained from a vote of 1 when it was chosen. Missing entries count as
+    a category there; categories without training rows are where missing entries are.
 
     Attributes
     ----------
     features : ndarray of int32, shape (n_iter,)
         Feature of each stump.
     thresholds : ndarray of float64, shape (n_iter,)
+        On a column of categories: the row of `category_sets`.
     polarity : ndarray of int8, shape (n_iter,)
     alphas : ndarray of float64, shape (n_iter,)
         Weights, all positive.
@@ -43,6 +47,11 @@ class StumpEnsemble(Model):
         Factor by which the stump changed the risk (the exponential loss, for `fit_pnu_adaboost`).
     objective : ndarray of float64, shape (n_iter,)
         log J after each round.
+    category_sets : ndarray of uint64, shape (n_sets, 4)
+        Sets in 256 bits: bit 0 is set if missing entries are in it, bit v + 1 if the category at place v of
+        `categories` is.
+    categories : mapping of str to tuple
+        The categories of each categorical column, by the number of the column as text.
     low : float
         0 for the AUC methods, -1 for `fit_pnu_adaboost`.
     status : str
@@ -61,6 +70,7 @@ class StumpEnsemble(Model):
     -----
     `decision_function`, `predict`, `with_threshold` and `staged_decision_function` also take BinnedFeatures in place
     of `X`, if the thresholds of the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``.
+    A frame must have categories where the training data had some; it may code them in any way.
     """
 
     features: NDArray[np.int32]
@@ -70,7 +80,10 @@ class StumpEnsemble(Model):
     deltas: NDArray[np.float64]
     z: NDArray[np.float64]
     low: float
+    category_sets: NDArray[np.uint64] = field(default_factory=lambda: np.empty((0, 4), dtype=np.uint64))
+    categories: Mapping[str, object] = field(default_factory=dict)
 
+    _ndim: ClassVar[Mapping[str, int]] = {"category_sets": 2}
     _nan_input = "allow"
     _inf_input = "allow"
 
@@ -88,6 +101,12 @@ class StumpEnsemble(Model):
             raise ValueError("polarity must be +1 or -1")
         if self.low not in (0.0, -1.0):
             raise ValueError(f"low must be 0 or -1, got {self.low}")
+        check_kept(self._kept, self.n_features)
+        if self.category_sets.shape[1:] != (4,):
+            raise ValueError("category_sets must have 4 columns")
+        numbers = self.thresholds[np.isin(self.features, [int(column) for column in self.categories])]
+        if not np.isin(numbers, np.arange(len(self.category_sets))).all():
+            raise ValueError("thresholds of stumps on columns of categories must be rows of category_sets")
 
     @property
     def feature_importances(self) -> NDArray[np.float64]:
@@ -109,18 +128,26 @@ class StumpEnsemble(Model):
 
     def _staged(self, columns: _ColumnsAbove) -> Iterator[NDArray[np.float64]]:
         scores = np.zeros(columns.n_rows)
+        # A row for each set, with an entry for each code.
+        sets = np.unpackbits(self.category_sets.astype("<u8").view(np.uint8), axis=1, bitorder="little") > 0
         for feature, threshold, polarity, alpha in zip(
             self.features.tolist(), self.thresholds.tolist(), self.polarity.tolist(), self.alphas.tolist(), strict=True
         ):
-            fires = columns.above(feature, threshold) == (polarity > 0)
+            if str(feature) in self.categories:
+                above = sets[int(threshold)][columns.codes(feature)]
+            else:
+                above = columns.above(feature, threshold)
+            fires = above == (polarity > 0)
             scores = scores + np.where(fires, alpha, self.low * alpha)
             yield scores
 
     def _check_input(self, X: object, name: str) -> Any:
-        if not isinstance(X, BinnedFeatures):
-            return super()._check_input(X, name)
-        X._check_fits(name, self.n_features, self.feature_names, {})
-        return X
+        names, kept = self.feature_names, self._kept
+        return bins_or_matrix(X, name, n_features=self.n_features, feature_names=names, categories=kept)
+
+    @property
+    def _kept(self) -> Any:
+        return self.categories
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return _core.stump_scores(
@@ -131,6 +158,8 @@ class StumpEnsemble(Model):
             self.alphas,
             n_features=self.n_features,
             low=self.low,
+            categorical=category_flags(self._kept, self.n_features),
+            category_sets=self.category_sets,
             n_threads=n_threads,
         )
 
@@ -149,6 +178,11 @@ class _ColumnsAbove:
         above = np.full(self.n_rows, threshold < 0)
         above[self._X.indices[start:end]] = _above(self._X.data[start:end], threshold)
         return above
+
+    def codes(self, feature: int) -> NDArray[np.integer[Any]]:
+        """Return the codes of a column of categories, which is dense."""
+        places = self._X[:, feature]
+        return np.where(np.isnan(places), 0, places + 1).astype(np.int64)
 
 
 def _above(values: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
@@ -173,6 +207,9 @@ class _BinnedColumnsAbove(_ColumnsAbove):
                 f"is not among them"
             )
         return self._binned.column(feature) > cut
+
+    def codes(self, feature: int) -> NDArray[np.integer[Any]]:
+        return self._binned.column(feature)
 
 
 def _columns_above(matrix: Matrix | BinnedFeatures) -> _ColumnsAbove:

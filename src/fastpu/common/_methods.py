@@ -34,7 +34,7 @@ class Method:
     repeats: bool = True
 
 
-_BOOSTING = {"nan": True, "inf": True, "binned": True}
+_TREES = {"nan": True, "inf": True, "binned": True, "categories": True}
 _UNWEIGHTED = {"weights": False}
 _PATH = {"weights": False, "float32": False}
 _BLAS = {"blas": True}
@@ -42,15 +42,13 @@ _BLAS = {"blas": True}
 #: Every method, by the name of its function.
 DECLARED = {
     "fit_pnu_auc_boost": Method(
-        "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", "any two or three of P, U, N", **_BOOSTING
+        "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES
     ),
     "fit_rankboost_auc": Method(
-        "RankBoost for the AUC", "RankBoostAUCClassifier", "PN", "P and N (U is left out)", **_BOOSTING
+        "RankBoost for the AUC", "RankBoostAUCClassifier", "PN", "P and N (U is left out)", **_TREES
     ),
-    "fit_pnu_adaboost": Method(
-        "PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_BOOSTING
-    ),
-    "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_BOOSTING, categories=True, repeats=False),
+    "fit_pnu_adaboost": Method("PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES),
+    "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
     "fit_ls_auc": Method("LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)", **_BLAS),
     "fit_samult": Method("SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N", **_BLAS),
     "fit_pnu_auc": Method(

@@ -150,7 +150,7 @@ def _refuse_column(
     hint = " among columns that are not sparse" if mixed else ""
     if is_categorical(dtype):
         numbers = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
-        hint = f"; make numbers of it, for example with {numbers}, or use {methods_that_take('categories')}"
+        hint = f"; make numbers of it, for example with {numbers}; {methods_that_take('categories')} take categories"
     elif categories != "refuse" and not mixed:
         hint = "; make categories of it if it holds few different values (dtype category or enum)"
     raise TypeError(f"{name} must have {kinds} columns, got {where}{hint}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["BinnedFeatures", "bin_features", "binned", "require_rows"]
+__all__ = ["BinnedFeatures", "bin_features", "binned", "bins_or_matrix", "require_rows"]
 
 _MAX_CUTS = 65535
 
@@ -133,6 +133,24 @@ class BinnedFeatures:
         )
 
 
+def bins_or_matrix(
+    X: object, name: str, *, n_features: int, feature_names: tuple[str, ...] | None, categories: Kept
+) -> Matrix | BinnedFeatures:
+    """Return rows of a model that takes bins, NaN, infinities and categories, checked; errors call them `name`."""
+    if isinstance(X, BinnedFeatures):
+        X._check_fits(name, n_features, feature_names, categories)
+        return X
+    return check_matrix(
+        X,
+        name=name,
+        nan="allow",
+        inf="allow",
+        categories=categories,
+        n_features=n_features,
+        feature_names=feature_names,
+    )
+
+
 def require_rows(X: object, function: str) -> None:
     """Raise TypeError if X is not the rows but their bins, which this function cannot use."""
     if isinstance(X, BinnedFeatures):
@@ -178,8 +196,8 @@ def bin_features(
     k = 1, ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, repetitions
     removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a feature has either
     it is always cut above them (in place of the lowest of the other cuts, if these are as many as may be). A column of
-    categories has the place of each category as its code, from 1, and 0 for missing entries; `fit_forest` alone takes
-    such columns.
+    categories (pandas' "category", polars' Categorical and Enum; at most 255 that occur) is not cut: each category has
+    its place among these as its code, from 1, and missing entries have 0.
 
     Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
 

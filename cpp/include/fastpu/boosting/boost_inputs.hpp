@@ -32,6 +32,7 @@ struct BoostTrainingSet {
   std::function<double(index_t row, index_t feature)> value;  // of the matrix behind `order`
   const std::int8_t* labels = nullptr;                        // +1, 0, -1
   const double* sample_weight = nullptr;                      // or null for 1
+  const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
 };
 
 using EvalFeatures =
@@ -39,7 +40,7 @@ using EvalFeatures =
 
 // Judged by the AUC after each round: +1 against -1, or against 0 where there is no -1.
 struct BoostEvalSet {
-  EvalFeatures features;  // binned features need the cuts of the training features
+  EvalFeatures features;  // binned features need the cuts of the training features, categorical ones a dense matrix
   const std::int8_t* labels = nullptr;
   const double* sample_weight = nullptr;  // or null for 1; rows of weight 0 are not judged
 };

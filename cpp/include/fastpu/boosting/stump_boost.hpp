@@ -4,8 +4,12 @@
 // boosting, for stumps h(x) = 1 where x_e > theta and else low (polarity +1), or the other way round (polarity -1):
 //     the stump of largest |gain|, where Delta(e, theta) = sum of g over x_e > theta;
 //     its weight alpha, by the loss;   row weights exp(+-f) multiplied, the shares of the loss's terms updated.
-// Rows are weighted by their group, so that this costs O(n), not O(pairs). The losses (the AUC's "auc", AdaBoost's
-// "ada") are in src/boosting/*_loss.cpp, with their formulas.
+// A stump on a categorical feature is 1 where the category is in its set and else low. Of all sets the one with the
+// categories of positive gain (above 1e-12) has the largest sum, so that is the only candidate of its feature; if these
+// are all categories of the training rows, or none, the set has all but the one of lowest gain, or that of highest
+// gain. Missing entries count as a category; categories without training rows are where missing entries are. Rows are
+// weighted by their group, so that this costs O(n), not O(pairs). The losses (the AUC's "auc", AdaBoost's "ada") are in
+// src/boosting/*_loss.cpp, with their formulas.
 //
 // Candidates within 1e-12 of the best are ties; the first in order of feature, then threshold, wins.
 //
@@ -21,6 +25,7 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu {
 
@@ -44,7 +49,7 @@ struct StumpBoostOptions {
 struct BoostRound {
   index_t round = 0;  // from 1
   index_t feature = 0;
-  double threshold = 0;
+  double threshold = 0;  // of a categorical feature: the number of its set
   int polarity = 1;
   double delta = 0;
   double alpha = 0;
@@ -55,8 +60,9 @@ struct BoostRound {
 
 struct StumpBoostResult {
   std::vector<std::int32_t> features;
-  std::vector<double> thresholds;
-  std::vector<std::int8_t> polarity;  // +1: the stump fires where x > threshold; -1: where not
+  std::vector<double> thresholds;     // of a stump on a categorical feature: the number of its set
+  std::vector<std::int8_t> polarity;  // +1: the stump fires where x > threshold (or in the set); -1: where not
+  std::vector<CategorySet> sets;      // of codes: code 0 is missing, v + 1 category v
   std::vector<double> alphas;
   std::vector<double> deltas;     // the gain of each stump on the weights before it (Delta, or the edge)
   std::vector<double> z;          // factor by which the risk R changed
@@ -76,8 +82,8 @@ using BoostCallback = std::function<bool(const BoostRound&)>;
 // data.
 index_t exact_search_bins(index_t n_rows, index_t n_features);
 
-// Throws std::invalid_argument for an unknown loss, an option out of range, labels of fewer than two groups, or an
-// evaluation set without both classes.
+// Throws std::invalid_argument for an unknown loss, an option out of range, labels of fewer than two groups, a
+// categorical feature that is not binned as such, or an evaluation set without both classes.
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);
 

@@ -1,5 +1,6 @@
 // Scores of an ensemble of decision stumps, f(x) = sum_t alpha_t h_t(x): h_t(x) = 1 where the stump fires
-// (x_e > theta_t for polarity +1, not x_e > theta_t for polarity -1; NaN is above nothing), else `low`.
+// (x_e > theta_t for polarity +1, not x_e > theta_t for polarity -1; NaN is above nothing), else `low`. On a
+// categorical feature, "x_e in set theta_t" stands for x_e > theta_t.
 //
 // The stumps of a feature add up to a step function of it, so a row costs a search among the feature's thresholds and
 // not a comparison per stump.
@@ -10,6 +11,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
+#include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu {
 
@@ -21,10 +23,14 @@ struct StumpEnsembleView {
   index_t n_stumps = 0;
   index_t n_features = 0;
   double low = 0;
+  const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical, or null
+  const CategorySet* sets = nullptr;          // of codes: code 0 is missing, v + 1 category v
+  index_t n_sets = 0;
 };
 
-// Writes n_rows scores. Throws std::invalid_argument for a stump or matrix with the wrong features; for binned
-// features also for a threshold that is not one of their cuts.
+// Writes n_rows scores. Throws std::invalid_argument for a stump or matrix with the wrong features, or a set that is
+// not there; for binned features also for a threshold that is not one of their cuts; for a CSR matrix if a stump is on
+// a categorical feature.
 template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team);
 template <class T>

@@ -1,0 +1,333 @@
+"""Stumps on sets of categories: those of the oracle, known by their values, unseen ones like missing ones."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastpu
+from boosting_cases import GROUPS, SCORE_TOL, SUM_TOL, assert_identical, draw_options, each_fit, make_problem
+from fastpu.metrics import auc
+from helpers import refused
+from method_recipes import bits
+from oracles import stump_boost_sets as oracle
+
+MISSING = oracle.MISSING
+WORDS = ["red", "green", "blue", "grey", "pink", "black", "white"]
+
+
+def mixed_problem(seed, *, n=200, groups="PNU", weighted=None):
+    """Two columns of numbers, and two of categories between them: few words with missing entries, and many numbers."""
+    rng = np.random.default_rng([seed, n])
+    problem = make_problem(rng, n=n, d=2, groups=groups, weighted=weighted, kinds=("normal", "rounded", "missing"))
+    y = problem.y
+    word = np.clip(np.round(rng.normal(size=n) * 1.5 + 3 + y), 0, 6)
+    word[rng.random(n) < 0.15] = np.nan
+    shop = rng.integers(0, 30, n)
+    shop[:30] = np.arange(30)
+    word[:7] = np.arange(7)
+    X = np.column_stack([problem.X[:, 0], word, problem.X[:, 1], shop])
+    return X, y, problem.weights
+
+
+def framed(X):
+    """The frame whose categories have the places that X has."""
+    colour = pd.Categorical.from_codes(oracle.places(X[:, 1]), categories=WORDS)
+    shop = pd.Categorical.from_codes(X[:, 3].astype(int), categories=[f"shop {i:02}" for i in range(30)])
+    return pd.DataFrame({"a": X[:, 0], "colour": colour, "b": X[:, 2], "shop": shop})
+
+
+def set_of(model, t):
+    """The categories of a stump, MISSING for missing entries."""
+    words = [int(word) for word in model.category_sets[int(model.thresholds[t])]]
+    return {code - 1 for code in range(256) if words[code // 64] >> (code % 64) & 1}
+
+
+def assert_same_run(model, slow, X, weights):
+    here = slice(None) if weights is None else weights > 0
+    assert (model.status, model.features.tolist(), model.polarity.tolist()) == (
+        slow.status if slow.status != "max_rounds" else "n_rounds",
+        slow.features,
+        slow.polarity,
+    )
+    for t, inside in enumerate(slow.sets):
+        if inside is None:
+            assert model.thresholds[t] == slow.thresholds[t]
+            continue
+        occupied = set(oracle.places(X[here, model.features[t]]).tolist())
+        found = set_of(model, t)
+        assert found & occupied == inside, f"round {t}"
+        others = set(range(-1, 255)) - occupied
+        assert found & others == (others if MISSING in found else set()), f"round {t}"
+    deltas = np.asarray(slow.deltas)
+    np.testing.assert_allclose(model.deltas, deltas, rtol=0, atol=SUM_TOL)
+    alphas = np.asarray(slow.alphas)
+    growth = np.maximum(1 / (1 - np.minimum(deltas, 1 - 1e-6) ** 2), np.cosh(alphas) ** 2)
+    np.testing.assert_array_less(np.abs(model.alphas - alphas), SUM_TOL * growth)
+    np.testing.assert_allclose(model.z, slow.z, rtol=SCORE_TOL, atol=SUM_TOL)
+    np.testing.assert_allclose(model.objective, slow.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
+    np.testing.assert_allclose(model.decision_function(framed(X)), slow.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("max_bins", [None, 5, 300])
+def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
+    rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
+    X, y, weights = mixed_problem(seed, groups=groups, weighted=(None, "whole", "real")[seed % 3])
+    options = draw_options(rng)
+    slow = oracle.fit_sets(X, y, [1, 3], n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
+    assert any(inside is not None for inside in slow.sets)
+    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
+    assert_same_run(model, slow, X, weights)
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # a gamma for one group gives scores of one sign
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("seed", range(3))
+def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
+    X, y, weights = mixed_problem(seed, groups=groups, weighted=(None, "whole", "real")[seed % 3])
+    slow = oracle.fit_sets(X, y, [1, 3], loss="ada", n_rounds=25, gamma=0.3, sample_weight=weights)
+    assert any(inside is not None for inside in slow.sets)
+    model = fastpu.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
+    assert_same_run(model, slow, X, weights)
+
+
+def test_rankboost_learns_the_categories_of_labelled_rows():
+    X, y, _ = mixed_problem(3)
+    labelled = y != 0
+    slow = oracle.fit_sets(X[labelled], y[labelled], [1, 3], n_rounds=10, gamma=1.0, rho=0.01)
+    model = fastpu.fit_rankboost_auc(framed(X), y, n_rounds=10)
+    assert model.features.tolist() == slow.features
+    np.testing.assert_allclose(model.decision_function(framed(X[labelled])), slow.scores, rtol=SCORE_TOL)
+    assert model.categories["3"] == tuple(f"shop {i:02}" for i in range(30))
+
+
+@pytest.mark.parametrize("low", [0.0, -1.0])
+@pytest.mark.parametrize("shift", [0.0, 2.0, -2.0])
+def test_no_set_has_a_larger_gain_than_the_chosen_one(low, shift):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        g = rng.normal(size=40) + shift
+        if low == 0.0:
+            g -= g.mean()  # as for the AUC, where all gains sum to 0
+        sums = oracle.sums_of_categories(np.where(rng.random(40) < 0.2, np.nan, rng.integers(0, 7, 40)), g)
+        score = oracle.score_of(sums, oracle.chosen_set(sums), low)
+        np.testing.assert_allclose(score, oracle.best_score_of_all_sets(sums, low), rtol=1e-12)
+
+
+def test_a_stump_on_all_other_categories_is_chosen_where_all_gain():
+    """With P in every category, and N in none that is not mixed, the best set of AdaBoost is not the constant vote."""
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [1.0]])
+    y = np.array([1, 1, 1, 1, 1, 1, -1], dtype=np.int8)
+    for labels in (y, -y):
+        slow = oracle.fit_sets(X, labels, [0], loss="ada", n_rounds=3, gamma=0.5)
+        model = fastpu.fit_pnu_adaboost(pd.DataFrame({"c": pd.Categorical(X[:, 0])}), labels, n_rounds=3)
+        assert [set_of(model, t) & {0, 1} for t in range(model.n_iter)] == [set(inside) for inside in slow.sets]
+        np.testing.assert_allclose(model.alphas, slow.alphas, rtol=1e-10)
+
+
+@each_fit
+def test_every_form_of_the_rows_gives_the_same_model_and_scores(fit):
+    X, y, weights = mixed_problem(1, n=500, weighted="whole")
+    frame = framed(X)
+    expected = fit(frame, y, n_rounds=30, max_bins=20, sample_weight=weights, n_threads=1)
+    scores = expected.decision_function(frame)
+    features = fastpu.bin_features(frame, max_bins=20, sample_weight=weights)
+    for rows, bins in ((features, None), (frame, 20)):
+        for n_threads in (1, 3):
+            model = fit(rows, y, n_rounds=30, max_bins=bins, sample_weight=weights, n_threads=n_threads)
+            assert_identical(model, expected)
+            assert model.category_sets.tolist() == expected.category_sets.tolist()
+            np.testing.assert_array_equal(model.decision_function(rows), scores)
+    words = [None if place == MISSING else WORDS[place] for place in oracle.places(X[:, 1])]
+    shops = [f"shop {int(place):02}" for place in X[:, 3]]
+    columns = {"a": X[:, 0], "colour": pl.Series(words, dtype=pl.Enum(WORDS)), "b": X[:, 2]}
+    other = pl.DataFrame({**columns, "shop": pl.Series(shops, dtype=pl.Categorical)})
+    again = fit(other, y, n_rounds=30, max_bins=20, sample_weight=weights)
+    assert_identical(again, expected)
+    np.testing.assert_array_equal(expected.decision_function(other), scores)
+    recoded = frame.assign(colour=frame["colour"].cat.set_categories([*WORDS[::-1], "ultraviolet"]))
+    np.testing.assert_array_equal(expected.decision_function(recoded), scores)
+    single = frame.astype({"a": np.float32, "b": np.float32})
+    np.testing.assert_array_equal(
+        expected.decision_function(single[["a", "colour", "b", "shop"]]),
+        expected.decision_function(single.astype({"a": np.float64, "b": np.float64})),
+    )
+    for rows in (frame, features):
+        *_, last = expected.staged_decision_function(rows)
+        np.testing.assert_allclose(last, scores, rtol=1e-12, atol=1e-12)
+
+
+@each_fit
+def test_unseen_categories_go_the_way_of_missing_ones(fit):
+    X, y, _ = mixed_problem(2)
+    frame = framed(X)
+    model = fit(frame, y, n_rounds=20)
+    assert {1, 3} & set(model.features.tolist())
+    missing = frame.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
+    unseen = frame.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
+    np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
+
+
+@pytest.mark.parametrize("how", ["weights", "rows"])
+def test_categories_without_training_rows_go_the_way_of_missing_ones(how):
+    X, y, _ = mixed_problem(4, n=400)
+    frame, kept = framed(X), ~np.isin(X[:, 1], [0, 2])
+    if how == "weights":
+        model = fastpu.fit_pnu_auc_boost(frame, y, n_rounds=20, sample_weight=kept.astype(float))
+    else:
+        model = fastpu.fit_pnu_auc_boost(fastpu.bin_features(frame)[kept], y[kept], n_rounds=20)
+    assert 1 in model.features
+    rest = frame[~kept]
+    missing = rest.assign(colour=pd.Categorical([None] * len(rest), categories=WORDS))
+    np.testing.assert_array_equal(model.decision_function(rest), model.decision_function(missing))
+
+
+@each_fit
+def test_weights_equal_repeated_rows(fit):
+    X, y, weights = mixed_problem(5, weighted="whole")
+    repeated = np.repeat(np.arange(len(y)), weights.astype(int))
+    model = fit(framed(X), y, n_rounds=20, sample_weight=weights)
+    other = fit(framed(X[repeated]), y[repeated], n_rounds=20)
+    assert model.features.tolist() == other.features.tolist()
+    np.testing.assert_allclose(
+        model.decision_function(framed(X)), other.decision_function(framed(X)), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("form", ["frame", "binned", "two bytes"])
+@each_fit
+def test_an_eval_set_is_judged_by_the_scores_of_each_round(fit, form):
+    X, y, _ = mixed_problem(6, n=400)
+    frame, half = framed(X), np.arange(400) < 200
+    rows = frame if form == "frame" else fastpu.bin_features(frame, max_bins=20 if form == "binned" else 300)
+    held = frame[half] if form == "frame" else rows[half]
+    judged = y[half] != 0
+    model = fit(rows[~half], y[~half], n_rounds=15, eval_set=(held, y[half]))
+    stages = list(model.staged_decision_function(held))
+    expected = [auc(y[half][judged] > 0, stage[judged]) for stage in stages]
+    np.testing.assert_allclose(model.history["eval_auc"], expected, rtol=1e-12)
+    assert {1, 3} & set(model.features.tolist())
+
+
+def test_folds_choose_the_number_of_rounds():
+    X, y, _ = mixed_problem(7, n=300)
+    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=200, early_stopping_rounds=10, random_state=0)
+    assert model.status == "early_stopping"
+    assert 0 < model.n_iter < 200
+
+
+def test_early_stopping_drops_the_sets_of_dropped_stumps():
+    X, y, _ = mixed_problem(8, n=300)
+    frame, half = framed(X), np.arange(300) < 150
+    model = fastpu.fit_pnu_auc_boost(
+        frame[half], y[half], n_rounds=200, early_stopping_rounds=5, eval_set=(frame[~half], y[~half])
+    )
+    assert model.n_iter < len(model.history["delta"])
+    assert len(model.category_sets) == np.isin(model.features, [1, 3]).sum()
+
+
+@each_fit
+def test_models_with_categories_come_back_from_files(fit, tmp_path):
+    X, y, _ = mixed_problem(9)
+    frame = framed(X)
+    model = fit(frame, y, n_rounds=15)
+    model.save(tmp_path / "stumps.npz")
+    for again in (fastpu.load(tmp_path / "stumps.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert bits(again) == bits(model)
+        assert again.categories == model.categories
+        np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
+    assert model.feature_importances[[1, 3]].sum() > 0
+    np.testing.assert_allclose(model.feature_importances.sum(), 1.0)
+
+
+@pytest.mark.parametrize("number", [-1.0, 0.5, 1e9, np.inf, -np.inf, np.nan])
+def test_sets_that_are_not_there_are_refused(number):
+    X, y, _ = mixed_problem(9)
+    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=15)
+    thresholds = model.thresholds.copy()
+    thresholds[np.isin(model.features, [1, 3])] = number
+    with pytest.raises(ValueError, match=r"thresholds"):
+        dataclasses.replace(model, thresholds=thresholds)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"category_sets": np.zeros((0, 4), dtype=np.uint64)},
+        {"category_sets": np.zeros((40, 3), dtype=np.uint64)},
+        {"category_sets": np.zeros((40, 4), dtype=np.int64)},
+        {"categories": {"1": ("a", "a")}},
+        {"categories": {"4": ("a",)}},
+        {"categories": {"1": "ab"}},
+        {"categories": {"0": tuple(range(256))}},
+    ],
+    ids=str,
+)
+def test_fields_that_do_not_fit_each_other_are_refused(fields):
+    X, y, _ = mixed_problem(9)
+    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=15)
+    with pytest.raises((TypeError, ValueError)):
+        dataclasses.replace(model, **fields)
+
+
+def test_frames_that_cannot_be_mapped_are_refused():
+    X, y, _ = mixed_problem(9)
+    frame = framed(X)
+    model = fastpu.fit_pnu_auc_boost(frame, y, n_rounds=5)
+    score = model.decision_function
+    refused(TypeError, "X must be a pandas or polars frame with categories in column 1 ('colour')", score, X)
+    refused(
+        TypeError, "X must have categories (dtype category or enum) in column 'colour'", score, frame.assign(colour=1.0)
+    )
+    refused(TypeError, "X must have numbers in column 'a'", score, frame.assign(a=frame["colour"]))
+    refused(
+        TypeError,
+        "must have categories of the kind of the training data's",
+        score,
+        frame.assign(colour=pd.Categorical(X[:, 3])),
+    )
+    text = "X must have in column 1 ('colour') what the training data have there"
+    refused(ValueError, text, score, fastpu.bin_features(X))
+    fit = fastpu.fit_pnu_auc_boost
+    text = "X of eval_set must be a pandas or polars frame with categories in column 1 ('colour')"
+    refused(TypeError, text, fit, frame, y, eval_set=(X, y))
+    features = fastpu.bin_features(frame)
+    renamed = fastpu.bin_features(frame.assign(colour=frame["colour"].cat.rename_categories(list("abcdefg"))))
+    text = "X of eval_set must have in column 1 ('colour') what the training data have there"
+    refused(ValueError, text, fit, features, y, eval_set=(renamed, y))
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+def test_columns_of_one_category_have_no_stump():
+    y = np.array([1, 1, 0, 0, 0])
+    for entries in (["a"] * 5, [None] * 5):
+        model = fastpu.fit_pnu_auc_boost(pd.DataFrame({"c": pd.Categorical(entries, categories=["a"])}), y)
+        assert (model.n_iter, model.status) == (0, "no_gain")
+
+
+def test_missing_entries_are_a_category():
+    y = np.array([1, 1, 0, 0, 0])
+    frame = pd.DataFrame({"c": pd.Categorical([None, None, "a", "a", "b"])})
+    model = fastpu.fit_pnu_auc_boost(frame, y)
+    assert model.status == "perfect"
+    assert model.predict(frame).tolist() == [1, 1, -1, -1, -1]
+
+
+def test_as_many_categories_as_may_be_are_told_apart():
+    y = np.tile([1, 0, 0], 170).astype(np.int8)
+    frame = pd.DataFrame({"c": pd.Categorical(np.resize(np.arange(255), 510))})
+    model = fastpu.fit_pnu_auc_boost(frame, y)
+    assert (model.status, model.n_iter) == ("perfect", 1)
+    np.testing.assert_array_equal(model.predict(frame), np.where(y == 1, 1, -1))
+    rng = np.random.default_rng(0)
+    more = pd.DataFrame({"c": pd.Categorical(range(256))})
+    text = "X, in column 'c', must have at most 255 categories, got 256"
+    refused(ValueError, text, fastpu.fit_pnu_auc_boost, more, rng.integers(0, 2, 256))
