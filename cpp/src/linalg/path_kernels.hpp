@@ -20,6 +20,12 @@ struct PathStep {
   index_t row;  // -1 then; of equal ones the first
 };
 
+// How a point violates the optimality conditions, in the units of lam, and its loss.
+struct PathCheck {
+  double worst;
+  double loss;
+};
+
 struct PathKernels {
   double (*dot)(const double* a, const double* b, index_t n);
   // y += factor x
@@ -34,6 +40,8 @@ struct PathKernels {
   PathStep (*nearest)(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam);
   // Lists the rows with side != 0 and p <= limit, at most `most` of them; returns how many.
   index_t (*list_near)(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows, index_t most);
+  // With x = y (h + a0) - lam: the largest -side x, of rows on the margin (side 0) |x|; and the sum of cost max(-x, 0).
+  PathCheck (*check)(const PathSlacks& slacks, const double* label, const double* cost, double a0, double lam);
 };
 
 const PathKernels& path_kernels(Isa isa);

@@ -162,10 +162,40 @@ index_t list_near(const PathSlacks& slacks, double a0, double lam, double limit,
   return count;
 }
 
+PathCheck check(const PathSlacks& slacks, const double* label, const double* cost, double a0, double lam) {
+  const Doubles a0s = splat<Doubles>(a0);
+  const Doubles lams = splat<Doubles>(lam);
+  const Doubles zero{};
+  Doubles worst = zero;
+  Doubles sums[kVectors];
+  for (Doubles& sum : sums) sum = zero;
+  index_t k = 0;
+  for (; k + kSumLanes <= slacks.n; k += kSumLanes) {
+    for (index_t v = 0; v < kVectors; ++v) {
+      const index_t from = k + v * kDoubles;
+      const Doubles side = load<Doubles>(slacks.side + from);
+      const Doubles x = load<Doubles>(label + from) * (load<Doubles>(slacks.score + from) + a0s) - lams;
+      worst = more_of(where_less(zero, side * side, zero - side * x, more_of(x, zero - x)), worst);
+      sums[v] = sums[v] + load<Doubles>(cost + from) * more_of(zero - x, zero);
+    }
+  }
+  double lanes[kSumLanes];
+  for (index_t v = 0; v < kVectors; ++v) store(lanes + v * kDoubles, sums[v]);
+  double most = 0;
+  for (int l = 0; l < static_cast<int>(kDoubles); ++l) most = worst[l] > most ? worst[l] : most;
+  for (index_t l = 0; k < slacks.n; ++k, ++l) {
+    const double x = label[k] * (slacks.score[k] + a0) - lam;
+    const double past = slacks.side[k] != 0 ? -slacks.side[k] * x : x < 0 ? -x : x;
+    most = past > most ? past : most;
+    lanes[l] += cost[k] * (x < 0 ? -x : 0);
+  }
+  return {most, ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))};
+}
+
 }  // namespace
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
-extern const PathKernels kPathKernels = {dot, add, add_two, rotate, nearest, list_near};
+extern const PathKernels kPathKernels = {dot, add, add_two, rotate, nearest, list_near, check};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

@@ -77,6 +77,7 @@ void PathWalk::polish(Elbow& elbow) {
 // Rows that met the margin together up to rounding, or too close to each other, are on its wrong side as lam decreases:
 // each in turn is put on the margin and made a moving row. The rows whose a may have changed are appended to `changed`.
 void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
+  if (loops_.list_near(slacks(), a0_, lam_, -tolerance(), near_.data(), 1) == 0) return;
   std::vector<int> tries(at(problem_.n));
   for (;;) {
     index_t worst = -1;
@@ -165,32 +166,39 @@ void PathWalk::settle(Elbow& elbow) {
   const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
   if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
   n_unsettled_ = 0;
-  std::vector<double> lack = weights_of_alpha();
+  std::vector<double> lack = weights_of_alpha();  // a copy
   for (std::size_t f = 0; f < w_.size(); ++f) lack[f] = w_[f] - lack[f];
   std::vector<double> change;
   elbow.fit(lack, -sum, change);
   if (std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) put(elbow.moving(), change);
 }
 
-std::vector<double> PathWalk::weights_of_alpha() const {
-  std::vector<double> weights(w_.size());
-  for (index_t i = 0; i < problem_.n; ++i) {
-    if (beta_[at(i)] != 0) loops_.add(weights.data(), beta_[at(i)], rows_->features(i), rows_->n_features());
+// Returns X'(y a). Only a few rows have changed since the last call, so their changes are added to what it returned;
+// now and then all rows are summed, or rounding errors would grow.
+const std::vector<double>& PathWalk::weights_of_alpha() {
+  if (alpha_weights_.empty() || ++n_updates_ >= kSettle) {
+    n_updates_ = 0;
+    alpha_weights_.assign(w_.size(), 0.0);
+    weighed_beta_.assign(at(problem_.n), 0.0);
   }
-  return weights;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (beta_[at(i)] == weighed_beta_[at(i)]) continue;
+    loops_.add(alpha_weights_.data(), beta_[at(i)] - weighed_beta_[at(i)], rows_->features(i), rows_->n_features());
+    weighed_beta_[at(i)] = beta_[at(i)];
+  }
+  return alpha_weights_;
 }
 
 // If the path keeps weights, compares the primal objective with the dual: both are accurate to many digits even where
 // X'(y a) differs from the weights.
-bool PathWalk::is_optimal() const {
+bool PathWalk::is_optimal(const PathCheck& check) {
   if (!rows_->is_linear()) return true;
-  if (!(violation() <= kMostViolation)) return false;
-  double loss = 0;
-  for (index_t i = 0; i < problem_.n; ++i) {
-    const double lack = std::max(0.0, lam_ - point_.label[at(i)] * (h_[at(i)] + a0_));
-    loss += lack * (std::isfinite(point_.cost[at(i)]) ? point_.cost[at(i)] : point_.alpha[at(i)]);
+  if (!(check.worst <= kMostViolation * lam_)) return false;
+  double loss = check.loss;
+  for (const index_t i : unlimited_) {
+    loss += point_.alpha[at(i)] * std::max(0.0, lam_ - point_.label[at(i)] * (h_[at(i)] + a0_));
   }
-  const std::vector<double> weights = weights_of_alpha();
+  const std::vector<double>& weights = weights_of_alpha();
   const double dual = lam_ * sum_alpha_ - loops_.dot(weights.data(), weights.data(), rows_->n_features()) / 2;
   const double primal = loss + loops_.dot(w_.data(), w_.data(), rows_->n_features()) / 2;
   const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);

@@ -49,8 +49,8 @@ class PathWalk {
            std::vector<double>& sums);
   void put(const std::vector<index_t>& rows, std::vector<double>& change);
   void settle(Elbow& elbow);
-  std::vector<double> weights_of_alpha() const;
-  bool is_optimal() const;
+  const std::vector<double>& weights_of_alpha();
+  bool is_optimal(const PathCheck& check);
   void repair(Elbow& elbow, std::vector<index_t>& changed);
   bool exchange(Elbow& elbow, index_t i);
   void put_at_bound(Elbow& elbow, index_t i, double way);
@@ -87,8 +87,13 @@ class PathWalk {
   std::vector<double> weight_;  // of PathSlacks
   std::vector<double> side_;
   std::vector<double> ones_;
-  int n_unsettled_ = 0;  // breakpoints since y a was last made to match the weights
-  int n_pauses_ = 0;     // successive breakpoints without an event
+  std::vector<double> loss_cost_;      // the cost of each row, 0 for a row without a limit
+  std::vector<index_t> unlimited_;     // rows without a limit: their loss counts with a in place of the cost
+  int n_unsettled_ = 0;                // breakpoints since y a was last made to match the weights
+  std::vector<double> alpha_weights_;  // X'(y a) of the y a that is kept beside it
+  std::vector<double> weighed_beta_;
+  int n_updates_ = 0;  // of alpha_weights_, since it was last summed over all rows
+  int n_pauses_ = 0;   // successive breakpoints without an event
   PathRows* rows_ = nullptr;
   PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)

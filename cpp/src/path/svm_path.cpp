@@ -53,6 +53,12 @@ void PathWalk::find_start() {
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   ones_.assign(at(n), 1.0);
+  loss_cost_ = point_.cost;
+  for (index_t i = 0; i < n; ++i) {
+    if (std::isfinite(point_.cost[at(i)])) continue;
+    loss_cost_[at(i)] = 0;
+    unlimited_.push_back(i);
+  }
   near_.resize(at(n));
   record_.set_order(std::move(order));
 }
@@ -127,7 +133,6 @@ void PathWalk::note_knot(const std::vector<index_t>& changed) {
     norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
   }
   record_.note_knot(lam_, a0_, sum_alpha_, norm_, point_, changed, w_);
-  if (lam_ > 0 && !watch_->is_partial()) result_.violation = std::max(result_.violation, violation());
 }
 
 // Lists the rows on the margin that are not moving.
@@ -399,7 +404,11 @@ bool PathWalk::take_step(Elbow& elbow) {
       if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
     }
   }
-  if (lam_ > 0 && !is_optimal()) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
+  if (lam_ > 0 && !watch_->is_partial()) {
+    const PathCheck check = loops_.check(slacks(), point_.label.data(), loss_cost_.data(), a0_, lam_);
+    if (!is_optimal(check)) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
+    result_.violation = std::max(result_.violation, check.worst / lam_);
+  }
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);
   if (before - lam_ > kNoStep * before) {
@@ -435,6 +444,7 @@ SvmPathResult PathWalk::run() {
   lam_of_scores_ = lam_;
   if (rows.is_linear()) polish(elbow);
   note_knot({});
+  if (lam_ > 0) result_.violation = violation();
   while (take_step(elbow)) team_.poll();
   if (result_.lams.back() == lam_ && lam_ > 0) {
     recompute(false);  // the scores of all rows certify the end
