@@ -89,6 +89,27 @@ class SvmSolution(TypedDict):
     decision: NDArray[np.float64]
     history: dict[str, NDArray[Any]]
 
+class GridChain(TypedDict):
+    gamma: float
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int8] | None
+    base: NDArray[np.float64]
+    points: list[tuple[float, float, float]]
+    held: NDArray[np.int64]
+
+class GridFit(TypedDict):
+    support: NDArray[np.int64]
+    alpha: NDArray[np.float64]
+    intercept: float
+    margin: float
+    objective: float
+    gap: float
+    violation: float
+    n_steps: int
+    status: str
+    n_positive: int
+    score_range: tuple[float, float]
+
 class PathSolution(TypedDict):
     status: str
     heavier: int
@@ -221,6 +242,21 @@ class SvmEngine:
         max_iter: int,
         score_rows: NDArray[np.int64],
     ) -> dict[str, Any]: ...
+
+def solve_svm_grid(
+    data: _Matrix,
+    problem: str,
+    chains: list[GridChain],
+    *,
+    kernel: str,
+    degree: int,
+    coef0: float,
+    tol: float,
+    max_iter: int,
+    cache_bytes: int,
+    n_threads: int,
+    isa: str,
+) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
 
 class ForestResult:
     @property

@@ -1,13 +1,17 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
 #include "common/arguments.hpp"
 #include "fastpu/svm/bagging_svm.hpp"
 #include "fastpu/svm/svm.hpp"
+#include "fastpu/svm/svm_grid.hpp"
 #include "kernels/bind_kernel.hpp"
 
 namespace fastpu {
@@ -235,6 +239,90 @@ class PyEngine {
   std::variant<std::unique_ptr<SvmEngine<float>>, std::unique_ptr<SvmEngine<double>>> engine_;
 };
 
+// A chain of problems, with views of the arrays that `chain` holds.
+SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n_data) {
+  SvmChain out;
+  out.kind = kind_of(problem);
+  out.gamma = chain["gamma"].cast<double>();
+  const auto numbers = [&](const char* name, index_t& n) {
+    n = static_cast<index_t>(py::len(chain[name]));
+    const index_t* const rows = view_1d<index_t>(chain[name], name);
+    const auto is_there = [&](index_t row) { return row >= 0 && row < n_data; };
+    if (!std::all_of(rows, rows + n, is_there)) {
+      throw py::value_error(std::string(name) + " holds a row that is not there");
+    }
+    return rows;
+  };
+  out.rows = numbers("rows", out.n);
+  out.held = numbers("held", out.n_held);
+  std::vector<bool> seen(static_cast<std::size_t>(n_data));
+  for (index_t k = 0; k < out.n; ++k) {
+    if (seen[static_cast<std::size_t>(out.rows[k])]) throw py::value_error("rows holds a row twice");
+    seen[static_cast<std::size_t>(out.rows[k])] = true;
+  }
+  if (out.kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain["labels"], "labels", out.n);
+  out.base = view_1d<double>(chain["base"], "base", out.n);
+  for (const py::handle point : chain["points"]) {
+    const auto [pos, neg, nu] = point.cast<std::tuple<double, double, double>>();
+    out.points.push_back({pos, neg, nu});
+  }
+  return out;
+}
+
+py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
+                    const std::string& kernel, int degree, double coef0, double tol, index_t max_iter,
+                    index_t cache_bytes, int n_threads, const std::string& isa) {
+  const MatrixView view = view_matrix(data);
+  const index_t n_data = std::visit([](const auto& x) { return x.n_rows; }, view);
+  const bool precomputed = kernel == "precomputed";
+  const KernelParams params = precomputed ? KernelParams{} : kernel_params(kernel, 1.0, degree, coef0);
+  if (precomputed && !std::visit(
+                         []<class View>(const View& x) {
+                           return std::is_same_v<View, DenseView<typename View::Value>> && x.n_rows == x.n_cols;
+                         },
+                         view)) {
+    throw py::value_error("a precomputed kernel must be dense and square");
+  }
+  std::vector<SvmChain> read;
+  for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_data));
+  Team team(n_threads, interrupt_poll());
+  std::vector<ChainResult> results;
+  {
+    const py::gil_scoped_release nogil;
+    results = std::visit(
+        [&]<class View>(const View& x) {
+          using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+          return solve_chains<T>(x, params, precomputed, read, SvmOptions{tol, max_iter}, cache_bytes,
+                                 isa_from_name(isa), team);
+        },
+        view);
+  }
+  py::list out;
+  for (std::size_t c = 0; c < results.size(); ++c) {
+    const ChainResult& result = results[c];
+    py::list fits;
+    for (const GridFit& fit : result.fits) {
+      py::dict entry;
+      entry["support"] = to_array(fit.support);
+      entry["alpha"] = to_array(fit.alpha);
+      entry["intercept"] = fit.intercept;
+      entry["margin"] = fit.margin;
+      entry["objective"] = fit.objective;
+      entry["gap"] = fit.gap;
+      entry["violation"] = fit.violation;
+      entry["n_steps"] = fit.n_steps;
+      entry["status"] = status_name(fit.status);
+      entry["n_positive"] = fit.n_positive;
+      entry["score_range"] = std::pair(fit.least, fit.most);
+      fits.append(entry);
+    }
+    const auto n_points = static_cast<py::ssize_t>(result.fits.size());
+    out.append(
+        py::make_tuple(fits, to_array(result.held).reshape({static_cast<py::ssize_t>(read[c].n_held), n_points})));
+  }
+  return out;
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(misc-const-correctness): module.cpp declares all of these alike
@@ -251,6 +339,9 @@ void bind_svm(py::module_& module) {
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
       .def("solve_bags", &PyEngine::solve_bags, py::arg("positives"), py::arg("bags"), py::kw_only(),
            py::arg("cost_pos"), py::arg("cost_unl"), py::arg("tol"), py::arg("max_iter"), py::arg("score_rows"));
+  module.def("solve_svm_grid", &solve_grid, py::arg("data"), py::arg("problem"), py::arg("chains"), py::kw_only(),
+             py::arg("kernel"), py::arg("degree"), py::arg("coef0"), py::arg("tol"), py::arg("max_iter"),
+             py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"));
 }
 
 }  // namespace fastpu

@@ -27,7 +27,7 @@ DenseColumns<T>::DenseColumns(const DenseView<T>& view, const index_t* rows, ind
 
 template <class T>
 double DenseKernel<T>::diagonal(index_t row) const {
-  if (params_.kind == KernelKind::rbf) return 1.0;
+  if (is_of_distances(params_)) return params_.kind == KernelKind::rbf ? 1.0 : 0.0;
   const T* x = view_.row(row);
   alignas(64) T value[kKernelPanel] = {};
   for (index_t f = 0; f < view_.n_cols; ++f) value[0] += x[f] * x[f];
@@ -49,8 +49,8 @@ void DenseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T>
         x[r] = view_.row(rows[k + r]);
         to[r] = out[k + r] + (c - first);
       }
-      loops_.pairs(x, n_now, view_.n_cols, packed.panel(c), kKernelPanel / loops_.panel_width,
-                   params_.kind == KernelKind::rbf, to);
+      loops_.pairs(x, n_now, view_.n_cols, packed.panel(c), kKernelPanel / loops_.panel_width, is_of_distances(params_),
+                   to);
       for (index_t r = 0; r < n_now; ++r) transform(params_, loops_, to[r], kKernelPanel);
     }
   }

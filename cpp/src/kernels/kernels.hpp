@@ -11,11 +11,16 @@
 
 namespace fastpu::detail {
 
-// Kernel values from x'z (or |x - z|^2, for rbf), in place; whole panels.
+inline bool is_of_distances(const KernelParams& params) {
+  return params.kind == KernelKind::rbf || params.kind == KernelKind::squared_distance;
+}
+
+// Kernel values from x'z (or |x - z|^2, if they are functions of that), in place; whole panels.
 template <class T>
 void transform(const KernelParams& params, const TypedKernels<T>& loops, T* values, index_t n) {
   switch (params.kind) {
     case KernelKind::linear:
+    case KernelKind::squared_distance:
       return;
     case KernelKind::rbf:
       loops.exp_of(values, n, params.gamma);

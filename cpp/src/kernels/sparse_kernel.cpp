@@ -85,7 +85,7 @@ SparseKernel<T>::SparseKernel(const CsrView<T>& view, const KernelParams& params
 
 template <class T>
 double SparseKernel<T>::diagonal(index_t row) const {
-  if (params_.kind == KernelKind::rbf) return 1.0;
+  if (is_of_distances(params_)) return params_.kind == KernelKind::rbf ? 1.0 : 0.0;
   alignas(64) T value[kKernelPanel] = {};
   value[0] = static_cast<T>(squared_norm(view_, row));
   transform(params_, loops_, value, kKernelPanel);
@@ -126,7 +126,7 @@ void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T
       loops_.sparse_pairs(work, other.values + start, other.columns + start, other.row_start[chosen.row(c) + 1] - start,
                           sums + (c - first) * kRowsAtOnce);
     }
-    if (params_.kind == KernelKind::rbf) to_distances(rows + k, n_now, chosen, first, last, work, sums);
+    if (is_of_distances(params_)) to_distances(rows + k, n_now, chosen, first, last, work, sums);
     scatter(k, n_now, false);
     for (index_t r = 0; r < n_now; ++r) {
       for (index_t c = first; c < last; ++c) {

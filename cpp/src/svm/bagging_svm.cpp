@@ -5,85 +5,11 @@
 #include <utility>
 
 #include "fastpu/common/aligned_buffer.hpp"
+#include "kernels/stored_rows.hpp"
 
 namespace fastpu {
 
 namespace {
-
-// A kernel with some of its rows stored for all columns.
-template <class T>
-class StoredRows final : public Kernel<T> {
- public:
-  StoredRows(const Kernel<T>& kernel, const index_t* rows, index_t n, Team& team)
-      : kernel_(kernel),
-        n_columns_(kernel.n_rows()),
-        stride_(round_up(n_columns_, kKernelPanel)),
-        place_(make_vector<index_t>(n_columns_, "places of kernel rows")),
-        values_(n * stride_, "the kernel rows of the positives") {
-    std::ranges::fill(place_, index_t{-1});
-    for (index_t k = 0; k < n; ++k) place_[at(rows[k])] = k;
-    auto all = make_vector<index_t>(n_columns_, "columns of a kernel");
-    for (index_t c = 0; c < n_columns_; ++c) all[at(c)] = c;
-    const auto columns = kernel.pack(all.data(), n_columns_, team);
-    const index_t at_once = kernel.is_serial() ? n_columns_ : 4 * kKernelPanel;
-    team.for_each(count_blocks(n_columns_, at_once), kernel.is_serial() ? 1 : team.n_threads(),
-                  [&](index_t block, int worker) {
-                    const index_t first = block * at_once;
-                    std::vector<T*> out(at(n));
-                    for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
-                    kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data(), worker);
-                  });
-  }
-
-  // The packed columns of the kernel, from which values that are not stored are computed.
-  class Columns final : public KernelColumns<T> {
-   public:
-    Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
-        : rows_(rows, rows + n), inner_(std::move(inner)) {}
-    index_t size() const override { return inner_->size(); }
-    const std::vector<index_t>& rows() const { return rows_; }
-    const KernelColumns<T>& inner() const { return *inner_; }
-
-   private:
-    std::vector<index_t> rows_;
-    std::unique_ptr<KernelColumns<T>> inner_;
-  };
-
-  index_t n_rows() const override { return n_columns_; }
-  double diagonal(index_t row) const override { return kernel_.diagonal(row); }
-  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
-    return std::make_unique<Columns>(rows, n, kernel_.pack(rows, n, team));
-  }
-  bool is_serial() const override { return kernel_.is_serial(); }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override {
-    const auto& chosen = static_cast<const Columns&>(columns);
-    std::vector<index_t> others;
-    std::vector<T*> out_others;
-    for (index_t k = 0; k < n; ++k) {
-      const index_t place = place_[at(rows[k])];
-      if (place < 0) {
-        others.push_back(rows[k]);
-        out_others.push_back(out[k]);
-        continue;
-      }
-      const T* from = values_.data() + place * stride_;
-      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows()[at(c)]];
-      const index_t end = round_up(last - first, kKernelPanel);
-      std::fill(out[k] + (last - first), out[k] + end, T{});
-    }
-    if (others.empty()) return;
-    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data(),
-                 worker);
-  }
-
- private:
-  const Kernel<T>& kernel_;
-  index_t n_columns_;
-  index_t stride_;
-  std::vector<index_t> place_;
-  AlignedBuffer<T> values_;
-};
 
 // Shares a kernel with the solver of a bag: its rows are computed by the worker that solves the bag.
 template <class T>
@@ -156,7 +82,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
 
   // Kernel rows for all columns are computed once for all bags, if that is less work than computing them for each bag
   // and half of the cache has room for them: those of all rows, or of the positives alone, which every bag has.
-  std::unique_ptr<StoredRows<T>> stored;
+  std::unique_ptr<detail::StoredRows<T>> stored;
   index_t bytes_left = engine.cache_bytes();
   if (!engine.linear_data()) {
     const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
@@ -164,10 +90,10 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
     const std::vector<index_t> drawn = rows_of_bags(problem);
     const auto n_drawn = static_cast<index_t>(drawn.size());
     if (n_drawn <= most && problem.n_bags * problem.bag_size > 2 * kernel.n_rows()) {
-      stored = std::make_unique<StoredRows<T>>(kernel, drawn.data(), n_drawn, team);
+      stored = std::make_unique<detail::StoredRows<T>>(kernel, drawn.data(), n_drawn, team);
       bytes_left -= n_drawn * bytes_of_row;
     } else if (problem.n_pos <= most && problem.n_bags * (problem.n_pos + problem.bag_size) > kernel.n_rows()) {
-      stored = std::make_unique<StoredRows<T>>(kernel, problem.positives, problem.n_pos, team);
+      stored = std::make_unique<detail::StoredRows<T>>(kernel, problem.positives, problem.n_pos, team);
       bytes_left -= problem.n_pos * bytes_of_row;
     }
   }

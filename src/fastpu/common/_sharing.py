@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["shared_parameters", "shares_together", "shares_work"]
+__all__ = ["shared_parameters", "shares_together", "shares_work", "unwrapped"]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
@@ -33,15 +33,16 @@ def shares_work(*names: str, together: bool = False) -> Callable[[_Fit], _Fit]:
 
 def shared_parameters(fit: Any) -> tuple[str, ...]:
     """Return the names of the parameters of which `fit` takes a sequence; partial functions keep their mark."""
-    return tuple(getattr(_unwrapped(fit), "shares", ()))
+    return tuple(getattr(unwrapped(fit), "shares", ()))
 
 
 def shares_together(fit: Any) -> bool:
     """Tell whether `fit` takes sequences for several parameters at once."""
-    return bool(getattr(_unwrapped(fit), "shares_together", False))
+    return bool(getattr(unwrapped(fit), "shares_together", False))
 
 
-def _unwrapped(fit: Any) -> Any:
+def unwrapped(fit: Any) -> Any:
+    """Return the function behind partial functions."""
     while isinstance(fit, functools.partial):
         fit = fit.func
     return fit

@@ -99,6 +99,8 @@ class FoldParts:
                 take(held, train),
                 self.labels[held],
                 None if weights is None else weights[held],
+                train,
+                held,
             )
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fastpu.judge._kernel_grid import KernelGrid
+
 __all__ = ["Search"]
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
@@ -26,8 +28,17 @@ class Search:
     """The points tried so far, in order, with their scores on each part."""
 
     def __init__(
-        self, *, work: Work, source: Source, shares: Sequence[str], together: bool, sign: int, jobs: int
+        self,
+        *,
+        work: Work,
+        source: Source,
+        grid: KernelGrid | None,
+        shares: Sequence[str],
+        together: bool,
+        sign: int,
+        jobs: int,
     ) -> None:
+        self._grid = grid
         self._work, self._source, self._sign, self._jobs = work, source, sign, jobs
         self._shares, self._together = shares, together
         self.points: list[dict[str, Any]] = []
@@ -77,6 +88,18 @@ class Search:
         return next(i for i in positions if self._sign * self.scores[i] >= best - _TIE)
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
+        outcomes = None if self._grid is None else self._grid.outcomes(points)
+        if outcomes is None:
+            outcomes = self._by_lines(points)
+        self.points += points
+        self._outcomes += outcomes
+        self._stages += [stage] * len(points)
+        self.scores += [float(np.mean([outcome.score for outcome in of_point])) for of_point in outcomes]
+        others = dict.fromkeys(other for of_point in outcomes for outcome in of_point for other in outcome.others)
+        for category, text in others:
+            warn(text, category)
+
+    def _by_lines(self, points: list[dict[str, Any]]) -> list[list[Outcome]]:
         lines = make_lines(points, self._shares, together=self._together)
         tasks = ((self._work, part, line) for part in self._source for line, _ in lines)
         results = iter(run_all(tasks, self._jobs))
@@ -85,13 +108,7 @@ class Search:
             for _, positions in lines:
                 for position, outcome in zip(positions, next(results), strict=True):
                     outcomes[position].append(outcome)
-        self.points += points
-        self._outcomes += outcomes
-        self._stages += [stage] * len(points)
-        self.scores += [float(np.mean([outcome.score for outcome in of_point])) for of_point in outcomes]
-        others = dict.fromkeys(other for of_point in outcomes for outcome in of_point for other in outcome.others)
-        for category, text in others:
-            warn(text, category)
+        return outcomes
 
     def _why_none(self) -> str:
         worst = [_worst(of_point) for of_point in self._outcomes]

@@ -18,7 +18,19 @@ from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FLAWS", "Candidate", "Judge", "Line", "Outcome", "Part", "Source", "Work", "make_lines", "run_all"]
+__all__ = [
+    "FLAWS",
+    "Candidate",
+    "Judge",
+    "Line",
+    "Outcome",
+    "Part",
+    "Source",
+    "Work",
+    "judge_single",
+    "make_lines",
+    "run_all",
+]
 
 Candidate: TypeAlias = Mapping[str, Any]
 Judge: TypeAlias = Callable[[Any, "Part", "int | None"], float]
@@ -40,6 +52,8 @@ class Part:
     X_held: Any
     y_held: NDArray[Any]
     weight_held: NDArray[np.float64] | None
+    train: NDArray[np.intp] | None = None  # the numbers of both, unless the rows held out are another data set
+    held: NDArray[np.intp] | None = None
 
 
 class Source(Protocol):
@@ -164,7 +178,13 @@ def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
         except (ArithmeticError, ValueError) as error:
             text = f"{type(error).__name__}: {error}"
             return Outcome(work.worst, "failed", text, time.perf_counter() - start)
-    seconds = time.perf_counter() - start
+    return judge_single(work, part, model, time.perf_counter() - start, caught)
+
+
+def judge_single(
+    work: Work, part: Part, model: Any, seconds: float, caught: Sequence[warnings.WarningMessage]
+) -> Outcome:
+    """Return the outcome of a fit that gave a model, and these warnings about it."""
     flaws = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
     return _judged(work, part, model, flaws, seconds, caught)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._solver import (
     Solved,
     SvmRound,
+    TrainingScores,
     open_training,
     warn_if_degenerate,
     warn_if_no_margin,
@@ -29,47 +30,66 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
     from fastpu.svm._arguments import Options
-    from fastpu.svm._solver import Task, Training
+    from fastpu.svm._solver import Task, Training, TrainingRows
 
-__all__ = ["fit_machine"]
+__all__ = ["Posed", "fit_machine", "model_params", "warn_of_failures"]
 
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried after the engine
 
 
-def fit_machine(
-    task: Task,
-    matrix: Matrix,
-    labels: NDArray[np.int8] | None,
-    cost: NDArray[np.float64],
-    options: Options,
-    *,
-    weights: NDArray[np.float64] | None,
-    callback: object,
-    progress: object,
-) -> KernelMachine:
-    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures.
+@dataclass(frozen=True)
+class Posed:
+    """The problem of a fit with the arguments that belong to rows, checked.
 
-    `cost` is the box of each row; `weights` say how often it counts where gamma follows the variance of X, if its
+    `cost` is the box of each row; `weights` say how often a row counts where gamma follows the variance of X, if its
     cost is not 0.
     """
-    rows = np.flatnonzero(cost > 0).astype(np.int64)
-    if rows.size < cost.size:
-        counted = np.ones(cost.size) if weights is None else weights
-        weights = np.where(cost > 0, counted, 0.0)
+
+    task: Task
+    labels: NDArray[np.int8] | None
+    cost: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows whose cost is not 0, which alone are fitted to."""
+        return np.flatnonzero(self.cost > 0).astype(np.int64)
+
+    @property
+    def counts(self) -> NDArray[np.float64] | None:
+        """How often each row counts, or None if each does once."""
+        if (self.cost > 0).all():
+            return self.weights
+        return np.where(self.cost > 0, 1.0 if self.weights is None else self.weights, 0.0)
+
+
+def fit_machine(posed: Posed, matrix: Matrix, options: Options, *, callback: object, progress: object) -> KernelMachine:
+    """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures."""
+    task, labels, rows = posed.task, posed.labels, posed.rows
     with make_callback(callback, progress, total=None, description=task.title) as hook:
-        training = open_training(matrix, options, weights)
+        training = open_training(matrix, options, posed.counts)
         if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
-            solved = _solve_linear(task, training, rows, labels, cost, hook)
+            solved = _solve_linear(task, training, rows, labels, posed.cost, hook)
         else:
-            solved = training.solve(task, rows, None if labels is None else labels[rows], cost[rows], hook=hook)
-    params = {"method": task.function, **task.arguments, **options.params()}
-    model = training.machine(solved, params, KernelMachine)
-    warn_if_unfinished(task.function, solved, options, matrix)
-    if solved.status in {"tol", "gap", "precision"}:
-        warn_if_no_margin(task, solved, options.tol)
-        warn_if_degenerate(task.function, solved.decision, one_class=task.problem == "one_class")
+            of_rows = None if labels is None else labels[rows]
+            solved = training.solve(task, rows, of_rows, posed.cost[rows], hook=hook)
+    model = training.machine(solved, model_params(task, options), KernelMachine)
+    warn_of_failures(task, solved, TrainingScores.of(solved.decision), training)
     return model
+
+
+def model_params(task: Task, options: Options) -> dict[str, object]:
+    """Return the arguments that influence the model."""
+    return {"method": task.function, **task.arguments, **options.params()}
+
+
+def warn_of_failures(task: Task, solved: Solved, scores: TrainingScores, training: TrainingRows) -> None:
+    """Warn of a fit that did not end, or whose model is of no use."""
+    warn_if_unfinished(task.function, solved, training.options, training.dtype)
+    if solved.status in {"tol", "gap", "precision"}:
+        warn_if_no_margin(task, solved, training.options.tol)
+        warn_if_degenerate(task.function, scores, one_class=task.problem == "one_class")
 
 
 # --------------------------------------------------------------------------------------------------- linear kernel

@@ -26,6 +26,8 @@ __all__ = [
     "SvmRound",
     "Task",
     "Training",
+    "TrainingRows",
+    "TrainingScores",
     "open_training",
     "warn_if_degenerate",
     "warn_if_no_margin",
@@ -102,18 +104,68 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Training:
-    """Training rows with their kernel (its gamma a number) and a solver, whose cache outlives each solve."""
+class TrainingRows:
+    """Training rows with their kernel (its gamma a number), and the models that are made of them."""
 
     matrix: Matrix
     kernel: Kernel
     options: Options
-    engine: _core.SvmEngine
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of kernel values."""
         return value_dtype(self.kernel.name, self.matrix.dtype)
+
+    def vectors(
+        self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a `KernelMachine` that depend on the rows and the kernel, with `coef` if it is known."""
+        kernel = self.kernel
+        fields: dict[str, Any] = {
+            "n_features": self.matrix.n_features,
+            "feature_names": self.matrix.feature_names,
+            "support": support,
+            "dual_coef": dual_coef,
+            "alpha": np.abs(dual_coef),
+            **kernel.params(),
+            "function": kernel.function,
+        }
+        if kernel.name == "linear":
+            fields["coef"] = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
+        elif kernel.name != "precomputed":
+            fields |= self.matrix[support].fields("support")
+        for value in fields.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
+        return fields
+
+    def machine(self, solved: Solved, params: dict[str, object], cls: type[_MACHINE], **fields: Any) -> _MACHINE:
+        """Return the model of a solution, of class `cls`, with more `fields` or other values for those it has."""
+        kept = np.flatnonzero(solved.is_support)
+        kept = kept[np.argsort(solved.rows[kept])]
+        signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
+        known: dict[str, Any] = {
+            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs, solved.coef),
+            "threshold": 0.0,
+            "n_iter": solved.n_steps,
+            "converged": solved.status in {"tol", "gap"},
+            "status": solved.status,
+            "objective": solved.history["objective"],
+            "history": solved.history,
+            "params": params,
+            "intercept": solved.intercept,
+            "gap": solved.gap,
+            "violation": solved.violation,
+            "margin": solved.margin,
+        }
+        return cls(**{**known, **fields})
+
+
+@dataclass(frozen=True)
+class Training(TrainingRows):
+    """The same with a solver, whose cache outlives each solve."""
+
+    engine: _core.SvmEngine
 
     def solve(
         self,
@@ -169,50 +221,6 @@ class Training:
             history={name: np.append(values, last[name]) for name, values in result["history"].items()},
         )
 
-    def vectors(
-        self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
-    ) -> dict[str, Any]:
-        """Return the fields of a `KernelMachine` that depend on the rows and the kernel, with `coef` if it is known."""
-        kernel = self.kernel
-        fields: dict[str, Any] = {
-            "n_features": self.matrix.n_features,
-            "feature_names": self.matrix.feature_names,
-            "support": support,
-            "dual_coef": dual_coef,
-            "alpha": np.abs(dual_coef),
-            **kernel.params(),
-            "function": kernel.function,
-        }
-        if kernel.name == "linear":
-            fields["coef"] = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
-        elif kernel.name != "precomputed":
-            fields |= self.matrix[support].fields("support")
-        for value in fields.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
-        return fields
-
-    def machine(self, solved: Solved, params: dict[str, object], cls: type[_MACHINE], **fields: Any) -> _MACHINE:
-        """Return the model of a solution, of class `cls`, with more `fields` or other values for those it has."""
-        kept = np.flatnonzero(solved.is_support)
-        kept = kept[np.argsort(solved.rows[kept])]
-        signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
-        known: dict[str, Any] = {
-            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs, solved.coef),
-            "threshold": 0.0,
-            "n_iter": solved.n_steps,
-            "converged": solved.status in {"tol", "gap"},
-            "status": solved.status,
-            "objective": solved.history["objective"],
-            "history": solved.history,
-            "params": params,
-            "intercept": solved.intercept,
-            "gap": solved.gap,
-            "violation": solved.violation,
-            "margin": solved.margin,
-        }
-        return cls(**{**known, **fields})
-
 
 def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> Training:
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
@@ -238,7 +246,7 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: Matrix) -> None:
+def warn_if_unfinished(function: str, solved: Solved, options: Options, dtype: np.dtype[Any]) -> None:
     """Warn if the solver stopped early: after how many steps, how far from the optimum, and what would help."""
     if solved.status not in ("max_iter", "precision"):
         return
@@ -250,7 +258,6 @@ def warn_if_unfinished(function: str, solved: Solved, options: Options, matrix: 
         advice = "raise max_iter, scale the features of X, or accept a larger tol"
         text = f"{function} ran all max_iter = {solved.n_steps} pair updates: {state}; {advice}"
     else:
-        dtype = value_dtype(options.kernel.name, matrix.dtype)
         more = " or pass float64 rows" if dtype == np.float32 else ""
         text = (
             f"{function} ended after {solved.n_steps} pair updates at the precision of {dtype} kernel values: "
@@ -274,15 +281,29 @@ def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
     )
 
 
-def warn_if_degenerate(function: str, decision: NDArray[np.float64], *, one_class: bool) -> None:
+@dataclass(frozen=True)
+class TrainingScores:
+    """How many of the training rows a model calls positive, and the least and largest of their scores."""
+
+    n_positive: int
+    n_rows: int
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, decision: NDArray[np.float64]) -> TrainingScores:
+        return cls(int(np.count_nonzero(decision > 0)), decision.size, float(decision.min()), float(decision.max()))
+
+
+def warn_if_degenerate(function: str, scores: TrainingScores, *, one_class: bool) -> None:
     """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
-    n_positive = int(np.count_nonzero(decision > 0))
-    if n_positive and (one_class or n_positive < decision.size):
+    n_positive = scores.n_positive
+    if n_positive and (one_class or n_positive < scores.n_rows):
         return
     verdict = "positive" if n_positive else "negative"
     advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
     warn(
-        f"{function} made a model that calls all {decision.size} training rows {verdict}: their scores are between "
-        f"{decision.min():.3g} and {decision.max():.3g}; {advice}, or rank by the scores (with_threshold)",
+        f"{function} made a model that calls all {scores.n_rows} training rows {verdict}: their scores are between "
+        f"{scores.least:.3g} and {scores.most:.3g}; {advice}, or rank by the scores (with_threshold)",
         DegenerateModelWarning,
     )

@@ -16,7 +16,7 @@ from fastpu.data._validate import check_float, check_int, check_labels, check_ra
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options
-from fastpu.svm._solver import Training, open_training, warn_if_degenerate
+from fastpu.svm._solver import Training, TrainingScores, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine, linear_scores
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     _warn_if_unfinished(work, tol=options.tol)
     if model.status in {"tol", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", work.totals / work.n_done, one_class=False)
+        warn_if_degenerate("fit_bagging_svm", TrainingScores.of(work.totals / work.n_done), one_class=False)
     return model
 
 

@@ -10,7 +10,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float, check_labels, check_sample_weight
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, cost_per_row, require_both
-from fastpu.svm._fit import fit_machine
+from fastpu.svm._fit import Posed, fit_machine
+from fastpu.svm._grid import shares_grid
 from fastpu.svm._solver import Task
 
 if TYPE_CHECKING:
@@ -22,7 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["fit_bsvm"]
 
 
+def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sample_weight: object) -> Posed:
+    costs = {
+        name: check_float(name, value, low=0, open_low=True)
+        for name, value in (("C", C), ("C_pos", C_pos), ("C_unl", C_unl))
+    }
+    labels = check_labels(y, n_rows, pu_only="fit_bsvm")
+    weights = check_sample_weight(sample_weight, n_rows)
+    by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
+    cost = cost_per_row(n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
+    signs = np.where(labels == 1, np.int8(1), np.int8(-1))
+    require_both(signs, cost, "fit_bsvm", ("positive", "unlabelled"))
+    return Posed(Task("fit_bsvm", "biased SVM", "c_svm", costs), signs, cost, weights)
+
+
 @answers_unknown_keywords
+@shares_grid("c_svm", _pose, "C_pos", "C_unl", "C")
 def fit_bsvm(
     X: object,
     y: object,
@@ -98,10 +114,6 @@ def fit_bsvm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    costs = {
-        name: check_float(name, value, low=0, open_low=True)
-        for name, value in (("C", C), ("C_pos", C_pos), ("C_unl", C_unl))
-    }
     options = check_options(
         kernel=kernel,
         gamma=gamma,
@@ -113,19 +125,5 @@ def fit_bsvm(
         n_threads=n_threads,
     )
     matrix = check_training_rows(X, options.kernel, "fit_bsvm")
-    labels = check_labels(y, matrix.n_rows, pu_only="fit_bsvm")
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
-    cost = cost_per_row(matrix.n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
-    signs = np.where(labels == 1, np.int8(1), np.int8(-1))
-    require_both(signs, cost, "fit_bsvm", ("positive", "unlabelled"))
-    return fit_machine(
-        Task("fit_bsvm", "biased SVM", "c_svm", costs),
-        matrix,
-        signs,
-        cost,
-        options,
-        weights=weights,
-        callback=callback,
-        progress=progress,
-    )
+    posed = _pose(matrix.n_rows, y, C_pos=C_pos, C_unl=C_unl, C=C, sample_weight=sample_weight)
+    return fit_machine(posed, matrix, options, callback=callback, progress=progress)

@@ -8,7 +8,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float, check_sample_weight
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
-from fastpu.svm._fit import fit_machine
+from fastpu.svm._fit import Posed, fit_machine
+from fastpu.svm._grid import shares_grid
 from fastpu.svm._solver import SvmRound, Task
 
 if TYPE_CHECKING:
@@ -25,7 +26,17 @@ _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
 
 
+def _pose_svm(n_rows: int, y: object, *, C: object, sample_cost: object, sample_weight: object) -> Posed:
+    C = check_float("C", C, low=0, open_low=True)
+    labels = check_supervised(y, n_rows, "fit_svm")
+    weights = check_sample_weight(sample_weight, n_rows)
+    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": sample_cost, "sample_weight": weights})
+    require_both(labels, cost, "fit_svm", _BOTH)
+    return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
+
+
 @answers_unknown_keywords
+@shares_grid("c_svm", _pose_svm, "C")
 def fit_svm(
     X: object,
     y: object,
@@ -139,7 +150,6 @@ def fit_svm(
     >>> model.support
     array([0, 1, 2, 3])
     """
-    C = check_float("C", C, low=0, open_low=True)
     options = check_options(
         kernel=kernel,
         gamma=gamma,
@@ -151,24 +161,22 @@ def fit_svm(
         n_threads=n_threads,
     )
     matrix = check_training_rows(X, options.kernel, "fit_svm")
-    labels = check_supervised(y, matrix.n_rows, "fit_svm")
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    by_row = {"sample_cost": sample_cost, "sample_weight": weights}
-    cost = cost_per_row(matrix.n_rows, {"C": C}, by_row)
-    require_both(labels, cost, "fit_svm", _BOTH)
-    return fit_machine(
-        Task("fit_svm", "C-SVM", "c_svm", {"C": C}),
-        matrix,
-        labels,
-        cost,
-        options,
-        weights=weights,
-        callback=callback,
-        progress=progress,
-    )
+    posed = _pose_svm(matrix.n_rows, y, C=C, sample_cost=sample_cost, sample_weight=sample_weight)
+    return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+
+
+def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -> Posed:
+    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+    labels = check_supervised(y, n_rows, "fit_nu_svm")
+    weights = check_sample_weight(sample_weight, n_rows)
+    cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
+    require_both(labels, cost, "fit_nu_svm", _BOTH)
+    feasible = _check_feasible(nu, labels, cost)
+    return Posed(Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, feasible), labels, cost, weights)
 
 
 @answers_unknown_keywords
+@shares_grid("nu_svm", _pose_nu_svm, "nu")
 def fit_nu_svm(
     X: object,
     y: object,
@@ -238,7 +246,6 @@ def fit_nu_svm(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    nu = check_float("nu", nu, low=0, high=1, open_low=True)
     options = check_options(
         kernel=kernel,
         gamma=gamma,
@@ -250,21 +257,8 @@ def fit_nu_svm(
         n_threads=n_threads,
     )
     matrix = check_training_rows(X, options.kernel, "fit_nu_svm")
-    labels = check_supervised(y, matrix.n_rows, "fit_nu_svm")
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    cost = cost_per_row(matrix.n_rows, {}, {"sample_weight": weights})
-    require_both(labels, cost, "fit_nu_svm", _BOTH)
-    feasible = _check_feasible(nu, labels, cost)
-    return fit_machine(
-        Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, feasible),
-        matrix,
-        labels,
-        cost,
-        options,
-        weights=weights,
-        callback=callback,
-        progress=progress,
-    )
+    posed = _pose_nu_svm(matrix.n_rows, y, nu=nu, sample_weight=sample_weight)
+    return fit_machine(posed, matrix, options, callback=callback, progress=progress)
 
 
 def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> float:
@@ -360,13 +354,6 @@ def fit_one_class_svm(
     )
     matrix = check_training_rows(X, options.kernel, "fit_one_class_svm")
     weights = check_sample_weight(sample_weight, matrix.n_rows)
-    return fit_machine(
-        Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu),
-        matrix,
-        None,
-        cost_per_row(matrix.n_rows, {}, {"sample_weight": weights}),
-        options,
-        weights=weights,
-        callback=callback,
-        progress=progress,
-    )
+    task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
+    posed = Posed(task, None, cost_per_row(matrix.n_rows, {}, {"sample_weight": weights}), weights)
+    return fit_machine(posed, matrix, options, callback=callback, progress=progress)

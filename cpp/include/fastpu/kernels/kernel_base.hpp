@@ -8,11 +8,12 @@
 
 namespace fastpu {
 
-enum class KernelKind { linear, poly, rbf, sigmoid };
+// squared_distance is |x - z|^2, from which the rbf kernels of all widths follow.
+enum class KernelKind { linear, poly, rbf, sigmoid, squared_distance };
 
 struct KernelParams {
   KernelKind kind = KernelKind::rbf;
-  double gamma = 1.0;  // of poly, rbf and sigmoid
+  double gamma = 1.0;  // of poly, rbf and sigmoid; of squared_distance the largest that will be used
   int degree = 3;      // of poly, >= 0
   double coef0 = 0.0;  // of poly and sigmoid
 };

@@ -1,0 +1,91 @@
+// A kernel some of whose rows are stored, so that problems on parts of the data share them.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/kernels/kernel.hpp"
+
+namespace fastpu::detail {
+
+// A kernel with some of its rows, distinct ones, stored for all columns.
+template <class T>
+class StoredRows final : public Kernel<T> {
+ public:
+  StoredRows(const Kernel<T>& kernel, const index_t* rows, index_t n, Team& team)
+      : kernel_(kernel),
+        n_columns_(kernel.n_rows()),
+        n_stored_(n),
+        stride_(round_up(n_columns_, kKernelPanel)),
+        place_(make_vector<index_t>(n_columns_, "places of kernel rows")),
+        values_(n * stride_, "stored kernel rows") {
+    std::ranges::fill(place_, index_t{-1});
+    for (index_t k = 0; k < n; ++k) place_[at(rows[k])] = k;
+    auto all = make_vector<index_t>(n_columns_, "columns of a kernel");
+    for (index_t c = 0; c < n_columns_; ++c) all[at(c)] = c;
+    const auto columns = kernel.pack(all.data(), n_columns_, team);
+    const index_t at_once = kernel.is_serial() ? n_columns_ : 4 * kKernelPanel;
+    team.for_each(count_blocks(n_columns_, at_once), kernel.is_serial() ? 1 : team.n_threads(),
+                  [&](index_t block, int worker) {
+                    const index_t first = block * at_once;
+                    std::vector<T*> out(at(n));
+                    for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
+                    kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data(), worker);
+                  });
+  }
+
+  // The packed columns of the kernel, from which values that are not stored are computed; null if all rows are stored.
+  class Columns final : public KernelColumns<T> {
+   public:
+    Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
+        : rows_(rows, rows + n), inner_(std::move(inner)) {}
+    index_t size() const override { return static_cast<index_t>(rows_.size()); }
+    const std::vector<index_t>& rows() const { return rows_; }
+    const KernelColumns<T>& inner() const { return *inner_; }
+
+   private:
+    std::vector<index_t> rows_;
+    std::unique_ptr<KernelColumns<T>> inner_;
+  };
+
+  index_t n_rows() const override { return n_columns_; }
+  double diagonal(index_t row) const override { return kernel_.diagonal(row); }
+  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
+    return std::make_unique<Columns>(rows, n, n_stored_ < n_columns_ ? kernel_.pack(rows, n, team) : nullptr);
+  }
+  bool is_serial() const override { return kernel_.is_serial(); }
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
+            int worker) const override {
+    const auto& chosen = static_cast<const Columns&>(columns);
+    std::vector<index_t> others;
+    std::vector<T*> out_others;
+    for (index_t k = 0; k < n; ++k) {
+      const index_t place = place_[at(rows[k])];
+      if (place < 0) {
+        others.push_back(rows[k]);
+        out_others.push_back(out[k]);
+        continue;
+      }
+      const T* from = values_.data() + place * stride_;
+      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows()[at(c)]];
+      const index_t end = round_up(last - first, kKernelPanel);
+      std::fill(out[k] + (last - first), out[k] + end, T{});
+    }
+    if (others.empty()) return;
+    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data(),
+                 worker);
+  }
+
+ private:
+  const Kernel<T>& kernel_;
+  index_t n_columns_;
+  index_t n_stored_;
+  index_t stride_;
+  std::vector<index_t> place_;
+  AlignedBuffer<T> values_;
+};
+
+}  // namespace fastpu::detail

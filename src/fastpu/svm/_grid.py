@@ -1,0 +1,215 @@
+"""Grids of support vector machines: many costs, kernel widths and folds, solved by one call of the core."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.common._sharing import unwrapped
+from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
+from fastpu.svm._arguments import check_options
+from fastpu.svm._fit import model_params, warn_of_failures
+from fastpu.svm._solver import Solved, TrainingRows, TrainingScores
+from fastpu.svm.kernel_machine import KernelMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.svm._arguments import Options
+    from fastpu.svm._fit import Posed
+    from fastpu.svm._solver import Task
+
+__all__ = ["FoldData", "GridFit", "SvmGrid", "shares_grid"]
+
+_Fit = TypeVar("_Fit", bound="Callable[..., Any]")
+
+_KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
+_OPTIONS = ("kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter", "n_threads")
+
+
+@dataclass(frozen=True)
+class _Poser:
+    """How a fit function poses its problem, and the names of its costs."""
+
+    problem: str
+    pose: Callable[..., Posed]
+    costs: tuple[str, ...]
+
+
+def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
+    """Mark a fit function whose fits with other costs, kernel widths and folds share work.
+
+    ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver.
+    """
+
+    def mark(function: _Fit) -> _Fit:
+        vars(function)["grid_poser"] = _Poser(problem, pose, costs)
+        return function
+
+    return mark
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """Numbers of the rows to fit to and to score, labels of the former, and arguments with an entry for each."""
+
+    train: NDArray[np.int64]
+    held: NDArray[np.int64]
+    labels: NDArray[np.int8]
+    by_row: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class GridFit:
+    """A fit of a grid: the scores of the rows held out, and what a model of it is made of.
+
+    `solved` has numbers of rows of the whole matrix, and `support` those among the rows that were fitted to.
+    """
+
+    held: NDArray[np.float64]
+    support: NDArray[np.int64]
+    fold: FoldData
+    task: Task
+    solved: Solved
+    scores: TrainingScores
+    training: TrainingRows
+
+    def warn(self) -> None:
+        """Warn as the fit function does."""
+        warn_of_failures(self.task, self.solved, self.scores, self.training)
+
+    def model(self) -> KernelMachine:
+        """Return the model that the fit function returns."""
+        fields: dict[str, Any] = {"support": self.support}
+        if self.training.kernel.name == "precomputed":
+            fields["n_features"] = self.fold.train.size
+        params = model_params(self.task, self.training.options)
+        return self.training.machine(self.solved, params, KernelMachine, **fields)
+
+
+class SvmGrid:
+    """The rows of all folds, and the arguments that all fits have in common."""
+
+    def __init__(self, fit: Callable[..., Any], X: object, arguments: Mapping[str, Any]) -> None:
+        self._poser: _Poser = unwrapped(fit).grid_poser
+        self._arguments = {**_defaults(fit), **arguments}
+        self._matrix = check_kernel_matrix(X, self._options({}).kernel)
+
+    @staticmethod
+    def takes(fit: Callable[..., Any], names: set[str], arguments: Mapping[str, Any]) -> bool:
+        """Tell whether fits with these arguments, which differ in the parameters `names` alone, share work."""
+        poser = getattr(unwrapped(fit), "grid_poser", None)
+        if poser is None or not names <= {*poser.costs, "gamma"}:
+            return False
+        given = {**_defaults(fit), **arguments}
+        return given["kernel"] in _KERNELS and given["callback"] is None and not given["progress"]
+
+    def _options(self, point: Mapping[str, Any]) -> Options:
+        given = {**self._arguments, **point}
+        return check_options(**{name: given[name] for name in _OPTIONS})
+
+    def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
+        """Return, for each fold, the fit of each point.
+
+        Raises ValueError if any of the points is not as the fit function wants it.
+        """
+        names = [name for name in self._arguments if name not in (*_OPTIONS, "callback", "progress")]
+        chains: dict[tuple[int, float | None], _Chain] = {}
+        for k, fold in enumerate(folds):
+            rows = self._matrix[fold.train]
+            for i, point in enumerate(points):
+                given = {**self._arguments, **fold.by_row, **point}
+                posed = self._poser.pose(fold.train.size, fold.labels, **{name: given[name] for name in names})
+                options = self._options(point)
+                kernel = resolve_gamma(options.kernel, rows, posed.counts)
+                gamma = kernel.gamma if isinstance(kernel.gamma, float) else None
+                if (k, gamma) not in chains:
+                    chains[k, gamma] = _Chain(fold, posed, TrainingRows(self._matrix, kernel, options))
+                chains[k, gamma].add(i, posed)
+        options = self._options({})
+        dtype = value_dtype(options.kernel.name, self._matrix.dtype)
+        found = _core.solve_svm_grid(
+            self._matrix.convert(dtype, sparse=self._matrix.is_sparse),
+            self._poser.problem,
+            [chain.arguments() for chain in chains.values()],
+            kernel=options.kernel.name,
+            degree=options.kernel.degree,
+            coef0=options.kernel.coef0,
+            tol=options.tol,
+            max_iter=options.steps(self._matrix.n_rows),
+            cache_bytes=options.cache_bytes,
+            n_threads=options.n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+        fits: list[dict[int, GridFit]] = [{} for _ in folds]
+        for (k, _), chain, (solved, held) in zip(chains, chains.values(), found, strict=True):
+            fits[k] |= chain.fits(solved, held)
+        return [[of_fold[i] for i in range(len(points))] for of_fold in fits]
+
+
+def _defaults(fit: Callable[..., Any]) -> dict[str, Any]:
+    parameters = list(inspect.signature(fit).parameters.values())
+    return {parameter.name: parameter.default for parameter in parameters[2:]}
+
+
+class _Chain:
+    """The points of one kernel width on one fold: their costs are those of the first one times factors."""
+
+    def __init__(self, fold: FoldData, first: Posed, training: TrainingRows) -> None:
+        self._fold, self._training, self._rows = fold, training, first.rows
+        self._labels = None if first.labels is None else first.labels[self._rows]
+        self._base = first.cost[self._rows]
+        signs = np.ones(self._rows.size) if self._labels is None else self._labels
+        self._examples = [int(np.argmax(signs == sign)) for sign in (1, -1)]  # a row of each class
+        self._tasks: dict[int, Task] = {}
+        self._points: list[tuple[float, float, float]] = []
+
+    def add(self, number: int, posed: Posed) -> None:
+        positive, negative = (float(posed.cost[self._rows[i]] / self._base[i]) for i in self._examples)
+        self._tasks[number] = posed.task
+        self._points.append((positive, negative, posed.task.nu))
+
+    def arguments(self) -> _core.GridChain:
+        gamma = self._training.kernel.gamma
+        return {
+            "gamma": gamma if isinstance(gamma, float) else 1.0,
+            "rows": self._fold.train[self._rows],
+            "labels": self._labels,
+            "base": self._base,
+            "points": self._points,
+            "held": self._fold.held,
+        }
+
+    def fits(self, found: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
+        """Return the fits by the numbers of their points."""
+        return {
+            number: self._fit(task, fit, scores)
+            for (number, task), fit, scores in zip(self._tasks.items(), found, held.T, strict=True)
+        }
+
+    def _fit(self, task: Task, found: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
+        support = self._rows[found["support"]]
+        history = {"objective": found["objective"], "violation": found["violation"], "n_steps": found["n_steps"]}
+        solved = Solved(
+            rows=self._fold.train[support],
+            labels=None if self._labels is None else self._labels[found["support"]],
+            alpha=found["alpha"],
+            intercept=found["intercept"],
+            decision=np.empty(0),
+            objective=found["objective"],
+            gap=found["gap"],
+            violation=found["violation"],
+            margin=found["margin"],
+            n_steps=found["n_steps"],
+            status=found["status"],
+            history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
+        )
+        scores = TrainingScores(found["n_positive"], self._rows.size, *found["score_range"])
+        return GridFit(held, support, self._fold, task, solved, scores, self._training)
