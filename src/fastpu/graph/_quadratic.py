@@ -98,15 +98,18 @@ class Quadratic:
             pull = self.pull(f)
             on_rows = self.targets - pull
             rest = features.slope(on_rows, beta, self.lam)
-            step = smooth.solve(rest)
-            excess = float(rest @ step)
+            small = max(_EXCESS * abs(float(self.targets @ f)), enough)
+            excess, step = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
+            if not excess <= small:
+                step = smooth.solve(rest)
+                excess = float(rest @ step)
             if best is None or excess < best.excess:
                 weight = float(self.weights.max())
                 parts = (self.targets, pull, _ROUNDING * self.weights)
                 size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
                 misfit = features.misfit(on_rows, beta, self.lam, weight) / size
                 best = Minimum(beta, f, excess, misfit)
-            if not excess > max(_EXCESS * abs(float(self.targets @ f)), enough):
+            if step is None or not excess > small:
                 break
             first = excess
             for _ in range(_STEPS):
