@@ -62,6 +62,10 @@ $(VENV)/.has-%: pyproject.toml | $(VENV_PYTHON)
 install: $(VENV)/.has-build  ## build fastpu into the environment, editable
 	$(PIP) install --no-build-isolation -e . $(if $(WERROR),-C cmake.define.FASTPU_WERROR=$(WERROR))
 
+# The same with warnings as errors, once for all targets that ask for it.
+install-strict:
+	@$(MAKE) install WERROR=ON
+
 # ---- What the README promises ----
 
 demo: $(VENV)/.has-demo install  ## find a digit among many images: a table and a picture
@@ -81,10 +85,9 @@ test-all:  ## the same with the slow Python tests and the commands in bench/
 test-cpp: $(VENV)/.has-build  ## C++ tests alone
 	$(CMAKE) --preset dev > build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
 	$(CMAKE) --build build/dev
-	$(CTEST) --test-dir build/dev
+	$(CTEST) --test-dir build/dev --parallel $(JOBS)
 
-test-python: $(VENV)/.has-test  ## Python tests and doctests alone
-	@$(MAKE) install WERROR=ON
+test-python: $(VENV)/.has-test install-strict  ## Python tests and doctests alone
 	$(call python_tests,$(VENV_PYTHON))
 
 docs: $(VENV)/.has-docs install  ## the documentation, build/docs/index.html; warnings are errors
@@ -116,17 +119,15 @@ peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libra
 
 lint: lint-python lint-cpp  ## formatters, linters, types and stubs; all must be silent
 
-lint-python: $(VENV)/.has-lint
-	@$(MAKE) install WERROR=ON
+lint-python: $(VENV)/.has-lint install-strict
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint src
 	$(BIN)/mypy
 	$(VENV_PYTHON) -m mypy.stubtest --allowlist .stubtest-allowlist fastpu._core
 
-lint-cpp: $(VENV)/.has-lint
+lint-cpp: $(VENV)/.has-lint install-strict
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
-	@$(MAKE) install WERROR=ON
 	$(CMAKE) --preset dev > /dev/null
 	$(VENV_PYTHON) cmake/run_clang_tidy.py --jobs $(JOBS) build/dev $(PYTHON_BUILD)
 

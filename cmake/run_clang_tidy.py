@@ -14,46 +14,39 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def single_commands(entry: dict[str, str]) -> Iterator[tuple[Path, dict[str, str]]]:
-    """Yield each source that an entry compiles, with a command for it alone: a unity file includes several."""
-    file = (Path(entry["directory"]) / entry["file"]).resolve()
-    if not file.name.startswith("unity_"):
-        yield file, entry
-        return
-    for name in re.findall(r'^#include "(.+)"$', file.read_text(), re.MULTILINE):
-        command = entry["command"].replace(entry["file"], name).replace(str(file), name)
-        yield Path(name), {"directory": entry["directory"], "file": name, "command": command}
+def own_units(folders: list[Path], database: Path) -> list[Path]:
+    """Return what is compiled of cpp/, the longest first, and write its commands to `database`.
 
-
-def own_sources(folders: list[Path], database: Path) -> list[Path]:
-    """Return the sources under cpp/, and write the command of each, of the first folder that has one, to `database`."""
+    That is the sources, and the files that a unity build makes, each of which includes several sources.
+    """
     commands: dict[Path, dict[str, str]] = {}
+    lengths: dict[Path, int] = {}
     for folder in folders:
         for entry in json.loads((folder / "compile_commands.json").read_text()):
-            for source, command in single_commands(entry):
-                if source.is_relative_to(ROOT / "cpp"):
-                    commands.setdefault(source, command)
+            unit = (Path(entry["directory"]) / entry["file"]).resolve()
+            sources = [unit]
+            if unit.name.startswith("unity_"):
+                sources = [Path(name) for name in re.findall(r'^#include "(.+)"$', unit.read_text(), re.MULTILINE)]
+            if unit not in commands and all(source.is_relative_to(ROOT / "cpp") for source in sources):
+                commands[unit] = entry
+                lengths[unit] = sum(source.stat().st_size for source in sources)
     (database / "compile_commands.json").write_text(json.dumps(list(commands.values())))
-    return list(commands)
+    return sorted(commands, key=lambda unit: -lengths[unit])
 
 
-def tidy(source: Path, folder: Path) -> tuple[Path, int, str]:
+def tidy(unit: Path, folder: Path) -> tuple[Path, int, str]:
     result = subprocess.run(
-        ["clang-tidy", "--quiet", "-p", str(folder), str(source)],
+        ["clang-tidy", "--quiet", "-p", str(folder), str(unit)],
         capture_output=True,
         text=True,
         check=False,
     )
     # The other stream only counts warnings of headers that are not ours.
-    return source, result.returncode, result.stdout or (result.stderr if result.returncode else "")
+    return unit, result.returncode, result.stdout or (result.stderr if result.returncode else "")
 
 
 def main() -> int:
@@ -63,13 +56,13 @@ def main() -> int:
     options = parser.parse_args()
     n_bad = 0
     with TemporaryDirectory() as database, ThreadPoolExecutor(options.jobs) as pool:
-        sources = own_sources(options.folders, Path(database))
-        for source, status, text in pool.map(lambda source: tidy(source, Path(database)), sources):
+        units = own_units(options.folders, Path(database))
+        for unit, status, text in pool.map(lambda unit: tidy(unit, Path(database)), units):
             if status:
                 n_bad += 1
-                print(f"{source.relative_to(ROOT)}\n{text}", flush=True)
-    print(f"clang-tidy: {len(sources)} files, {n_bad} with findings")
-    return 1 if n_bad or not sources else 0
+                print(f"{unit.relative_to(ROOT)}\n{text}", flush=True)
+    print(f"clang-tidy: {len(units)} files, {n_bad} with findings")
+    return 1 if n_bad or not units else 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fastpu.data._validate import check_matrix
+
 from .common import N_THREADS, SIZES, dense_rows, require, sparse_rows
 
 MODES = ("float64", "float32", "csr")
@@ -26,12 +28,7 @@ class _Problem:
         self.X, self.y = sparse_rows(n) if mode == "csr" else dense_rows(n)
         if mode == "float64":
             self.X = self.X.astype("float64")
-        if mode == "csr":
-            X = self.X
-            data = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), X.shape)
-        else:
-            data = self.X
-        self.engine = engine(data, n_threads=n_threads, isa="")
+        self.engine = engine(check_matrix(self.X), n_threads=n_threads, isa="")
 
     def solve(self, C: float = 1.0, **options: Any) -> dict[str, Any]:
         known = {

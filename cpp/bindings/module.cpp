@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 namespace fastpu {
+// NOLINTBEGIN(readability-redundant-declaration): of a unity build, the file may hold the definitions already
 void bind_binned_features(pybind11::module_& module);
 void bind_forest(pybind11::module_& module);
 void bind_hull_distance(const pybind11::module_& module);
@@ -17,6 +18,7 @@ void bind_svm_path(pybind11::module_& module);
 void bind_tiled_blas(pybind11::module_& module);
 void bind_trees(pybind11::module_& module);
 void bind_upu(pybind11::module_& module);
+// NOLINTEND(readability-redundant-declaration)
 }  // namespace fastpu
 
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {

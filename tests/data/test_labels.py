@@ -293,7 +293,7 @@ def test_polars_parts_stay_polars():
         ({"P": np.ones((1, 1))}, ValueError, "at least two of P, U and N must be given, got ['P']"),
         ({"P": np.ones((1, 2)), "U": np.ones((1, 3))}, ValueError, "U must have as many columns as P (2), got 3"),
         ({"P": np.ones(2), "U": np.ones((1, 2))}, ValueError, "P must be two-dimensional"),
-        ({"P": np.ones((0, 2)), "U": np.ones((1, 2))}, ValueError, "P must have at least 1 row(s)"),
+        ({"P": np.ones((0, 2)), "U": np.ones((1, 2))}, ValueError, "P must have at least 1 row"),
         (
             {"P": np.ones((1, 2)), "U": sp.csr_array(np.ones((1, 2)))},
             TypeError,

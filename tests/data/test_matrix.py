@@ -81,7 +81,7 @@ def test_big_endian_single_precision_stays_single():
         ),
         (np.zeros((2, 2, 2)), ValueError, "X must be two-dimensional, got ndarray of shape (2, 2, 2)"),
         (1.0, ValueError, "X must be two-dimensional, got 1.0 (float)"),
-        (np.zeros((0, 3)), ValueError, "X must have at least 1 row(s), got shape (0, 3)"),
+        (np.zeros((0, 3)), ValueError, "X must have at least 1 row, got shape (0, 3)"),
         (np.zeros((3, 0)), ValueError, "X must have at least 1 feature (column), got shape (3, 0)"),
         ([], ValueError, "X must be two-dimensional, got [] (list)"),
         ([[1.0, 2.0], [3.0]], ValueError, "X cannot be read as an array of numbers"),

@@ -138,7 +138,7 @@ def test_corrupt_lil_and_dok_matrices_are_refused():
     ("X", "error", "text"),
     [
         (sp.csr_array(np.eye(2) * 1j), TypeError, "X must hold real numbers, got dtype complex128"),
-        (sp.csr_array((0, 3)), ValueError, "X must have at least 1 row(s), got shape (0, 3)"),
+        (sp.csr_array((0, 3)), ValueError, "X must have at least 1 row, got shape (0, 3)"),
         (sp.csr_array((3, 0)), ValueError, "X must have at least 1 feature"),
         (sp.csr_array((1, 2**31)), ValueError, "X must have at most 2147483647 columns if sparse, got 2147483648"),
     ],

@@ -293,7 +293,7 @@ def test_stages_of_ours_and_the_users_mix():
     assert isinstance(first, fastpu.MappingMachine)
     np.testing.assert_array_equal(first.rejected_by, ours.rejected_by)
     np.testing.assert_array_equal(first.dual_coef, ours.dual_coef)
-    refused(ValueError, "iteration must be >= 1 where psi1 is the user's", first.at, 0)
+    refused(ValueError, "iteration must be >= 1 if psi1 is the user's", first.at, 0)
     staged = list(ours.staged_decision_function(X))
     np.testing.assert_array_equal(list(first.staged_decision_function(X)), staged[1:])
 
@@ -410,7 +410,7 @@ def test_a_psi1_of_the_users_does_not_keep_the_model_from_being_saved(tmp_path):
         ({"psi1": lambda P, U: None}, TypeError, "psi1 must return a score function, or an estimator with decision_"),
         ({"psi2": lambda P, N: 3.5}, TypeError, "psi2 must return a score function, or an estimator with decision_fu"),
         ({"psi2": lambda P, N: 3.5}, TypeError, "got 3.5 (float)"),
-        ({"psi2": SVC(), "nu": 0.1}, ValueError, "nu must be None where psi2 is given"),
+        ({"psi2": SVC(), "nu": 0.1}, ValueError, "nu must be None if psi2 is given"),
     ],
 )
 def test_stages_that_are_none_are_named(options, error, words):

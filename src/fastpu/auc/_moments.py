@@ -125,7 +125,7 @@ class CentredRows:
         return part.table() if self._features is None else self._features(part)
 
     def block(self, rows: slice) -> Any:
-        """Return consecutive rows in float64."""
+        """Return consecutive rows in float64, dense ones as an array of their own."""
         part = self._of(rows)
         if sp.issparse(part):
             return part.astype(np.float64, copy=False)
@@ -150,10 +150,10 @@ def group_moments(rows: CentredRows, share: NDArray[np.float64]) -> tuple[NDArra
     """Return the mean and the covariance of rows: O(sum of the squared numbers of entries of a row)."""
     mean: NDArray[np.float64] = np.zeros(rows.origin.size)
     square: Any = 0.0
-    for block in rows.matrix.blocks(rows.origin.size):
-        X = rows.block(block)
-        part = X * np.sqrt(share[block])[:, None]
-        mean += X.T @ share[block]
+    for block in rows.matrix.blocks(4 * rows.origin.size):  # small ones, for the group is a copy already
+        X, roots = rows.block(block), np.sqrt(share[block])
+        part = X.multiply(roots[:, None]) if sp.issparse(X) else np.multiply(X, roots[:, None], out=X)
+        mean += part.T @ roots
         square += part.T @ part
     spread: NDArray[np.float64] = (square.toarray() if sp.issparse(square) else square) - np.multiply.outer(mean, mean)
     return mean, spread

@@ -1,4 +1,4 @@
-"""What the boosting functions share: checks, the call of the kernel, the model."""
+"""The code that the boosting functions share: checks of arguments, the call of the core, the model and its warnings."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ class BoostRound:
 
 @dataclass(frozen=True)
 class Method:
-    """What one method asks of the core: of the `options` those named in `arguments` are its own arguments."""
+    """A boosting function: its names, its loss, and the loss's options.
+
+    The options named in `arguments` are arguments of the function; the others are fixed.
+    """
 
     function: str
     title: str
@@ -75,7 +78,7 @@ class Method:
 
     @property
     def group_without_weight(self) -> int | None:
-        """The label whose rows are not in the loss, whatever y holds."""
+        """The label whose rows do not enter the loss, or None."""
         return self.loss.unused_group.get(self.options.gamma)
 
 
@@ -215,13 +218,13 @@ def _model(
     )
 
 
-_MOST_DISTINCT = 20_000  # distinct values of a feature that max_bins=None searches all of
-_MANY_ROWS = 2**31 - 1  # more rows, and so values, than can be read
+_MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
+_MANY_ROWS = 2**31 - 1  # more rows than a matrix can have, so that every feature is searched at all of its values
 _GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
 
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
-    """Return the model with the threshold that its scores are cut at."""
+    """Return the model with the threshold of the best balanced accuracy on its training rows."""
     labels, weights = rows.labels, rows.weights
     counted = np.True_ if weights is None else weights > 0
     has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
@@ -294,7 +297,7 @@ def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.flo
 def _without_unused_rows(
     fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:
-    """Return weights of 0 for rows that are not in the loss: their values shall give no thresholds either."""
+    """Give weight 0 to rows that do not enter the loss, so that their values give no thresholds either."""
     if fit.group_without_weight is None:
         return weights
     unused = labels == fit.group_without_weight
@@ -331,7 +334,7 @@ def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> Labelled
 
 
 def _is_pair_of_data(value: object) -> bool:
-    """Tell a pair (X, y), such as other libraries take lists of, from a matrix and from labels."""
+    """Tell whether this is a pair (X, y), of which other libraries take a list, and not a matrix or labels."""
     if not isinstance(value, tuple | list) or len(value) != 2:
         return False
     X = value[0]
@@ -340,7 +343,7 @@ def _is_pair_of_data(value: object) -> bool:
 
 
 def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> None:
-    """Warn if all training rows lie on one side of 0. A cut chosen on an AUC above 1/2 always has rows on both."""
+    """Warn if all training rows have scores on one side of 0; a chosen threshold always has rows on both sides."""
     if not model.features.size or model.status == "callback":
         return
     scores = model._decision_function(rows.features, n_threads)

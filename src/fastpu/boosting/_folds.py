@@ -39,10 +39,11 @@ class LabelledRows:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The rounds that folds ask for.
+    """The number of rounds that the folds choose.
 
-    `auc` is the mean over the `n_folds` folds after each round that was run in them, best after `best_round`;
-    `n_rounds` is for the fit to all rows. `is_final` says that more rounds in the folds would change nothing.
+    `n_rounds` is that number, for the fit to all rows. `auc` is the mean AUC over the `n_folds` folds after each round
+    that was run in them, and `best_round` the round after which it is highest. `is_final` says that more rounds in the
+    folds would not change the choice.
     """
 
     n_rounds: int
@@ -60,11 +61,12 @@ def rounds_by_folds(
     n_rounds: int,
     patience: int,
 ) -> Chosen:
-    """Return the number of rounds by the AUC of the folds, which `run(part, n_rounds, held)` fits and judges.
+    """Choose the number of rounds by the mean AUC of the folds; `run(part, n_rounds, held)` fits to one part.
 
-    The best round is that of the best mean before `patience` rounds without a better one. Of all rounds up to there the
-    last one is taken whose mean is below the best by no more than a standard error of the difference, over the folds:
-    the AUC of few labelled rows is noise, and a round too many costs less than one too few.
+    The search ends once `patience` rounds have passed without a higher mean, and the best round is that of the highest
+    mean so far. Of the rounds up to the end of the search, the last one is chosen whose mean is within one standard
+    error (of the difference over the folds) of the best: the AUC of few labelled rows is noisy, and a round too many
+    costs less than one too few.
     """
     if rows.weights is not None:
         rows = rows.take(rows.weights > 0)
@@ -72,8 +74,8 @@ def rounds_by_folds(
     for code, size in groups.items():
         if size == 1:
             raise ValueError(
-                f"early_stopping_rounds without an eval_set chooses the rounds by folds, each of which holds rows of "
-                f"every kind out, and y has one {GROUP[code]} row (of positive weight) alone: pass an eval_set, or "
+                f"early_stopping_rounds without an eval_set chooses the rounds by folds, and each fold holds out rows "
+                f"of every kind, but y has only one {GROUP[code]} row (of positive weight): pass an eval_set, or "
                 f"early_stopping_rounds=None"
             )
     n_folds = min(most_folds, *(size for size in groups.values() if size))
@@ -84,7 +86,8 @@ def rounds_by_folds(
         is_held[held] = True
         return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))
 
-    # The folds are run as far as needed, which nobody knows: with more rounds each time they start again.
+    # Nobody knows beforehand how many rounds the search needs, so the folds are run again with twice as many until it
+    # ends.
     n_run = min(n_rounds, 4 * patience)
     while True:
         results = [judge(held, n_run) for held in folds]
@@ -101,9 +104,12 @@ def rounds_by_folds(
 
 
 def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
-    """Return rows as an AUC judges them: without positive rows unlabelled ones shall be above."""
+    """Return held-out rows with the labels that the AUC compares: +1 should score above the others.
+
+    Where y has no positive rows, the unlabelled rows should score above the negative ones, so they become +1.
+    """
     labels, weights = held.labels, held.weights
-    if weights is not None:  # in units in which no product of two groups overflows
+    if weights is not None:  # scaled so that no product of the weights of two groups overflows
         weights = weights.copy()
         for code in np.unique(labels):
             weights[labels == code] /= weights[labels == code].max()
@@ -113,13 +119,13 @@ def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
 
 
 def _filled(auc: NDArray[np.float64], n_rounds: int) -> NDArray[np.float64]:
-    """Return the AUC after each of so many rounds of a fit that may have ended before."""
+    """Return the AUC after each of `n_rounds` rounds; a fit that ended before keeps its last AUC."""
     last = auc[-1] if auc.size else 0.5
     return np.concatenate([auc, np.full(n_rounds - auc.size, last)])
 
 
 def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, int, bool]:
-    """Return the best round (from 1), the last one looked at, and whether `patience` of them had passed since."""
+    """Return the best round (from 1), the round at which the search ended, and whether `patience` ended it."""
     best = 0
     for at, value in enumerate(auc.tolist()):
         if value > auc[best]:

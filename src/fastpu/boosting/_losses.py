@@ -1,4 +1,4 @@
-"""The losses that stumps are boosted for: their names in the core, and what their models need from Python."""
+"""The losses that boosted stumps minimise: their names in the core, and what Python has to know about them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["ADA", "AUC", "Loss", "LossOptions"]
 class Loss:
     """A loss of the core.
 
-    `gain` is what messages call the gain of a stump. The scores of a loss that `ranks` have no natural cut: the model
-    cuts them where balanced accuracy on the training rows is best, and else at 0. `unused_group` maps values of gamma
-    to the label whose rows are then not in the loss, whatever y holds.
+    `gain` is the word that messages have for the gain of a stump. If the loss `ranks`, its scores are free up to a
+    constant, and the threshold of the model is that of the best balanced accuracy on the training rows; otherwise the
+    threshold is 0. `unused_group` maps values of gamma to the label whose rows do not enter the loss at that gamma.
     """
 
     name: str

@@ -70,30 +70,34 @@ def fit_pnu_auc_boost(
     rho : float, default 0.01
         L1 penalty in [0, 1) on the weights of the stumps; stumps with Delta below it are not added.
     max_bins : int or "exact", optional
-        An integer up to 65535 searches at most so many quantiles of each feature (see `bin_features`): faster on large
-        data, and hardly less accurate from 32 on. "exact" searches every threshold. None, the default, searches every
-        threshold of features with at most 20,000 distinct values, so of all features of 20,000 rows, and 255 quantiles
-        of the others. Leave it out for X that is binned.
+        An integer up to 65535 searches at most so many quantiles of each feature (see `bin_features`), which is faster
+        on large data, and with 32 or more quantiles hardly less accurate. "exact" searches every threshold. None, the
+        default, searches every threshold of a feature that has at most 20,000 distinct values, and 255 quantiles of
+        one that has more. Leave it out if `X` is binned.
     step : {"jensen", "line_search"}, default "jensen"
         "jensen" takes alpha = atanh(Delta) - atanh(rho), the minimiser of an upper bound. "line_search"
-        minimises J along the stump: fewer rounds for the same J, but it generalised worse on every data set
-        tried; the shorter step is useful shrinkage.
+        minimises J along the stump. It reaches the same J in fewer rounds, but its models were worse on new rows of
+        every data set tried: the shorter step of "jensen" acts as shrinkage.
     eval_set : (X, y), optional
         One pair, judged after every round by the unweighted AUC of +1 against -1 (against 0 where there is no -1).
         `X` may be BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is.
     early_stopping_rounds : int, optional
         Stop when the AUC of `eval_set` has not improved for so many rounds, and keep the rounds up to the best. Without
-        an `eval_set` the rows are cut into `n_folds` folds, stratified by label, and the AUC is the mean (weighted by
-        `sample_weight`) over the folds, each judged by a fit to the others. Then all rows are fitted to, for the last
-        round up to there whose AUC is within one standard error of the best: the AUC of few labelled rows is noise, and
-        a round too many costs less than one too few. 50 is a good number; fewer have often not seen the best yet.
+        an `eval_set` the number of rounds is chosen by cross-validation: the rows are cut into `n_folds` folds,
+        stratified by label, each fold is judged by a fit to the others, and the mean AUC over the folds (weighted by
+        `sample_weight`) is watched in the same way. The model is then fitted to all rows. Its number of rounds is the
+        last one whose mean AUC is within one standard error of the best, for the AUC of few labelled rows is noisy, and
+        a round too many costs less than one too few. 50 is a good value; with smaller ones the fit often ends before
+        its best round.
     n_folds : int, default 5
-        Number of these folds; as many as the smallest group has rows, if that is fewer.
+        Number of folds that `early_stopping_rounds` makes without an `eval_set`, but not more than the smallest group
+        has rows.
     stop_tol : float, default 1e-9
         Stop when no stump has Delta > rho + stop_tol.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows, thresholds included. Rows of weight 0 count as absent. Only where folds
-        choose the number of rounds do repeated rows differ, for they can be in several folds.
+        Weights >= 0. A row of weight 2 counts as two equal rows, also for the thresholds that are tried, and one of
+        weight 0 as absent. Only if folds choose the number of rounds is repeating rows not the same: the copies can be
+        in several folds.
     random_state : int or Generator, optional
         Draws the folds. Nothing else is random.
     n_threads : int, optional
@@ -120,9 +124,9 @@ def fit_pnu_auc_boost(
     Warns
     -----
     ConvergenceWarning
-        If `early_stopping_rounds` is given, or `stop_tol` is above its default, and the rounds run out before
-        that rule ends the fit (or that of the folds): `converged` is False then. To run all of `n_rounds` otherwise is
-        what was asked for, and `converged` is True.
+        If `early_stopping_rounds` is given, or `stop_tol` is above its default, and all `n_rounds` are run before
+        that rule ends the fit (or the fits to the folds): `converged` is False then. Without such a rule `n_rounds`
+        rounds are what was asked for, and `converged` is True.
     DegenerateModelWarning
         If no stump has Delta > rho + stop_tol from the start: the model is empty (n_iter 0, status "no_gain",
         converged) and scores every row 0.
@@ -130,10 +134,10 @@ def fit_pnu_auc_boost(
     Notes
     -----
     A round costs one pass over the codes of the rows on the smaller side of the stump just added, and one over the
-    histograms, O(n d) at most and never O(pairs); the exact search adds the rows of those bins that could hold the best
-    threshold. Folds cost a fit each, of 4 `early_stopping_rounds` rounds, and where these are not enough further ones
-    of twice as many rounds; and memory for a copy of the rows. Of thresholds whose Delta differs by less than 1e-12 the
-    first feature's lowest wins.
+    histograms: at most O(n d), and never O(number of pairs). The exact search also reads the rows of those bins that
+    could hold the best threshold. Each fold costs a fit of 4 `early_stopping_rounds` rounds; if these are not enough,
+    further fits of twice as many rounds each time. Folds also need memory for a copy of the rows. If several thresholds
+    have a Delta within 1e-12 of the best, the lowest threshold of the first feature is taken.
 
     Memory beside `X`: the codes with two bytes a value (see `bin_features` for padding, CSR and more than 255 bins),
     four more a value in dense features of more than 256 distinct values that are searched at all of them, about 50

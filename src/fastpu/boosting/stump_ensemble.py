@@ -63,13 +63,13 @@ class StumpEnsemble(Model):
         0, status "no_gain"), where no stump was good enough from the start.
     history : mapping
         "delta", "alpha", "z", "objective" and, with an `eval_set`, "eval_auc": a value for every round that
-        was run, also for rounds that early stopping then dropped. "fold_auc", where folds chose the number of rounds,
-        is their mean AUC after each round that was run in them.
+        was run, also for rounds that early stopping then dropped. Where folds chose the number of rounds, "fold_auc"
+        is the mean AUC of the folds after each round that was run in them.
 
     Notes
     -----
     `decision_function`, `predict`, `with_threshold` and `staged_decision_function` also take BinnedFeatures in place
-    of `X`, if the thresholds of the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``.
+    of `X`, if the thresholds of the model are among their cuts. After a fit on ``B`` they are for every ``B[rows]``.
     A frame must have categories where the training data had some; it may code them in any way.
     """
 
@@ -119,10 +119,10 @@ class StumpEnsemble(Model):
         return shares / total if total > 0 else shares
 
     def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
-        """Yield the scores of the rows of `X` after each round, as a new array of shape (n,) every time.
+        """Yield the scores of the rows of `X` after each round, each time as a new array of shape (n,).
 
-        `X` and the errors are as in `decision_function`, but there is no `n_threads`; the last array equals its
-        result up to rounding. Costs O(n) a round.
+        `X` and the errors are as in `decision_function`; the last array equals its result up to rounding. Each round
+        costs O(n), on one thread.
         """
         return self._staged(_columns_above(self._check_input(X, "X")))
 

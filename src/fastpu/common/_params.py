@@ -83,7 +83,7 @@ def check_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
-def check_random_state(value: object, *, name: str = "random_state") -> np.random.Generator:
+def check_random_state(value: object) -> np.random.Generator:
     """Return the generator that `value` (None, an integer >= 0 or a Generator) stands for."""
     if value is None:
         return np.random.default_rng()
@@ -92,9 +92,9 @@ def check_random_state(value: object, *, name: str = "random_state") -> np.rando
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         hint = "; pass numpy.random.default_rng(seed) instead" if isinstance(value, np.random.RandomState) else ""
         raise TypeError(
-            f"{name} must be None, an integer >= 0 or a numpy.random.Generator, got {describe(value)}{hint}"
+            f"random_state must be None, an integer >= 0 or a numpy.random.Generator, got {describe(value)}{hint}"
         )
-    return np.random.default_rng(check_int(name, value, low=0))
+    return np.random.default_rng(check_int("random_state", value, low=0))
 
 
 def check_scores_rows(model: object) -> None:

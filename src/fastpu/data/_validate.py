@@ -71,7 +71,6 @@ def check_matrix(
     categories: Categories = "refuse",
     n_features: int | None = None,
     feature_names: tuple[str, ...] | None = None,
-    min_rows: int = 1,
 ) -> Matrix:
     """Check a matrix and bring it into the form the core reads.
 
@@ -94,8 +93,6 @@ def check_matrix(
         which a frame must then have the same columns.
     n_features, feature_names
         What a fitted model expects; names are compared only if `X` has names as well.
-    min_rows : int
-        Fewest rows.
 
     Raises
     ------
@@ -109,7 +106,7 @@ def check_matrix(
     source: Any = X
     if (kind := frame_kind(X)) is not None:
         names = column_names(X)
-        _check_shape(X.shape, X, name, min_rows)  # type: ignore[attr-defined]
+        _check_shape(X.shape, X, name)  # type: ignore[attr-defined]
         if not isinstance(categories, str):  # say first that columns are of no type, then that they are out of order
             check_frame(X, kind, name)
             _check_features(X.shape[1], names, name, n_features, feature_names)  # type: ignore[attr-defined]
@@ -124,21 +121,21 @@ def check_matrix(
     if is_sparse(source):
         if not sparse:
             raise TypeError(f"{name} must be dense, got {describe(X)}; use {variable(name)}.toarray()")
-        _check_shape(source.shape, source, name, min_rows)
+        _check_shape(source.shape, source, name)
         matrix = read_sparse(source, name)
         if names is not None:
             matrix = replace(matrix, feature_names=names)
     else:
-        matrix = DenseMatrix(_read_dense(source, name, min_rows), names, kept)
+        matrix = DenseMatrix(_read_dense(source, name), names, kept)
     _check_features(matrix.n_features, names, name, n_features, feature_names)
     if (position := _first_bad(matrix.entries, nan, inf)) is not None:
         _raise_bad_entry(matrix, name, position, nan, inf, names or feature_names)
     return matrix
 
 
-def _read_dense(X: object, name: str, min_rows: int) -> Floats:
+def _read_dense(X: object, name: str) -> Floats:
     array = as_real_array(X, name)
-    _check_shape(array.shape, X, name, min_rows)
+    _check_shape(array.shape, X, name)
     return native_floats(array)
 
 
@@ -176,12 +173,12 @@ def native_floats(array: NDArray[Any]) -> Floats:
         return np.array(array, dtype=target, order="C", copy=True)
 
 
-def _check_shape(shape: tuple[int, ...], X: object, name: str, min_rows: int) -> None:
+def _check_shape(shape: tuple[int, ...], X: object, name: str) -> None:
     if len(shape) != 2:
         hint = f"; use {variable(name)}.reshape(-1, 1) if it is one feature" if len(shape) == 1 else ""
         raise ValueError(f"{name} must be two-dimensional, got {describe(X)}{hint}")
-    if shape[0] < min_rows:
-        raise ValueError(f"{name} must have at least {min_rows} row(s), got shape {shape}")
+    if shape[0] < 1:
+        raise ValueError(f"{name} must have at least 1 row, got shape {shape}")
     if shape[1] < 1:
         raise ValueError(f"{name} must have at least 1 feature (column), got shape {shape}")
 
@@ -243,7 +240,6 @@ def check_vector(
     value: object,
     *,
     n: int | None = None,
-    nan: Policy = "refuse",
     inf: Policy = "refuse",
 ) -> NDArray[np.float64]:
     """Return `value` as a C-contiguous float64 vector, of length `n` if that is given."""
@@ -256,7 +252,7 @@ def check_vector(
         raise ValueError(f"{name} must not be empty")
     with np.errstate(over="ignore"):
         vector = np.require(array, dtype=np.float64, requirements=["C", "A"])
-    if (position := _first_bad(vector, nan, inf)) is not None:
+    if (position := _first_bad(vector, "refuse", inf)) is not None:
         raise ValueError(
             f"{name} must not hold {'NaN' if inf == 'allow' else 'NaN or infinite'} entries, "
             f"got {vector[position]} at position {position}"

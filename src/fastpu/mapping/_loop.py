@@ -18,7 +18,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 MAPPING, CONVERGENCE, REPAIR = 0, 1, 2
 _KINDS = ("mapping", "convergence", "repair")
-# The columns of the log that an SVM fills, and the values they have where a stage is not one of our SVMs.
+# The columns of the log about the SVM of a stage, with their values for stages that are not our SVMs.
 _SOLVER = {"n_steps": 0, **dict.fromkeys(("objective", "gap", "violation", "margin", "nu"), math.nan)}
 _FALLBACK_SHARE = 0.05  # share of U taken as strong negatives where the mapping rejects nothing of U, or all of it
 
@@ -61,10 +61,10 @@ class MappingRound:
 
 @dataclass(frozen=True)
 class Boundary:
-    """What a stage returns: a score function h, negative for the rows it rejects, and the log of its fit.
+    """What a stage returns: a score function h, which is negative for the rows that it rejects, and the log of its fit.
 
-    `score` takes numbers of rows; `positive_scores` are the scores of P, if they are already known. `support` holds the
-    support vectors of h in N, in the order of N; None stands for all of N. `solver` holds numbers for the log, and
+    `score` takes row numbers; `positive_scores` are the scores of P, if they are already known. `support` are the rows
+    of N that are support vectors of h, in the order of N; None means all of N. `solver` holds numbers for the log, and
     `made` is the object that the model keeps.
     """
 
@@ -124,10 +124,10 @@ def converge(
     max_pos_reject: float | None,
     on_iteration: Callable[[MappingRound], bool] | None,
 ) -> Outcome:
-    """Map strong negatives of U, then separate them from P and reject more of U until nothing is left to reject.
+    """Find strong negatives of U, then separate them from P again and again until no more rows of U are rejected.
 
-    With `reset`, only the negative support vectors stay in N (SVMC); with `repair`, rejected rows that N has
-    forgotten and that the last boundary calls positive go back into it, and nothing is forgotten any more.
+    With `reset` (SVMC), only the support vectors among N stay in N. With `repair`, rejected rows that were dropped from
+    N in this way go back into it if the last boundary calls them positive, and from then on no rows are dropped.
     """
     outcome = Outcome()
     positive, unlabeled = groups.positive, groups.unlabeled
@@ -180,7 +180,7 @@ def converge(
 
 
 def _map(outcome: Outcome, psi1: Stage, groups: Groups) -> Rows:
-    """Return the strong negatives of U: those that the first boundary rejects, or, failing that, the lowest few."""
+    """Return the strong negatives of U: the rows that the mapping rejects, or those of lowest score if it fails."""
     unlabeled = groups.unlabeled
     start = time.perf_counter()
     h = psi1(groups.positive, unlabeled)
@@ -209,7 +209,7 @@ def _map(outcome: Outcome, psi1: Stage, groups: Groups) -> Rows:
 
 
 def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> Rows:
-    """Return those of the rows never rejected so far that h rejects, and mark them."""
+    """Return the rows that h is the first boundary to reject, and record the iteration that rejected them."""
     left = np.flatnonzero(outcome.rejected_by < 0)
     if not left.size:
         return unlabeled[:0]
@@ -219,13 +219,13 @@ def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> R
 
 
 def _forgotten(outcome: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
-    """Return the rejected rows outside N that h calls positive."""
+    """Return the rejected rows that are no longer in N although h calls them positive."""
     outside = np.setdiff1d(unlabeled[outcome.rejected_by >= 0], negative)
     return outside[h.score(outside) >= 0] if outside.size else outside
 
 
 def _pos_reject(h: Boundary, groups: Groups) -> float:
-    """Return the share of the held-out positives (of those trained on, if none are held out) that h rejects."""
+    """Return the share of the positives that h rejects, of the held-out ones if there are any."""
     if groups.held_out.size:
         scores = h.score(groups.held_out)
     else:

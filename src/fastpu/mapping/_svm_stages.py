@@ -1,4 +1,4 @@
-"""The stages of mapping convergence that are SVMs: all of them on one solver with its kernel cache."""
+"""The stages of mapping convergence that are SVMs; all of them share one solver with its kernel cache."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["FittedSvm", "SvmStages", "Variant"]
 
-_NU_SHARE = 0.999  # nu is cut to this share of the largest nu with a solution: at that one the margin is 0
-# The threshold lies below the least score of P by this share of the scores' scale, so that rounding of kernel values
+_NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
+# The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values
 # cannot put a positive outside.
 _SLACK = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """SMC or SVMC: whether N is reset to its support vectors, and forgotten negatives are put back."""
+    """SMC or SVMC: whether N is reset to its support vectors, and whether dropped negatives are put back."""
 
     function: str
     title: str
@@ -34,9 +34,9 @@ class Variant:
 
 @dataclass(frozen=True)
 class FittedSvm:
-    """A boundary that is one of our SVMs: its support vectors and how its fit ended, without numbers for every row.
+    """A boundary that is one of our SVMs: its support vectors, and how its fit ended.
 
-    `score_range` are the lowest and the highest score of the `n_rows` that it was fitted to.
+    `score_range` holds the lowest and the highest score of the `n_rows` rows that it was fitted to.
     """
 
     support: Rows
@@ -68,7 +68,7 @@ class SvmStages:
         return self._boundary(solved, support, coefs, intercept, scores + intercept)
 
     def separate(self, positive: Rows, negative: Rows) -> Boundary:
-        """psi2: the C-SVM of P against N, from the alpha of the last one, or the nu-SVM."""
+        """psi2: the nu-SVM of P against N, or the C-SVM, which starts from the alpha of the last one."""
         rows = np.concatenate([positive, negative])
         labels = np.repeat(np.array([1, -1], dtype=np.int8), [positive.size, negative.size])
         if self._nu is None:

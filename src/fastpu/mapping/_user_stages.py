@@ -1,4 +1,4 @@
-"""Stages of mapping convergence that users make: functions and scikit-learn-like estimators."""
+"""Stages of mapping convergence that users pass: functions and estimators like those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PARTNER = {"psi1": "U", "psi2": "N"}
 
 @dataclass(frozen=True)
 class RowForm:
-    """How rows are handed to stages of the user: dense, or as sparse matrices or arrays, like `X`."""
+    """The form in which the user's stages get rows, which is that of `X`: dense, sparse matrix or sparse array."""
 
     is_sparse: bool
     is_spmatrix: bool
@@ -87,13 +87,13 @@ def user_mapping(psi1: object, table: Table) -> Stage:
         fitted = copy.deepcopy(users)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
-        # The threshold is the estimator's own, unless it leaves rows of P outside: then it is lowered to the least
-        # score of P. It is never raised.
+        # The estimator's own threshold is kept, unless it leaves rows of P outside: then it is lowered to the lowest
+        # score of P.
         least = float(scorer(table[positive]).min())
         if least == -np.inf:
             raise ValueError(
-                "the score function of psi1 must return scores above -inf for the rows of P, for its threshold is "
-                "lowered to the least of them, got -inf"
+                "the score function of psi1 must return scores above -inf for the rows of P, because its threshold is "
+                "lowered to the lowest of them, got -inf"
             )
         return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size, 0)
 
@@ -173,7 +173,7 @@ def _scorer(name: str, made: object) -> UserScorer:
 
 
 def _support_numbers(made: object, n_pos: int, n_neg: int) -> Rows | None:
-    """Return the sorted numbers of the support vectors in P followed by N, or None where the stage names none."""
+    """Return the positions of the support vectors among the rows of P and then N, or None if there is no `support_`."""
     given = getattr(made, "support_", None)
     # A boolean `support_` is what feature selection calls its mask of columns.
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu" or given.ndim != 1:

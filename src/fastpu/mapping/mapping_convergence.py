@@ -43,16 +43,16 @@ def fit_smc(
     callback: Callable[[MappingRound], bool | None] | None = None,
     progress: bool = False,
 ) -> MappingMachine | MappingScorer:
-    """SMC: mapping convergence, an SVM of P against all of U that it has rejected so far, until it rejects no more.
+    """SMC, mapping convergence: fit an SVM to P against the rows of U rejected so far, until it rejects no more.
 
-    With h < 0 for negative and 0 for positive:
+    Rows with h < 0 are negative, rows with h >= 0 positive:
 
         h_0 = psi1(P, U),  N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
         h_i = psi2(P, N),  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
         N = N and N_i,     i = 1, 2, ... until N_i is empty                               (convergence)
 
     and the last h_i is the result: the SVM of P against all rejected rows of U. psi1 is the one-class SVM of P with
-    its threshold lowered until all of P is inside; psi2 the C-SVM of P against N, which minimises
+    its threshold lowered until all of P is inside. psi2 is the C-SVM of P against N, which minimises
     |w|^2 / 2 + C sum max(0, 1 - y f(x)), or the nu-SVM if `nu` is given.
 
     Parameters
@@ -64,11 +64,12 @@ def fit_smc(
     nu_map : float, default 0.01
         nu of the one-class SVM, in (0, 1]; raised to 1 / (number of positives).
     C : float, default 1.0
-        > 0, cost of every row of the C-SVM. Too small a C rejects positives, and with them hidden ones, which then
-        push the boundary further into P: scale `X`, and prefer a large C.
+        > 0, cost of every row of the C-SVM. With too small a C the boundary rejects labelled positives, and hidden
+        positives of U with them. These then count as negatives and push the next boundary further into P. So scale
+        `X`, and prefer a large C.
     nu : float, optional
-        In (0, 1]: psi2 is the nu-SVM. It is cut to 0.999 of the largest nu with a solution,
-        2 min(|P|, |N|) / (|P| + |N|).
+        In (0, 1]: psi2 is the nu-SVM. At most 0.999 of the largest nu that has a solution,
+        2 min(|P|, |N|) / (|P| + |N|), is used.
     psi1 : function or estimator, optional
         In place of the one-class SVM. A function ``psi1(P, U)`` of two matrices of rows returns a score function (or
         something with a `decision_function`), which gives the scores of the rows of a matrix and should leave all of
@@ -83,8 +84,9 @@ def fit_smc(
     max_pos_reject : float, optional
         In [0, 1): stop when a boundary rejects a larger share of the held-out positives, and keep the one before it.
     hold_out : float, optional
-        Share, in (0, 1), of the labelled positives that are not trained on but judge each boundary. By default 0.2
-        with `max_pos_reject`, else none: the log then judges by the positives that were trained on.
+        Share, in (0, 1), of the labelled positives that are not trained on, and by which each boundary is judged. By
+        default 0.2 if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
+        positives that they were trained on.
     kernel, gamma, degree, coef0
         As in `fit_svm`, for both stages; "scale" takes the variance of all of `X`.
     cache_mb : float, default 200
@@ -121,17 +123,17 @@ def fit_smc(
     ConvergenceWarning
         If `max_iter` is reached, or an SVM does not meet `tol`.
     DegenerateModelWarning
-        If the mapping rejects nothing of U, or all of it: the 5 % of U with the lowest scores are taken then. If the
-        boundary that is kept rejects more than 20 % of the labelled positives, if no unlabelled row is left, or if
-        the mapping alone is kept because of `max_pos_reject`.
+        If the mapping rejects nothing of U or all of it, in which case the 5 % of U with the lowest scores are taken as
+        strong negatives. If the boundary that is kept rejects more than 20 % of the labelled positives, if all
+        unlabelled rows were rejected, or if only the mapping is kept because of `max_pos_reject`.
 
     Notes
     -----
-    Every fit is an SVM on P and N, N growing up to |U| (see `fit_svm` for the cost), from the alpha of the one before
-    (C-SVM only) and with the kernel rows that are cached; then |P_i| n_support kernel values. P_i shrinks with every
-    fit, so there are at most |P_0| + 1. Memory: `cache_mb`, about 100 bytes a row, and the support vectors of all
-    boundaries, each once. There is no `sample_weight`: the sizes of P and N enter nu, the fallback and the shares
-    above, where a weight is not the same as a repeated row.
+    Every fit is an SVM on P and N, and N grows up to |U| (see `fit_svm` for the cost). It uses the cached kernel rows,
+    and a C-SVM starts from the alpha of the one before. Scoring the rest of U then takes |P_i| n_support kernel values.
+    P_i shrinks with every fit, so there are at most |P_0| + 1 fits. Memory: `cache_mb`, about 100 bytes a row, and the
+    support vectors of all boundaries, each once. There is no `sample_weight`, because nu, the fallback of 5 % and the
+    shares above depend on numbers of rows, which weights do not change.
 
     References
     ----------
@@ -202,13 +204,12 @@ def fit_svmc(
     callback: Callable[[MappingRound], bool | None] | None = None,
     progress: bool = False,
 ) -> MappingMachine | MappingScorer:
-    """SVMC: mapping convergence that keeps of N only the support vectors of the last boundary.
+    """SVMC: mapping convergence in which only the support vectors of the last boundary stay in N.
 
     As `fit_smc`, with one more step in the loop: after each fit N is reset to its negative support vectors (alpha >
-    0), so that h_(i+1) is fitted on P, SV(h_i) and N_i alone. That is much faster where U is
-    large, but the rows that are dropped may become positive again under a later boundary, and the training set
-    no longer says otherwise. `repair` looks for them when nothing new is rejected, puts them back into N, and goes on
-    without dropping rows until there are none.
+    0), so that h_(i+1) is fitted to P, SV(h_i) and N_i alone. That is much faster if U is large, but a later boundary
+    may call rows positive that were dropped, because it was not fitted to them. When no new rows are rejected, `repair`
+    puts such rows back into N, and goes on without dropping rows until there are none.
 
     Parameters
     ----------
@@ -216,9 +217,9 @@ def fit_svmc(
 solver_max_iter, random_state, n_threads, callback, progress
         As in `fit_smc`.
     nu : float, optional
-        As in `fit_smc`. nu is relative to |P| + |N|, and changes its meaning as N shrinks: prefer `C`.
+        As in `fit_smc`. nu is a share of |P| + |N| rows, so that its meaning changes as N shrinks: prefer `C`.
     repair : bool, default True
-        False is the algorithm of the paper, which forgets.
+        False is the algorithm of the paper, which does not put rows back.
     psi2 : function or estimator, optional
         As in `fit_smc`. The rows of N that are kept are those in `support_` of the estimator that was fitted, or
         that the function returned: an integer array of numbers of the rows of P followed by those of N. Without one,

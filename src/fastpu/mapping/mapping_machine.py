@@ -31,7 +31,7 @@ _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says o
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MappingModel(Model, is_base=True):
-    """What mapping convergence leaves behind, whatever its stages are.
+    """The result of mapping convergence that does not depend on what its stages are.
 
     Attributes
     ----------
@@ -75,8 +75,8 @@ class MappingModel(Model, is_base=True):
     def unlabeled_set(self) -> NDArray[np.int64]:
         """+1 for each of `unlabeled_rows` that was never rejected, -1 for the others.
 
-        The labels of U by membership. They may differ from the signs of `decision_function`: the last boundary may
-        call a rejected row positive, more so for SVMC without repair, which forgets what it has rejected.
+        These labels can differ from the signs of `decision_function`, for the last boundary may call a row positive
+        that an earlier one rejected. With SVMC and ``repair=False`` that is frequent.
         """
         signs: NDArray[np.int64] = np.where(self.rejected_by < 0, np.int64(1), np.int64(-1))
         return signs
@@ -84,9 +84,9 @@ class MappingModel(Model, is_base=True):
     def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` by the boundary of the mapping, then by that of each iteration.
 
-        The order is that of `history`. A psi1 of the user's before a psi2 of ours is left out: the scores then start
-        with iteration 1. Parameters and errors are those of `decision_function`; each array costs as much as its
-        result does.
+        The order is that of `history`. Where psi1 is the user's and psi2 is not, the boundary of the mapping is not
+        kept, and the scores start with iteration 1. Parameters and errors are those of `decision_function`, and each
+        array costs as much as one call of it.
         """
         threads = resolve_n_threads(n_threads)
         return self._staged(self._check_input(X, "X"), threads)
@@ -114,10 +114,10 @@ class MappingMachine(MappingModel, KernelMachine):
     boundary_coefs : ndarray of float64
         Their coefficients.
     boundary_intercepts : ndarray of float64, shape (n_boundaries,)
-        NaN for a mapping of the user's, of which nothing is kept.
+        NaN for the mapping if psi1 is the user's, for its boundary is not kept.
     other_rows : ndarray of int64
-        Support vectors of earlier boundaries that are not kept in `support_vectors`, each once (all, for the linear
-        kernel; none, for a precomputed one).
+        Support vectors of earlier boundaries that are not in `support_vectors`, each once. For the linear kernel these
+        are the support vectors of all boundaries, for a precomputed kernel there are none.
     other_dense, other_data, other_indices, other_indptr : ndarray or None
         Their rows: the first array if dense, the others for CSR.
     """
@@ -190,7 +190,7 @@ class MappingMachine(MappingModel, KernelMachine):
         i = check_int("iteration", iteration, low=0, high=self.boundary_intercepts.size - 1)
         intercept = float(self.boundary_intercepts[i])
         if np.isnan(intercept):
-            raise ValueError("iteration must be >= 1 where psi1 is the user's, whose boundary is not kept, got 0")
+            raise ValueError("iteration must be >= 1 if psi1 is the user's, because its boundary is not kept, got 0")
         entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
         solver = {name: float(self.history[name][i]) for name in _SOLVER}
@@ -243,7 +243,7 @@ class MappingMachine(MappingModel, KernelMachine):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MappingScorer(MappingModel):
-    """Mapping convergence whose last boundary is a score function of the user's, from a psi1 or psi2 of their own.
+    """Mapping convergence whose last boundary is a score function of the user's, made by their psi1 or psi2.
 
     It can be pickled if the score functions can, but not saved.
 

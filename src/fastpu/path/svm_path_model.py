@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SVMPath"]
 
-_COLUMNS = 64  # rows of a block whose scores are followed along the path together
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SVMPath(PathPoints):
