@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from fastpu import estimators
@@ -13,6 +14,7 @@ from fastpu.estimators._classes import CLASSIFIERS
 #: What each class needs beside its estimator.
 OPTIONS = {
     "ElkanNotoClassifier": {},
+    "SARClassifier": {"propensity_estimator": DummyClassifier(), "tol": 1e-3},
     "PUBaggingClassifier": {"n_estimators": 5, "random_state": 0},
     "TwoStepClassifier": {"random_state": 0},
     "WeightedUnlabeledClassifier": {"prior": 0.4},

@@ -79,6 +79,7 @@ from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS
 from fastpu.estimators._classes import CLASSIFIERS
 from fastpu.estimators._elkan_noto import ElkanNotoClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
+from fastpu.estimators._sar import SARClassifier
 from fastpu.estimators._scorers import (
     LabeledScorer,
     PUScorer,
@@ -101,6 +102,7 @@ __all__ = [
     "LabeledScorer",
     "PUBaggingClassifier",
     "PUScorer",
+    "SARClassifier",
     "TwoStepClassifier",
     "WeightedUnlabeledClassifier",
     "average_precision_scorer",

@@ -31,6 +31,7 @@ from fastpu.estimators._elkan_noto import ElkanNotoClassifier as ElkanNotoClassi
 from fastpu.estimators._scorers import LabeledScorer as LabeledScorer
 from fastpu.estimators._pu_bagging import PUBaggingClassifier as PUBaggingClassifier
 from fastpu.estimators._scorers import PUScorer as PUScorer
+from fastpu.estimators._sar import SARClassifier as SARClassifier
 from fastpu.estimators._two_step import TwoStepClassifier as TwoStepClassifier
 from fastpu.estimators._weighted_unlabeled import WeightedUnlabeledClassifier as WeightedUnlabeledClassifier
 from fastpu.estimators._scorers import average_precision_scorer as average_precision_scorer
@@ -46,8 +47,8 @@ __all__ = ["BLSSVMClassifier", "BPSIClassifier", "BSVMClassifier", "BaggingSVMCl
         "ElkanNotoClassifier", "ForestClassifier", "GLLCClassifier", "IPSIClassifier", "ISVMClassifier",
         "LSAUCClassifier", "LabeledScorer", "NNPUClassifier", "NuSVMClassifier", "OneClassSVMClassifier",
         "PNUAUCBoostClassifier", "PNUAUCClassifier", "PNUAdaBoostClassifier", "PUALClassifier", "PUBaggingClassifier",
-        "PUSVMPathClassifier", "PUScorer", "RankBoostAUCClassifier", "SAMULTClassifier", "SMCClassifier",
-        "SVMCClassifier", "SVMClassifier", "SVMPathClassifier", "TwoStepClassifier", "UPUClassifier",
+        "PUSVMPathClassifier", "PUScorer", "RankBoostAUCClassifier", "SAMULTClassifier", "SARClassifier",
+        "SMCClassifier", "SVMCClassifier", "SVMClassifier", "SVMPathClassifier", "TwoStepClassifier", "UPUClassifier",
         "WeightedUnlabeledClassifier", "average_precision_scorer", "err_star_scorer", "labeled_scorer", "lift_scorer",
         "precision_at_k_scorer", "pu_auc_scorer", "puf_scorer"]
 

@@ -1,0 +1,319 @@
+"""A classifier for labels that are not missing at random, around any classifier of scikit-learn's kind."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import _safe_indexing
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, warn
+from fastpu.data._columns import chosen_columns
+from fastpu.data._validate import check_float, check_int
+from fastpu.estimators._meta import (
+    THRESHOLDS,
+    MetaClassifier,
+    check_estimator_of,
+    check_takes_weights,
+    response_of,
+    scores_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from fastpu.estimators._meta import Training
+
+__all__ = ["SARClassifier"]
+
+_EDGE = 1e-12  # probabilities are kept so far from 0 and 1, where models may put them and logarithms end
+_RESPONSE = "predict_proba"
+
+
+class SARClassifier(MetaClassifier):
+    r"""Learn from labels that are not missing at random, by expectation maximisation around any classifier (SAR-EM).
+
+    Some positives are labelled more often than others: a row is positive with the probability f(x), and a positive row
+    is labelled with the probability e(z), its propensity, where z are some columns of x. What is maximised, over a
+    classifier f and a propensity model e, is the log likelihood of the labels s (1 labelled, 0 not) with weights w,
+
+    .. math:: \sum_i w_i \left( s_i \log f(x_i) e(z_i) + (1 - s_i) \log (1 - f(x_i) e(z_i)) \right).
+
+    Every iteration takes q = f (1 - e) / (1 - f e), the probability that an unlabelled row is positive, and fits
+    `estimator` to each unlabelled row as positive with the weight w q and as negative with w (1 - q) beside the
+    labelled ones, and `propensity_estimator` to tell labelled from unlabelled rows with weights w and w q. Where both
+    maximise a likelihood the objective never falls.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba, whose fit takes sample_weight
+        f, of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. One that fits its training rows
+        without error, as a deep tree does, finds no positive among the unlabelled rows, and neither does one whose
+        probabilities stay far from 1. Its random states should be numbers, or the iterations do not settle.
+    propensity_estimator : classifier, optional
+        e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation.
+    propensity_columns : str, int, slice, list of str or of int, or mask, optional
+        The columns that say how likely a positive row is to be labelled; by default all, of which is told.
+    max_iter : int, default 200
+        >= 1.
+    tol : float, default 1e-4
+        >= 0. The iterations end where q changes by no more than that on average over the unlabelled rows.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        f, fitted.
+    propensity_estimator_ : classifier
+        e, fitted to the columns `propensity_columns_`.
+    propensity_columns_ : ndarray of int
+        The numbers of these columns.
+    propensity_ : ndarray of float64, shape (n,)
+        e of the training rows: how likely a row like this is to be labelled if it is positive.
+    posterior_ : ndarray of float64, shape (n,)
+        The probability that a training row is positive, given its label too: 1 for labelled rows, q for the others.
+    prior_ : float
+        The share of positives among the unlabelled rows, the mean of q.
+    history_ : dict of ndarrays
+        Of each iteration "log_likelihood", for each row on average, "change", the residual that `tol` is for, and
+        "prior".
+    n_iter_, converged_ : int, bool
+    threshold_ : float
+        1/2, for `predict_proba`.
+    classes_, n_features_in_, feature_names_in_
+        As `fastpu.estimators` says.
+
+    Notes
+    -----
+    Two fits an iteration, one of them to n_pos + 2 n_unl rows. `predict_proba` is f: of a row whose label is not yet
+    asked for. Rows of weight 0 are left out.
+
+    With the labels -1, 0 and 1 rows of -1 are negative, with the term w log(1 - f), and have no part in e.
+
+    **What the data can tell.** They show the product f e alone. It tells f and e apart only by what is assumed of them:
+    that e depends on few columns, and that among rows with the same z some are surely positive (f near 1). Without the
+    second, f may be larger and e smaller by a factor that depends on z, and the data are as likely; the shape of a
+    logistic curve then decides. If e may depend on all columns, f and e of one kind can change places, and an
+    `EstimateWarning` says that nothing is identified.
+
+    References
+    ----------
+    Bekker, Robberechts and Davis, "Beyond the selected completely at random assumption for learning from positive and
+    unlabeled data", ECML PKDD 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fastpu.estimators import SARClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.random(4000) < 0.4
+    >>> X = np.column_stack([rng.normal(np.where(positive, 2, -2)), rng.normal(size=4000)])
+    >>> labelled = positive & (rng.random(4000) < 1 / (1 + np.exp(-2 * X[:, 1])))  # the second column decides
+    >>> clf = SARClassifier(LogisticRegression(), propensity_columns=[1]).fit(X, labelled)
+    >>> print(f"{clf.prior_:.2f} of the others are positive, {positive[~labelled].mean():.2f} in truth")
+    0.25 of the others are positive, 0.25 in truth
+    """
+
+    @answers_unknown_keywords
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        propensity_estimator: Any = None,
+        propensity_columns: Any = None,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+    ) -> None:
+        self.estimator = estimator
+        self.propensity_estimator = propensity_estimator
+        self.propensity_columns = propensity_columns
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit to rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows as `estimator` takes them.
+        y : array-like of shape (n,)
+            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0; equal to repeating rows, where they are so for both estimators.
+        **fit_params
+            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
+
+        Returns
+        -------
+        SARClassifier
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If q still changes by more than `tol` after `max_iter` iterations.
+        EstimateWarning
+            If the propensity may depend on all columns, so that it cannot be told from the classifier.
+        DegenerateModelWarning
+            If no unlabelled row is found positive, or every one.
+        """
+        max_iter, tol = check_int("max_iter", self.max_iter, low=1), check_float("tol", self.tol, low=0)
+        classifier = self._begin(X, y, sample_weight, fit_params)
+        response_of(self, self.estimator, _RESPONSE)
+        check_takes_weights(self, self.estimator)
+        for code, kind in ((1, "positive"), (0, "unlabelled")):
+            if not classifier.rows(code).size:
+                raise ValueError(f"y must hold {kind} rows of positive weight for SARClassifier, got none")
+        propensity, scaler = self._propensity_of(classifier)
+        steps = _Steps(classifier, propensity)
+        fitted = steps.first()
+        history: dict[str, list[float]] = {"log_likelihood": [], "change": [], "prior": []}
+        while len(history["change"]) < max_iter:
+            before = fitted.posterior
+            fitted = steps.following(before)
+            history["log_likelihood"].append(steps.log_likelihood(fitted))
+            history["change"].append(steps.mean_of_unlabeled(np.abs(fitted.posterior - before)))
+            history["prior"].append(steps.mean_of_unlabeled(fitted.posterior))
+            if history["change"][-1] <= tol:
+                break
+        self.estimator_, self.propensity_estimator_ = fitted.classifier, fitted.propensity
+        if scaler is not None:
+            self.propensity_estimator_ = Pipeline([("scale", scaler), ("logistic", fitted.propensity)])
+        self.propensity_, self.posterior_ = fitted.e, fitted.posterior
+        self.history_ = {name: np.array(values) for name, values in history.items()}
+        self.n_iter_, residual = len(history["change"]), history["change"][-1]
+        self.converged_, self.prior_ = residual <= tol, history["prior"][-1]
+        self.threshold_, self.classes_ = THRESHOLDS[_RESPONSE], classifier.classes
+        if not self.converged_:
+            warn(
+                f"SARClassifier ended after max_iter={max_iter} iterations, while the probabilities of the unlabelled "
+                f"rows still changed by {residual:.2g} on average (tol={tol:g})",
+                ConvergenceWarning,
+            )
+        one = 1 / classifier.rows(0).size
+        if not one <= self.prior_ <= 1 - one:
+            warn(
+                f"SARClassifier finds {'no' if self.prior_ < one else 'every'} unlabelled row positive, as one of its "
+                f"models fits the rows without error: regularise estimator and propensity_estimator",
+                DegenerateModelWarning,
+            )
+        return self
+
+    def _propensity_of(self, classifier: Training) -> tuple[Training, StandardScaler | None]:
+        """Return the rows of the propensity model, and what scales them where it is the default one."""
+        n_features, names = getattr(self, "n_features_in_", None), getattr(self, "feature_names_in_", None)
+        X, chosen = classifier.X, self.propensity_columns
+        if n_features is not None:
+            self.propensity_columns_ = chosen_columns(
+                "propensity_columns", chosen, n_features, None if names is None else tuple(names)
+            )
+        elif chosen is not None:
+            raise ValueError("propensity_columns must be None where the rows are texts and have no columns")
+        if chosen is None or self.propensity_columns_.size == n_features:
+            warn(
+                "propensity_columns are all columns, so that the data cannot tell how likely a row is to be positive "
+                "from how likely a positive row is to be labelled: choose the columns that the latter depends on",
+                EstimateWarning,
+            )
+        else:
+            X = _safe_indexing(X if hasattr(X, "shape") else np.asarray(X), self.propensity_columns_, axis=1)
+        estimator, scaler = self.propensity_estimator, None
+        if estimator is None:
+            scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X, sample_weight=classifier.weights)
+            X, estimator = scaler.transform(X), LogisticRegression()
+        check_estimator_of(self, estimator, "propensity_estimator")
+        response_of(self, estimator, _RESPONSE, "propensity_estimator")
+        check_takes_weights(self, estimator, "propensity_estimator")
+        rows = dataclasses.replace(
+            classifier, X=X, estimator=estimator, params={}, estimator_weights=classifier.weights
+        )
+        return rows, scaler
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return scores_of(self.estimator_, X, _RESPONSE)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for rows whose label is not asked for yet.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        positive = self._checked_scores(X)
+        return np.column_stack([1.0 - positive, positive])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Fitted:
+    """The models of one iteration, and what they say of every row: f, e, and P(positive | row and label)."""
+
+    classifier: Any
+    propensity: Any
+    f: NDArray[np.float64]
+    e: NDArray[np.float64]
+    posterior: NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Steps:
+    """The fits of the expectation maximisation, to the same rows with the columns of either model."""
+
+    classifier: Training
+    propensity: Training
+
+    def first(self) -> _Fitted:
+        """Return models of labelled positives against all others, of the same weight, and the propensity by it."""
+        labeled, mass = self.classifier.codes == 1, self.classifier.mass
+        rows, share = np.flatnonzero(mass > 0), float(np.average(labeled, weights=mass))
+        model = self.classifier.fit(rows, labeled[rows], np.where(labeled[rows], 0.5 / share, 0.5 / (1 - share)))
+        f = _probabilities(self.classifier, model)
+        return self._with_propensity(model, f, np.where(labeled, 1.0, f))
+
+    def following(self, q: NDArray[np.float64]) -> _Fitted:
+        """Return the models for these probabilities of the rows to be positive."""
+        pos, unl, neg = (self.classifier.rows(code) for code in (1, 0, -1))
+        rows = np.concatenate([pos, unl, unl, neg])
+        share = np.concatenate([q[pos], q[unl], 1 - q[unl], np.ones(neg.size)])
+        model = self.classifier.fit(rows, np.arange(rows.size) < pos.size + unl.size, share)
+        return self._with_propensity(model, _probabilities(self.classifier, model), q)
+
+    def _with_propensity(self, classifier: Any, f: NDArray[np.float64], q: NDArray[np.float64]) -> _Fitted:
+        """Return the classifier with the propensity model that these probabilities of the rows give."""
+        codes, rows = self.classifier.codes, np.concatenate([self.classifier.rows(1), self.classifier.rows(0)])
+        model = self.propensity.fit(rows, codes[rows] == 1, q[rows])
+        e = _probabilities(self.propensity, model)
+        return _Fitted(
+            classifier, model, f, e, np.select([codes == 1, codes == -1], [1.0, 0.0], f * (1 - e) / (1 - f * e))
+        )
+
+    def log_likelihood(self, fitted: _Fitted) -> float:
+        """Return the log likelihood of the labels, for each row on average."""
+        codes, both = self.classifier.codes, fitted.f * fitted.e
+        of_row = np.select([codes == 1, codes == -1], [np.log(both), np.log1p(-fitted.f)], np.log1p(-both))
+        return float(np.average(of_row, weights=self.classifier.mass))
+
+    def mean_of_unlabeled(self, values: NDArray[np.float64]) -> float:
+        """Return the mean over the unlabelled rows."""
+        rows = self.classifier.rows(0)
+        return float(np.average(values[rows], weights=self.classifier.mass[rows]))
+
+
+def _probabilities(training: Training, model: Any) -> NDArray[np.float64]:
+    """Return the probabilities of all rows, a little away from 0 and 1."""
+    return np.clip(training.scores(model, np.arange(training.codes.size), _RESPONSE), _EDGE, 1 - _EDGE)
