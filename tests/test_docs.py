@@ -52,6 +52,22 @@ def test_every_method_has_a_page_with_all_parts_and_an_example(method):
     assert f"{{name}}`fastpu.{method}`" in text
 
 
+def test_every_classifier_around_another_has_a_page_of_the_same_form():
+    pytest.importorskip("sklearn")
+    estimators = importlib.import_module("fastpu.estimators")
+    made = {method.classifier for method in DECLARED.values()}
+    names = {name for name in estimators.__all__ if name.endswith("Classifier")} - made
+    assert {page.stem for page in (DOCS / "methods" / "estimators").glob("*.md")} == names
+    for name in names:
+        text = read(DOCS / "methods" / "estimators" / f"{name}.md")
+        assert re.findall(r"^# (.+)$", text, re.MULTILINE) == [name]
+        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == PARTS
+        assert "$$" in text
+        assert f">>> from fastpu.estimators import {name}" in text
+        assert f"{{name}}`fastpu.estimators.{name}`" in text
+        assert f"[{name}](methods/estimators/{name}.md)" in read(DOCS / "choosing.md")
+
+
 def test_methods_are_compared():
     compared = re.findall(r"\[(fit_\w+)\]", read(DOCS / "choosing.md"))
     assert set(compared) == set(DECLARED)

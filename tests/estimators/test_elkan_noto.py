@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 
 import fastpu
@@ -94,6 +95,20 @@ def test_few_rows_make_fewer_folds():
     for few in (labelled & (np.cumsum(labelled) <= 3), ~labelled | (np.cumsum(~labelled) > 3)):
         three = ElkanNotoClassifier(LogisticRegression(), cv=3).fit(X, few)
         assert ElkanNotoClassifier(LogisticRegression(), cv=9).fit(X, few).c_ == three.c_
+
+
+def test_folds_may_be_those_of_scikit_learn():
+    X, _, labelled = pu_rows(n=60)
+    weights = np.where(np.arange(60) % 5 == 0, 0.0, 1.0)
+    splitter = KFold(4, shuffle=True, random_state=0)
+    fitted = ElkanNotoClassifier(exact_regression(), cv=splitter).fit(X, labelled, sample_weight=weights)
+    folds = [tuple(part[weights[part] > 0] for part in fold) for fold in splitter.split(X)]
+    c, _ = meta.elkan_noto(plain("predict_proba"), X, labelled, weights, folds)
+    assert abs(fitted.c_ - c) < 1e-7
+    listed = ElkanNotoClassifier(exact_regression(), cv=list(splitter.split(X))).fit(X, labelled, sample_weight=weights)
+    assert listed.c_ == fitted.c_
+    refused(ValueError, "cv must hold every row out once, got ShuffleSplit",
+            ElkanNotoClassifier(LogisticRegression(), cv=ShuffleSplit(3)).fit, X, labelled)  # fmt: skip
 
 
 def test_too_few_rows_and_bad_parameters_are_refused():

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from estimator_cases import pu_rows
+from fastpu.data._folds import stratified_folds
 from fastpu.estimators import WeightedUnlabeledClassifier
 from fastpu.estimators._weighted_unlabeled import shares_of
 from helpers import refused
@@ -92,6 +93,47 @@ def test_the_loss_is_the_supervised_one_in_the_mean():
     assert error < 0.002
 
 
+def test_more_rounds_come_nearer_to_a_posterior_of_the_form_of_the_estimator():
+    """Two normals at distance 2, whose posterior is a logistic regression, but not their odds of being labelled."""
+    rng = np.random.default_rng(0)
+    truth = np.concatenate([np.ones(2000, bool), rng.random(8000) < 0.3])
+    X = rng.standard_normal((10_000, 1)) + 2.0 * truth[:, None]
+    y = np.arange(10_000) < 2000
+    grid = np.linspace(-1, 3, 9)[:, None]
+    posterior = 1 / (1 + np.exp(-np.log(0.3 / 0.7) - 2 * grid[:, 0] + 2))
+    errors = []
+    for n_rounds in (1, 3, 20):
+        model = WeightedUnlabeledClassifier(LogisticRegression(), prior=0.3, n_rounds=n_rounds).fit(X, y)
+        errors.append(np.abs(model.predict_proba(grid)[:, 1] - posterior).max())
+        np.testing.assert_allclose(np.nanmean(model.unlabeled_shares_), 0.3)
+    assert errors[0] > 1.3 * errors[1] > 2 * errors[2]
+    assert errors[2] < 0.03
+
+
+def test_a_second_round_is_that_of_plain_loops():
+    X, truth, labelled = pu_rows(n=60, apart=1.0)
+    codes = pnu_codes(truth, labelled)
+    first, second = (
+        WeightedUnlabeledClassifier(exact_regression(), prior=0.3, cv=3, n_rounds=n).fit(X, codes) for n in (1, 2)
+    )
+    rows = np.flatnonzero(codes >= 0)
+    values = np.zeros(60)
+    for kept, held in stratified_folds((codes[rows] == 1).astype(np.int8), 3, np.random.default_rng(0)):
+        part = np.concatenate([rows[kept], np.flatnonzero(codes == -1)])
+        shares = first.unlabeled_shares_[part]
+        machines = []
+
+        def fit(*arguments, machines=machines):
+            machines.append(plain("predict_proba")(*arguments))
+            return machines[-1]
+
+        meta.weighted_unlabeled(fit, X[part], codes[part], np.ones(part.size), shares, 0.3)
+        values[rows[held]] = [machines[0](x) for x in X[rows[held]]]
+    unlabelled = codes == 0
+    expected = meta.unlabeled_shares(values[unlabelled], np.ones(unlabelled.sum()), 0.3)
+    np.testing.assert_allclose(second.unlabeled_shares_[unlabelled], expected, atol=1e-6)
+
+
 def test_no_weight_is_negative_and_the_classes_weigh_as_among_unlabelled_rows():
     X, truth, labelled = pu_rows(n=200, apart=1.0)
     seen = {}
@@ -123,5 +165,7 @@ def test_what_cannot_be_weighted_is_refused():
     for prior in (0, 1.0, np.nan):
         refused(ValueError, "prior must be a number in (0, 1)",
                 WeightedUnlabeledClassifier(LogisticRegression(), prior=prior).fit, X, labelled)  # fmt: skip
+    refused(ValueError, "n_rounds must be an integer >= 1, got 0",
+            WeightedUnlabeledClassifier(LogisticRegression(), prior=0.3, n_rounds=0).fit, X, labelled)  # fmt: skip
     refused(ValueError, "y must have at least 2 labelled positive rows and 2 others",
             WeightedUnlabeledClassifier(LogisticRegression(), prior=0.3).fit, X, np.arange(60) < 1)  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warnings import EstimateWarning, warn
-from fastpu.estimators._meta import MetaClassifier, out_of_fold, response_of, scores_of
+from fastpu.estimators._meta import MetaClassifier, folds_of, response_of, scores_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,15 +105,20 @@ class ElkanNotoClassifier(MetaClassifier):
         training = self._begin(X, y, sample_weight, fit_params)
         response = response_of(self, self.estimator, "predict_proba")
         rows = np.flatnonzero(training.mass > 0)
-        positive = training.codes[rows] == 1
-        scores = out_of_fold(training, rows, self.cv, response)
-        frequency = float(np.average(scores[positive], weights=training.mass[rows][positive]))
+        is_positive = training.codes == 1
+        total = 0.0
+        for kept, held in folds_of(training, rows, self.cv):
+            labelled = held[is_positive[held]]
+            if labelled.size:
+                machine = training.fit(kept, is_positive[kept])
+                total += float(training.mass[labelled] @ training.scores(machine, labelled, response))
+        frequency = total / float(training.mass[is_positive].sum())
         if frequency <= 0:
             raise ValueError(
                 f"estimator must give labelled rows a positive probability of being labelled, got {frequency:g} as "
                 f"their mean in folds that it was not fitted to"
             )
-        self.estimator_ = training.fit(rows, positive)
+        self.estimator_ = training.fit(rows, is_positive[rows])
         self.c_, self.threshold_ = frequency, 0.5
         self.classes_ = training.classes
         return self

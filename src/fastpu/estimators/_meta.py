@@ -41,7 +41,7 @@ __all__ = [
     "Training",
     "check_estimator_of",
     "check_takes_weights",
-    "out_of_fold",
+    "folds_of",
     "response_of",
     "scores_of",
     "weight_name",
@@ -310,11 +310,11 @@ def check_takes_weights(owner: Any, estimator: Any, name: str = "estimator") -> 
         )
 
 
-def out_of_fold(training: Training, rows: NDArray[np.intp], cv: Any, response: str) -> NDArray[np.float64]:
-    """Return the scores that rows get from fits, of positive rows against the others, to the other folds of them.
+def folds_of(training: Training, rows: NDArray[np.intp], cv: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return folds as the rows to fit to and the rows to score, of which each is in one fold.
 
     Folds by their number are always the same ones, with equally many positive rows in each, and at most as many as
-    there are rows of either kind. Folds of the user's are of all rows of the fit.
+    there are positive rows or others. Folds of the user's are of all rows of the fit.
     """
     positive = training.codes[rows] == 1
     if isinstance(cv, numbers.Integral):
@@ -326,14 +326,9 @@ def out_of_fold(training: Training, rows: NDArray[np.intp], cv: Any, response: s
                 f"them, got {n_pos} and {n_other}"
             )
         pairs = stratified_folds(positive.astype(np.int8), n_folds, np.random.default_rng(0))
-        folds = [(rows[kept], rows[held]) for kept, held in pairs]
-    else:
-        all_folds = check_cv(cv).split(training.X, training.codes == 1)
-        folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held)) for kept, held in all_folds]
-        if not np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.sort(rows)):
-            raise ValueError(f"cv must hold every row out once, got {describe(cv)}")
-    scores = np.empty(training.codes.size)
-    for kept, held in folds:
-        machine = training.fit(kept, training.codes[kept] == 1)
-        scores[held] = training.scores(machine, held, response)
-    return scores[rows]
+        return [(rows[kept], rows[held]) for kept, held in pairs]
+    all_folds = check_cv(cv).split(training.X, training.codes == 1)
+    folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held)) for kept, held in all_folds]
+    if not np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.sort(rows)):
+        raise ValueError(f"cv must hold every row out once, got {describe(cv)}")
+    return folds

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.estimators._meta import MetaClassifier, check_takes_weights, out_of_fold, response_of, scores_of
+from fastpu.data._validate import check_int
+from fastpu.estimators._meta import MetaClassifier, Training, check_takes_weights, folds_of, response_of, scores_of
 from fastpu.model._prior import check_prior
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ class WeightedUnlabeledClassifier(MetaClassifier):
     cv : int, splitter or list of folds, default 5
         The folds by which the eta_i are estimated: a number >= 2, of which at most as many are made as there are
         labelled positives, or as in scikit-learn's cross_val_predict.
+    n_rounds : int, default 1
+        How many times the eta_i are estimated: the second time and later as min(1, k f_i), where f_i is the probability
+        that the row gets from weighted fits to the other folds (expectation maximisation). It pays where `estimator`
+        has a fixed form: if the posterior is a logistic regression, the odds of being labelled are none.
 
     Attributes
     ----------
@@ -69,12 +74,13 @@ class WeightedUnlabeledClassifier(MetaClassifier):
 
     Notes
     -----
-    `cv` fits to n rows and one to n + n_U rows.
+    `cv` fits to n rows, `cv` to n + n_U rows for every round but the first, and one such fit to all rows.
 
     References
     ----------
     Elkan and Noto (2008), Learning classifiers from only positive and unlabeled data, section 3, has the weights
-    without a prior, for one sample of all rows. du Plessis, Niu and Sugiyama (2014), Analysis of learning from
+    without a prior, for one sample of all rows. Ward, Hastie, Barry, Elith and Leathwick (2009), Presence-only data and
+    the EM algorithm, has the rounds. du Plessis, Niu and Sugiyama (2014), Analysis of learning from
     positive and unlabeled data, has the loss with E_U - pi E_P.
 
     Examples
@@ -92,10 +98,11 @@ class WeightedUnlabeledClassifier(MetaClassifier):
     """
 
     @answers_unknown_keywords
-    def __init__(self, estimator: Any, *, prior: float, cv: Any = 5) -> None:
+    def __init__(self, estimator: Any, *, prior: float, cv: Any = 5, n_rounds: int = 1) -> None:
         self.estimator = estimator
         self.prior = prior
         self.cv = cv
+        self.n_rounds = n_rounds
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit to rows and labels.
@@ -120,24 +127,23 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         response = response_of(self, self.estimator, "predict_proba")
         check_takes_weights(self, self.estimator)
         prior = check_prior(self.prior)
-        positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
-        rows = np.sort(np.concatenate([positive, unlabelled]))
-        chances = np.zeros(training.codes.size)
-        chances[rows] = np.clip(out_of_fold(training, rows, self.cv, response), _SMALLEST, 1 - _SMALLEST)
-        g = chances[unlabelled]
-        shares = shares_of(g / (1 - g), training.mass[unlabelled], prior)
-
-        of_class = {code: float(training.mass[training.rows(code)].sum()) for code in (1, 0, -1)}
-        among_unl = prior * of_class[0], (1 - prior) * of_class[0]
-        a, b = among_unl[0] / (of_class[1] + among_unl[0]), among_unl[1] / (of_class[-1] + among_unl[1])
-        taken = np.concatenate([positive, unlabelled, negative, unlabelled])
-        is_positive = np.arange(taken.size) < positive.size + unlabelled.size
-        weights = np.concatenate([np.full(positive.size, a), a * shares, np.full(negative.size, b), b * (1 - shares)])
-        kept = weights > 0
-        self.estimator_ = training.fit(taken[kept], is_positive[kept], weights[kept])
-        self.unlabeled_shares_ = np.full(training.codes.size, np.nan)
-        self.unlabeled_shares_[unlabelled] = shares
-        self.threshold_, self.classes_ = 0.5, training.classes
+        n_rounds = check_int("n_rounds", self.n_rounds, low=1)
+        unlabelled, negative = training.rows(0), training.rows(-1)
+        rows = np.sort(np.concatenate([training.rows(1), unlabelled]))
+        folds = folds_of(training, rows, self.cv)
+        values, shares = np.zeros(training.codes.size), np.full(training.codes.size, np.nan)
+        for kept, held in folds:
+            machine = training.fit(kept, training.codes[kept] == 1)
+            g = np.clip(training.scores(machine, held, response), _SMALLEST, 1 - _SMALLEST)
+            values[held] = g / (1 - g)
+        shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
+        for _ in range(n_rounds - 1):
+            for kept, held in folds:
+                machine = _weighted_fit(training, np.concatenate([kept, negative]), shares, prior)
+                values[held] = np.maximum(training.scores(machine, held, response), _SMALLEST)
+            shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
+        self.estimator_ = _weighted_fit(training, np.concatenate([rows, negative]), shares, prior)
+        self.unlabeled_shares_, self.threshold_, self.classes_ = shares, 0.5, training.classes
         return self
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -156,6 +162,18 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         """
         positive = self._checked_scores(X)
         return np.column_stack([1.0 - positive, positive])
+
+
+def _weighted_fit(training: Training, rows: NDArray[np.intp], shares: NDArray[np.float64], prior: float) -> Any:
+    """Return the fit to labelled rows, and to unlabelled ones twice, of which the shares are positive."""
+    pos, unl, neg = (rows[training.codes[rows] == code] for code in (1, 0, -1))
+    n_pos, n_unl, n_neg = (float(training.mass[group].sum()) for group in (pos, unl, neg))
+    a, b = prior * n_unl / (n_pos + prior * n_unl), (1 - prior) * n_unl / (n_neg + (1 - prior) * n_unl)
+    taken = np.concatenate([pos, unl, neg, unl])
+    weights = np.concatenate([np.full(pos.size, a), a * shares[unl], np.full(neg.size, b), b * (1 - shares[unl])])
+    is_positive = np.arange(taken.size) < pos.size + unl.size
+    kept = weights > 0
+    return training.fit(taken[kept], is_positive[kept], weights[kept])
 
 
 def shares_of(odds: NDArray[np.float64], mass: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
