@@ -439,11 +439,29 @@ def test_forests_go_on_and_score_out_of_bag():
     refused(ValueError, "for which init_model is not made", calibrated.fit, X, labelled, init_model=first.model_)
 
 
+def test_forests_are_calibrated_on_out_of_bag_scores():
+    X, _, labelled = pu_rows()
+    fitted = estimators.ForestClassifier(calibration="sigmoid", calibration_prior=0.3, random_state=0).fit(X, labelled)
+    model = fastpu.fit_forest(X, labelled, random_state=0).with_probabilities(prior=0.3, y=labelled)
+    np.testing.assert_array_equal(fitted.predict_proba(X), model.predict_proba(X))
+
+
+def test_forests_whose_bags_have_all_unlabelled_rows_are_calibrated_on_folds():
+    X, _, labelled = pu_rows()
+    options = {"n_trees": 50, "bag_ratio": 1e9, "random_state": 0}
+    fitted = estimators.ForestClassifier(**options, calibration="sigmoid", calibration_prior=0.3).fit(X, labelled)
+    assert np.isnan(fitted.model_.oob_decision_function[~labelled]).all()
+    shares = fitted.predict_proba(X)[:, 1]
+    assert (np.diff(shares[np.argsort(fitted.decision_function(X))]) >= 0).all()
+    assert shares.min() < shares.max()
+
+
 def test_forests_take_categories_of_frames():
     pandas = pytest.importorskip("pandas")
     X, _, labelled = pu_rows()
     frame = pandas.DataFrame({"a": X[:, 1], "b": pandas.Categorical(np.where(X[:, 0] > 0, "high", "low"))})
-    fitted = estimators.ForestClassifier(n_trees=20, calibration="sigmoid", random_state=0).fit(frame, labelled)
+    fitted = estimators.ForestClassifier(n_trees=20, calibration="sigmoid", calibration_prior=0.3, random_state=0)
+    fitted.fit(frame, labelled)
     assert fitted.feature_importances_.argmax() == 1
     assert set(fitted.predict(frame)) == {False, True}
     assert fitted.predict_proba(frame).shape == (120, 2)

@@ -231,7 +231,7 @@ class Tree:
         return best
 
     def drawn_features(self, node: Node) -> list[tuple[int, float]]:
-        """The features that are looked at, ascending, each with the number that chooses its cut."""
+        """The features that are looked at, as they are drawn, each with the number that chooses its cut."""
         rows = np.concatenate([node.pos, node.unl]).astype(int)
         features = [f for f in range(self.bins.codes.shape[1]) if len(np.unique(self.bins.codes[rows, f])) > 1]
         stream, drawn = Stream(derived(node.key, 2)), []
@@ -239,7 +239,7 @@ class Tree:
             j = i + stream.below(len(features) - i)
             features[i], features[j] = features[j], features[i]
             drawn.append((features[i], stream.unit() if self.options.splitter == "random" else 0.0))
-        return sorted(drawn)
+        return drawn
 
     def candidates(self, node: Node, feature: int, unit: float) -> list[Split]:
         rows = np.concatenate([node.pos, node.unl]).astype(int)

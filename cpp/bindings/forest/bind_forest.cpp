@@ -63,12 +63,20 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
   return grow_forest(train, options, on_tree, team);
 }
 
+// The nodes without a copy: a read-only array that keeps the result alive.
+py::array_t<TreeNode> view_nodes(const py::object& result) {
+  const auto& nodes = result.cast<const ForestResult&>().nodes;
+  py::array_t<TreeNode> view(static_cast<py::ssize_t>(nodes.size()), nodes.data(), result);
+  view.attr("setflags")(false);
+  return view;
+}
+
 }  // namespace
 
 void bind_forest(py::module_& module) {
   using Result = ForestResult;
   py::class_<Result>(module, "ForestResult")
-      .def_property_readonly("nodes", [](const Result& result) { return to_array(result.nodes); })
+      .def_property_readonly("nodes", &view_nodes)
       .def_property_readonly("tree_start", [](const Result& result) { return to_array(result.tree_start); })
       .def_property_readonly("category_sets", [](const Result& result) { return sets_to_array(result.sets); })
       .def_property_readonly("oob_sum", [](const Result& result) { return to_array(result.oob_sum); })

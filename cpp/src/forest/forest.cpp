@@ -120,7 +120,7 @@ class Grower {
     draw_bag(Random::derived(seed, 0));
     RowSet in_bag(features_.binned().n_rows);
     for (const std::uint32_t row : bag_.rows) in_bag.add(row);
-    const detail::PuCounts all = bag_.counts();
+    const detail::PuCounts all = bag_.range().counts();
     const std::uint64_t key = Random::derived(seed, 1);
     switch (options_.criterion) {
       case ForestCriterion::nnpu:
@@ -162,7 +162,7 @@ class Grower {
     options.min_leaf_rows = static_cast<std::uint32_t>(std::min<index_t>(options_.min_leaf_rows, kMaxRows));
     options.max_depth = options_.max_depth;
     options.max_leaves = options_.max_leaves;
-    detail::TreeGrower<Rows, Criterion> grower(features_, options, options_.isa, rows_);
+    detail::TreeGrower<Rows, Criterion> grower(features_, options, rows_);
     detail::Pacer pacer(checkpoint);
     const index_t row_steps = 1 + options_.max_features + features_.binned().n_features / 16;
     return grower.grow(rows_.start(bag_), criterion, key, [&](std::uint32_t n) { pacer.add((n + 8) * row_steps); });
@@ -275,6 +275,16 @@ void append(const BaggedTree& bagged, index_t first_set, ForestResult& result) {
   for (const CategorySet& codes : bagged.tree.sets) result.sets.push_back(categories_of_codes(codes));
 }
 
+// Makes room for trees like the first ones: a vector that grows by doubling holds everything twice meanwhile. Memory
+// that is not written to costs nothing.
+void reserve_others(index_t n_trees, ForestResult& result) {
+  constexpr double kMost = 1 << 27;
+  const auto n_nodes = static_cast<double>(result.nodes.size());
+  const double expected =
+      1.1 * n_nodes * static_cast<double>(n_trees) / static_cast<double>(result.tree_start.size() - 1);
+  result.nodes.reserve(static_cast<std::size_t>(std::min(expected, kMost)));
+}
+
 template <class Rows>
 ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                       Team& team) {
@@ -305,6 +315,7 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());
     for (const BaggedTree& tree : trees) tree.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
     for (const BaggedTree& tree : trees) append(tree, options.first_set, result);
+    if (first == 0) reserve_others(options.n_trees, result);
   }
   return result;
 }

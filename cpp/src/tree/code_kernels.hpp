@@ -8,6 +8,8 @@
 
 namespace fastpu::detail {
 
+inline constexpr index_t kPastList = 8;
+
 // Rows of codes. The stride is 8, 16, 32 or a multiple of 64 bytes, and every code up to it is there to be read.
 template <class Code>
 struct CodeTable {
@@ -17,10 +19,12 @@ struct CodeTable {
 
 template <class Code>
 struct CodeKernelsOf {
-  // Extends low[f] .. high[f] to the codes of feature f in the listed rows. low counts from shift[f], 0 or 1: with 1
-  // the code 0 comes last.
-  void (*extend_ranges)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
-                        Code* high);
+  // Copies the listed rows together.
+  void (*copy_rows)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, Code* to);
+  // The codes of feature f in the listed rows lie in low[f] .. high[f]. low counts from shift[f], 0 or 1: with 1 the
+  // code 0 comes last.
+  void (*find_ranges)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
+                      Code* high);
   // counts[f] = the number of listed rows whose code of feature f is at most cut[f].
   void (*count_at_most)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const Code* cut,
                         std::uint32_t* counts);
@@ -33,8 +37,9 @@ struct CodeKernelsOf {
 struct CodeKernels {
   CodeKernelsOf<std::uint8_t> bytes;
   CodeKernelsOf<std::uint16_t> pairs;
-  // How many of n values are at most the number.
-  index_t (*count_values)(const double* values, index_t n, double most);
+  // Lists the members of a set, a bit for each, and returns how many they are. kPastList further places of the list are
+  // written to.
+  std::uint32_t (*list_bits)(const std::uint64_t* words, index_t n_words, std::uint16_t* list);
   // Splitting a set that holds one in so many of its rows takes as long as splitting a list of them.
   index_t rows_per_listed;
 

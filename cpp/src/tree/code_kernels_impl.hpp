@@ -29,8 +29,19 @@ struct Chunk {
 };
 
 template <class Code, int kCodes>
-void extend_ranges_of_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, const Code* shift,
-                            Code* low, Code* high) {
+void copy_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, Code* to) {
+  using C = Chunk<Code, kCodes>;
+  using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+  for (index_t i = 0; i < n; ++i) {
+    const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
+    FASTPU_UNROLL
+    for (int v = 0; v < C::kVectors; ++v) store(to + i * stride + v * C::kWidth, load<V>(row + v * C::kWidth));
+  }
+}
+
+template <class Code, int kCodes>
+void find_ranges_of_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, const Code* shift,
+                          Code* low, Code* high) {
   using C = Chunk<Code, kCodes>;
   using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   V lo[C::kVectors];
@@ -38,8 +49,8 @@ void extend_ranges_of_chunk(const Code* codes, index_t stride, const std::uint32
   V less[C::kVectors];
   FASTPU_UNROLL
   for (int v = 0; v < C::kVectors; ++v) {
-    lo[v] = load<V>(low + v * C::kWidth);
-    hi[v] = load<V>(high + v * C::kWidth);
+    lo[v] = splat<V>(static_cast<Code>(~Code(0)));
+    hi[v] = splat<V>(Code(0));
     less[v] = load<V>(shift + v * C::kWidth);
   }
   for (index_t i = 0; i < n; ++i) {
@@ -100,10 +111,17 @@ void for_chunks(index_t stride, Body&& body) {
 }
 
 template <class Code>
-void extend_ranges(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
-                   Code* high) {
+void copy_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, Code* to) {
   for_chunks<Code>(table.stride, [&](index_t f, auto size) {
-    extend_ranges_of_chunk<Code, size()>(table.codes + f, table.stride, rows, n, shift + f, low + f, high + f);
+    copy_chunk<Code, size()>(table.codes + f, table.stride, rows, n, to + f);
+  });
+}
+
+template <class Code>
+void find_ranges(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
+                 Code* high) {
+  for_chunks<Code>(table.stride, [&](index_t f, auto size) {
+    find_ranges_of_chunk<Code, size()>(table.codes + f, table.stride, rows, n, shift + f, low + f, high + f);
   });
 }
 
@@ -208,10 +226,24 @@ index_t split_bits(const Code* column, Code shift, Code most, index_t n_words, c
   return n_left;
 }
 
-index_t count_values(const double* values, index_t n, double most) {
-  std::int64_t count = 0;
-  for (index_t i = 0; i < n; ++i) count += values[i] <= most ? 1 : 0;
-  return count;
+// How many members a word has is a matter of luck: eight are written at a time, whether they are there or not.
+std::uint32_t list_bits(const std::uint64_t* words, index_t n_words, std::uint16_t* list) {
+  constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;  // so that no word is asked whether it is 0
+  std::uint32_t n = 0;
+  for (index_t w = 0; w < n_words; ++w) {
+    std::uint64_t word = words[w];
+    std::uint16_t* to = list + n;
+    n += static_cast<std::uint32_t>(std::popcount(word));
+    do {
+      FASTPU_UNROLL
+      for (int k = 0; k < kPastList; ++k) {
+        to[k] = static_cast<std::uint16_t>(64 * w + std::countr_zero(word | kLast));
+        word &= word - 1;
+      }
+      to += kPastList;
+    } while (word != 0);
+  }
+  return n;
 }
 
 }  // namespace
@@ -219,9 +251,9 @@ index_t count_values(const double* values, index_t n, double most) {
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const CodeKernels kCodeKernels = {
-    {extend_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>},
-    {extend_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>},
-    count_values,
+    {copy_rows<std::uint8_t>, find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>},
+    {copy_rows<std::uint16_t>, find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>},
+    list_bits,
     kRowsPerListed,
 };
 

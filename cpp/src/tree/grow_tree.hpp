@@ -10,7 +10,6 @@
 #include "fastpu/common/random.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
-#include "tree/code_kernels.hpp"
 #include "tree/pu_rows.hpp"
 #include "tree/split_search.hpp"
 
@@ -71,33 +70,26 @@ class TreeGrower {
   using Range = typename Rows::Range;     // NOLINT(readability-redundant-typename): clang before 16 wants it
   using Sums = typename Criterion::Sums;  // NOLINT(readability-redundant-typename): clang before 16 wants it
 
-  TreeGrower(const TreeFeatures& features, const GrowOptions& options, Isa isa, Rows& rows)
-      : features_(features), options_(options), kernels_(code_kernels(isa)), rows_(rows) {}
+  TreeGrower(const TreeFeatures& features, const GrowOptions& options, Rows& rows)
+      : features_(features), options_(options), rows_(rows) {}
 
   // `root` are the rows of the tree, as `rows` knows them. `visit(n)` is called for every node of n rows.
   template <class Visit>
   GrownTree grow(const Range& root, const Criterion& criterion, std::uint64_t key, Visit&& visit) {
     tree_ = {};
-    open_.clear();
-    open(root, root.counts(), key, 0);
+    open_.resize(1);
+    open(open_[0], add_node(), root.counts(), key, 0);
+    open_[0].rows = root;
     if (options_.max_leaves > 0) {
       grow_best_first(criterion, visit);
     } else {
-      while (!open_.empty()) {
-        OpenNode node = open_.back();
-        open_.pop_back();
-        node.rows = rows_.settle(node.rows);
-        visit(node.sums.rows());
-        close(node, criterion, find_split(node, criterion));
-      }
+      grow_depth_first(criterion, visit);
     }
     order_by_breadth(tree_);
     return std::move(tree_);
   }
 
  private:
-  static constexpr std::uint32_t kCounted = 64;
-
   // A node of which it is not known yet whether it is split.
   struct OpenNode {
     std::size_t number = 0;
@@ -111,23 +103,33 @@ class TreeGrower {
     Split<Sums> split;
   };
 
-  void open(const Range& rows, const Sums& sums, std::uint64_t key, index_t depth) {
-    open_.push_back({tree_.nodes.size(), depth, key, rows, sums});
-    tree_.nodes.push_back({0.0, 0, 0, sums.rows(), 0.0F});
+  std::size_t add_node() {
+    tree_.nodes.emplace_back();
     tree_.cuts.push_back(0);
+    return tree_.nodes.size() - 1;
+  }
+
+  void open(OpenNode& node, std::size_t number, const Sums& sums, std::uint64_t key, index_t depth) {
+    node.number = number;
+    node.depth = depth;
+    node.key = key;
+    node.sums = sums;
+    tree_.nodes[number].cover = sums.rows();
     tree_.depth = std::max(tree_.depth, depth);
   }
 
-  // Makes the node a leaf, or splits it and opens its children.
-  void close(const OpenNode& node, const Criterion& criterion, const Split<Sums>& split) {
+  void set_leaf(const OpenNode& node, const Criterion& criterion) {
+    tree_.nodes[node.number].threshold = criterion.value(node.sums);
+  }
+
+  // Splits the node and opens its children; `left` may be the node itself.
+  void divide(const OpenNode& node, const Split<Sums>& split, OpenNode& left, OpenNode& right) {
+    const std::size_t child = add_node();
+    add_node();
     TreeNode& stored = tree_.nodes[node.number];
-    if (!split.exists) {
-      stored.threshold = criterion.value(node.sums);
-      return;
-    }
     stored.split = 4 * split.feature + (split.by_categories ? 2U : 0U) + (split.missing_right ? 1U : 0U);
     stored.gain = static_cast<float>(std::max(split.gain, 0.0));
-    stored.left = static_cast<std::int32_t>(tree_.nodes.size());
+    stored.left = static_cast<std::int32_t>(child);
     if (split.by_categories) {
       stored.threshold = static_cast<double>(tree_.sets.size());
       tree_.sets.push_back(split.left_codes);
@@ -135,11 +137,27 @@ class TreeGrower {
       stored.threshold = features_.binned().cuts->of(split.feature)[split.cut];
       tree_.cuts[node.number] = split.cut;
     }
-    Range left;
-    Range right;
-    rows_.partition(node.rows, split, left, right);
-    open(left, split.left, Random::derived(node.key, 0), node.depth + 1);
-    open(right, node.sums - split.left, Random::derived(node.key, 1), node.depth + 1);
+    rows_.partition(node.rows, split, left.rows, right.rows);
+    open(right, child + 1, node.sums - split.left, Random::derived(node.key, 1), node.depth + 1);
+    open(left, child, split.left, Random::derived(node.key, 0), node.depth + 1);
+  }
+
+  template <class Visit>
+  void grow_depth_first(const Criterion& criterion, Visit&& visit) {
+    while (!open_.empty()) {
+      OpenNode& node = open_.back();
+      rows_.settle(node.rows);
+      visit(node.sums.rows());
+      find_split(node, criterion);
+      if (!split_.exists) {
+        set_leaf(node, criterion);
+        open_.pop_back();
+        continue;
+      }
+      open_.emplace_back();
+      OpenNode& left = open_[open_.size() - 2];
+      divide(left, split_, left, open_.back());
+    }
   }
 
   template <class Visit>
@@ -152,11 +170,11 @@ class TreeGrower {
     while (true) {
       for (const OpenNode& node : open_) {
         visit(node.sums.rows());
-        const Candidate candidate{node, find_split(node, criterion)};
-        if (!candidate.split.exists || n_leaves >= options_.max_leaves) {
-          close(node, criterion, {});
+        find_split(node, criterion);
+        if (!split_.exists || n_leaves >= options_.max_leaves) {
+          set_leaf(node, criterion);
         } else {
-          heap.push_back(candidate);
+          heap.push_back({node, split_});
           std::ranges::push_heap(heap, is_later);
         }
       }
@@ -165,63 +183,56 @@ class TreeGrower {
       std::ranges::pop_heap(heap, is_later);
       const Candidate next = heap.back();
       heap.pop_back();
-      close(next.node, criterion, n_leaves < options_.max_leaves ? next.split : Split<Sums>{});
-      n_leaves += n_leaves < options_.max_leaves ? 1 : 0;
+      if (n_leaves >= options_.max_leaves) {
+        set_leaf(next.node, criterion);
+        continue;
+      }
+      open_.resize(2);
+      divide(next.node, next.split, open_[0], open_[1]);
+      ++n_leaves;
     }
   }
 
-  Split<Sums> find_split(const OpenNode& node, const Criterion& criterion) {
+  // Leaves the best split in split_.
+  void find_split(const OpenNode& node, const Criterion& criterion) {
+    split_.exists = false;
     if (node.depth == options_.max_depth || node.sums.rows() < 2 * std::uint64_t{options_.min_leaf_rows} ||
         criterion.is_leaf(node.sums)) {
-      return {};
+      return;
     }
     rows_.find_varying(node.rows, varying_);
     draw_features(node.key);
-    SplitSearch<Criterion> search(criterion, options_.min_leaf_rows, node.sums);
-    if (options_.random_cuts) {
-      offer_random_cuts(node, search);
-    } else {
-      for (const DrawnFeature& d : drawn_) {
-        rows_.sum_codes(node.rows, d.feature, codes_);
-        if (features_.is_categorical(d.feature)) {
-          offer_all_categories(search, d.feature, codes_);
-        } else {
-          offer_all_cuts(search, d.feature, features_.can_be_missing(d.feature), codes_);
-        }
+    SplitSearch<Criterion> search(criterion, options_.min_leaf_rows, node.sums, split_);
+    if (options_.random_cuts) return offer_random_cuts(node, search);
+    for (const DrawnFeature& d : drawn_) {
+      rows_.sum_codes(node.rows, d.feature, codes_);
+      if (features_.is_categorical(d.feature)) {
+        offer_all_categories(search, d.feature, codes_);
+      } else {
+        offer_all_cuts(search, d.feature, features_.can_be_missing(d.feature), codes_);
       }
     }
-    return search.best();
   }
 
-  // Some of the varying features, ascending.
+  // Some of the varying features, in random order. Leaves the list of these as it was.
   void draw_features(std::uint64_t key) {
     Random random(Random::derived(key, 2));
     const std::size_t n = std::min(varying_.size(), static_cast<std::size_t>(options_.max_features));
-    unordered_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t j = i + random.scaled(static_cast<std::uint32_t>(varying_.size() - i));
-      std::swap(varying_[i], varying_[j]);
-      unordered_[i].feature = varying_[i];
-      unordered_[i].where = options_.random_cuts ? random.unit() : 0.0;
-    }
-    constexpr std::size_t kFew = 16;
-    if (n > kFew) {
-      std::ranges::sort(unordered_, {}, &DrawnFeature::feature);
-      drawn_.swap(unordered_);
-      return;
-    }
-    // Counting the smaller ones takes no branch that could be predicted wrongly.
     drawn_.resize(n);
+    other_.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
-      std::size_t place = 0;
-      for (std::size_t j = 0; j < n; ++j) place += varying_[j] < varying_[i] ? 1U : 0U;
-      drawn_[place] = unordered_[i];
+      other_[i] = i + random.scaled(static_cast<std::uint32_t>(varying_.size() - i));
+      std::swap(varying_[i], varying_[other_[i]]);
+      drawn_[i].feature = varying_[i];
+      drawn_[i].where = options_.random_cuts ? random.unit() : 0.0;
     }
+    for (std::size_t i = n; i-- > 0;) std::swap(varying_[i], varying_[other_[i]]);
   }
 
   void offer_random_cuts(const OpenNode& node, SplitSearch<Criterion>& search) {
     for (DrawnFeature& d : drawn_) d.cut = random_cut(d);
     rows_.count_at_most(node.rows, drawn_);
+    for (DrawnFeature& d : drawn_) d.gain = search.gain(d.at_most);  // all divisions, and then all comparisons
     for (const DrawnFeature& d : drawn_) {
       const Sums missing = rows_.missing(d.feature);
       if (features_.is_categorical(d.feature)) {
@@ -229,8 +240,10 @@ class TreeGrower {
         offer_some_categories(search, d.feature, d.where, codes_);
       } else if (rows_.low(d.feature) == rows_.high(d.feature)) {
         search.offer_missing_alone(d.feature, missing);
+      } else if (missing.rows() == 0) {
+        search.offer_plain_cut(d.feature, d.cut, d.at_most, d.gain, features_.can_be_missing(d.feature));
       } else {
-        search.offer_cut(d.feature, d.cut, d.at_most - missing, missing, features_.can_be_missing(d.feature));
+        search.offer_cut(d.feature, d.cut, d.at_most - missing, missing, true);
       }
     }
   }
@@ -240,28 +253,20 @@ class TreeGrower {
     const std::uint32_t low = rows_.low(d.feature);
     const std::uint32_t high = rows_.high(d.feature);
     if (high <= low + 1) return low;
-    const double* values = features_.bin_values(d.feature);
-    const double drawn = (1.0 - d.where) * values[low] + d.where * values[high];
-    // Where a search by halves goes is a matter of luck: to count takes no branch that could be predicted wrongly.
-    std::uint32_t cut = low;
-    std::uint32_t n = high - low - 1;
-    while (n > kCounted) {
-      const std::uint32_t half = (n + 1) / 2;
-      cut += half & (0U - static_cast<std::uint32_t>(values[cut + half] <= drawn));
-      n -= half;
-    }
-    cut += static_cast<std::uint32_t>(kernels_.count_values(values + cut + 1, n, drawn));
-    return cut;
+    const double drawn =
+        (1.0 - d.where) * features_.bin_value(d.feature, low) + d.where * features_.bin_value(d.feature, high);
+    const std::uint32_t n = features_.bins_at_most(d.feature, drawn);
+    return std::clamp(n, low + 1, high) - 1;
   }
 
   const TreeFeatures& features_;
   GrowOptions options_;
-  const CodeKernels& kernels_;
   Rows& rows_;
   GrownTree tree_;
   std::vector<OpenNode> open_;
+  Split<Sums> split_;
   std::vector<std::uint32_t> varying_;
-  std::vector<DrawnFeature> unordered_;
+  std::vector<std::size_t> other_;
   std::vector<DrawnFeature> drawn_;
   std::vector<CodeSums<Sums>> codes_;
 };

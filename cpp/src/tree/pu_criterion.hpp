@@ -38,8 +38,8 @@ class GiniCriterion {
   using Sums = PuCounts;
   explicit GiniCriterion(const PuCounts& all) : per_p_(1.0 / all.p), per_u_(1.0 / all.u) {}
 
+  // NaN for no rows.
   double loss(const PuCounts& node) const {
-    if (node.p == 0 || node.u == 0) return 0.0;
     const double p = node.p * per_p_;
     const double u = node.u * per_u_;
     return 2.0 * p * u / (p + u);

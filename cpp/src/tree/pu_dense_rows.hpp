@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "tree/code_kernels.hpp"
@@ -27,7 +27,7 @@ class PuDenseRows {
     if (depth_first && kCopiedBytes / row_bytes >= kLeastRows) {
       capacity_ = static_cast<std::uint32_t>(kCopiedBytes / row_bytes);
       copied_ = AlignedBuffer<Code>(capacity_ * binned_.row_stride, "the codes of a node");
-      levels_[1].list.resize(capacity_);
+      for (auto& list : levels_[1].lists) list.resize(capacity_);
       levels_[1].table = {copied_.data(), binned_.row_stride};
     }
     low_ = make_vector<Code>(binned_.row_stride, "the ranges of the codes");
@@ -46,68 +46,39 @@ class PuDenseRows {
   }
 
   PuRange start(const Bag& bag) {
-    levels_[0].list = bag.rows;
-    return settle({0, bag.n_pos, bag.n_pos, static_cast<std::uint32_t>(bag.rows.size()), 0});
+    levels_[0].lists[0] = bag.rows;
+    levels_[0].lists[1].resize(bag.rows.size());
+    return bag.range();
   }
 
   // Copies the codes of the node together if it is time for that.
-  PuRange settle(const PuRange& node) {
-    const std::uint32_t n = node.counts().rows();
-    if (node.level > 0 || n > capacity_) return node;
-    const Level& from = levels_[0];
-    Level& level = levels_[1];
-    std::uint32_t next = 0;
-    const auto copy = [&](std::uint32_t first, std::uint32_t end) {
-      constexpr std::size_t kLine = 64;
-      const std::size_t bytes = static_cast<std::size_t>(binned_.row_stride) * sizeof(Code);
-      const auto* codes = reinterpret_cast<const std::uint8_t*>(from.table.codes);
-      auto* copied = reinterpret_cast<std::uint8_t*>(copied_.data());
-      for (std::uint32_t i = first; i < end; ++i, ++next) {
-        if (bytes == kLine) {  // a length that the compiler knows
-          std::memcpy(copied + next * kLine, codes + from.list[i] * kLine, kLine);
-        } else {
-          std::memcpy(copied + next * bytes, codes + from.list[i] * bytes, bytes);
-        }
-        level.list[next] = next;
-      }
-    };
-    copy(node.p, node.p_end);
-    copy(node.u, node.u_end);
-    const std::uint32_t n_pos = node.p_end - node.p;
-    return {0, n_pos, n_pos, n, 1};
+  void settle(PuRange& node) {
+    const std::uint32_t n = node.n_rows();
+    if (node.level > 0 || n > capacity_) return;
+    kernels_.copy_rows(levels_[0].table, rows_of(node), n, copied_.data());
+    std::iota(levels_[1].lists[0].begin(), levels_[1].lists[0].begin() + n, 0U);
+    node = {.middle = node.middle - node.first, .end = n, .unl_first = node.unl_first, .level = 1};
   }
 
-  // Lists the features that differ among the rows, ascending.
+  // Lists the features that differ among the rows, ascending. `varying` is as the last call left it.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
-    std::ranges::fill(low_, static_cast<Code>(~Code(0)));
-    std::ranges::fill(high_, Code(0));
-    const Level& level = level_of(node);
-    const auto for_groups = [&](auto&& body) {
-      body(level.list.data() + node.p, static_cast<index_t>(node.p_end - node.p), p_missing_);
-      body(level.list.data() + node.u, static_cast<index_t>(node.u_end - node.u), u_missing_);
-    };
-    for_groups([&](const std::uint32_t* rows, index_t n, const auto&) {
-      kernels_.extend_ranges(level.table, rows, n, shift_.data(), low_.data(), high_.data());
-    });
-    const auto n_features = static_cast<std::uint32_t>(binned_.n_features);
-    varying.resize(n_features);
-    std::size_t n_varying = 0;
-    if (!features_.any_missing()) {
-      for (std::uint32_t f = 0; f < n_features; ++f) {
-        varying[n_varying] = f;
-        n_varying += low_[f] < high_[f] ? 1U : 0U;
-      }
-    } else {
+    kernels_.find_ranges(levels_[node.level].table, rows_of(node), node.n_rows(), shift_.data(), low_.data(),
+                         high_.data());
+    if (features_.any_missing()) {
       std::ranges::fill(cut_, Code(0));
-      for_groups([&](const std::uint32_t* rows, index_t n, auto& counts) {
-        kernels_.count_at_most(level.table, rows, n, cut_.data(), counts.data());
-      });
-      for (std::uint32_t f = 0; f < n_features; ++f) {
-        low_[f] = static_cast<Code>(low_[f] + shift_[f]);
-        const bool some_missing = missing(f).rows() > 0;
-        varying[n_varying] = f;
-        n_varying += high_[f] > 0 && (some_missing || low_[f] < high_[f]) ? 1U : 0U;
-      }
+      count_at_most(node, p_missing_, u_missing_);
+      for (std::size_t f = 0; f < low_.size(); ++f) low_[f] = static_cast<Code>(low_[f] + shift_[f]);
+    }
+    const auto n_features = static_cast<std::uint32_t>(binned_.n_features);
+    std::uint32_t n_varying = 0;
+    for (std::uint32_t f = 0; f < n_features; ++f) n_varying += low_[f] < high_[f] ? 1U : 0U;
+    if (n_varying == n_features && varying.size() == n_features) return;
+    varying.resize(n_features);
+    n_varying = 0;
+    for (std::uint32_t f = 0; f < n_features; ++f) {
+      varying[n_varying] = f;
+      // Where all rows are missing, high is 0.
+      n_varying += low_[f] < high_[f] || (high_[f] > 0 && missing(f).rows() > 0) ? 1U : 0U;
     }
     varying.resize(n_varying);
   }
@@ -121,22 +92,22 @@ class PuDenseRows {
 
   void count_at_most(const PuRange& node, std::vector<DrawnFeature>& drawn) {
     for (const DrawnFeature& d : drawn) cut_[d.feature] = static_cast<Code>(d.cut);
-    const Level& level = level_of(node);
-    kernels_.count_at_most(level.table, level.list.data() + node.p, node.p_end - node.p, cut_.data(), p_counts_.data());
-    kernels_.count_at_most(level.table, level.list.data() + node.u, node.u_end - node.u, cut_.data(), u_counts_.data());
+    count_at_most(node, p_counts_, u_counts_);
     for (DrawnFeature& d : drawn) d.at_most = {p_counts_[d.feature], u_counts_[d.feature]};
   }
 
   // The codes of a feature in ascending order, each with its rows.
   void sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes) {
-    const Level& level = level_of(node);
-    const Code* column = level.table.codes + feature;
+    const CodeTable<Code>& table = levels_[node.level].table;
+    const std::uint32_t* rows = rows_of(node);
     const auto for_rows = [&](auto&& visit) {
-      for (std::uint32_t i = node.p; i < node.p_end; ++i) visit(column[level.list[i] * level.table.stride], 0);
-      for (std::uint32_t i = node.u; i < node.u_end; ++i) visit(column[level.list[i] * level.table.stride], 1);
+      const std::uint32_t n_first = node.middle - node.first;
+      for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
+        visit(table.codes[feature + rows[i] * table.stride], (i >= n_first) == (node.unl_first != 0) ? 0 : 1);
+      }
     };
     codes.clear();
-    if (node.counts().rows() <= kSortedRows) {
+    if (node.n_rows() <= kSortedRows) {
       std::array<std::uint32_t, kSortedRows> keys;
       std::uint32_t n = 0;
       for_rows([&](std::uint32_t code, int group) { keys[n++] = 2 * code + static_cast<std::uint32_t>(group); });
@@ -162,18 +133,18 @@ class PuDenseRows {
   }
 
   void partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right) {
-    Level& level = levels_[static_cast<std::size_t>(node.level)];
+    Level& level = levels_[node.level];
     const Code* column = level.table.codes + split.feature;
     const index_t stride = level.table.stride;
-    if (split.by_categories) {
-      return split_range(level.list.data(), node, left, right,
-                         [&](std::uint32_t row) { return split.left_codes.has(column[row * stride]); });
-    }
+    const auto split_by = [&](auto&& goes_left) {
+      split_range(level.lists, node, split.left, left, right,
+                  [=](std::uint32_t row) { return goes_left(column[row * stride]); });
+    };
+    if (split.by_categories) return split_by([&](Code code) { return split.left_codes.has(code); });
     // Code 0, less one, is the largest of all.
     const Code less = split.missing_right ? 1 : 0;
     const Code most = static_cast<Code>(split.cut - less);
-    split_range(level.list.data(), node, left, right,
-                [=](std::uint32_t row) { return static_cast<Code>(column[row * stride] - less) <= most; });
+    split_by([=](Code code) { return static_cast<Code>(code - less) <= most; });
   }
 
  private:
@@ -183,10 +154,22 @@ class PuDenseRows {
 
   struct Level {
     CodeTable<Code> table;
-    std::vector<std::uint32_t> list;
+    std::array<std::vector<std::uint32_t>, 2> lists;
   };
 
-  const Level& level_of(const PuRange& node) const { return levels_[static_cast<std::size_t>(node.level)]; }
+  const std::uint32_t* rows_of(const PuRange& node) const {
+    return levels_[node.level].lists[node.list].data() + node.first;
+  }
+
+  // Counts, for each feature, the rows of either group whose code is at most that in cut_.
+  void count_at_most(const PuRange& node, std::vector<std::uint32_t>& p, std::vector<std::uint32_t>& u) const {
+    const std::uint32_t* rows = rows_of(node);
+    const auto count = [&](std::uint32_t first, std::uint32_t end, std::vector<std::uint32_t>& counts) {
+      kernels_.count_at_most(levels_[node.level].table, rows + first, end - first, cut_.data(), counts.data());
+    };
+    count(0, node.middle - node.first, node.unl_first != 0 ? u : p);
+    count(node.middle - node.first, node.n_rows(), node.unl_first != 0 ? p : u);
+  }
 
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;

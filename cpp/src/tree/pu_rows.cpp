@@ -1,5 +1,8 @@
 #include "tree/pu_rows.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -7,11 +10,15 @@ namespace fastpu::detail {
 
 TreeFeatures::TreeFeatures(const BinnedFeatures& binned, const std::uint8_t* categorical)
     : binned_(binned),
-      bin_values_(make_vector<const double*>(binned.n_features, "where the values of the bins are")),
+      grids_(make_vector<Grid>(binned.n_features, "the values of the bins")),
+      values_(make_vector<double>(binned.total_bins() + kCounted * binned.n_features, "the values of the bins")),
+      cell_start_(make_vector<std::uint32_t>(kCellsPerBin * binned.total_bins() + 2 * binned.n_features,
+                                             "the values of the bins")),
       missing_(make_vector<std::uint8_t>(binned.n_features, "which features have missing values")),
       categorical_(make_vector<std::uint8_t>(binned.n_features, "which features are categorical")) {
   for (index_t f = 0; f < binned.n_features; ++f) {
-    bin_values_[at(f)] = binned.cuts->bin_values_of(f);
+    make_grid(f, values_.data() + binned.first_bin(f) + kCounted * f,
+              cell_start_.data() + kCellsPerBin * binned.first_bin(f) + 2 * f);
     missing_[at(f)] = binned.cuts->has_missing(f) ? 1 : 0;
     any_missing_ = any_missing_ || missing_[at(f)] != 0;
     if (categorical == nullptr || categorical[f] == 0) continue;
@@ -20,6 +27,23 @@ TreeFeatures::TreeFeatures(const BinnedFeatures& binned, const std::uint8_t* cat
       throw std::invalid_argument("feature " + std::to_string(f) + " was not binned as a categorical one");
     }
   }
+}
+
+void TreeFeatures::make_grid(index_t feature, double* values, std::uint32_t* cell_start) {
+  const index_t n_bins = binned_.n_bins(feature);
+  std::copy_n(binned_.cuts->bin_values_of(feature), n_bins, values);
+  std::fill_n(values + n_bins, kCounted, std::numeric_limits<double>::infinity());
+  Grid& grid = grids_[at(feature)];
+  grid.values = values;
+  grid.cell_start = cell_start;
+  grid.n_cells = static_cast<std::uint32_t>(kCellsPerBin * n_bins);
+  const double cells_per_unit = grid.n_cells / (values[n_bins - 1] - values[0]);
+  if (std::isfinite(cells_per_unit) && cells_per_unit > 0) {  // else one cell has all
+    grid.first = values[0];
+    grid.cells_per_unit = cells_per_unit;
+  }
+  for (index_t k = 0; k < n_bins; ++k) ++cell_start[grid.cell(values[k]) + 1];
+  for (std::uint32_t cell = 0; cell <= grid.n_cells; ++cell) cell_start[cell + 1] += cell_start[cell];
 }
 
 }  // namespace fastpu::detail

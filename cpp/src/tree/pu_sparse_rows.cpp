@@ -17,19 +17,23 @@ PuSparseRows::PuSparseRows(const TreeFeatures& features)
 }
 
 template <class Visit>
+void PuSparseRows::for_rows(const PuRange& node, Visit&& visit) const {
+  const std::vector<std::uint32_t>& list = lists_[node.list];
+  const PuCounts p{1, 0};
+  const PuCounts u{0, 1};
+  for (std::uint32_t i = node.first; i < node.end; ++i)
+    visit(list[i], (i >= node.middle) == (node.unl_first != 0) ? p : u);
+}
+
+template <class Visit>
 void PuSparseRows::for_entries(const PuRange& node, Visit&& visit) const {
-  const auto for_rows = [&](std::uint32_t first, std::uint32_t end, const PuCounts& one) {
-    for (std::uint32_t i = first; i < end; ++i) {
-      const std::size_t row = list_[i];
-      for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
-        const std::uint32_t bin = binned_.row_bins[at(p)];
-        const std::uint32_t feature = feature_of_bin_[bin];
-        visit(feature, bin - static_cast<std::uint32_t>(binned_.first_bin(feature)), one);
-      }
+  for_rows(node, [&](std::size_t row, const PuCounts& one) {
+    for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
+      const std::uint32_t bin = binned_.row_bins[at(p)];
+      const std::uint32_t feature = feature_of_bin_[bin];
+      visit(feature, bin - static_cast<std::uint32_t>(binned_.first_bin(feature)), one);
     }
-  };
-  for_rows(node.p, node.p_end, {1, 0});
-  for_rows(node.u, node.u_end, {0, 1});
+  });
 }
 
 void PuSparseRows::find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
@@ -84,11 +88,9 @@ void PuSparseRows::count_at_most(const PuRange& node, std::vector<DrawnFeature>&
 
 void PuSparseRows::sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes) {
   keys_.clear();
-  const auto add_rows = [&](std::uint32_t first, std::uint32_t end, unsigned group) {
-    for (std::uint32_t i = first; i < end; ++i) keys_.push_back(std::uint64_t{code_of(list_[i], feature)} * 2 + group);
-  };
-  add_rows(node.p, node.p_end, 0);
-  add_rows(node.u, node.u_end, 1);
+  for_rows(node, [&](std::uint32_t row, const PuCounts& one) {
+    keys_.push_back(std::uint64_t{code_of(row, feature)} * 2 + one.u);
+  });
   std::ranges::sort(keys_);
   codes.clear();
   for (const std::uint64_t key : keys_) {
@@ -109,7 +111,7 @@ std::uint32_t PuSparseRows::code_of(std::uint32_t row, std::uint32_t feature) co
 
 void PuSparseRows::partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right) {
   const std::uint32_t less = split.missing_right ? 1 : 0;
-  split_range(list_.data(), node, left, right,
+  split_range(lists_, node, split.left, left, right,
               [&](std::uint32_t row) { return code_of(row, split.feature) - less <= split.cut - less; });
 }
 

@@ -17,10 +17,11 @@ class PuSparseRows {
   explicit PuSparseRows(const TreeFeatures& features);
 
   PuRange start(const Bag& bag) {
-    list_ = bag.rows;
-    return {0, bag.n_pos, bag.n_pos, static_cast<std::uint32_t>(bag.rows.size()), 0};
+    lists_[0] = bag.rows;
+    lists_[1].resize(bag.rows.size());
+    return bag.range();
   }
-  static PuRange settle(const PuRange& node) { return node; }
+  static void settle(const PuRange& /*node*/) {}
 
   // As in PuDenseRows.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying);
@@ -40,6 +41,9 @@ class PuSparseRows {
     PuCounts missing;
   };
 
+  // Calls visit(row, of one row) for every row of the node.
+  template <class Visit>
+  void for_rows(const PuRange& node, Visit&& visit) const;
   // Calls visit(feature, code, of one row) for every entry of the node's rows.
   template <class Visit>
   void for_entries(const PuRange& node, Visit&& visit) const;
@@ -48,7 +52,7 @@ class PuSparseRows {
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
   std::vector<std::uint32_t> feature_of_bin_;
-  std::vector<std::uint32_t> list_;
+  std::array<std::vector<std::uint32_t>, 2> lists_;
   std::vector<Seen> seen_;
   std::vector<std::uint32_t> touched_;
   std::vector<std::int32_t> drawn_of_feature_;  // its place among the drawn ones, or -1

@@ -5,19 +5,20 @@
 
 namespace fastpu::detail {
 
-// Brings the rows that go left to the front of the list and returns their number. Which way a row goes is a matter of
-// luck: a branch on it would be predicted wrongly half of the time, so that every row changes places with the first one
-// that is known to go right, and only the border between them depends on it.
+// Brings the rows that go left to the front of the list, and writes the others, the last first, to the end of another
+// list of n: left[0] .. and right[n - 1], right[n - 2], ... Returns how many go left. What else is in the lists is
+// lost. Which way a row goes is a matter of luck: a branch on it would be predicted wrongly half of the time, so that
+// every row is written to both sides, and only where the next one is written depends on it.
 template <class Row, class GoesLeft>
-std::uint32_t split_list(Row* list, std::uint32_t n, GoesLeft&& goes_left) {
+std::uint32_t split_list(Row* list, std::uint32_t n, Row* right, GoesLeft&& goes_left) {
   std::uint32_t n_left = 0;
+  Row* free = right + n;  // the last free place is free[n_left - 1]
   for (std::uint32_t i = 0; i < n; ++i) {
     const Row row = list[i];
-    const Row other = list[n_left];
-    const std::uint32_t left = goes_left(row) ? 1 : 0;
-    list[i] = other;
+    --free;
     list[n_left] = row;
-    n_left += left;
+    free[n_left] = row;
+    n_left += goes_left(row) ? 1U : 0U;
   }
   return n_left;
 }

@@ -30,21 +30,34 @@ struct Split {
   Sums left;
 };
 
-// Judges candidates in the order in which they are offered: features ascending, then cuts ascending, then missing
-// values left before right. Of candidates whose gains agree to 1e-12 the first wins.
+// Judges candidates in the order in which they are offered: of a feature cuts ascending, then missing values left
+// before right. Of candidates whose gains agree to 1e-12 the first wins. So features that are offered in random order
+// have the same chances where gains tie, as they often do in small nodes.
 template <class Criterion>
 class SplitSearch {
  public:
   using Sums = typename Criterion::Sums;  // NOLINT(readability-redundant-typename): clang before 16 wants it
 
-  SplitSearch(const Criterion& criterion, std::uint32_t min_leaf_rows, const Sums& node)
+  // Leaves the best split in `best`.
+  SplitSearch(const Criterion& criterion, std::uint32_t min_leaf_rows, const Sums& node, Split<Sums>& best)
       : criterion_(criterion),
         min_leaf_rows_(min_leaf_rows),
         node_(node),
         loss_(criterion.loss(node)),
-        least_gain_(criterion.least_gain(node)) {}
+        gain_to_beat_(criterion.least_gain(node)),
+        best_(best) {
+    best_.exists = false;
+  }
 
-  const Split<Sums>& best() const { return best_; }
+  // What is gained if these rows go left, of which there are some on either side.
+  double gain(const Sums& left) const { return loss_ - criterion_.loss(left) - criterion_.loss(node_ - left); }
+
+  // The cut of a feature without missing values here: `left` are the rows at most there, `gain` is what it gains.
+  void offer_plain_cut(std::uint32_t feature, std::uint32_t cut, const Sums& left, double gain, bool can_be_missing) {
+    if (!consider(left, gain)) return;
+    best_.missing_right = can_be_missing && node_.rows() - left.rows() > left.rows();
+    set_cut(feature, cut);
+  }
 
   // The cut of a feature that has `present` rows with codes from 1 on at most the cut, and `missing` rows; a feature
   // without a code for missing values counts all rows as present.
@@ -73,6 +86,8 @@ class SplitSearch {
   }
 
  private:
+  static constexpr std::uint32_t kMaxCount = 0xffffffffU;
+
   template <class Body>
   void for_both_sides(const Sums& present, const Sums& missing, bool can_be_missing, Body&& body) {
     if (missing.rows() > 0) {
@@ -83,12 +98,12 @@ class SplitSearch {
     }
   }
 
-  bool consider(const Sums& left) {
-    const Sums right = node_ - left;
-    if (left.rows() < min_leaf_rows_ || right.rows() < min_leaf_rows_) return false;
-    const double gain = loss_ - criterion_.loss(left) - criterion_.loss(right);
-    if (!(gain > least_gain_)) return false;
-    if (best_.exists && !(gain > best_.gain + 1e-12 * std::abs(best_.gain))) return false;
+  bool consider(const Sums& left) { return consider(left, gain(left)); }
+  bool consider(const Sums& left, double gain) {
+    const bool is_better = gain > gain_to_beat_;  // false for NaN, the loss of no rows
+    // Both conditions are a matter of luck: they are one branch.
+    if (std::min(left.rows(), node_.rows() - left.rows()) < (is_better ? min_leaf_rows_ : kMaxCount)) return false;
+    gain_to_beat_ = gain + 1e-12 * std::abs(gain);
     best_.exists = true;
     best_.gain = gain;
     best_.left = left;
@@ -120,8 +135,8 @@ class SplitSearch {
   std::uint32_t min_leaf_rows_;
   Sums node_;
   double loss_;
-  double least_gain_;
-  Split<Sums> best_;
+  double gain_to_beat_;
+  Split<Sums>& best_;
 };
 
 // Offers every cut of a feature, or every cut of the order of its categories by what ranks_below compares. `codes` are

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -29,7 +30,7 @@ class WalkedRows {
   std::uint64_t* words(index_t n) {
     n_words_ = count_blocks(n, 64);
     sets_.resize(std::max(sets_.size(), at(n_words_)));
-    list_.resize(std::max(list_.size(), at(n)));
+    for (auto& list : lists_) list.resize(std::max(list.size(), at(n + kPastList)));
     return sets_.data();
   }
   void fill(index_t n) {
@@ -53,7 +54,7 @@ class WalkedRows {
 
   index_t n_words_ = 0;
   std::vector<std::uint64_t> sets_;
-  std::vector<std::uint16_t> list_;
+  std::array<std::vector<std::uint16_t>, 2> lists_;
 };
 
 class WalkTrees {
@@ -117,9 +118,8 @@ class WalkTrees {
           continue;
         }
       }
-      std::uint32_t n = 0;
-      for_bits(rows.set(number), n_words, [&](std::uint16_t row) { rows.list_[n++] = row; });
-      walk_list(tree, {part.node, 0, n}, columns, stride, rows, add);
+      const std::uint32_t n = kernels_.list_bits(rows.set(number), n_words, rows.lists_[0].data());
+      walk_list(tree, {part.node, 0, n, 0}, columns, stride, rows, add);
     }
   }
 
@@ -139,11 +139,12 @@ class WalkTrees {
     };
   };
   static_assert(sizeof(Node) == 16);
-  // Rows that wait at a node: list[first] .. list[end - 1].
+  // Rows that wait at a node, in places of one of two lists.
   struct Part {
     std::uint32_t node;
     std::uint32_t first;
     std::uint32_t end;
+    std::uint32_t list;
   };
   // Rows that wait at a node as a set, whose number is the place among those that wait.
   struct SetPart {
@@ -168,33 +169,36 @@ class WalkTrees {
 
   template <class Code, class Add>
   void walk_list(const Node* tree, Part part, const Code* columns, index_t stride, WalkedRows& rows, Add&& add) const {
-    std::uint16_t* list = rows.list_.data();
     std::vector<Part> waiting;
     while (true) {
       const Node& node = tree[part.node];
-      if (node.left == 0 || part.first == part.end) {
-        for (std::uint32_t i = part.first; i < part.end; ++i) add(list[i], node.value);
+      std::uint16_t* list = rows.lists_[part.list].data() + part.first;
+      const std::uint32_t n = part.end - part.first;
+      if (node.left == 0 || n == 0) {
+        for (std::uint32_t i = 0; i < n; ++i) add(list[i], node.value);
         if (waiting.empty()) return;
         part = waiting.back();
         waiting.pop_back();
         continue;
       }
       const Code* codes = columns + static_cast<index_t>(node.column) * stride;
-      const std::uint32_t middle = part.first + split_node(node, codes, list + part.first, part.end - part.first);
-      if (middle < part.end) waiting.push_back({node.left + 1, middle, part.end});
-      part = {node.left, part.first, middle};
+      std::uint16_t* right = rows.lists_[1 - part.list].data() + part.first;
+      const std::uint32_t middle = part.first + split_node(node, codes, list, n, right);
+      if (middle < part.end) waiting.push_back({node.left + 1, middle, part.end, 1 - part.list});
+      part = {node.left, part.first, middle, part.list};
     }
   }
 
   template <class Code>
-  std::uint32_t split_node(const Node& node, const Code* codes, std::uint16_t* list, std::uint32_t n) const {
+  std::uint32_t split_node(const Node& node, const Code* codes, std::uint16_t* list, std::uint32_t n,
+                           std::uint16_t* right) const {
     if (node.cut.shift == kBySet) {
       const CategorySet& set = sets_[node.cut.most];
-      return split_list(list, n, [&](std::uint16_t row) { return set.has(codes[row]); });
+      return split_list(list, n, right, [&](std::uint16_t row) { return set.has(codes[row]); });
     }
     const auto shift = static_cast<Code>(node.cut.shift);
     const auto most = static_cast<Code>(node.cut.most);
-    return split_list(list, n, [=](std::uint16_t row) { return static_cast<Code>(codes[row] - shift) <= most; });
+    return split_list(list, n, right, [=](std::uint16_t row) { return static_cast<Code>(codes[row] - shift) <= most; });
   }
 
   const CodeKernels& kernels_;

@@ -246,10 +246,10 @@ class SlowTree {
       if (std::ranges::any_of(node.rows, differs)) varying.push_back(static_cast<index_t>(f));
     }
     fastpu::Random random(fastpu::Random::derived(node.key, 2));
-    std::map<index_t, double> drawn;
+    std::vector<std::pair<index_t, double>> drawn;
     for (std::size_t i = 0; i < std::min(varying.size(), at(options_.max_features)); ++i) {
       std::swap(varying[i], varying[i + random.scaled(static_cast<std::uint32_t>(varying.size() - i))]);
-      drawn[varying[i]] = options_.random_cuts ? random.unit() : 0.0;
+      drawn.emplace_back(varying[i], options_.random_cuts ? random.unit() : 0.0);
     }
     for (const auto& [feature, where] : drawn) search(node, feature, where);
   }

@@ -59,8 +59,9 @@ def calibrated(
 
     The second result is what the prior was estimated as from these scores, or None where nothing was estimated.
 
-    Scores of different models are compared by their distance from the own threshold. Where there are unlabelled rows
-    the probabilities are of these. Where there are none all rows are the sample of the population.
+    Out-of-bag scores stand in for those of folds where the model has some of every class. Scores of different models
+    are compared by their distance from the own threshold. Where there are unlabelled rows the probabilities are of
+    these. Where there are none all rows are the sample of the population.
     """
     method = check_choice("calibration", wanted.method, METHODS)
     weights = arguments.get("sample_weight")
@@ -73,21 +74,12 @@ def calibrated(
                 f"calibration_prior must be None where no row is unlabelled and the share of positive rows is known, "
                 f"got {wanted.given!r}"
             )
-    scores = np.full(codes.size, np.nan)
-    for kept, held in _folds(wanted, codes, weights):
-        by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
-        part = {**arguments, **by_row}
-        part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
-        with warnings.catch_warnings():
-            # What the models of folds call positive does not matter; the user has been warned about the whole model.
-            warnings.simplefilter("ignore", DegenerateModelWarning)
-            machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
-        away = machine.decision_function(
-            _take(rows, held, kept, square=wanted.square), n_threads=arguments["n_threads"]
-        )
-        scores[held] = away - machine.threshold + model.threshold
+    most = check_int("calibration_cv", wanted.cv, low=2)
+    scores = _out_of_bag(model, codes, weights)
+    if scores is None:
+        scores = _scores_of_folds(model, wanted, most, fit, rows, codes, arguments)
     if (codes == 0).any():
-        scored, mass = by_group(scores, codes, weights)
+        scored, mass = by_group(scores, codes, weights, ~np.isnan(scores))
         prior, estimate = _prior_among_unlabeled(wanted, scored, mass)
     else:
         scored, prior = _against_all(scores, codes, weights)
@@ -105,9 +97,45 @@ def calibrated(
     return with_probabilities, estimate
 
 
-def _folds(wanted: Wanted, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> Iterator[Any]:
+def _out_of_bag(
+    model: Model, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Return the scores of rows by trees that have not seen them, if the model has some for every class."""
+    scores: NDArray[np.float64] | None = getattr(model, "oob_decision_function", None)
+    if scores is None or not (codes == 0).any():
+        return None
+    is_scored = ~np.isnan(scores) if weights is None else ~np.isnan(scores) & (weights > 0)
+    return scores if np.isin(codes, codes[is_scored]).all() else None
+
+
+def _scores_of_folds(
+    model: Model,
+    wanted: Wanted,
+    most: int,
+    fit: Callable[[Any, NDArray[np.int8], dict[str, Any]], Model],
+    rows: Any,
+    codes: NDArray[np.int8],
+    arguments: Mapping[str, Any],
+) -> NDArray[np.float64]:
+    """Return the scores of each fold by a model of the others, NaN for rows without weight."""
+    scores = np.full(codes.size, np.nan)
+    for kept, held in _folds(most, codes, arguments.get("sample_weight")):
+        by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
+        part = {**arguments, **by_row}
+        part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
+        with warnings.catch_warnings():
+            # What the models of folds call positive does not matter; the user has been warned about the whole model.
+            warnings.simplefilter("ignore", DegenerateModelWarning)
+            machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
+        away = machine.decision_function(
+            _take(rows, held, kept, square=wanted.square), n_threads=arguments["n_threads"]
+        )
+        scores[held] = away - machine.threshold + model.threshold
+    return scores
+
+
+def _folds(most: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> Iterator[Any]:
     """Yield the rows to fit to and those to score, of the rows that have a weight."""
-    most = check_int("calibration_cv", wanted.cv, low=2)
     rows = np.arange(codes.size) if weights is None else np.flatnonzero(weights)
     fewest = min(int(np.count_nonzero(codes[rows] == code)) for code in np.unique(codes[rows]))
     if fewest < 2:

@@ -369,7 +369,7 @@ def _model(
         oob_count=grown.oob_count,
     )
     threshold, rule = _threshold(model, rows, n_threads)
-    gains = np.add.reduceat(model._gains, starts[:-1])
+    gains = np.add.reduceat(model._nodes["gain"], starts[:-1], dtype=np.float64)
     model = dataclasses.replace(
         model, threshold=threshold, threshold_rule=rule, objective=growth.root_cost(rows.prior) - gains
     )

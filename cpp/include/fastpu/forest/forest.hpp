@@ -2,7 +2,8 @@
 //
 // Tree t is grown on a bag: n_P rows of P drawn with replacement, and bag_unl rows of U, drawn without replacement or
 // with it. In every node max_features of the features that differ among its rows are drawn; each offers one cut at
-// random (extra trees) or all of its cuts, and the split that gains most is made. The criteria are in the class below.
+// random (extra trees) or all of its cuts, and the split that gains most is made; of equal ones that of the feature
+// drawn first. The criteria are in the class below.
 //
 // A random cut is drawn uniformly between the values (Cuts::bin_value) of the lowest and of the highest bin of the
 // node's rows, and lies below the bin that the number falls into, or above it if that is the lowest.
@@ -80,8 +81,8 @@ struct ForestResult {
 
 // Time O(bag log(bag) (d / 16 + max_features)) a tree for dense codes of d features, in steps of vector length, and
 // O(entries of the bag log(bag)) for sparse ones; the out-of-bag rows take O(log(bag)) each. Memory beside the result:
-// n / 8 bytes and the nodes of each of some tens of trees; a thread has 4 bytes a row of a bag and, of dense codes, at
-// most 300 kB.
+// n / 8 bytes and the nodes of each of some tens of trees; a thread has 12 bytes a row of a bag and, of dense codes,
+// at most 300 kB.
 // Throws std::invalid_argument for options out of range.
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team);
