@@ -113,6 +113,7 @@ peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libra
 	$(VENV_PYTHON) bench/peers/nnpu.py --output build/peers
 	$(VENV_PYTHON) bench/peers/svm_path.py --output build/peers
 	$(VENV_PYTHON) bench/peers/svm_grid.py --output build/peers
+	$(VENV_PYTHON) bench/peers/objectives.py
 	$(VENV_PYTHON) bench/peers/pairwise_numpy.py
 
 # ---- Style and types ----

@@ -61,6 +61,7 @@ MODULES = {
     "datasets": fastpu.datasets,
     "estimators": fastpu.estimators,
     "metrics": fastpu.metrics,
+    "objectives": fastpu.objectives,
     "plot": fastpu.plot,
     "priors": fastpu.priors,
 }

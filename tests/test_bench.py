@@ -36,6 +36,7 @@ COMMANDS = {
     "priors": ("--sets some --splits 2 --data", "", "| some | 120 x 3 |"),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "peers/pairwise_numpy.py": ("--sizes 40 60 --rounds 10 --repeats 1", "", "The same 10 stumps in all three"),
+    "peers/objectives.py": ("--n 2000 --rounds 2 --threads 1", "lightgbm xgboost", "| xgboost | nnpu | 1 |"),
     "peers/svm.py": ("--quick --only score --threads 1", "sklearn", "### Scores of other rows"),
     "peers/isvm.py": ("--quick --only text iadmm --threads 1", "sklearn", "### An iteration of IADMM"),
     "peers/forest.py": ("--quick --threads 1 --sets some=yes --data", "sklearn joblib lightgbm", "### Test AUC by set"),

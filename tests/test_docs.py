@@ -26,7 +26,10 @@ PARTS = [
     "Traps",
     "Reference",
 ]
-PUBLIC_MODULES = ["fastpu", *(f"fastpu.{name}" for name in ("datasets", "estimators", "metrics", "plot", "priors"))]
+PUBLIC_MODULES = [
+    "fastpu",
+    *(f"fastpu.{name}" for name in ("datasets", "estimators", "metrics", "objectives", "plot", "priors")),
+]
 
 
 def read(path: Path) -> str:

@@ -24,7 +24,11 @@ needs_checkout = pytest.mark.skipif(not IS_CHECKOUT, reason="needs the source tr
 
 PUBLIC_MODULES = [
     fastpu,
-    *(getattr(fastpu, name) for name in ("datasets", "metrics", "plot", "priors") if hasattr(fastpu, name)),
+    *(
+        getattr(fastpu, name)
+        for name in ("datasets", "metrics", "objectives", "plot", "priors")
+        if hasattr(fastpu, name)
+    ),
 ]
 
 

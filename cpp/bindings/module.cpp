@@ -16,6 +16,7 @@ void bind_stump_ensemble(pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
 void bind_svm_path(pybind11::module_& module);
 void bind_tiled_blas(pybind11::module_& module);
+void bind_tree_loss(const pybind11::module_& module);
 void bind_trees(pybind11::module_& module);
 void bind_upu(pybind11::module_& module);
 // NOLINTEND(readability-redundant-declaration)
@@ -36,6 +37,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_svm(module);
   fastpu::bind_svm_path(module);
   fastpu::bind_tiled_blas(module);
+  fastpu::bind_tree_loss(module);
   fastpu::bind_trees(module);
   fastpu::bind_upu(module);
 }

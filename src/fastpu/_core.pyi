@@ -258,6 +258,25 @@ def solve_svm_grid(
     isa: str,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
 
+class TreeLoss:
+    def __init__(
+        self,
+        labels: NDArray[np.int8],
+        sample_weight: NDArray[np.float64] | None,
+        *,
+        loss: str,
+        gamma: float,
+        prior: float,
+        n_threads: int,
+        isa: str,
+    ) -> None: ...
+    def tops(self, scores: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]: ...
+    def sums(self, scores: NDArray[np.float64], tops: NDArray[np.float64], n_threads: int) -> NDArray[np.int64]: ...
+    def objective(self, tops: NDArray[np.float64], sums: NDArray[np.int64]) -> float: ...
+    def derive(
+        self, scores: NDArray[np.float64], tops: NDArray[np.float64], sums: NDArray[np.int64], n_threads: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
 class ForestResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...

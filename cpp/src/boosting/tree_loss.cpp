@@ -50,6 +50,11 @@ class RowLoss final : public TreeLoss {
       const index_t end = std::min(rows_.n_rows, (block + 1) * kLossRows);
       for (index_t i = block * kLossRows; i < end; ++i) check_row(i, takes_negatives);
     });
+    double top = rows_.n_rows > 0 ? 1.0 : 0.0;
+    if (rows_.sample_weight != nullptr)
+      top = *std::max_element(rows_.sample_weight, rows_.sample_weight + rows_.n_rows);
+    scale_of_all_ = scale_below(top);
+    weights_of_all_ = group_weights(nullptr, scale_of_all_, team);
   }
 
   TreeLossTops tops(const TreeLossScores& scores, Team& team) const override {
@@ -67,15 +72,10 @@ class RowLoss final : public TreeLoss {
 
   TreeLossSums sums(const TreeLossScores& scores, const TreeLossTops& tops, Team& team) const override {
     const LossScale scale = scale_of(tops);
-    std::vector<TreeLossSums> found(at(n_blocks()));
-    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
-      const LossRows rows = rows_of(scores, block);
-      std::int64_t* const values = found[at(block)].values.data();
-      passes_.sums(rows, scale, values);
-      kernels_.group_weights(rows, scale.weight, values);
-    });
-    TreeLossSums all;
-    for (const TreeLossSums& of_block : found) all.add(of_block);
+    const bool is_known = scores.takes_part == nullptr && scale.weight == scale_of_all_;
+    TreeLossSums all = is_known ? weights_of_all_ : group_weights(scores.takes_part, scale.weight, team);
+    all.add(sum_blocks(team,
+                       [&](index_t block, std::int64_t* sums) { passes_.sums(rows_of(scores, block), scale, sums); }));
     return all;
   }
 
@@ -94,8 +94,24 @@ class RowLoss final : public TreeLoss {
  private:
   index_t n_blocks() const { return count_blocks(rows_.n_rows, kLossRows); }
 
+  // Adds up what add_block(block, sums) writes.
+  template <class AddBlock>
+  TreeLossSums sum_blocks(Team& team, AddBlock&& add_block) const {
+    std::vector<TreeLossSums> found(at(n_blocks()));
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) { add_block(block, found[at(block)].values.data()); });
+    TreeLossSums all;
+    for (const TreeLossSums& of_block : found) all.add(of_block);
+    return all;
+  }
+
+  TreeLossSums group_weights(const std::uint8_t* takes_part, double scale, Team& team) const {
+    return sum_blocks(team, [&](index_t block, std::int64_t* sums) {
+      kernels_.group_weights(rows_of({nullptr, takes_part}, block), scale, sums);
+    });
+  }
+
   void check_row(index_t i, bool takes_negatives) {
-    const int label = rows_.labels[i];
+    const std::int8_t label = rows_.labels[i];
     if (label > 1 || label < (takes_negatives ? -1 : 0)) {
       throw std::invalid_argument(std::string("labels must be 1") + (takes_negatives ? ", 0 or -1" : " or 0") +
                                   ", got " + std::to_string(label) + " in row " + std::to_string(i));
@@ -116,12 +132,14 @@ class RowLoss final : public TreeLoss {
             from(log_weight_.data()), from(scores.takes_part), std::min(kLossRows, rows_.n_rows - first)};
   }
 
-  void refuse_scores(const TreeLossScores& scores, index_t block) const {
+  static void refuse_scores(const TreeLossScores& scores, index_t block) {
     index_t i = block * kLossRows;
     while (std::isfinite(scores.scores[i])) ++i;
     throw std::invalid_argument("scores must be finite, got " + std::to_string(scores.scores[i]) + " in row " +
                                 std::to_string(i));
   }
+
+  static bool has_rows(const TreeLossTops& tops, detail::ExpSlot slot) { return std::isfinite(tops.values[slot]); }
 
   LossScale scale_of(const TreeLossTops& tops) const {
     LossScale scale;
@@ -130,11 +148,12 @@ class RowLoss final : public TreeLoss {
       scale.loss = scale_below(tops.values[0]);
       return scale;
     }
-    const auto offset = [&](detail::ExpSlot slot) {
-      return std::isfinite(tops.values[slot]) ? -tops.values[slot] : -kInfinity;
-    };
-    scale.rising = {offset(detail::kRisingNegative), offset(detail::kRisingUnlabelled), -kInfinity};
-    scale.falling = {-kInfinity, offset(detail::kFallingUnlabelled), offset(detail::kFallingPositive)};
+    const auto offset = [&](detail::ExpSlot slot) { return has_rows(tops, slot) ? -tops.values[slot] : -kInfinity; };
+    scale.rising.negative = offset(detail::kRisingNegative);
+    scale.falling.positive = offset(detail::kFallingPositive);
+    // What rows of U are summed for: their products with P and with N.
+    if (has_rows(tops, detail::kFallingPositive)) scale.rising.unlabelled = offset(detail::kRisingUnlabelled);
+    if (has_rows(tops, detail::kRisingNegative)) scale.falling.unlabelled = offset(detail::kFallingUnlabelled);
     return scale;
   }
 
@@ -161,6 +180,8 @@ class RowLoss final : public TreeLoss {
   const detail::LossKernels& kernels_;
   const detail::LossPasses& passes_;
   AlignedBuffer<double> log_weight_;
+  TreeLossSums weights_of_all_;  // of the groups, where all rows take part, at this scale
+  double scale_of_all_ = 1;
 };
 
 struct NamedFormula {

@@ -41,9 +41,9 @@ struct PerGroup {
 struct LossScale {
   double weight = 1;  // a power of two
   double loss = 1;    // the same, for the logistic losses
-  // Added to the exponents of pnu_auc; -infinity where a group is missing.
-  PerGroup rising{};
-  PerGroup falling{};
+  // Added to the exponents of pnu_auc; -infinity where nothing is summed.
+  PerGroup rising{-kInfinity, -kInfinity, -kInfinity};
+  PerGroup falling{-kInfinity, -kInfinity, -kInfinity};
 };
 
 // Coefficients by group.

@@ -55,7 +55,7 @@ struct Lanes {
 
 inline Lanes lanes_at(const LossRows& rows, index_t at, index_t first, index_t n) {
   Lanes lanes{};
-  lanes.score = load<Doubles>(rows.scores + at);
+  if (rows.scores != nullptr) lanes.score = load<Doubles>(rows.scores + at);
   lanes.weight = rows.weights == nullptr ? all(1.0) : load<Doubles>(rows.weights + at);
   lanes.log_weight = rows.log_weights == nullptr ? Doubles{} : load<Doubles>(rows.log_weights + at);
   lanes.group = widen(rows.labels + at);
@@ -80,7 +80,7 @@ inline void for_lanes(const LossRows& rows, Body&& body) {
   std::int8_t labels[static_cast<unsigned>(kDoubles)] = {};
   std::uint8_t takes_part[static_cast<unsigned>(kDoubles)] = {};
   for (index_t k = 0; k < rest; ++k) {
-    scores[k] = rows.scores[i + k];
+    if (rows.scores != nullptr) scores[k] = rows.scores[i + k];
     if (rows.weights != nullptr) weights[k] = rows.weights[i + k];
     if (rows.log_weights != nullptr) log_weights[k] = rows.log_weights[i + k];
     labels[k] = rows.labels[i + k];
@@ -149,7 +149,7 @@ void group_weights(const LossRows& rows, double scale, std::int64_t* sums) {
     const Digits digits = digits_of(lanes.weight * all(scale));
     for (int g = 0; g < kGroups; ++g) groups[g].add(in_group(lanes, g - 1.0, digits));
   });
-  for (int g = 0; g < kGroups; ++g) groups[g].write(sums + 2 * (kWeightSlots + g));
+  for (index_t g = 0; g < kGroups; ++g) groups[g].write(sums + 2 * (kWeightSlots + g));
 }
 
 // ---- Tops ----
@@ -195,21 +195,58 @@ bool logistic_tops(const LossRows& rows, double* tops) {
 
 // ---- Sums ----
 
+// By group, the one exponent of a row where it has one alone: sign F + offset.
+struct OneWay {
+  PerGroup sign;
+  PerGroup offset;
+
+  Doubles value(const Lanes& lanes) const {
+    return exp_of_vector<double>((lanes.log_weight + lanes.pick(sign, 0) * lanes.score) + lanes.pick(offset, kNone));
+  }
+};
+
+// Rows of U have both exponents if there are rows of P and of N.
+inline bool has_both_ways(const PerGroup& rising, const PerGroup& falling) {
+  return rising.unlabelled > kNone && falling.unlabelled > kNone;
+}
+inline OneWay one_way(const PerGroup& rising, const PerGroup& falling) {
+  const bool rises = rising.unlabelled > kNone;
+  return {{1, rises ? 1.0 : -1.0, -1},
+          {rising.negative, rises ? rising.unlabelled : falling.unlabelled, falling.positive}};
+}
+inline Doubles rising_value(const Lanes& lanes, const PerGroup& offset) {
+  return exp_of_vector<double>((lanes.log_weight + lanes.score) + lanes.pick(offset, kNone));
+}
+inline Doubles falling_value(const Lanes& lanes, const PerGroup& offset) {
+  return exp_of_vector<double>((lanes.log_weight - lanes.score) + lanes.pick(offset, kNone));
+}
+
 void exponential_sums(const LossRows& rows, const LossScale& scale, std::int64_t* sums) {
   DigitSums slots[static_cast<unsigned>(kLossSlots)];
-  for_lanes(rows, [&](const Lanes& lanes) {
-    const Digits up =
-        digits_of(exp_of_vector<double>((lanes.log_weight + lanes.score) + lanes.pick(scale.rising, kNone)));
-    const Digits down =
-        digits_of(exp_of_vector<double>((lanes.log_weight - lanes.score) + lanes.pick(scale.falling, kNone)));
-    const Digits unlabelled_up = in_group(lanes, 0, up);
-    const Digits unlabelled_down = in_group(lanes, 0, down);
-    slots[kRisingUnlabelled].add(unlabelled_up);
-    slots[kRisingNegative].add(without(up, unlabelled_up));
-    slots[kFallingUnlabelled].add(unlabelled_down);
-    slots[kFallingPositive].add(without(down, unlabelled_down));
-  });
-  for (int slot = 0; slot < kLossSlots; ++slot) slots[slot].write(sums + 2 * slot);
+  if (has_both_ways(scale.rising, scale.falling)) {
+    for_lanes(rows, [&](const Lanes& lanes) {
+      const Digits up = digits_of(rising_value(lanes, scale.rising));
+      const Digits down = digits_of(falling_value(lanes, scale.falling));
+      const Digits unlabelled_up = in_group(lanes, 0, up);
+      const Digits unlabelled_down = in_group(lanes, 0, down);
+      slots[kRisingUnlabelled].add(unlabelled_up);
+      slots[kRisingNegative].add(without(up, unlabelled_up));
+      slots[kFallingUnlabelled].add(unlabelled_down);
+      slots[kFallingPositive].add(without(down, unlabelled_down));
+    });
+  } else {
+    const OneWay way = one_way(scale.rising, scale.falling);
+    DigitSums& unlabelled_slot = slots[way.sign.unlabelled > 0 ? kRisingUnlabelled : kFallingUnlabelled];
+    for_lanes(rows, [&](const Lanes& lanes) {
+      const Digits value = digits_of(way.value(lanes));
+      const Digits positive = in_group(lanes, 1, value);
+      const Digits unlabelled = in_group(lanes, 0, value);
+      slots[kFallingPositive].add(positive);
+      unlabelled_slot.add(unlabelled);
+      slots[kRisingNegative].add(without(without(value, positive), unlabelled));
+    });
+  }
+  for (index_t slot = 0; slot < kLossSlots; ++slot) slots[slot].write(sums + 2 * slot);
 }
 
 // log(1 + t) for t in [0, 1]: s (2 + 2/3 s^2 + ...) with s = t / (2 + t), by a polynomial of relative error 1e-18.
@@ -227,11 +264,7 @@ inline Doubles log_of_one_and(Doubles t) {
                                     0.083245065118608205757,
                                     0.17044163562781398129};
   const Doubles s = t / (all(2.0) + t);
-  const Doubles square = s * s;
-  Doubles sum = all(kTerm[kTerms - 1]);
-  FASTPU_UNROLL
-  for (int i = kTerms - 2; i >= 0; --i) sum = sum * square + all(kTerm[i]);
-  return s * sum;
+  return s * polynomial(kTerm, s * s);
 }
 
 void logistic_sums(const LossRows& rows, const LossScale& scale, std::int64_t* sums) {
@@ -245,18 +278,27 @@ void logistic_sums(const LossRows& rows, const LossScale& scale, std::int64_t* s
     slots[kLossUnlabelled].add(in_group(lanes, 0, rising));
     slots[kLossAsNegative].add(in_group(lanes, 1, rising));
   });
-  for (int slot = 0; slot < kLossSlots; ++slot) slots[slot].write(sums + 2 * slot);
+  for (index_t slot = 0; slot < kLossSlots; ++slot) slots[slot].write(sums + 2 * slot);
 }
 
 // ---- Derivatives ----
 
 void exponential_derive(const LossRows& rows, const LossSlopes& slopes, double* g, double* h) {
-  for_lanes(rows, [&](const Lanes& lanes) {
-    const Doubles up = exp_of_vector<double>((lanes.log_weight + lanes.score) + lanes.pick(slopes.plus, kNone));
-    const Doubles down = exp_of_vector<double>((lanes.log_weight - lanes.score) + lanes.pick(slopes.minus, kNone));
-    store_lanes(lanes, g, up - down);
-    store_lanes(lanes, h, up + down);
-  });
+  if (has_both_ways(slopes.plus, slopes.minus)) {
+    for_lanes(rows, [&](const Lanes& lanes) {
+      const Doubles up = rising_value(lanes, slopes.plus);
+      const Doubles down = falling_value(lanes, slopes.minus);
+      store_lanes(lanes, g, up - down);
+      store_lanes(lanes, h, up + down);
+    });
+  } else {
+    const OneWay way = one_way(slopes.plus, slopes.minus);
+    for_lanes(rows, [&](const Lanes& lanes) {
+      const Doubles value = way.value(lanes);
+      store_lanes(lanes, g, lanes.pick(way.sign, 0) * value);
+      store_lanes(lanes, h, value);
+    });
+  }
 }
 
 void logistic_derive(const LossRows& rows, const LossSlopes& slopes, double* g, double* h) {

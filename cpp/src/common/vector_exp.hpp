@@ -2,6 +2,7 @@
 // FASTPU_LEVEL namespace; everything has internal linkage.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numbers>
@@ -50,6 +51,17 @@ struct ExpConstants<float> {
                                           0.0013836835971467487908F};
 };
 
+// sum_i terms[i] x^i, the even powers beside the odd ones, so that a step waits for half as many before it.
+template <class V, class T, std::size_t kTerms>
+inline V polynomial(const T (&terms)[kTerms], V x) {
+  constexpr int kLast = static_cast<int>(kTerms) - 1;
+  const V square = x * x;
+  V sums[2] = {splat<V>(terms[kLast / 2 * 2]), splat<V>(terms[(kLast + 1) / 2 * 2 - 1])};
+  FASTPU_UNROLL
+  for (int i = kLast - 2; i >= 0; --i) sums[i % 2] = sums[i % 2] * square + splat<V>(terms[i]);
+  return sums[1] * x + sums[0];
+}
+
 template <class T>
 inline Vec<T> exp_of_vector(Vec<T> x) {
   using C = ExpConstants<T>;
@@ -59,9 +71,7 @@ inline Vec<T> exp_of_vector(Vec<T> x) {
   const V shifted = clipped * splat<V>(C::kInverse) + splat<V>(C::kRound);
   const V k = shifted - splat<V>(C::kRound);
   const V r = (clipped - k * splat<V>(C::kHigh)) - k * splat<V>(C::kLow);
-  V sum = splat<V>(C::kTerm[C::kTerms - 1]);
-  FASTPU_UNROLL
-  for (int i = C::kTerms - 2; i >= 0; --i) sum = sum * r + splat<V>(C::kTerm[i]);
+  const V sum = polynomial(C::kTerm, r);
   // 2^k: the exponent's bits are the low bits of `shifted`, moved into place, on top of those of 1.
   const V one = splat<V>(T{1});
 #if defined(__GNUC__)

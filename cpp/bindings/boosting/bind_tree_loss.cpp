@@ -1,0 +1,109 @@
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/arguments.hpp"
+#include "fastpu/boosting/tree_loss.hpp"
+
+namespace fastpu {
+
+namespace {
+
+template <class Values>
+auto array_of(const Values& values) {
+  return to_array(values.data(), static_cast<index_t>(values.size()));
+}
+
+// A loss, with the arrays that it reads.
+class BoundLoss {
+ public:
+  BoundLoss(py::object labels, py::object sample_weight, const std::string& loss, double gamma, double prior,
+            int n_threads, const std::string& isa)
+      : labels_(std::move(labels)), sample_weight_(std::move(sample_weight)) {
+    rows_.labels = view_1d<std::int8_t>(labels_, "labels");
+    rows_.n_rows = static_cast<index_t>(py::len(labels_));
+    if (!sample_weight_.is_none()) rows_.sample_weight = view_1d<double>(sample_weight_, "sample_weight", rows_.n_rows);
+    const TreeLossOptions options{loss, gamma, prior, isa_from_name(isa)};
+    Team team(n_threads, interrupt_poll());
+    const py::gil_scoped_release nogil;
+    loss_ = make_tree_loss(rows_, options, team);
+  }
+
+  py::array_t<double> tops(const py::object& scores, int n_threads) const {
+    const TreeLossScores of = view(scores);
+    Team team(n_threads, interrupt_poll());
+    TreeLossTops found;
+    {
+      const py::gil_scoped_release nogil;
+      found = loss_->tops(of, team);
+    }
+    return array_of(found.values);
+  }
+
+  py::array_t<std::int64_t> sums(const py::object& scores, const py::object& tops, int n_threads) const {
+    const TreeLossScores of = view(scores);
+    const auto relative_to = fill<TreeLossTops, double>(tops, "tops");
+    Team team(n_threads, interrupt_poll());
+    TreeLossSums found;
+    {
+      const py::gil_scoped_release nogil;
+      found = loss_->sums(of, relative_to, team);
+    }
+    return array_of(found.values);
+  }
+
+  double objective(const py::object& tops, const py::object& sums) const {
+    return loss_->objective(fill<TreeLossTops, double>(tops, "tops"), fill<TreeLossSums, std::int64_t>(sums, "sums"));
+  }
+
+  py::tuple derive(const py::object& scores, const py::object& tops, const py::object& sums, int n_threads) const {
+    const TreeLossScores of = view(scores);
+    const auto all_tops = fill<TreeLossTops, double>(tops, "tops");
+    const auto all_sums = fill<TreeLossSums, std::int64_t>(sums, "sums");
+    py::array_t<double> g(rows_.n_rows);
+    py::array_t<double> h(rows_.n_rows);
+    double* const to_g = g.mutable_data();
+    double* const to_h = h.mutable_data();
+    Team team(n_threads, interrupt_poll());
+    {
+      const py::gil_scoped_release nogil;
+      loss_->derive(of, all_tops, all_sums, to_g, to_h, team);
+    }
+    return py::make_tuple(g, h);
+  }
+
+ private:
+  TreeLossScores view(const py::object& scores) const {
+    return {view_1d<double>(scores, "scores", rows_.n_rows), nullptr};
+  }
+  template <class Struct, class T>
+  static Struct fill(const py::object& array, const char* name) {
+    Struct found;
+    const auto n = static_cast<index_t>(found.values.size());
+    std::copy_n(view_1d<T>(array, name, n), n, found.values.begin());
+    return found;
+  }
+
+  py::object labels_;
+  py::object sample_weight_;
+  TreeLossRows rows_;
+  std::unique_ptr<TreeLoss> loss_;
+};
+
+}  // namespace
+
+void bind_tree_loss(const py::module_& module) {
+  py::class_<BoundLoss>(module, "TreeLoss")
+      .def(py::init<py::object, py::object, const std::string&, double, double, int, const std::string&>(),
+           py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"),
+           py::arg("prior"), py::arg("n_threads"), py::arg("isa"))
+      .def("tops", &BoundLoss::tops, py::arg("scores"), py::arg("n_threads"))
+      .def("sums", &BoundLoss::sums, py::arg("scores"), py::arg("tops"), py::arg("n_threads"))
+      .def("objective", &BoundLoss::objective, py::arg("tops"), py::arg("sums"))
+      .def("derive", &BoundLoss::derive, py::arg("scores"), py::arg("tops"), py::arg("sums"), py::arg("n_threads"));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,435 @@
+"""Losses for positive and unlabelled rows as custom objectives of LightGBM, XGBoost and CatBoost.
+
+Each function returns an `Objective`, which goes where these libraries take a function of the user's. With F the raw
+scores, means over groups of rows, and l(z) = log(1 + e^-z), what is minimised is
+
+    pnu_auc     log R,  R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N),  A_G = mean_G e^-F,  B_G = mean_G e^F
+    logistic    mean_P l(F) + mean_U l(-F)
+    upu         prior mean_P (-F) + mean_U l(-F)
+    nnpu        prior mean_P l(F) + max(0, r),  r = mean_U l(-F) - prior mean_P l(-F)
+
+The libraries are handed its derivatives times the number of rows (times the sum of the weights, if rows have weights),
+so that their own parameters, such as the least sum of Hessians of a leaf, mean what they mean for other losses.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, forced_isa
+from fastpu.common._text import describe
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._coding import default_codes, read_labels
+from fastpu.data._validate import check_sample_weight
+from fastpu.metrics import auc
+from fastpu.model._prior import check_prior
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Objective", "logistic", "nnpu", "pnu_auc", "upu"]
+
+_BY_ROW = ("logistic", "upu")  # of other rows, the derivatives of a row need the weights alone
+
+
+class Objective:
+    """A loss in the form that LightGBM, XGBoost and CatBoost take; made by the functions of this module.
+
+    ===========================================  ==================================================================
+    ``lightgbm.train``, ``lightgbm.cv``          ``params["objective"]``, and `metric` as ``feval``
+    ``LGBMRegressor``, ``LGBMClassifier``        ``objective``, and `metric` as ``eval_metric`` of ``fit``
+    ``xgboost.train``, ``xgboost.cv``            ``obj``, and `metric` as ``custom_metric``
+    ``XGBRegressor``, ``XGBClassifier``          ``objective``, and `fastpu.metrics.auc` as ``eval_metric``
+    ``CatBoost``, ``CatBoostRegressor``          ``loss_function``; `logistic` and `upu` alone
+    ===========================================  ==================================================================
+
+    Weights are those of the library's data set. It pickles; a deep copy is the object itself.
+
+    Attributes
+    ----------
+    name : str
+        The function that made it.
+    y : ndarray of int8, or None
+        The labels of the rows that it belongs to: +1, 0, -1.
+    params : dict
+        `gamma` or `prior`, where the loss has it.
+    """
+
+    no_jit = True  # CatBoost looks for it, and would compile the methods of Python otherwise
+
+    def __init__(self, name: str, y: object, params: dict[str, float], n_threads: object):
+        self.name = name
+        self.params = params
+        self.y = None if y is None else self._codes(y, "y")
+        self._n_threads = None if n_threads is None else resolve_n_threads(n_threads)
+        self._last: _Rows | None = None
+
+    def __repr__(self) -> str:
+        rows = [] if self.y is None else [f"y of {self.y.size} rows"]
+        return f"{self.name}({', '.join([*rows, *(f'{name}={value:g}' for name, value in self.params.items())])})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": None}
+
+    def __deepcopy__(self, memo: object) -> Objective:
+        return self
+
+    def __call__(
+        self, first: Any, second: Any, sample_weight: object = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the gradient and the Hessian of every row: of (scores, data set) or (labels, scores, weights).
+
+        Raises
+        ------
+        ValueError
+            If the rows are not those of `y`, a score is not finite, or a group that the loss needs has no row.
+
+        Notes
+        -----
+        O(n). In XGBoost's distributed training every worker has rows of its own, and sums go over the rows of all.
+        """
+        labels, scores, weights = _read_call(first, second, sample_weight)
+        rows = self._rows(labels, scores.size, weights)
+        collective = _collective_of(second)
+        threads = resolve_n_threads(self._n_threads)
+        tops = rows.core.tops(scores, threads)
+        if collective is not None:
+            tops = collective.allreduce(tops, collective.Op.MAX)
+            sums = collective.allreduce(rows.core.sums(scores, tops, threads), collective.Op.SUM)
+        elif self.name in _BY_ROW:
+            tops, sums = rows.of_zeros()
+        else:
+            sums = rows.core.sums(scores, tops, threads)
+        return rows.core.derive(scores, tops, sums, threads)
+
+    def metric(
+        self, first: Any, second: Any, sample_weight: object = None
+    ) -> tuple[str, float] | tuple[str, float, bool]:
+        """Return the AUC of the positive rows of any data set, against labelled negatives if any, else unlabelled rows.
+
+        As the library wants it: ("auc", value) for XGBoost, ("auc", value, True) for LightGBM.
+        """
+        labels, scores, weights = _read_call(first, second, sample_weight)
+        if labels is None:
+            raise ValueError("the data set must have labels for a metric, got none")
+        codes = default_codes(read_labels(labels, "label"), "label")
+        judged = codes != 0 if np.any(codes == -1) else np.ones(codes.size, dtype=bool)
+        kept = None if weights is None else np.asarray(weights)[judged]
+        value = auc(codes[judged] == 1, scores[judged], sample_weight=kept)
+        return ("auc", value) if _is_of(second, "xgboost") else ("auc", value, True)
+
+    def calc_ders_range(self, approxes: Any, targets: Any, weights: object) -> NDArray[np.float64]:
+        """Return the negative derivatives of some of the rows of `y`, for CatBoost.
+
+        Raises
+        ------
+        ValueError
+            For `pnu_auc` and `nnpu`, whose derivatives need the scores of all rows: CatBoost calls this for some at a
+            time. For the same reason y must be given, and weights are refused.
+        """
+        if self.name not in _BY_ROW:
+            raise ValueError(
+                f"CatBoost shows an objective some rows at a time, and {self.name} needs the scores of all; use "
+                f"{' or '.join(_BY_ROW)}, or another library"
+            )
+        if self.y is None:
+            raise ValueError(f"{self.name} must be given y for CatBoost, which shows an objective some rows at a time")
+        if weights is not None:
+            raise ValueError(f"CatBoost must have no weights for {self.name}, which would need all of them at once")
+        tops, sums = self._rows(None, self.y.size, None).of_zeros()
+        core = self._core((np.asarray(targets) > 0).astype(np.int8), None, n_threads=1)
+        return -np.column_stack(core.derive(np.array(approxes, dtype=np.float64), tops, sums, 1))
+
+    def _codes(self, labels: object, name: str) -> NDArray[np.int8]:
+        codes = default_codes(read_labels(labels, name), name)
+        if self.name != "pnu_auc" and np.any(codes == -1):
+            raise ValueError(
+                f"{name} must hold +1 (positive) and 0 (unlabelled) for {self.name}, got -1; if that means unlabelled, "
+                f"pass fastpu.as_labels(y, unlabeled=-1), and for labelled negatives use pnu_auc"
+            )
+        return codes
+
+    def _rows(self, labels: Any, n_scores: int, weights: Any) -> _Rows:
+        """Return the rows of a call, which are mostly those of the last one."""
+        rows = self._last
+        if rows is None or not rows.were_made_from(labels, weights):
+            codes = self.y
+            if codes is None:
+                if labels is None:
+                    raise ValueError(f"the data set must have labels, or {self.name} must be given y")
+                codes = self._codes(labels, "label")
+            elif labels is not None and np.size(labels) == codes.size == n_scores:
+                _check_same_order(codes, np.asarray(labels))
+            checked = check_sample_weight(weights, codes.size) if n_scores == codes.size else None
+            rows = _Rows(self._core(codes, checked, resolve_n_threads(self._n_threads)), codes.size, labels, weights)
+        if n_scores != rows.n:
+            hint = "; leave y out to take the labels of every data set" if self.y is not None else ""
+            raise ValueError(f"{self!r} must be called for {rows.n} rows, got {n_scores}{hint}")
+        self._last = rows
+        return rows
+
+    def _core(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int) -> _core.TreeLoss:
+        return _core.TreeLoss(
+            codes,
+            weights,
+            loss=self.name,
+            gamma=self.params.get("gamma", 0.5),
+            prior=self.params.get("prior", 0.5),
+            n_threads=n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+
+
+class _Rows:
+    """Some rows as the core sees them, and the labels and weights that these were made from."""
+
+    def __init__(self, core: _core.TreeLoss, n: int, labels: Any, weights: Any):
+        self.core = core
+        self.n = n
+        self._given = (labels, weights)
+        self._of_zeros: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+
+    def were_made_from(self, labels: Any, weights: Any) -> bool:
+        pairs = zip(self._given, (labels, weights), strict=True)
+        return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+
+    def of_zeros(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the tops and sums of scores 0, for losses that take the weights of the groups from them alone."""
+        if self._of_zeros is None:
+            scores = np.zeros(self.n)
+            tops = self.core.tops(scores, 1)
+            self._of_zeros = tops, self.core.sums(scores, tops, 1)
+        return self._of_zeros
+
+
+def _is_of(data: object, package: str) -> bool:
+    return type(data).__module__.partition(".")[0] == package
+
+
+def _read_call(first: Any, second: Any, sample_weight: object) -> tuple[Any, NDArray[np.float64], Any]:
+    """Return labels, scores and weights from (scores, data set) or (labels, scores, weights)."""
+    if hasattr(second, "get_label"):
+        labels, scores, weights = second.get_label(), first, second.get_weight()
+    else:
+        labels, scores, weights = first, second, sample_weight
+    if labels is not None and np.size(labels) == 0:  # XGBoost's way to say none
+        labels = None
+    if weights is not None and np.size(weights) == 0:
+        weights = None
+    if np.ndim(scores) != 1:
+        raise ValueError(
+            f"scores must be one-dimensional, got {describe(scores)}; for labels of three kinds use lightgbm.train, "
+            f"xgboost.train, or a regressor"
+        )
+    return labels, np.require(scores, dtype=np.float64, requirements=["C", "A"]), weights
+
+
+def _collective_of(data: object) -> Any:
+    """Return XGBoost's module of sums over workers in distributed training, else None."""
+    collective = sys.modules.get("xgboost.collective")
+    if collective is None or _is_of(data, "lightgbm") or not collective.is_distributed():
+        return None
+    return collective
+
+
+def _check_same_order(codes: NDArray[np.int8], labels: NDArray[Any]) -> None:
+    """Refuse a data set in which other rows have the largest or the least label; classifiers number labels anew."""
+    differs = (labels == labels.max()) != (codes == codes.max())
+    differs |= (labels == labels.min()) != (codes == codes.min())
+    if np.any(differs):
+        row = int(np.argmax(differs))
+        raise ValueError(
+            f"the data set must have the rows of y in the same order, but row {row} has the label {labels[row]:g} "
+            f"there and {codes[row]} in y"
+        )
+
+
+@answers_unknown_keywords
+def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = None) -> Objective:
+    r"""Return the AUC's exponential loss from positive, unlabelled and, if any, labelled negative rows.
+
+    Minimises log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), with the means A_G of e^-F and B_G of e^F
+    over group G. Where one of the groups has no rows, R is the product of the other two. No prior is needed.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), optional
+        +1 positive, 0 unlabelled, -1 labelled negative; booleans and 0/1 are positive and unlabelled rows. The
+        objective then belongs to these rows. Without `y` the labels are those of the data set that the library
+        trains on, as cross-validation needs it.
+    gamma : float, default 0.5
+        In [0, 1]: the weight of positive against labelled negative rows, where there are unlabelled rows as well.
+    n_threads : int, optional
+        By default the CPUs that this process may use.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Notes
+    -----
+    O(n) for each tree: three passes over the rows. Hessians are those of R, divided by R, which makes them positive.
+
+    References
+    ----------
+    The loss is that of `fastpu.fit_pnu_auc_boost`.
+
+    Examples
+    --------
+    >>> import lightgbm, numpy as np
+    >>> from fastpu import metrics, objectives
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1, 0], [100, 900])
+    >>> X = rng.normal(size=(1000, 5)) + 0.7 * y[:, None]
+    >>> objective = objectives.pnu_auc(y)
+    >>> params = {"objective": objective, "num_leaves": 8, "num_threads": 1, "verbosity": -1}
+    >>> model = lightgbm.train(params, lightgbm.Dataset(X, y), num_boost_round=30)
+    >>> bool(metrics.auc(y, model.predict(X)) > 0.9)
+    True
+    """
+    return Objective("pnu_auc", y, {"gamma": check_float("gamma", gamma, low=0, high=1)}, n_threads)
+
+
+@answers_unknown_keywords
+def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
+    """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
+
+    Minimises mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
+    ratio of the two densities.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), optional
+        +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
+    n_threads : int, optional
+        By default the CPUs that this process may use.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Notes
+    -----
+    O(n) for each tree.
+
+    Examples
+    --------
+    >>> from fastpu import objectives
+    >>> gradient, hessian = objectives.logistic([1, 0, 0])([1, 0, 0], [0.0, 0.0, 0.0])
+    >>> gradient, hessian
+    (array([-1.5 ,  0.75,  0.75]), array([0.75 , 0.375, 0.375]))
+    """
+    return Objective("logistic", y, {}, n_threads)
+
+
+@answers_unknown_keywords
+def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Objective:
+    """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
+
+    Minimises prior mean_P (-F) + mean_U log(1 + e^F).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), optional
+        +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
+    prior : float
+        In (0, 1): the share of positives among the unlabelled rows.
+    n_threads : int, optional
+        By default the CPUs that this process may use.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Notes
+    -----
+    O(n) for each tree. Positive rows have no Hessian, so that a leaf of positive rows alone goes as far as the ridge
+    of the library lets it: keep its least sum of Hessians above 0.
+
+    References
+    ----------
+    du Plessis, Niu and Sugiyama (2015), "Convex formulation for learning from positive and unlabeled data", ICML.
+
+    Examples
+    --------
+    >>> import catboost, numpy as np
+    >>> from fastpu import metrics, objectives
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1, 0], [100, 900])
+    >>> X = rng.normal(size=(1000, 5)) + 0.7 * y[:, None]
+    >>> params = {"iterations": 50, "depth": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    >>> params |= {"loss_function": objectives.upu(y, prior=0.2), "eval_metric": "AUC"}
+    >>> model = catboost.CatBoostRegressor(**params).fit(X, y)
+    >>> bool(metrics.auc(y, model.predict(X)) > 0.85)
+    True
+    """
+    return Objective("upu", y, {"prior": check_prior(prior)}, n_threads)
+
+
+@answers_unknown_keywords
+def nnpu(y: object = None, *, prior: float, n_threads: int | None = None) -> Objective:
+    """Return the logistic loss of nnPU, whose estimated risk of the negatives cannot fall below 0.
+
+    Minimises prior mean_P log(1 + e^-F) + max(0, r) with r = mean_U log(1 + e^F) - prior mean_P log(1 + e^F). Where
+    r < 0, derivatives are those of -r, which undoes that (algorithm 1 of the reference), with the absolute curvature.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), optional
+        +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
+    prior : float
+        In (0, 1): the share of positives among the unlabelled rows.
+    n_threads : int, optional
+        By default the CPUs that this process may use.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range.
+
+    Notes
+    -----
+    O(n) for each tree. Trees of many leaves overfit it: 4 to 8 leaves are enough.
+
+    References
+    ----------
+    Kiryo, Niu, du Plessis and Sugiyama (2017), "Positive-unlabeled learning with non-negative risk estimator", NeurIPS.
+
+    Examples
+    --------
+    >>> import xgboost, numpy as np
+    >>> from fastpu import metrics, objectives
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1, 0], [100, 900])
+    >>> X = rng.normal(size=(1000, 5)) + 0.7 * y[:, None]
+    >>> params = {"max_depth": 2, "base_score": 0, "nthread": 1}
+    >>> objective = objectives.nnpu(y, prior=0.2)
+    >>> model = xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=20, obj=objective)
+    >>> bool(metrics.auc(y, model.predict(xgboost.DMatrix(X))) > 0.8)
+    True
+    """
+    return Objective("nnpu", y, {"prior": check_prior(prior)}, n_threads)

@@ -1,0 +1,222 @@
+"""Objectives equal the oracle in every form of call, and refuse rows that are not theirs."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fastpu import metrics, objectives
+from oracles import tree_loss as oracle
+
+#: Issue 19: equal to the oracle's derivatives.
+TOL = 1e-10
+PRIOR, GAMMA = 0.3, 0.7
+OPTIONS = {"pnu_auc": {"gamma": GAMMA}, "logistic": {}, "upu": {"prior": PRIOR}, "nnpu": {"prior": PRIOR}}
+
+each_loss = pytest.mark.parametrize("loss", OPTIONS)
+
+
+def make(loss: str, y=None, **more):
+    return getattr(objectives, loss)(y, **OPTIONS[loss], **more)
+
+
+def problem(loss: str, n: int = 501, *, shift: float = 0.0):
+    rng = np.random.default_rng(0)
+    y = rng.choice((1, 0, -1) if loss == "pnu_auc" else (1, 0), size=n)
+    scores = 2 * rng.normal(size=n) + shift * np.where(y == 1, 1, -1)
+    return y, scores, rng.integers(1, 4, size=n) * 0.5
+
+
+def data_set(labels, weights=None, package: str = "lightgbm"):
+    """What an objective sees of a Dataset or a DMatrix."""
+    kind = type("Dataset", (SimpleNamespace,), {"__module__": f"{package}.basic"})
+    return kind(get_label=lambda: labels, get_weight=lambda: weights)
+
+
+def assert_equal(found, loss, y, scores, weights):
+    expected = oracle.derivatives(loss, y, scores, weights, gamma=GAMMA, prior=PRIOR)
+    np.testing.assert_allclose(found, expected, rtol=TOL, atol=TOL)
+
+
+@each_loss
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_every_form_of_call_equals_the_oracle(loss, shift):
+    y, scores, weights = problem(loss, shift=shift)
+    for bound in (y, None):
+        objective = make(loss, bound)
+        assert_equal(objective(y, scores), loss, y, scores, np.ones(len(y)))
+        assert_equal(objective(y, scores, weights), loss, y, scores, weights)
+        assert_equal(objective(y, scores, sample_weight=weights), loss, y, scores, weights)
+        single = y.astype(np.float32), weights.astype(np.float32)
+        assert_equal(objective(scores, data_set(*single)), loss, y, scores, weights)
+        assert_equal(objective(scores, data_set(single[0])), loss, y, scores, np.ones(len(y)))
+        none = np.empty(0, dtype=np.float32)  # XGBoost's way to say that there are no weights
+        assert_equal(objective(scores, data_set(single[0], none, "xgboost")), loss, y, scores, np.ones(len(y)))
+    float32 = scores.astype(np.float32)  # XGBoost's scores
+    assert_equal(make(loss, y)(y, float32), loss, y, float32.astype(np.float64), np.ones(len(y)))
+
+
+@each_loss
+def test_numbers_that_a_classifier_gave_the_labels_are_understood(loss):
+    y, scores, _ = problem(loss)
+    assert_equal(make(loss, y)(y - y.min(), scores), loss, y, scores, np.ones(len(y)))
+
+
+@each_loss
+def test_labels_may_be_left_to_y(loss):
+    y, scores, _ = problem(loss)
+    assert_equal(make(loss, y)(scores, data_set(np.empty(0))), loss, y, scores, np.ones(len(y)))
+
+
+@each_loss
+def test_other_scores_labels_and_weights_are_noticed(loss):
+    y, scores, weights = problem(loss)
+    objective = make(loss)
+    for at in (scores, -scores):
+        for w in (None, weights, 2 * weights[::-1]):
+            for labels in (y, y[::-1]):
+                assert_equal(objective(labels, at, w), loss, labels, at, np.ones(len(y)) if w is None else w)
+
+
+@each_loss
+def test_threads_do_not_matter(loss):
+    y, scores, _ = problem(loss, n=60_001)
+    expected = make(loss, y, n_threads=1)(y, scores)
+    np.testing.assert_array_equal(make(loss, y, n_threads=3)(y, scores), expected)
+    np.testing.assert_array_equal(make(loss, y)(y, scores), expected)
+
+
+@each_loss
+def test_it_pickles_and_a_deep_copy_is_itself(loss):
+    y, scores, _ = problem(loss)
+    objective = make(loss, y)
+    expected = objective(y, scores)
+    again = pickle.loads(pickle.dumps(objective))
+    np.testing.assert_array_equal(again(y, scores), expected)
+    assert repr(again) == repr(objective)
+    assert copy.deepcopy(objective) is objective
+
+
+def test_it_says_what_it_is():
+    assert repr(objectives.pnu_auc([1, 0, 0])) == "pnu_auc(y of 3 rows, gamma=0.5)"
+    assert repr(objectives.nnpu(prior=0.25)) == "nnpu(prior=0.25)"
+    assert objectives.upu([True, False], prior=0.5).y.tolist() == [1, 0]
+
+
+# ---- The metric ----
+
+
+def test_the_metric_is_the_auc_in_the_form_of_each_library():
+    rng = np.random.default_rng(1)
+    y, scores, weights = rng.choice((1, 0), size=300), rng.normal(size=300), rng.random(300)
+    metric = objectives.pnu_auc([1, 0]).metric  # of any rows
+    assert metric(scores, data_set(y)) == ("auc", metrics.auc(y, scores), True)
+    assert metric(scores, data_set(y, None, "xgboost")) == ("auc", metrics.auc(y, scores))
+    assert metric(y, scores, weights) == ("auc", metrics.auc(y, scores, sample_weight=weights), True)
+
+
+def test_the_metric_takes_labelled_negatives_where_there_are_some():
+    y, scores, weights = problem("pnu_auc")
+    judged = y != 0
+    expected = metrics.auc(y[judged], scores[judged], sample_weight=weights[judged])
+    assert objectives.pnu_auc().metric(y, scores, weights) == ("auc", expected, True)
+
+
+def test_the_metric_needs_labels():
+    with pytest.raises(ValueError, match="the data set must have labels for a metric"):
+        objectives.pnu_auc().metric(np.zeros(3), data_set(np.empty(0), None, "xgboost"))
+
+
+# ---- What is refused ----
+
+
+@each_loss
+def test_rows_of_another_data_set_are_refused(loss):
+    y, scores, _ = problem(loss)
+    objective = make(loss, y)
+    with pytest.raises(ValueError, match=r"of 501 rows.*must be called for 501 rows, got 500; leave y out"):
+        objective(scores[1:], data_set(y[1:]))
+    row = int(np.flatnonzero(y != y[0])[0])
+    swapped = y.copy()
+    swapped[[0, row]] = y[[row, 0]]
+    with pytest.raises(ValueError, match="must have the rows of y in the same order, but row 0 has the label"):
+        objective(scores, data_set(swapped))
+    with pytest.raises(ValueError, match="must be called for 501 rows, got 500$"):
+        make(loss)(y, scores[1:])
+
+
+@each_loss
+def test_wrong_scores_and_weights_are_refused(loss):
+    y, scores, weights = problem(loss)
+    objective = make(loss, y)
+    with pytest.raises(ValueError, match="scores must be finite, got nan in row 7"):
+        objective(y, np.where(np.arange(len(y)) == 7, np.nan, scores))
+    with pytest.raises(ValueError, match=r"scores must be one-dimensional.*lightgbm.train"):
+        objective(y, np.stack([scores, scores]))
+    with pytest.raises(ValueError, match="sample_weight must be >= 0, got -"):
+        objective(y, scores, -weights)
+    with pytest.raises(ValueError, match="sample_weight must have one entry per row"):
+        objective(y, scores, weights[1:])
+    with pytest.raises(ValueError, match="the data set must have labels, or .* must be given y"):
+        make(loss)(scores, data_set(None))
+
+
+@each_loss
+def test_a_group_that_is_needed_must_have_rows(loss):
+    with pytest.raises(ValueError, match="needs rows of"):
+        make(loss, [1, 1])([1, 1], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "upu", "nnpu"])
+def test_labelled_negatives_are_for_pnu_auc_alone(loss):
+    for labels in ([1, 0, -1], [1, -1]):
+        with pytest.raises(ValueError, match=rf"y must hold .* for {loss}, got -1; .* use pnu_auc"):
+            make(loss, labels)
+    with pytest.raises(ValueError, match="label must hold"):
+        make(loss)([1, 0, -1], np.zeros(3))
+
+
+def test_wrong_parameters_are_refused():
+    with pytest.raises(ValueError, match=r"gamma must be a number in \[0, 1\], got 1.5"):
+        objectives.pnu_auc([1, 0], gamma=1.5)
+    for loss in (objectives.upu, objectives.nnpu):
+        with pytest.raises(ValueError, match=r"prior must be a number in \(0, 1\), got 1"):
+            loss([1, 0], prior=1.0)
+        with pytest.raises(TypeError, match="prior"):
+            loss([1, 0])
+    with pytest.raises(TypeError, match="use prior"):
+        objectives.nnpu([1, 0], pi=0.5)
+    with pytest.raises(ValueError, match="n_threads must be an integer >= 1"):
+        objectives.logistic([1, 0], n_threads=0)
+    with pytest.raises(ValueError, match="y"):
+        objectives.logistic([1, 2])
+
+
+# ---- CatBoost's protocol ----
+
+
+@pytest.mark.parametrize("loss", ["logistic", "upu"])
+def test_parts_of_the_rows_get_the_negative_derivatives_of_all(loss):
+    y, scores, _ = problem(loss)
+    objective = make(loss, y)
+    order = np.random.default_rng(2).permutation(len(y))
+    found = np.empty((len(y), 2))
+    for rows in np.array_split(order, 7):
+        found[rows] = objective.calc_ders_range(scores[rows], y[rows].astype(np.float32), None)
+    assert_equal(-found.T, loss, y, scores, np.ones(len(y)))
+
+
+def test_what_catboost_cannot_do_is_refused():
+    y = np.array([1, 0])
+    part = (np.zeros(2), y.astype(np.float32))
+    for loss in ("pnu_auc", "nnpu"):
+        with pytest.raises(ValueError, match=f"some rows at a time, and {loss} needs the scores of all"):
+            make(loss, y).calc_ders_range(*part, None)
+    with pytest.raises(ValueError, match="logistic must be given y for CatBoost"):
+        objectives.logistic().calc_ders_range(*part, None)
+    with pytest.raises(ValueError, match="CatBoost must have no weights for logistic"):
+        objectives.logistic(y).calc_ders_range(*part, np.ones(2))

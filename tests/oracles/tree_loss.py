@@ -1,0 +1,69 @@
+"""The losses that trees are boosted for, their gradients and curvatures, in plain NumPy.
+
+Section 3 of the mathematics, written as the formulas are: with scores of some tens, so that e^F is a number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def log_loss(z: np.ndarray) -> np.ndarray:
+    """log(1 + e^-z)."""
+    return np.logaddexp(0.0, -z)
+
+
+def sigmoid(z: np.ndarray) -> np.ndarray:
+    return np.exp(-np.logaddexp(0.0, -z))
+
+
+def pairs(y: np.ndarray, w: np.ndarray, gamma: float) -> dict[tuple[int, int], float]:
+    """The weights of the products A_first B_second."""
+    present = {label for label in (1, 0, -1) if w[y == label].sum() > 0}
+    weights = {(1, -1): gamma, (1, 0): (1 - gamma) / 2, (0, -1): (1 - gamma) / 2}
+    kept = {pair: weight for pair, weight in weights.items() if set(pair) <= present}
+    return kept if len(kept) == 3 else dict.fromkeys(kept, 1.0)
+
+
+def objective(loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float) -> float:
+    def mean(label: int, values: np.ndarray) -> float:
+        return float(np.average(values[y == label], weights=w[y == label]))
+
+    if loss == "pnu_auc":
+        return float(
+            np.log(sum(c * mean(a, np.exp(-f)) * mean(b, np.exp(f)) for (a, b), c in pairs(y, w, gamma).items()))
+        )
+    if loss == "logistic":
+        return mean(1, log_loss(f)) + mean(0, log_loss(-f))
+    if loss == "upu":
+        return prior * mean(1, -f) + mean(0, log_loss(-f))
+    return prior * mean(1, log_loss(f)) + max(0.0, negative_risk(y, f, w, prior))
+
+
+def negative_risk(y: np.ndarray, f: np.ndarray, w: np.ndarray, prior: float) -> float:
+    """r of nnpu."""
+    unlabeled = np.average(log_loss(-f[y == 0]), weights=w[y == 0])
+    return float(unlabeled - prior * np.average(log_loss(-f[y == 1]), weights=w[y == 1]))
+
+
+def derivatives(
+    loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """g and h: derivatives of the objective by each score, times the sum of the weights; h >= 0."""
+    n = w.sum()
+    share = {label: w / w[y == label].sum() * (y == label) for label in (1, 0, -1) if w[y == label].sum() > 0}
+    if loss == "pnu_auc":
+        risk = np.exp(objective(loss, y, f, w, gamma=gamma, prior=prior))
+        up, down = np.zeros_like(f), np.zeros_like(f)
+        for (a, b), c in pairs(y, w, gamma).items():
+            mean_a, mean_b = share[a] @ np.exp(-f), share[b] @ np.exp(f)
+            down += n * c * share[a] * np.exp(-f) * mean_b / risk
+            up += n * c * share[b] * np.exp(f) * mean_a / risk
+        return up - down, up + down
+    p, u = n * share[1], n * share[0]
+    curve = sigmoid(f) * sigmoid(-f)
+    if loss == "logistic":
+        return u * sigmoid(f) - p * sigmoid(-f), (u + p) * curve
+    if loss == "nnpu" and negative_risk(y, f, w, prior) < 0:
+        return prior * p * sigmoid(f) - u * sigmoid(f), (prior * p + u) * curve
+    return u * sigmoid(f) - prior * p, u * curve
