@@ -54,8 +54,8 @@ def judge(name: str, problem: Problem, seed: int) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scores = np.asarray(LEARNERS[name](problem, seed), dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        return Outcome(flaw=f"{type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - what a learner does not take is part of the result
+        return Outcome(flaw=f"{type(error).__name__}: {str(error).splitlines()[0][:120]}")
     seconds = time.process_time() - start
     truth = problem.truth_test
     # Rows with the same score come in a random order, as they would be looked at.

@@ -73,6 +73,12 @@ def _number(value: float, digits: int = 3) -> str:
     return "-" if np.isnan(value) else f"{value:.{digits}f}"
 
 
+def _mean(values: NDArray[np.float64]) -> float:
+    """Return the mean of what there is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else np.nan
+
+
 def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
     """Return everything that was measured as Markdown."""
     auc, ap, top, seconds = (_Values(outcomes, measure) for measure in ("auc", "ap", "top", "seconds"))
@@ -84,11 +90,11 @@ def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
     rows = []
     for name in [*(names[i] for i in order), *([ORACLE] if ORACLE in auc.names else [])]:
         i = names.index(name) if name in names else -1
-        by_share = [_number(float(np.nanmean(auc.of(name)[:, s]))) for s in range(len(auc.shares))]
+        by_share = [_number(_mean(auc.of(name)[:, s])) for s in range(len(auc.shares))]
         rows.append([
-            name, *by_share, *(_number(float(np.nanmean(values.of(name)))) for values in (ap, top)),
+            name, *by_share, *(_number(_mean(values.of(name))) for values in (ap, top)),
             *([f"{ranks[i]:.1f}", f"{by_ap[i]:.1f}"] if i >= 0 else ["", ""]),
-            _number(float(np.nanmedian(seconds.of(name))), 2),
+            _number(_mean(seconds.of(name)), 2),
         ])  # fmt: skip
     shares = [f"AUC, {100 * share:g} % labelled" for share in auc.shares]
     head = ["learner", *shares, "average precision", "precision in the top 1 %", "rank by AUC", "rank by AP", "CPU-s"]
@@ -141,6 +147,7 @@ def _draw_ranks(axis: Axes, names: Sequence[str], by_task: NDArray[np.float64]) 
 
 def _draw_gains(axis: Axes, auc: _Values, names: Sequence[str]) -> None:
     gains = {name: (auc.of(name) - auc.of(_BASELINE)).ravel() for name in names if name != _BASELINE}
+    gains = {name: values for name, values in gains.items() if not np.isnan(values).all()}
     order = sorted(gains, key=lambda name: float(np.nanmedian(gains[name])))
     jitter = np.random.default_rng(0)
     for height, name in enumerate(order):

@@ -110,7 +110,7 @@ def _screening(_: Path) -> tuple[Any, NDArray[np.bool_]]:
         0.9 * normal[:, 0] - 0.7 * normal[:, 1] + 1.2 * np.sign(normal[:, 2] * normal[:, 3])
         + 1.5 * (skewed[:, 0] > 2) * (normal[:, 4] > 0) + np.isin(codes[:, 0], (1, 4)) + 0.6 * np.log1p(skewed[:, 1])
     )  # fmt: skip
-    noisy = signal + rng.logistic(size=n)
+    noisy = 2 * signal + rng.logistic(size=n)
     return np.hstack([normal, skewed, codes]), noisy > np.quantile(noisy, 0.95)
 
 
