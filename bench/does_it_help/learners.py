@@ -104,13 +104,17 @@ def _as_negatives(make: Callable[[int], Any]) -> Callable[[Problem, int], NDArra
     return learn
 
 
-def _pulearn(make: Callable[[int], Any]) -> Callable[[Problem, int], NDArray[np.float64]]:
-    def learn(problem: Problem, seed: int) -> NDArray[np.float64]:
-        model = make(seed).fit(problem.X, problem.is_labelled.astype(int))
-        scores = np.asarray(model.predict_proba(problem.X_test))
-        return scores[:, 1] if scores.ndim == 2 else scores
+def _pulearn_bagging(problem: Problem, seed: int) -> NDArray[np.float64]:
+    """Bag as its documentation does: as many unlabelled rows in a bag as there are labelled ones."""
+    n_pos = int(problem.is_labelled.sum())
+    model = BaggingPuClassifier(DecisionTreeClassifier(), n_estimators=100, max_samples=n_pos, random_state=seed)
+    return np.asarray(model.fit(problem.X, problem.is_labelled.astype(int)).predict_proba(problem.X_test))[:, 1]
 
-    return learn
+
+def _pulearn_elkan_noto(problem: Problem, seed: int) -> NDArray[np.float64]:
+    model = ElkanotoPuClassifier(RandomForestClassifier(random_state=seed), hold_out_ratio=0.2)
+    scores = np.asarray(model.fit(problem.X, problem.is_labelled.astype(int)).predict_proba(problem.X_test))
+    return scores[:, 1] if scores.ndim == 2 else scores
 
 
 def _oracle(problem: Problem, seed: int) -> NDArray[np.float64]:
@@ -148,11 +152,7 @@ LEARNERS: dict[str, Callable[[Problem, int], NDArray[np.float64]]] = {
     "logistic regression": _as_negatives(_logistic),
     "LightGBM": _as_negatives(_lightgbm),
     "random forest": _as_negatives(lambda seed: RandomForestClassifier(random_state=seed)),
-    "pulearn, bagged trees": _pulearn(
-        lambda seed: BaggingPuClassifier(DecisionTreeClassifier(), n_estimators=100, random_state=seed)
-    ),
-    "pulearn, Elkan-Noto": _pulearn(
-        lambda seed: ElkanotoPuClassifier(RandomForestClassifier(random_state=seed), hold_out_ratio=0.2)
-    ),
+    "pulearn, bagged trees": _pulearn_bagging,
+    "pulearn, Elkan-Noto": _pulearn_elkan_noto,
     ORACLE: _oracle,
 }
