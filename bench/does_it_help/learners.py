@@ -91,8 +91,7 @@ def _nnpu(problem: Problem, seed: int) -> NDArray[np.float64]:
 
 
 def _two_step(problem: Problem, seed: int) -> NDArray[np.float64]:
-    base = RandomForestClassifier(min_samples_leaf=3, random_state=seed)
-    model = TwoStepClassifier(base, random_state=seed).fit(problem.X, problem.is_labelled)
+    model = TwoStepClassifier(_logistic(seed), random_state=seed).fit(problem.X, problem.is_labelled)
     return model.decision_function(problem.X_test)
 
 
@@ -145,7 +144,7 @@ FASTPU: dict[str, Callable[[Problem, int], NDArray[np.float64]]] = {
     "fit_bagging_svm, rbf": _fastpu("fit_bagging_svm", kernel="rbf"),
     "fit_bsvm, rbf": _biased_svm,
     "fit_nnpu": _nnpu,
-    "TwoStepClassifier, forest": _two_step,
+    "TwoStepClassifier, logistic": _two_step,
 }
 LEARNERS: dict[str, Callable[[Problem, int], NDArray[np.float64]]] = {
     **FASTPU,
