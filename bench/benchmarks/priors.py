@@ -31,3 +31,19 @@ class Prior:
 
     def track_error(self, n: int, method: str) -> float:
         return float(self.method(self.X, self.y, random_state=0).value - self.prior)
+
+
+class ScarTest:
+    """The test that labels are missing at random, of n rows and ten columns."""
+
+    param_names = ("n",)
+    params = ((600, 3_000),)
+
+    def setup(self, n: int) -> None:
+        rng = np.random.default_rng(0)
+        positive = rng.random(n) < _PRIOR
+        self.X = rng.standard_normal((n, 10)) + 3.0 * positive[:, None] * (np.arange(10) < 3)
+        self.y = positive & (rng.random(n) < 0.5)
+
+    def time_test(self, n: int) -> None:
+        require("priors.scar_test")(self.X, self.y, prior=0.2, random_state=0)

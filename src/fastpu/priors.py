@@ -1,8 +1,8 @@
 """Estimates of the class prior: the share of positives among the unlabelled rows.
 
-All of them assume that labelled rows are a random sample of the positives, and, as nothing could be estimated
-otherwise, that there is a region in which nearly all rows are positive. Where classes overlap everywhere they estimate
-the largest share that the data do not contradict, which is larger than the true one.
+All of them assume that labelled rows are a random sample of the positives (`scar_test` tests that), and, as nothing
+could be estimated otherwise, that there is a region in which nearly all rows are positive. Where classes overlap
+everywhere they estimate the largest share that the data do not contradict, which is larger than the true one.
 
 Every estimate says how far it can be trusted: `PriorEstimate.allowed` has the shares that the data do not contradict,
 by scores of rows from models of other rows. An `EstimateWarning` tells if these reach so far down that the estimate is
@@ -30,6 +30,7 @@ from fastpu.judge._prior_scores import default_rankers, held_out_scores, users_r
 from fastpu.judge._prior_sensitivity import Sensitivity, sensitivity
 from fastpu.judge._prior_shares import LARGEST, penalized_l1
 from fastpu.judge._prior_tree import label_frequency, quarters
+from fastpu.judge._scar import ScarTest, scar_test
 from fastpu.kernels._gauss_basis import draw_centers, gauss_features
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.judge._prior_likelihood import ScoreShare
 
-__all__ = ["PriorEstimate", "Sensitivity", "bbe", "km2", "pen_l1", "sensitivity", "tice"]
+__all__ = ["PriorEstimate", "ScarTest", "Sensitivity", "bbe", "km2", "pen_l1", "scar_test", "sensitivity", "tice"]
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
