@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.fixes import parse_version
 
 import fastpu
 from estimator_cases import pu_rows
@@ -226,6 +227,29 @@ def test_frames_reach_the_base_as_frames(name):
         fitted.predict(frame[["kind", "size"]])
     with pytest.raises(ValueError, match="3 features, but"):
         around(name).fit(X[:, :2], labelled).predict(X)
+
+
+@every_meta
+def test_categories_and_missing_entries_reach_the_base(name):
+    pandas, lightgbm = pytest.importorskip("pandas"), pytest.importorskip("lightgbm")
+    X, truth, labelled = pu_rows(n=200)
+    far = np.where(X[:, 0] > 0, "far", "near")
+    frame = pandas.DataFrame({"size": np.where(X[:, 1] > 1, np.nan, X[:, 1]), "kind": pandas.Categorical(far)})
+    trees = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1, min_child_samples=5)
+    fitted = around(name, trees).fit(frame, pandas.Series(labelled, dtype="boolean"))
+    assert np.mean(fitted.predict(frame) == truth) > 0.75
+
+
+@every_meta
+def test_frames_of_polars_are_rows(name):
+    polars = pytest.importorskip("polars")
+    if parse_version(sklearn.__version__) < parse_version("1.8"):
+        pytest.skip("older versions of scikit-learn do not read the names of younger polars' frames")
+    X, _, labelled = pu_rows(n=80)
+    frame = polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    fitted = around(name).fit(frame, polars.Series(labelled))
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(fitted.decision_function(frame), around(name).fit(X, labelled).decision_function(X))
 
 
 @every_meta

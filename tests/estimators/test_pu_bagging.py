@@ -17,17 +17,25 @@ from meta_cases import exact_regression, plain, pnu_codes
 from oracles import meta
 
 
-@pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize(
+    ("estimator", "response"),
+    [
+        (exact_regression(), "predict_proba"),
+        (exact_regression(), "decision_function"),
+        (SVMClassifier(kernel="linear", tol=1e-9), "decision_function"),
+    ],
+)
 @pytest.mark.parametrize("ratio", [0.4, 1.0, 3.0])
-def test_scores_are_means_over_the_bags(response, ratio):
+@pytest.mark.filterwarnings("ignore:fit_svm made a model that calls all")  # of three negatives for a positive
+def test_scores_are_means_over_the_bags(estimator, response, ratio):
     X, truth, labelled = pu_rows(n=60, apart=1.0)
-    codes = pnu_codes(truth, labelled)
+    codes, weights = pnu_codes(truth, labelled), np.random.default_rng(0).uniform(0.2, 2.0, 60)
     bagging = PUBaggingClassifier(
-        exact_regression(), n_estimators=6, bag_ratio=ratio, response_method=response, random_state=0
-    ).fit(X, codes)
-    means, outside = meta.pu_bagging(plain(response), X, codes, bagging.bags_)
-    np.testing.assert_allclose(bagging.decision_function(X), means - bagging.threshold_, atol=1e-7)
-    np.testing.assert_allclose(bagging.oob_decision_function_, outside - bagging.threshold_, atol=1e-7)
+        estimator, n_estimators=6, bag_ratio=ratio, response_method=response, random_state=0
+    ).fit(X, codes, sample_weight=weights)
+    means, outside = meta.pu_bagging(plain(response, estimator), X, codes, weights, bagging.bags_)
+    np.testing.assert_allclose(bagging.decision_function(X), means - bagging.threshold_, atol=1e-6)
+    np.testing.assert_allclose(bagging.oob_decision_function_, outside - bagging.threshold_, atol=1e-6)
 
 
 def test_bags_hold_unlabelled_rows_with_repeats():
@@ -123,7 +131,7 @@ def test_pulearn_gives_the_same_from_the_same_bags():
         GaussianNB(), n_estimators=5, max_samples=n_pos, oob_score=True, random_state=0
     ).fit(X, labelled.astype(int))
     bags = [rows[:n_pos] for _, rows in theirs._get_estimators_indices()]
-    means, outside = meta.pu_bagging(plain("predict_proba", GaussianNB()), X, labelled.astype(int), bags)
+    means, outside = meta.pu_bagging(plain("predict_proba", GaussianNB()), X, labelled.astype(int), np.ones(80), bags)
     np.testing.assert_allclose(theirs.predict_proba(X)[:, 1], means, atol=1e-6)
     scored = ~np.isnan(outside)
     np.testing.assert_allclose(theirs.oob_decision_function_[scored, 1], outside[scored], atol=1e-6)

@@ -10,13 +10,13 @@ import math
 import numpy as np
 
 
-def pu_bagging(fit, X, codes, bags):
+def pu_bagging(fit, X, codes, weights, bags):
     """The mean scores of the rows of X over all bags, and over those that an unlabelled row is not in."""
     labelled = [i for i in range(len(codes)) if codes[i] != 0]
     machines = []
     for bag in bags:
         rows = labelled + list(bag)
-        machines.append(fit([X[i] for i in rows], [int(codes[i] == 1) for i in rows], [1.0] * len(rows)))
+        machines.append(fit([X[i] for i in rows], [int(codes[i] == 1) for i in rows], [weights[i] for i in rows]))
     means, outside = [], []
     for i, x in enumerate(X):
         scores = [machine(x) for machine in machines]

@@ -101,6 +101,14 @@ class ElkanNotoClassifier(MetaClassifier):
         Returns
         -------
         ElkanNotoClassifier
+
+        Raises
+        ------
+        TypeError
+            If `estimator` has no `predict_proba`, or takes no weights where there are some.
+        ValueError
+            If an argument is not as described, there are fewer than 2 labelled positive rows or others, folds in `cv`
+            leave rows out, or labelled rows get the probability 0.
         """
         training = self._begin(X, y, sample_weight, fit_params)
         response = response_of(self, self.estimator, "predict_proba")

@@ -125,6 +125,13 @@ class PUBaggingClassifier(MetaClassifier):
         Returns
         -------
         PUBaggingClassifier
+
+        Raises
+        ------
+        TypeError
+            If `estimator` has neither of the methods that give scores, or takes no weights where there are some.
+        ValueError
+            If an argument is not as described.
         """
         training = self._begin(X, y, sample_weight, fit_params)
         n_bags = check_int("n_estimators", self.n_estimators, low=1)

@@ -132,6 +132,14 @@ class TwoStepClassifier(MetaClassifier):
         -------
         TwoStepClassifier
 
+        Raises
+        ------
+        TypeError
+            If `estimator` has neither of the methods that give scores, or takes no weights where there are some.
+        ValueError
+            If an argument is not as described, there are fewer than 2 labelled positives, or no unlabelled row scores
+            less than t and none is labelled negative.
+
         Warns
         -----
         ConvergenceWarning

@@ -122,6 +122,14 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         Returns
         -------
         WeightedUnlabeledClassifier
+
+        Raises
+        ------
+        TypeError
+            If `estimator` has no `predict_proba`, or its fit takes no weights.
+        ValueError
+            If an argument is not as described, there are fewer than 2 labelled positive or unlabelled rows, or folds in
+            `cv` leave rows out.
         """
         training = self._begin(X, y, sample_weight, fit_params)
         response = response_of(self, self.estimator, "predict_proba")
