@@ -145,8 +145,8 @@ def test_quarters_of_ranges():
 @pytest.mark.parametrize("prior", [0.15, 0.5, 0.8])
 @each_method
 def test_estimates_are_near_the_truth_where_classes_are_apart(method, prior):
-    """The mean of ten; of TIcE, which starts from a lower bound, what it exceeds the truth by."""
-    values = [method(*draw(seed, prior=prior)[:2], random_state=seed).value for seed in range(10)]
+    """The mean of five; of TIcE, which starts from a lower bound, what it exceeds the truth by."""
+    values = [method(*draw(seed, prior=prior)[:2], random_state=seed).value for seed in range(5)]
     error = np.mean(values) - prior
     if method is tice:
         assert 0 <= error < 0.25
@@ -159,7 +159,7 @@ def test_estimates_are_near_the_truth_where_classes_are_apart(method, prior):
 def test_more_rows_come_nearer(method):
     """Not of TIcE, whose quarters of the features' ranges stay as coarse as they are."""
     errors = [
-        np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(6)])
+        np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(4)])
         for n in (30, 800)
     ]
     assert errors[1] < errors[0]
@@ -200,7 +200,7 @@ def test_the_bound_of_the_label_frequency_holds():
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param(method, id=name, marks=() if name in {"tice", "pen_l1"} else pytest.mark.slow)
+        pytest.param(method, id=name, marks=() if name == "tice" else pytest.mark.slow)
         for name, method in METHODS.items()
     ],
 )
@@ -341,7 +341,7 @@ def test_sensitivity_calls_the_function_for_every_prior():
     curve = sensitivity(lambda prior: 2 * prior, [0.1, 0.4])
     np.testing.assert_array_equal(curve.values, [0.2, 0.8])
     X, y, _ = draw(6)
-    found = bbe(X, y, n_boot=5, random_state=0)
+    found = tice(X, y, n_boot=2, random_state=0)
     score = X[:, 0] + 2 * np.random.default_rng(0).normal(size=len(y))
     curve = sensitivity(lambda prior: pu_auc(score[y == 1], score[y == 0], prior=prior), found, n_points=4)
     np.testing.assert_allclose(curve.priors, np.linspace(*found.interval, 4))

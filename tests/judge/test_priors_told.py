@@ -40,7 +40,7 @@ def test_best_bin_of_many_rows_looks_at_enough_cuts():
     assert min(every) <= found < 1.05 * min(every) < bound
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_likelihood_of_shares_is_that_of_the_best_slopes(seed):
     rng = np.random.default_rng(seed)
     pos = np.round(rng.normal(1.5, 1, 60), 1)
@@ -51,7 +51,7 @@ def test_the_likelihood_of_shares_is_that_of_the_best_slopes(seed):
     normal = (normal - np.average(normal, weights=mass)) / np.sqrt(np.cov(normal, aweights=mass, ddof=0))
     for found, of_scores in zip(share_likelihoods(pos, unl), (scores, normal), strict=True):
         best = int(np.argmin(found.lost))  # what is lost is lost against the best share, which is among these
-        tried = np.append(found.logits[::10], found.logits[max(best - 3, 0) : best + 4])
+        tried = np.append(found.logits[::10], found.logits[max(best - 1, 0) : best + 2])
         expected = oracle.share_deviances(of_scores, of_pos, of_unl, 1 / (1 + np.exp(-tried)))
         n = found.lost[::10].size
         np.testing.assert_allclose(found.lost[::10], expected[:n], atol=0.02)
@@ -99,11 +99,11 @@ def discrete_rows(draw):
 
 @given(case=discrete_rows(), form=st.sampled_from([np.asarray, sp.csr_array, np.float32]))
 def test_km2_does_not_depend_on_the_order_of_rows(case, form):
-    """Equal rows are one point with a weight, so that the estimate is even the same by the bit."""
+    """Equal rows are one point with a weight, so that the estimate of the same form is even the same by the bit."""
     X, y, order = case
+    tol = 0 if form is np.asarray else 2e-3
     expected = km2(X, y, random_state=0)
-    assert km2(form(X[order]), y[order], random_state=0).value == pytest.approx(expected.value, abs=2e-3)
-    assert km2(X[order], y[order], random_state=0).value == expected.value
+    assert km2(form(X[order]), y[order], random_state=0).value == pytest.approx(expected.value, rel=0, abs=tol)
     most = km2(X, y, max_rows=10, random_state=0).value  # rows are drawn
     assert km2(X[order], y[order], max_rows=10, random_state=0).value == most
 
