@@ -27,7 +27,7 @@ def mixed_problem(seed, *, n=200, groups="PNU", weighted=None):
     rng = np.random.default_rng([seed, n])
     problem = make_problem(rng, n=n, d=2, groups=groups, weighted=weighted, kinds=("normal", "rounded", "missing"))
     y = problem.y
-    word = np.clip(np.round(rng.normal(size=n) * 1.5 + 3 + y), 0, 6)
+    word = np.clip(np.round(rng.normal(size=n) + 3 + 2 * y), 0, 6)
     word[rng.random(n) < 0.15] = np.nan
     shop = rng.integers(0, 30, n)
     shop[:30] = np.arange(30)
@@ -49,8 +49,7 @@ def set_of(model, t):
     return {code - 1 for code in range(256) if words[code // 64] >> (code % 64) & 1}
 
 
-def assert_same_run(model, slow, X, weights):
-    here = slice(None) if weights is None else weights > 0
+def assert_same_run(model, slow, X):
     assert (model.status, model.features.tolist(), model.polarity.tolist()) == (
         slow.status if slow.status != "max_rounds" else "n_rounds",
         slow.features,
@@ -60,8 +59,7 @@ def assert_same_run(model, slow, X, weights):
         if inside is None:
             assert model.thresholds[t] == slow.thresholds[t]
             continue
-        occupied = set(oracle.places(X[here, model.features[t]]).tolist())
-        found = set_of(model, t)
+        occupied, found = slow.occupied[model.features[t]], set_of(model, t)
         assert found & occupied == inside, f"round {t}"
         others = set(range(-1, 255)) - occupied
         assert found & others == (others if MISSING in found else set()), f"round {t}"
@@ -80,23 +78,23 @@ def assert_same_run(model, slow, X, weights):
 @pytest.mark.parametrize("max_bins", [None, 5, 300])
 def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
     rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
-    X, y, weights = mixed_problem(seed, groups=groups, weighted=(None, "whole", "real")[seed % 3])
+    X, y, weights = mixed_problem(seed, n=400, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     options = draw_options(rng)
     slow = oracle.fit_sets(X, y, [1, 3], n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
     assert any(inside is not None for inside in slow.sets)
     model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
-    assert_same_run(model, slow, X, weights)
+    assert_same_run(model, slow, X)
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # a gamma for one group gives scores of one sign
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("seed", range(3))
 def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
-    X, y, weights = mixed_problem(seed, groups=groups, weighted=(None, "whole", "real")[seed % 3])
+    X, y, weights = mixed_problem(seed, n=600, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     slow = oracle.fit_sets(X, y, [1, 3], loss="ada", n_rounds=25, gamma=0.3, sample_weight=weights)
     assert any(inside is not None for inside in slow.sets)
     model = fastpu.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
-    assert_same_run(model, slow, X, weights)
+    assert_same_run(model, slow, X)
 
 
 def test_rankboost_learns_the_categories_of_labelled_rows():
@@ -110,27 +108,58 @@ def test_rankboost_learns_the_categories_of_labelled_rows():
 
 
 @pytest.mark.parametrize("low", [0.0, -1.0])
-@pytest.mark.parametrize("shift", [0.0, 2.0, -2.0])
-def test_no_set_has_a_larger_gain_than_the_chosen_one(low, shift):
+def test_no_set_has_a_larger_gain_than_the_chosen_one(low):
     rng = np.random.default_rng(0)
     for _ in range(20):
-        g = rng.normal(size=40) + shift
-        if low == 0.0:
-            g -= g.mean()  # as for the AUC, where all gains sum to 0
+        g = rng.normal(size=40)
+        g -= g.mean()  # all gains sum to 0, as those of the AUC do
         sums = oracle.sums_of_categories(np.where(rng.random(40) < 0.2, np.nan, rng.integers(0, 7, 40)), g)
-        score = oracle.score_of(sums, oracle.chosen_set(sums), low)
+        inside, score = oracle.chosen_set(sums, low)
+        np.testing.assert_allclose(score, oracle.score_of(sums, inside, low), rtol=1e-12)
         np.testing.assert_allclose(score, oracle.best_score_of_all_sets(sums, low), rtol=1e-12)
 
 
-def test_a_stump_on_all_other_categories_is_chosen_where_all_gain():
-    """With P in every category, and N in none that is not mixed, the best set of AdaBoost is not the constant vote."""
-    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [1.0]])
-    y = np.array([1, 1, 1, 1, 1, 1, -1], dtype=np.int8)
-    for labels in (y, -y):
-        slow = oracle.fit_sets(X, labels, [0], loss="ada", n_rounds=3, gamma=0.5)
-        model = fastpu.fit_pnu_adaboost(pd.DataFrame({"c": pd.Categorical(X[:, 0])}), labels, n_rounds=3)
-        assert [set_of(model, t) & {0, 1} for t in range(model.n_iter)] == [set(inside) for inside in slow.sets]
-        np.testing.assert_allclose(model.alphas, slow.alphas, rtol=1e-10)
+def test_one_bad_category_among_many_is_told_from_all_others():
+    """Each of the others gains less than its standard error, but what this one loses is no noise."""
+    rng = np.random.default_rng(0)
+    place = np.where(rng.random(2000) < 0.3, 0, rng.integers(1, 40, 2000))
+    y = ((place > 0) & (rng.random(2000) < 0.2)).astype(np.int8)
+    frame = pd.DataFrame({"c": pd.Categorical(place)})
+    model = fastpu.fit_pnu_auc_boost(frame, y, n_rounds=1)
+    assert 0 not in set_of(model, 0)
+    assert len(set_of(model, 0) & set(range(1, 40))) > 30
+
+
+def test_columns_of_noise_in_many_categories_hardly_harm():
+    """The best of 2^100 sets fits any labels; standard errors keep it away from columns that tell nothing."""
+    gaps = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=4000)
+        truth = rng.random(4000) < 1 / (1 + np.exp(1 - x))
+        train = np.arange(4000) < 2000
+        y = np.zeros(4000, dtype=np.int8)
+        y[rng.choice(np.flatnonzero(truth & train), 200, replace=False)] = 1
+        frame = pd.DataFrame({"x": x, "noise": pd.Categorical(rng.integers(0, 100, 4000))})
+        judged = [
+            auc(truth[~train], fastpu.fit_pnu_auc_boost(rows[train], y[train]).decision_function(rows[~train]))
+            for rows in (frame, frame[["x"]])
+        ]
+        gaps.append(judged[1] - judged[0])
+    assert np.mean(gaps) < 0.02  # by the best of all sets 0.07, and a column of noise in numbers takes 0.008
+
+
+def test_categories_that_matter_are_found():
+    """The same number of them, of which every second one is good."""
+    rng = np.random.default_rng(0)
+    shops = rng.integers(0, 60, 4000)
+    good = rng.random(60) < 0.5
+    truth = rng.random(4000) < np.where(good[shops], 0.5, 0.02)
+    y = truth & (rng.random(4000) < 0.5)
+    X = pd.DataFrame({"shop": pd.Categorical(shops), "noise": rng.normal(size=4000)})
+    model = fastpu.fit_pnu_auc_boost(X, y)
+    found = set_of(model, int(np.flatnonzero(model.features == 0)[0]))
+    assert found & set(range(60)) == set(np.flatnonzero(good).tolist())
 
 
 @each_fit
@@ -191,15 +220,12 @@ def test_categories_without_training_rows_go_the_way_of_missing_ones(how):
 
 
 @each_fit
-def test_weights_equal_repeated_rows(fit):
+def test_the_scale_of_the_weights_does_not_matter(fit):
     X, y, weights = mixed_problem(5, weighted="whole")
-    repeated = np.repeat(np.arange(len(y)), weights.astype(int))
     model = fit(framed(X), y, n_rounds=20, sample_weight=weights)
-    other = fit(framed(X[repeated]), y[repeated], n_rounds=20)
+    other = fit(framed(X), y, n_rounds=20, sample_weight=weights * 1e-20)
     assert model.features.tolist() == other.features.tolist()
-    np.testing.assert_allclose(
-        model.decision_function(framed(X)), other.decision_function(framed(X)), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(model.decision_function(framed(X)), other.decision_function(framed(X)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("form", ["frame", "binned", "two bytes"])
@@ -317,7 +343,7 @@ def test_missing_entries_are_a_category():
     y = np.array([1, 1, 0, 0, 0])
     frame = pd.DataFrame({"c": pd.Categorical([None, None, "a", "a", "b"])})
     model = fastpu.fit_pnu_auc_boost(frame, y)
-    assert model.status == "perfect"
+    assert set_of(model, 0) & {MISSING, 0, 1} == {MISSING}
     assert model.predict(frame).tolist() == [1, 1, -1, -1, -1]
 
 
@@ -325,7 +351,6 @@ def test_as_many_categories_as_may_be_are_told_apart():
     y = np.tile([1, 0, 0], 170).astype(np.int8)
     frame = pd.DataFrame({"c": pd.Categorical(np.resize(np.arange(255), 510))})
     model = fastpu.fit_pnu_auc_boost(frame, y)
-    assert (model.status, model.n_iter) == ("perfect", 1)
     np.testing.assert_array_equal(model.predict(frame), np.where(y == 1, 1, -1))
     rng = np.random.default_rng(0)
     more = pd.DataFrame({"c": pd.Categorical(range(256))})

@@ -1,8 +1,9 @@
 """Stumps on sets of categories, in plain NumPy: the loops of PNUAUCBoost and PNUAB with one further kind of candidate.
 
 A column of categories holds their places 0, 1, ... and NaN for missing entries, which count as one more category. Its
-only candidate is the set of the categories whose rows have a positive sum of g (above TIE): no other set has a larger
-sum, which `best_score_of_all_sets` finds by trying them all.
+only candidate is the set of the categories whose rows have a positive sum of g after its standard error has been taken
+off: no other set has a larger sum of these, which `best_score_of_all_sets` finds by trying them all. Where the negative
+sums are larger in size, the set has all categories but those.
 """
 
 from __future__ import annotations
@@ -30,9 +31,13 @@ MISSING = -1
 
 @dataclass
 class BoostedSets(Boosted):
-    """`sets` has the categories of every stump (MISSING for missing entries), or None where it has a threshold."""
+    """`sets` has the categories of every stump (MISSING for missing entries), or None where it has a threshold.
+
+    `occupied` are those that its column has in rows that the loss counts.
+    """
 
     sets: list[frozenset[int] | None] = field(default_factory=list)
+    occupied: dict[int, frozenset[int]] = field(default_factory=dict)
 
 
 def places(x: np.ndarray) -> np.ndarray:
@@ -45,13 +50,31 @@ def sums_of_categories(x: np.ndarray, g: np.ndarray) -> dict[int, float]:
     return {int(v): float(g[places(x) == v].sum()) for v in np.unique(places(x))}
 
 
-def chosen_set(sums: dict[int, float]) -> frozenset[int]:
-    inside = {v for v, total in sums.items() if total > TIE}
-    if not inside:
-        inside = {max(sums, key=sums.get)}
-    if len(inside) == len(sums):
-        inside -= {min(sums, key=sums.get)}
-    return frozenset(inside)
+def standard_errors(x: np.ndarray, slots: list[tuple[np.ndarray, np.ndarray]]) -> dict[int, float]:
+    """Of the sums of all categories, if they told nothing; `slots` has the rows of a group and their parts of g."""
+    slots = [(rows, parts) for rows, parts in slots if parts.sum() > 0]
+    n_rows = sum(len(rows) for rows, _ in slots)
+    variance = sum(parts.sum() ** 2 / len(rows) for rows, parts in slots)
+    errors = {}
+    for v in np.unique(places(x)):
+        shares = [len(rows) * parts[places(x[rows]) == v].sum() / parts.sum() for rows, parts in slots]
+        errors[int(v)] = float(np.sqrt(sum(shares) / n_rows * variance))
+    return errors
+
+
+def brought_nearer(sums: dict[int, float], errors: dict[int, float]) -> dict[int, float]:
+    """Every sum less its standard error, and 0 where no more than TIE is left."""
+    left = {v: max(0.0, abs(s) - errors[v]) for v, s in sums.items()}
+    return {v: float(np.copysign(left[v], s)) if left[v] > TIE else 0.0 for v, s in sums.items()}
+
+
+def chosen_set(sums: dict[int, float], low: float) -> tuple[frozenset[int], float]:
+    """The set, empty if there is none, and its gain."""
+    gained, lost = (sum(max(0.0, sign * s) for s in sums.values()) for sign in (1, -1))
+    inside, score = {v for v, s in sums.items() if s > 0}, gained - low * lost
+    if not gained or lost - low * gained > score:
+        inside, score = {v for v, s in sums.items() if s >= 0}, lost - low * gained
+    return frozenset(inside if len(inside) < len(sums) else ()), score
 
 
 def score_of(sums: dict[int, float], inside: frozenset[int], low: float) -> float:
@@ -88,6 +111,7 @@ def fit_sets(
     numbers = Search(rows, [np.empty(0) if e in categorical else cut for e, cut in enumerate(cuts)])
     low = 0.0 if loss == "auc" else -1.0
     shares = pair_shares(labels, w, gamma) if loss == "auc" else None
+    counted = labels != 0 if loss == "auc" and shares[1:].sum() == 0 else np.full(len(labels), True)
     doubled, signs, start = adaboost_rows(labels, w, gamma) if loss == "ada" else (None, None, None)
     if loss == "ada":
         doubled, signs, start = doubled[start > 0], signs[start > 0], start[start > 0]
@@ -97,12 +121,30 @@ def fit_sets(
             return State(labels, w, shares, f).g
         return np.bincount(doubled, weights=_normalise(np.log(start) - signs * f[doubled])[0] * signs, minlength=len(f))
 
+    def slots(f: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        if loss == "ada":
+            sizes = _normalise(np.log(start) - signs * f[doubled])[0]
+            copies = [
+                (labels[doubled] == label) & (signs == sign) for label, sign in ((1, 1), (0, 1), (-1, -1), (0, -1))
+            ]
+            return [(doubled[part], sizes[part]) for part in copies]
+        state = State(labels, w, shares, f)
+        pn, pu, un = state.pi
+        parts = (
+            (state.P, pn + pu, state.a),
+            (state.U, un, state.c),
+            (state.U, pu, state.b),
+            (state.N, pn + un, state.d),
+        )
+        return [(rows_of_group, share * sizes) for rows_of_group, share, sizes in parts]
+
     def log_risk(f: np.ndarray) -> float:
         if loss == "auc":
             return State(labels, w, shares, f).log_risk
         return _normalise(np.log(start) - signs * f[doubled])[1]
 
     model, f = BoostedSets(), np.zeros(len(labels))
+    model.occupied = {e: frozenset(places(rows[counted, e]).tolist()) for e in categorical}
     scores = np.zeros(len(y))
     for _ in range(n_rounds):
         g = gains(f)
@@ -111,10 +153,11 @@ def fit_sets(
             (*numbers.candidate(i), None, float(signed[i])) for i in np.argsort(numbers.features, kind="stable")
         ]
         for e in categorical:
-            sums = sums_of_categories(rows[:, e], g)
-            if len(sums) > 1:
-                inside = chosen_set(sums)
-                candidates.append((e, np.nan, inside, score_of(sums, inside, low)))
+            sums = sums_of_categories(rows[counted, e], g[counted])
+            sums = brought_nearer(sums, standard_errors(rows[:, e], slots(f)))
+            inside, score = chosen_set(sums, low)
+            if inside:
+                candidates.append((e, np.nan, inside, score))
         candidates.sort(key=lambda candidate: candidate[0])  # stable: thresholds of a column stay in order
         best = max((abs(score) for *_, score in candidates), default=0.0)
         if best <= rho + stop_tol:

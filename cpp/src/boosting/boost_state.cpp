@@ -65,6 +65,8 @@ BoostState::BoostState(const BinnedFeatures& features, const std::int8_t* labels
     if ((weight == nullptr || weight[i] > 0) && (labels[i] != 0 || use_unlabelled)) {
       set_bit(active_, i);
       ++n_active_;
+      if (labels[i] >= 0) group_rows_[labels[i] > 0 ? kLabelledPlus : kUnlabelledPlus] += 1;
+      if (labels[i] <= 0) group_rows_[labels[i] < 0 ? kLabelledMinus : kUnlabelledMinus] += 1;
     }
   }
   index_t histogram_size = 0;

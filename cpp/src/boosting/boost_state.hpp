@@ -53,6 +53,8 @@ class BoostState {
   bool is_labelled(index_t i) const { return ((labelled_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
   // Sums of the weights as stored; 0 for an empty group.
   const PerSlot& sums() const { return sums_; }
+  // How many rows of positive weight the group of each slot has.
+  const PerSlot& group_rows() const { return group_rows_; }
   // log of the weighted mean of exp(+-f) over the group; NaN for an empty group.
   PerSlot log_means() const;
   // What the rows gain by a vote of 1, for a loss whose risk is shared out to the groups like this.
@@ -97,6 +99,7 @@ class BoostState {
   std::vector<std::int64_t*> pending_;               // the workers' arrays that wait for settle
   std::array<PairSums, 2> pending_sums_;
   PerSlot pending_factor_{};  // from fixed point to the change of the histogram
+  PerSlot group_rows_{};
   PerSlot sums_{};
   PerSlot peak_sums_{};
   PerSlot log_totals_{};   // log of the sum of sample_weight * exp(+-f) over the group

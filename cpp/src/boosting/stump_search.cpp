@@ -69,8 +69,8 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
       if (first_cut_[at] < 0) find_cuts(e, coefs);
       load(e, coefs, scan);
       if (is_categorical(e)) {
-        const Boundary set = best_set(e, scan);
-        best_of_feature_[at] = set.feature < 0 ? -1 : std::abs(set.score);
+        const Boundary set = best_set(e, scan, coefs);
+        best_of_feature_[at] = set.feature < 0 ? -1 : set.score;
       } else {
         best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
                                                               scan.total, scan.slope, scan.center);
@@ -121,40 +121,57 @@ void StumpSearch::find_cuts(index_t feature, const GainCoefs& k) {
   }
 }
 
-// With fewer than two categories there is no candidate.
-Boundary StumpSearch::best_set(index_t feature, const Scan& scan) const {
+// The formulas are those of stump_boost.hpp. A set of all categories, or of none, is no candidate.
+Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoefs& k) const {
+  const PerSlot coefs = {k.unlabelled_minus, k.unlabelled_plus, k.labelled_minus, k.labelled_plus};
+  const PerSlot& sums = state_.sums();
+  const PerSlot& group_rows = state_.group_rows();
+  PerSlot rows_per_weight{};
+  double n_rows = 0;
+  double variance = 0;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    const double share = coefs[slot] * sums[slot];
+    if (!(share > 0)) continue;
+    rows_per_weight[slot] = group_rows[slot] / sums[slot];
+    n_rows += group_rows[slot];
+    variance += share * share / group_rows[slot];
+  }
+  const double* u = state_.unlabelled_bins(feature);
+  const double* l = state_.labelled_bins(feature);
   const CategorySet& occupied = occupied_[static_cast<std::size_t>(feature)];
-  const auto gain = [&](std::uint32_t code) { return scan.gain[code]; };
-  const auto n_bins = static_cast<std::uint32_t>(features_.n_bins(feature));
-  Boundary best;
-  double inside = 0;
-  std::uint32_t n_occupied = 0;
-  std::uint32_t n_inside = 0;
-  std::uint32_t lowest = 0;
-  std::uint32_t highest = 0;
-  for (std::uint32_t code = 0; code < n_bins; ++code) {
+  CategorySet gaining;
+  CategorySet not_losing;
+  double gained = 0;
+  double lost = 0;
+  for (index_t b = 0; b < features_.n_bins(feature); ++b) {
+    const auto code = static_cast<std::uint32_t>(b);
     if (!occupied.has(code)) continue;
-    if (n_occupied == 0 || gain(code) < gain(lowest)) lowest = code;
-    if (n_occupied == 0 || gain(code) > gain(highest)) highest = code;
-    ++n_occupied;
-    if (!(gain(code) > kTie)) continue;
-    best.codes.add(code);
-    inside += gain(code);
-    ++n_inside;
+    const double rows =
+        (rows_per_weight[kUnlabelledMinus] * u[2 * b] + rows_per_weight[kUnlabelledPlus] * u[2 * b + 1]) +
+        (rows_per_weight[kLabelledMinus] * l[2 * b] + rows_per_weight[kLabelledPlus] * l[2 * b + 1]);
+    const double error = std::sqrt(std::max(0.0, rows / n_rows * variance));
+    const double gain = scan.gain[static_cast<std::size_t>(b)];
+    if (gain - error > kTie) {
+      gaining.add(code);
+      gained += gain - error;
+    }
+    if (gain + error < -kTie) {
+      lost -= gain + error;
+    } else {
+      not_losing.add(code);
+    }
   }
-  if (n_occupied < 2) return {};
-  if (n_inside == 0) {
-    best.codes.add(highest);
-    inside = gain(highest);
-  } else if (n_inside == n_occupied) {
-    best.codes.remove(lowest);
-    inside -= gain(lowest);
-  }
+  const double score_of_gaining = gained - low_ * lost;
+  const double score_of_not_losing = lost - low_ * gained;
+  const bool takes_gaining = gained > 0 && score_of_gaining >= score_of_not_losing;
+  Boundary best;
+  best.codes = takes_gaining ? gaining : not_losing;
+  if (best.codes.words == CategorySet{}.words || best.codes.words == occupied.words) return {};
   if (best.codes.has(0)) {
     for (std::size_t w = 0; w < best.codes.words.size(); ++w) best.codes.words[w] |= ~occupied.words[w];
   }
   best.feature = feature;
-  best.score = scan.score(inside);
+  best.score = takes_gaining ? score_of_gaining : score_of_not_losing;
   best.by_categories = true;
   return best;
 }
@@ -240,7 +257,7 @@ void StumpSearch::look_inside(const GainCoefs& coefs) {
 
 Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCoefs& coefs, Scan& scan) const {
   load(feature, coefs, scan);
-  if (is_categorical(feature)) return best_set(feature, scan);
+  if (is_categorical(feature)) return best_set(feature, scan, coefs);
   Boundary reaching;
   const auto at = static_cast<std::size_t>(feature);
   for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {

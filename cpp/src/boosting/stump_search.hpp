@@ -5,7 +5,7 @@
 // positive weight); only bins whose bound reaches the best candidate so far are looked into. What is passed over
 // cannot win, so the result is that of the full search.
 //
-// A categorical feature has one candidate, the set of its categories with positive gains (see stump_boost.hpp).
+// A categorical feature has one candidate, a set of its categories (see stump_boost.hpp).
 #pragma once
 
 #include <vector>
@@ -62,7 +62,7 @@ class StumpSearch {
   void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
   void find_cuts(index_t feature, const GainCoefs& k);
   bool is_categorical(index_t feature) const { return categorical_ != nullptr && categorical_[feature] != 0; }
-  Boundary best_set(index_t feature, const Scan& scan) const;
+  Boundary best_set(index_t feature, const Scan& scan, const GainCoefs& k) const;
   double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
   template <class Visit>
   void visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs, Visit&& visit) const;

@@ -57,7 +57,8 @@ def fit_pnu_auc_boost(
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. NaN counts as -inf; zeros of a
         sparse matrix are values like any other. Columns of categories (pandas' "category", polars' Categorical and
-        Enum) are taken as such: a stump on one has a set of categories in place of a threshold.
+        Enum) are taken as such: a stump on one has a set of categories in place of a threshold, those whose rows gain
+        by more than the standard error of a column that tells nothing.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
         positive and negative here. See `fastpu.as_labels`.
@@ -96,8 +97,8 @@ def fit_pnu_auc_boost(
         Stop when no stump has Delta > rho + stop_tol.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, also for the thresholds that are tried, and one of
-        weight 0 as absent. Only if folds choose the number of rounds is repeating rows not the same: the copies can be
-        in several folds.
+        weight 0 as absent. Repeating rows is not the same if folds choose the number of rounds, for the copies can be
+        in several folds, and on columns of categories, where standard errors count rows.
     random_state : int or Generator, optional
         Draws the folds. Nothing else is random.
     n_threads : int, optional

@@ -29,8 +29,8 @@ class StumpEnsemble(Model):
 
     Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
     -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of categories a stump has a set of
-    them in place of a threshold: those whose rows gained from a vote of 1 when it was chosen. Missing entries count as
-    a category there; categories without training rows are where missing entries are.
+    them in place of a threshold. Missing entries count as a category there; categories without training rows are where
+    missing entries are.
 
     Attributes
     ----------
@@ -42,7 +42,8 @@ class StumpEnsemble(Model):
     alphas : ndarray of float64, shape (n_iter,)
         Weights, all positive.
     deltas : ndarray of float64, shape (n_iter,)
-        Delta of each stump on the row weights that it was chosen on (for `fit_pnu_adaboost` its edge).
+        Delta of each stump on the row weights that it was chosen on (for `fit_pnu_adaboost` its edge); of a set of
+        categories less their standard errors.
     z : ndarray of float64, shape (n_iter,)
         Factor by which the stump changed the risk (the exponential loss, for `fit_pnu_adaboost`).
     objective : ndarray of float64, shape (n_iter,)

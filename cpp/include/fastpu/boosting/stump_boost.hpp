@@ -4,12 +4,17 @@
 // boosting, for stumps h(x) = 1 where x_e > theta and else low (polarity +1), or the other way round (polarity -1):
 //     the stump of largest |gain|, where Delta(e, theta) = sum of g over x_e > theta;
 //     its weight alpha, by the loss;   row weights exp(+-f) multiplied, the shares of the loss's terms updated.
-// A stump on a categorical feature is 1 where the category is in its set and else low. Of all sets the one with the
-// categories of positive gain (above 1e-12) has the largest sum, so that is the only candidate of its feature; if these
-// are all categories of the training rows, or none, the set has all but the one of lowest gain, or that of highest
-// gain. Missing entries count as a category; categories without training rows are where missing entries are. Rows are
-// weighted by their group, so that this costs O(n), not O(pairs). The losses (the AUC's "auc", AdaBoost's "ada") are in
-// src/boosting/*_loss.cpp, with their formulas.
+// A stump on a categorical feature is 1 where the category is in its set and else low. A sum over a set is largest for
+// the categories with positive sums of g, whatever their number: of noise in many categories it is large too. So every
+// sum is brought nearer to 0 by its standard error s if the feature told nothing, s^2 = r sum_k share_k^2 / n_k, where
+// k are the slots of the loss with their shares in the risk, n_k the rows of their groups, and r is the share of the
+// rows that have the category (the mean, weighted by n_k, of its shares in the sums of the slots). With A the sum of
+// what is then positive and B of what is negative, the set has the categories of A, for a gain of A + low B, or all but
+// those of B, for -B - low A, whichever is more: the only candidate of its feature. The sign of a sum above 1e-12
+// counts. Missing entries are a category; categories without training rows are where missing entries are.
+//
+// Rows are weighted by their group, so that this costs O(n), not O(pairs). The losses (the AUC's "auc", AdaBoost's
+// "ada") are in src/boosting/*_loss.cpp, with their formulas.
 //
 // Candidates within 1e-12 of the best are ties; the first in order of feature, then threshold, wins.
 //
