@@ -109,6 +109,10 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
         "fit_pnu_auc_boost", rows(10_000, 20, "PUN"), many(60_000_000).reshape(-1, 20), n_rounds=500
     ),
     "fit_forest": lambda: fit("fit_forest", rows(200_000, 20), n_trees=100_000, random_state=0),
+    "fit_boosted_trees": lambda: fit("fit_boosted_trees", rows(1_000_000, 20), n_rounds=9999),
+    "fit_boosted_trees bags": lambda: fit(
+        "fit_boosted_trees", rows(200_000, 20), n_rounds=9999, n_bags=9, random_state=0
+    ),
     "fit_forest best": lambda: fit("fit_forest", rows(200_000, 20), n_trees=9999, splitter="best", random_state=0),
     "TreeEnsemble.decision_function": lambda: predicted(
         "fit_forest", rows(10_000, 20), many(60_000_000).reshape(-1, 20), random_state=0

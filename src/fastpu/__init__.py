@@ -9,6 +9,7 @@ from importlib.metadata import version as _version
 from fastpu import datasets, metrics, objectives, plot, priors
 from fastpu.auc.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
 from fastpu.auc.rank_machine import RankMachine
+from fastpu.boosting.boosted_trees import BoostedTreesRound, fit_boosted_trees
 from fastpu.boosting.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._warnings import (
@@ -57,6 +58,7 @@ __all__ = [
     "BaggingSVM",
     "BinnedFeatures",
     "BoostRound",
+    "BoostedTreesRound",
     "ConvergenceWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
@@ -90,6 +92,7 @@ __all__ = [
     "datasets",
     "fit_bagging_svm",
     "fit_bls_svm",
+    "fit_boosted_trees",
     "fit_bpsi",
     "fit_bsvm",
     "fit_forest",

@@ -277,6 +277,30 @@ class TreeLoss:
         self, scores: NDArray[np.float64], tops: NDArray[np.float64], sums: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+class BoostedTreesResult:
+    @property
+    def nodes(self) -> NDArray[np.void]: ...
+    @property
+    def tree_start(self) -> NDArray[np.int64]: ...
+    @property
+    def category_sets(self) -> NDArray[np.uint64]: ...
+    @property
+    def tree_risk(self) -> NDArray[np.float64]: ...
+    @property
+    def risk(self) -> NDArray[np.float64]: ...
+    @property
+    def eval_auc(self) -> NDArray[np.float64]: ...
+    @property
+    def oob_sum(self) -> NDArray[np.float64]: ...
+    @property
+    def oob_count(self) -> NDArray[np.int32]: ...
+    @property
+    def n_bags(self) -> int: ...
+    @property
+    def best_round(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+
 class ForestResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...
@@ -298,6 +322,16 @@ def bin_features(
     n_threads: int,
     categorical: NDArray[np.uint8] | None = None,
 ) -> BinnedFeatures: ...
+def boost_trees(
+    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
+    categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float, n_rounds: int, learning_rate: float,
+    max_leaves: int, max_depth: int, min_leaf_rows: float, min_leaf_hessian: float, l2: float, subsample_unl: float,
+    colsample: float, n_bags: int, bag_unl: int, seed: int, early_stopping_rounds: int,
+    init_nodes: NDArray[np.void] | None, init_starts: NDArray[np.int64] | None, init_sets: NDArray[np.uint64] | None,
+    init_oob_sum: NDArray[np.float64] | None, eval_features: _Matrix | _Binned | None,
+    eval_labels: NDArray[np.int8] | None, eval_weight: NDArray[np.float64] | None,
+    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int, isa: str = ...,
+) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
     nodes: NDArray[np.void],
     tree_start: NDArray[np.int64],
@@ -306,30 +340,12 @@ def check_trees(
     n_features: int,
 ) -> None: ...
 def grow_forest(
-    features: BinnedFeatures,
-    labels: NDArray[np.int8],
-    sample_weight: NDArray[np.float64] | None,
-    *,
-    categorical: NDArray[np.uint8] | None,
-    criterion: str,
-    prior: float,
-    splitter: str,
-    n_trees: int,
-    first_tree: int,
-    first_set: int,
-    seed: int,
-    bag_unl: int,
-    replace_unl: bool,
-    max_features: int,
-    min_leaf_rows: int,
-    max_depth: int,
-    max_leaves: int,
-    oob_sum: NDArray[np.float64] | None,
-    oob_count: NDArray[np.int32] | None,
-    callback: Callable[[int, int, int], bool] | None,
-    n_threads: int,
-    isa: str = ...,
-) -> ForestResult: ...
+    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
+    categorical: NDArray[np.uint8] | None, criterion: str, prior: float, splitter: str, n_trees: int, first_tree: int,
+    first_set: int, seed: int, bag_unl: int, replace_unl: bool, max_features: int, min_leaf_rows: int, max_depth: int,
+    max_leaves: int, oob_sum: NDArray[np.float64] | None, oob_count: NDArray[np.int32] | None,
+    callback: Callable[[int, int, int], bool] | None, n_threads: int, isa: str = ...,
+) -> ForestResult: ...  # fmt: skip
 def isa_levels() -> list[str]: ...
 def kernel_scores(
     support: _Matrix,
@@ -354,27 +370,13 @@ def tree_scores(
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def stump_boost(
-    features: _Matrix | _Binned,
-    labels: NDArray[np.int8],
-    sample_weight: NDArray[np.float64] | None,
-    *,
-    loss: str,
-    gamma: float,
-    rho: float,
-    n_rounds: int,
-    step: str,
-    stop_tol: float,
-    max_bins: int,
-    most_distinct: int,
-    eval_features: _Matrix | _Binned | None,
-    eval_labels: NDArray[np.int8] | None,
-    eval_weight: NDArray[np.float64] | None,
-    early_stopping_rounds: int,
-    callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None,
-    n_threads: int,
-    isa: str,
-    categorical: NDArray[np.uint8] | None = None,
-) -> StumpBoostResult: ...
+    features: _Matrix | _Binned, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *, loss: str,
+    gamma: float, rho: float, n_rounds: int, step: str, stop_tol: float, max_bins: int, most_distinct: int,
+    eval_features: _Matrix | _Binned | None, eval_labels: NDArray[np.int8] | None,
+    eval_weight: NDArray[np.float64] | None, early_stopping_rounds: int,
+    callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
+    isa: str, categorical: NDArray[np.uint8] | None = None,
+) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned,
     features: NDArray[np.int32],

@@ -200,6 +200,8 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
     if groups and "y" in parameters:
         found["y"] = labels_for(groups)
     found |= _extras(name)
+    if given.pop("pu", False):
+        found["y"] = labels_for("PU")
     if given.pop("gauss", False):
         found["basis" if "basis" in parameters else "model"] = "gauss"
     if given.pop("eval", False):
@@ -218,6 +220,8 @@ def _extras(name: str) -> dict[str, Any]:
     """What single functions want beside."""
     if name == "select":
         return {"C_unl": 0.5, "n_threads": 1}
+    if name == "fit_boosted_trees":
+        return {"min_leaf_rows": 2, "prior": None}
     if name == "stack":
         return {"P": problem()[0][:8].copy(), "U": problem()[0][8:].copy()}
     if name == "plot.path":

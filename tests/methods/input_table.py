@@ -301,6 +301,31 @@ _set(
     prior=share(none=True, under={"criterion": "nnpu"}, changes=(0.6,), where=_with_prior),
     scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),
 )
+_with_prior = {"loss": "nnpu", "prior": 0.4, "pu": True}
+_set(
+    "fit_boosted_trees",
+    loss=choice(
+        "pnu_auc",
+        "logistic",
+        "upu",
+        "nnpu",
+        under={"prior": 0.4},
+        changes=("upu",),
+        where={**_with_prior, "learning_rate": 1.0, "n_rounds": 20},
+    ),
+    prior=share(none=True, under={"loss": "nnpu", "pu": True}, changes=(0.6,), where=_with_prior),
+    scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),
+    gamma=real(0, 1, changes=(0.0, 1.0)),
+    learning_rate=positive(changes=(0.5,)),
+    max_leaves=integer(2, changes=(2,)),
+    min_leaf_hessian=real(0, changes=(3.0,)),
+    l2=real(0, changes=(5.0,)),
+    n_bags=integer(1, changes=(2,), patient="so many are made, until Ctrl-C"),
+    bag_ratio=positive(none=True, under={"n_bags": 2}, changes=(0.5,), where={"n_bags": 2}),
+    subsample_unl=real(0, 1, open_low=True, changes=(0.5,)),
+    colsample=real(0, 1, open_low=True, changes=(0.5,)),
+    max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
+)
 _set("TreeEnsemble.with_probabilities", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _costs = {"many": True, "changes": (0.01,), "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
 _set("fit_bpsi", C=positive(**_costs))

@@ -125,6 +125,8 @@ _CALLS: dict[str, tuple[int, dict[str, Any]]] = {
     "fit_forest": (5000, _TREES),
     "fit_forest-best": (2000, {**_TREES, "splitter": "best", "criterion": "nnpu", "prior": 0.4}),
     "fit_forest-leaves": (2000, {**_TREES, "max_leaves": 20, "criterion": "upu", "prior": 0.4}),
+    "fit_boosted_trees": (5000, _ROUNDS),
+    "fit_boosted_trees-sampled": (5000, {**_ROUNDS, "colsample": 0.5, "max_depth": 3, "min_leaf_rows": 3}),
     "fit_ls_auc": (15_000, {}),
     "fit_ls_auc-gauss": (6000, _GAUSS),
     "fit_samult": (15_000, {}),

@@ -28,6 +28,7 @@ ENDLESS: dict[str, tuple[int, int, dict[str, Any]]] = {
     "fit_rankboost_auc": (20_000, 10, _BOOST),
     "fit_pnu_adaboost": (20_000, 10, {"n_rounds": 10**6, "max_bins": 64}),
     "fit_forest": (20_000, 20, {"n_trees": 10**9}),
+    "fit_boosted_trees": (20_000, 20, {"n_rounds": 10**6}),
     "fit_ls_auc": (2000, 300, {"lam": _MANY}),
     "fit_samult": (2000, 300, {"lam": _MANY}),
     "fit_pnu_auc": (2000, 300, {"lam": _MANY, "prior": 0.5}),

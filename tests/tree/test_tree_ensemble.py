@@ -175,4 +175,4 @@ def test_a_model_without_out_of_bag_scores_wants_rows(model):
         ValueError, "X must be given for a model without out-of-bag scores", other.with_probabilities, prior=0.3, y=y
     )
     assert other.with_probabilities(prior=0.3, X=X, y=y).calibration == "sigmoid"
-    refused(ValueError, "init_model must be a forest", fastpu.fit_forest, X, y, init_model=other)
+    refused(ValueError, "init_model must have its out-of-bag scores", fastpu.fit_forest, X, y, init_model=other)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "boosting/bind_eval_set.hpp"
 #include "common/arguments.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
@@ -43,11 +44,6 @@ BoostCallback make_callback(const py::object& callback) {
     return callback(r.round, r.feature, r.threshold, r.polarity, r.delta, r.alpha, r.z, r.objective, r.eval_auc)
         .template cast<bool>();
   };
-}
-
-EvalFeatures eval_features(const py::object& features) {
-  if (const BinnedFeatures* binned = binned_features(features)) return binned;
-  return std::visit([](const auto& x) { return EvalFeatures(x); }, view_matrix(features));
 }
 
 // The training features: as given, or binned here, with what the search of every threshold needs if max_bins is 0. That
@@ -114,20 +110,7 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
     training.set.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
   }
   std::optional<BoostEvalSet> eval;
-  if (!eval_matrix.is_none()) {
-    eval = BoostEvalSet{eval_features(eval_matrix), nullptr, nullptr};
-    const index_t n_eval = std::visit(
-        [](const auto& x) {
-          if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
-            return x->n_rows;
-          } else {
-            return x.n_rows;
-          }
-        },
-        eval->features);
-    eval->labels = view_1d<std::int8_t>(eval_labels, "eval labels", n_eval);
-    if (!eval_weight.is_none()) eval->sample_weight = view_1d<double>(eval_weight, "eval weight", n_eval);
-  }
+  if (!eval_matrix.is_none()) eval = view_eval_set(eval_matrix, eval_labels, eval_weight);
   const BoostCallback on_round = make_callback(callback);
   Team team(n_threads, interrupt_poll());
 

@@ -8,19 +8,6 @@ namespace fastpu {
 
 namespace {
 
-TreesView view_trees(const py::object& nodes, const py::object& tree_start, const py::object& category_sets,
-                     index_t n_features) {
-  TreesView trees;
-  trees.nodes = view_1d<TreeNode>(nodes, "nodes");
-  trees.n_nodes = static_cast<index_t>(py::len(nodes));
-  trees.tree_start = view_1d<index_t>(tree_start, "tree_start");
-  trees.n_trees = static_cast<index_t>(py::len(tree_start)) - 1;
-  if (trees.n_trees < 0) throw py::value_error("tree_start must have an element more than there are trees");
-  trees.n_sets = view_sets(category_sets, trees.sets);
-  trees.n_features = n_features;
-  return trees;
-}
-
 void check_node_arrays(const py::object& nodes, const py::object& tree_start, const py::object& category_sets,
                        index_t n_features) {
   check_trees(view_trees(nodes, tree_start, category_sets, n_features));

@@ -1,5 +1,6 @@
 #include "boosting/eval_auc.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -170,6 +171,17 @@ double EvalAuc::add_stump(const StumpRule& rule, bool fires_above, double alpha,
     score_[row] += fires ? alpha : low * alpha;
     (fires ? firing_ : others_).push_back(row);
   }
+  return weight_.empty() ? merge_and_judge<false>() : merge_and_judge<true>();
+}
+
+void EvalAuc::add_scores(const double* values) {
+  for (const std::uint32_t row : order_) score_[row] += values[row];
+}
+
+double EvalAuc::rank() {
+  std::ranges::sort(order_, {}, [this](std::uint32_t row) { return score_[row]; });
+  firing_ = order_;
+  others_.clear();
   return weight_.empty() ? merge_and_judge<false>() : merge_and_judge<true>();
 }
 

@@ -41,6 +41,11 @@ class EvalAuc {
   EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training);
   // Adds alpha to the rows where the stump fires and alpha * low to the others; returns the AUC.
   double add_stump(const StumpRule& rule, bool fires_above, double alpha, double low);
+  index_t n_rows() const { return columns_->n_rows(); }
+  // Adds values[row] to every row.
+  void add_scores(const double* values);
+  // Sorts the rows afresh, in O(n log n), and returns the AUC.
+  double rank();
 
  private:
   template <bool kWeighted>

@@ -1,7 +1,6 @@
 #include "fastpu/forest/forest.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -11,20 +10,21 @@
 #include "common/pacer.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
-#include "forest/draw_bag.hpp"
+#include "tree/draw_bag.hpp"
 #include "tree/grow_tree.hpp"
+#include "tree/out_of_bag.hpp"
 #include "tree/pu_dense_rows.hpp"
 #include "tree/pu_sparse_rows.hpp"
-#include "tree/row_codes.hpp"
-#include "tree/tree_walk.hpp"
 
 namespace fastpu {
 
 namespace {
 
 using detail::Bag;
+using detail::categories_of_codes;
 using detail::GrownTree;
 using detail::GrowOptions;
+using detail::RowSet;
 
 // Trees that are grown before their out-of-bag rows are scored: some for each thread, so that none waits long.
 index_t trees_at_once(const Team& team) { return std::max<index_t>(16, index_t{4} * team.n_threads()); }
@@ -79,28 +79,6 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
 }
 
 // ---- One tree ----
-
-// A bit for every row.
-class RowSet {
- public:
-  explicit RowSet(index_t n_rows) : words_(make_vector<std::uint64_t>(count_blocks(n_rows, 64), "the rows of a bag")) {}
-  void add(std::uint32_t row) { words_[row >> 6U] |= std::uint64_t{1} << (row & 63U); }
-  template <class Visit>
-  void for_each(Visit&& visit) const {
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
-        visit(64 * w + static_cast<std::size_t>(std::countr_zero(word)));
-      }
-    }
-  }
-  // The n rows from `first` that are not in the set; `first` is a multiple of 64.
-  void copy_others(index_t first, index_t n, std::uint64_t* words) const {
-    for (index_t w = 0; w < count_blocks(n, 64); ++w) words[w] = ~words_[at(first / 64 + w)];
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 struct BaggedTree {
   GrownTree tree;
@@ -176,94 +154,7 @@ class Grower {
   std::vector<std::uint32_t> places_;
 };
 
-// ---- Out-of-bag scores ----
-
-// Adds to the sums of the n rows from `first` the values of the trees whose bags they are not in. Columns of codes
-// begin with that of row `first`.
-template <class Code>
-void add_out_of_bag(const std::vector<BaggedTree>& trees, const detail::WalkTrees& walk, index_t first, index_t n,
-                    const Code* columns, index_t stride, detail::WalkedRows& rows, ForestResult& result) {
-  double* sums = result.oob_sum.data() + first;
-  for (std::size_t t = 0; t < trees.size(); ++t) {
-    std::uint64_t* words = rows.words(n);
-    trees[t].in_bag.copy_others(first, n, words);
-    rows.clear_from(n);
-    walk.walk(static_cast<index_t>(t), columns, stride, rows,
-              [&](std::uint16_t row, double value) { sums[row] += value; });
-  }
-}
-
-template <class ColumnOf>
-detail::WalkTrees walk_of(const std::vector<BaggedTree>& trees, Isa isa, ColumnOf&& column_of) {
-  detail::WalkTrees walk(isa);
-  for (const BaggedTree& bagged : trees) {
-    const GrownTree& tree = bagged.tree;
-    walk.add(
-        tree.nodes.data(), static_cast<index_t>(tree.nodes.size()), column_of,
-        [&](index_t k) { return tree.cuts[at(k)]; },
-        [&](const TreeNode& node) { return tree.sets[static_cast<std::size_t>(node.threshold)]; });
-  }
-  return walk;
-}
-
-template <class Code>
-void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<BaggedTree>& trees, Isa isa, Team& team,
-                            ForestResult& result) {
-  const auto walk = walk_of(trees, isa, [](const TreeNode& node) { return node.feature(); });
-  const Code* codes = reinterpret_cast<const Code*>(x.by_column.data());
-  // A node is looked at once for every block: few blocks, but some for every thread.
-  const index_t at_once =
-      std::clamp<index_t>(round_up(count_blocks(x.n_rows, team.n_threads()), 64), 4096, detail::kMostBlockRows);
-  std::vector<detail::WalkedRows> rows(at(team.n_threads()));
-  team.for_each(count_blocks(x.n_rows, at_once), [&](index_t block, int worker) {
-    const index_t first = block * at_once;
-    add_out_of_bag(trees, walk, first, std::min(at_once, x.n_rows - first), codes + first, x.column_stride,
-                   rows[at(worker)], result);
-  });
-}
-
-void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<BaggedTree>& trees, Isa isa, Team& team,
-                             ForestResult& result) {
-  std::vector<TreeNode> nodes;
-  for (const BaggedTree& bagged : trees) nodes.insert(nodes.end(), bagged.tree.nodes.begin(), bagged.tree.nodes.end());
-  const detail::SplitColumns columns(nodes.data(), static_cast<index_t>(nodes.size()), x.n_features);
-  const detail::SparseBinnedRowCodes row_codes(x, columns);
-  const auto walk = walk_of(trees, isa, [&](const TreeNode& node) { return columns.column_of(node.feature()); });
-  const index_t stride = detail::block_rows(columns.size(), sizeof(std::uint32_t));
-  struct Scratch {
-    AlignedBuffer<std::uint32_t> codes;
-    detail::WalkedRows rows;
-  };
-  std::vector<Scratch> scratch(at(team.n_threads()));
-  team.for_each(count_blocks(x.n_rows, stride), [&](index_t block, int worker) {
-    auto& [codes, rows] = scratch[at(worker)];
-    if (codes.empty()) {
-      codes = AlignedBuffer<std::uint32_t>(std::max<index_t>(columns.size(), 1) * stride, "the codes of rows");
-    }
-    const index_t first = block * stride;
-    const index_t end = std::min(x.n_rows, first + stride);
-    row_codes.fill(first, end, stride, codes.data());
-    add_out_of_bag(trees, walk, first, end - first, codes.data(), stride, rows, result);
-  });
-}
-
-void score_out_of_bag(const BinnedFeatures& x, const std::vector<BaggedTree>& trees, Isa isa, Team& team,
-                      ForestResult& result) {
-  if (x.is_sparse()) return score_out_of_bag_sparse(x, trees, isa, team, result);
-  if (x.width == CodeWidth::two_bytes) return score_out_of_bag_dense<std::uint16_t>(x, trees, isa, team, result);
-  score_out_of_bag_dense<std::uint8_t>(x, trees, isa, team, result);
-}
-
 // ---- All trees ----
-
-// A set of codes as the set of their categories; what is no category is on the side of missing values.
-CategorySet categories_of_codes(const CategorySet& codes) {
-  CategorySet categories;
-  for (std::uint32_t v = 0; v < 256; ++v) {
-    if (codes.has((v + 1) % 256)) categories.add(v);
-  }
-  return categories;
-}
 
 void append(const BaggedTree& bagged, index_t first_set, ForestResult& result) {
   const double n_sets = static_cast<double>(first_set + static_cast<index_t>(result.sets.size()));
@@ -311,7 +202,9 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
       result.stopped = callback({number, trees[k].tree.n_leaves(), trees[k].tree.depth});
       if (result.stopped) trees.erase(trees.begin() + static_cast<std::ptrdiff_t>(k) + 1, trees.end());
     }
-    score_out_of_bag(*train.features, trees, options.isa, team, result);
+    std::vector<detail::LeftOutRows> left_out;
+    for (const BaggedTree& tree : trees) left_out.push_back({&tree.tree, &tree.in_bag});
+    add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());
     for (const BaggedTree& tree : trees) tree.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
     for (const BaggedTree& tree : trees) append(tree, options.first_set, result);

@@ -33,6 +33,15 @@ struct GrownTree {
   index_t n_leaves() const { return (static_cast<index_t>(nodes.size()) + 1) / 2; }
 };
 
+// A set of codes as the set of their categories; what is no category is on the side of missing values.
+inline CategorySet categories_of_codes(const CategorySet& codes) {
+  CategorySet categories;
+  for (std::uint32_t v = 0; v < 256; ++v) {
+    if (codes.has((v + 1) % 256)) categories.add(v);
+  }
+  return categories;
+}
+
 // The children of every node in the list lie side by side, but in any order: brings the nodes into the order in which
 // TreeNode numbers them, and the sets into the order of their nodes.
 inline void order_by_breadth(GrownTree& tree) {

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.data.binned_features import BinnedFeatures
 
+    _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
+
 __all__ = ["GROUP", "Chosen", "LabelledRows", "rounds_by_folds"]
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
@@ -54,7 +56,7 @@ class Chosen:
 
 
 def rounds_by_folds(
-    run: Callable[[LabelledRows, int, LabelledRows], _core.StumpBoostResult],
+    run: Callable[[LabelledRows, int, LabelledRows], _Boosted],
     rows: LabelledRows,
     most_folds: int,
     rng: np.random.Generator,
@@ -81,7 +83,7 @@ def rounds_by_folds(
     n_folds = min(most_folds, *(size for size in groups.values() if size))
     folds = [held for _, held in stratified_folds(rows.labels, n_folds, rng)]
 
-    def judge(held: NDArray[np.intp], n: int) -> _core.StumpBoostResult:
+    def judge(held: NDArray[np.intp], n: int) -> _Boosted:
         is_held = np.zeros(rows.labels.size, dtype=np.bool_)
         is_held[held] = True
         return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))

@@ -49,6 +49,13 @@ DECLARED = {
     ),
     "fit_pnu_adaboost": Method("PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES),
     "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
+    "fit_boosted_trees": Method(
+        "boosted trees, bags of them",
+        "BoostedTreesClassifier",
+        "PUN",
+        "by loss: P and U, or any two or three of P, U, N",
+        **_TREES,
+    ),
     "fit_ls_auc": Method("LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)", **_BLAS),
     "fit_samult": Method("SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N", **_BLAS),
     "fit_pnu_auc": Method(

@@ -3,6 +3,8 @@
 from typing import Any
 from fastpu.svm.bagging_svm import BagRound
 from fastpu.boosting.stump_boost import BoostRound
+from fastpu.estimators._forest import BoostedTrees
+from fastpu.boosting._tree_boost import BoostedTreesRound
 from fastpu.estimators._boosting import Boosting
 from collections.abc import Callable
 from fastpu.estimators._base import FastpuClassifier
@@ -43,14 +45,14 @@ from fastpu.estimators._scorers import pu_auc_scorer as pu_auc_scorer
 from fastpu.estimators._scorers import puf_scorer as puf_scorer
 import numpy as np
 
-__all__ = ["BLSSVMClassifier", "BPSIClassifier", "BSVMClassifier", "BaggingSVMClassifier", "EXPECTED_FAILED_CHECKS",
-        "ElkanNotoClassifier", "ForestClassifier", "GLLCClassifier", "IPSIClassifier", "ISVMClassifier",
-        "LSAUCClassifier", "LabeledScorer", "NNPUClassifier", "NuSVMClassifier", "OneClassSVMClassifier",
-        "PNUAUCBoostClassifier", "PNUAUCClassifier", "PNUAdaBoostClassifier", "PUALClassifier", "PUBaggingClassifier",
-        "PUSVMPathClassifier", "PUScorer", "RankBoostAUCClassifier", "SAMULTClassifier", "SARClassifier",
-        "SMCClassifier", "SVMCClassifier", "SVMClassifier", "SVMPathClassifier", "TwoStepClassifier", "UPUClassifier",
-        "WeightedUnlabeledClassifier", "average_precision_scorer", "err_star_scorer", "labeled_scorer", "lift_scorer",
-        "precision_at_k_scorer", "pu_auc_scorer", "puf_scorer"]
+__all__ = ["BLSSVMClassifier", "BPSIClassifier", "BSVMClassifier", "BaggingSVMClassifier", "BoostedTreesClassifier",
+        "EXPECTED_FAILED_CHECKS", "ElkanNotoClassifier", "ForestClassifier", "GLLCClassifier", "IPSIClassifier",
+        "ISVMClassifier", "LSAUCClassifier", "LabeledScorer", "NNPUClassifier", "NuSVMClassifier",
+        "OneClassSVMClassifier", "PNUAUCBoostClassifier", "PNUAUCClassifier", "PNUAdaBoostClassifier",
+        "PUALClassifier", "PUBaggingClassifier", "PUSVMPathClassifier", "PUScorer", "RankBoostAUCClassifier",
+        "SAMULTClassifier", "SARClassifier", "SMCClassifier", "SVMCClassifier", "SVMClassifier", "SVMPathClassifier",
+        "TwoStepClassifier", "UPUClassifier", "WeightedUnlabeledClassifier", "average_precision_scorer",
+        "err_star_scorer", "labeled_scorer", "lift_scorer", "precision_at_k_scorer", "pu_auc_scorer", "puf_scorer"]
 
 class PNUAUCBoostClassifier(Boosting):
     def __init__(self, *, n_rounds: int = 200, gamma: float = 0.5, rho: float = 0.01,
@@ -104,6 +106,25 @@ class ForestClassifier(Forest):
     max_features: Literal['sqrt', 'all'] | float; min_leaf_rows: int; max_depth: int | None; max_leaves: int | None
     max_bins: int | None; random_state: int | np.random.Generator | np.random.RandomState | None
     callback: Callable[[ForestRound], bool | None] | None; progress: bool
+
+class BoostedTreesClassifier(BoostedTrees):
+    def __init__(self, *, loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu'] = 'pnu_auc', prior: float | None = None,
+        scenario: Literal['case_control', 'single_set'] = 'case_control', gamma: float = 0.5, n_rounds: int = 100,
+        learning_rate: float = 0.05, max_leaves: int = 8, max_depth: int | None = None, min_leaf_rows: int = 20,
+        min_leaf_hessian: float = 0.001, l2: float = 1.0, n_bags: int = 1, bag_ratio: float | None = None,
+        subsample_unl: float = 1.0, colsample: float = 1.0, max_bins: int | None = None,
+        early_stopping_rounds: int | None = None, n_folds: int = 5,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
+        callback: Callable[[BoostedTreesRound], bool | None] | None = None, progress: bool = False,
+        calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, init_model: Any = None) -> Self: ...
+    loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu']; prior: float | None
+    scenario: Literal['case_control', 'single_set']; gamma: float; n_rounds: int; learning_rate: float
+    max_leaves: int; max_depth: int | None; min_leaf_rows: int; min_leaf_hessian: float; l2: float; n_bags: int
+    bag_ratio: float | None; subsample_unl: float; colsample: float; max_bins: int | None
+    early_stopping_rounds: int | None; n_folds: int
+    random_state: int | np.random.Generator | np.random.RandomState | None
+    callback: Callable[[BoostedTreesRound], bool | None] | None; progress: bool
 
 class LSAUCClassifier(FastpuClassifier):
     def __init__(self, *, lam: float = 0.001, basis: str = 'linear', n_centers: int = 200, centers: object = None,

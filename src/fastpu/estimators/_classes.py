@@ -14,7 +14,7 @@ from fastpu.common._sharing import shared_parameters
 from fastpu.estimators._auc import PNUAUC, SAMULT
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._boosting import Boosting, PNUAdaBoost
-from fastpu.estimators._forest import Forest
+from fastpu.estimators._forest import BoostedTrees, Forest
 from fastpu.estimators._graph import WithLandmarks
 from fastpu.estimators._path import OnPath, OnPUPath
 from fastpu.estimators._risk import InEpochs, WithPrior
@@ -33,6 +33,7 @@ _BASES: dict[str, type[FastpuClassifier]] = {
     "fit_rankboost_auc": Boosting,
     "fit_pnu_adaboost": PNUAdaBoost,
     "fit_forest": Forest,
+    "fit_boosted_trees": BoostedTrees,
     "fit_samult": SAMULT,
     "fit_pnu_auc": PNUAUC,
     "fit_bsvm": WithCosts,
@@ -56,7 +57,7 @@ _OF_ROWS = {
     "graph": "(W, R), optional\n"
     "    The neighbours of the rows of `X`, from `fastpu.knn_similarity`, in place of a search.",
     "init_model": "TreeEnsemble, optional\n"
-    "    A forest of the same rows and arguments, the `model_` of another fit, to which trees are added.",
+    "    A model of the same rows and arguments, the `model_` of another fit, to which trees are added.",
 }
 _LABELS = "array-like of shape (n,)\n    Two labels, or -1, 0 and 1, as `fastpu.estimators` says."
 _LABELS_OR_NONE = (

@@ -1,19 +1,18 @@
-"""What the classifier of PU forests does beside calling its function."""
+"""What the classifiers of trees do beside calling their functions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fastpu.estimators._base import FastpuClassifier
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["Forest"]
+__all__ = ["BoostedTrees", "Forest"]
 
 
 class Forest(FastpuClassifier):
@@ -38,4 +37,13 @@ class Forest(FastpuClassifier):
     @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
-        return np.asarray(self.model_.oob_decision_function) - self.model_.threshold
+        scores = self.model_.oob_decision_function
+        if scores is None:
+            raise AttributeError("oob_decision_function_ is there for n_bags > 1 alone")
+        return scores - self.model_.threshold
+
+
+class BoostedTrees(Forest):
+    """Boosted trees have the attributes of a forest; out-of-bag scores are there for `n_bags` > 1."""
+
+    _rounds = "n_rounds"

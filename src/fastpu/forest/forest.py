@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,33 +11,26 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
-from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import DegenerateModelWarning, warn
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import (
-    check_int,
-    check_labels,
-    check_matrix,
-    check_random_state,
-    check_sample_weight,
-    well_scaled,
-)
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
+from fastpu.data._validate import check_int, check_labels, check_sample_weight, well_scaled
 from fastpu.forest._arguments import ForestRound, Growth, check_growth
 from fastpu.model._prior import prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree.tree_ensemble import TreeEnsemble, packed
+from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, joined, open_rows
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from fastpu.data.binned_features import BinnedFeatures
+
 __all__ = ["ForestRound", "fit_forest"]
 
 _FUNCTION = "fit_forest"
-_MAX_BINS = 255
 _FEW = 100  # rows on one side of the threshold
 
 
@@ -191,12 +183,12 @@ def fit_forest(
     )
     n_new = check_int("n_trees", n_trees, low=1)
     threads = resolve_n_threads(n_threads)
-    before = _check_init_model(init_model)
+    before = check_init_model(init_model, _FUNCTION)
     rows = _open_rows(X, y, growth, max_bins, before, sample_weight, threads)
     params = {"method": _FUNCTION, **dataclasses.asdict(growth), "max_bins": rows.features.max_bins}
-    seed = _seed(random_state, before)
+    seed = draw_seed(random_state, before)
     if before is not None:
-        _check_continued(before, rows, params)
+        check_continued(before, rows.features, params)
     n_before = 0 if before is None else before.n_trees
     with make_callback(callback, progress, total=n_new, description="forest") as hook:
 
@@ -204,7 +196,7 @@ def fit_forest(
             return hook is not None and hook(ForestRound(tree + 1, n_before + n_new, n_leaves, depth))
 
         grown = rows.grow(growth, seed, n_new, before, None if hook is None else on_tree, threads)
-    params |= {"n_trees": n_before + n_new, "random_state": _as_int(random_state, before)}
+    params |= {"n_trees": n_before + n_new, "random_state": as_int(random_state, before)}
     return _model(grown, rows, growth, seed, before, params, threads)
 
 
@@ -261,14 +253,7 @@ def _open_rows(
     sample_weight: object,
     n_threads: int,
 ) -> _Rows:
-    cuts = None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-    if isinstance(X, BinnedFeatures):
-        if cuts is not None and cuts != X.max_bins:
-            raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
-        data: Any = X
-    else:
-        kept: Any = "learn" if before is None else before.categories
-        data = check_matrix(X, nan="allow", inf="allow", categories=kept)
+    data, cuts = open_rows(X, max_bins, before)
     labels = check_labels(y, data.n_rows, pu_only=_FUNCTION)
     weights = check_sample_weight(sample_weight, data.n_rows)
     if weights is not None:
@@ -286,49 +271,7 @@ def _open_rows(
                 f"prior must leave positive and negative rows among the unlabelled ones, got {growth.prior:g} with "
                 f"scenario='single_set', by which {prior:g} of them are positive"
             )
-    features = data if isinstance(data, BinnedFeatures) else binned(data, cuts or _MAX_BINS, weights, n_threads)
-    return _Rows(features, labels, weights, prior)
-
-
-# ---- The number that all draws come from, and forests that go on ----
-
-
-def _as_int(random_state: object, before: TreeEnsemble | None) -> object:
-    if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return None if before is None else before.params["random_state"]
-
-
-def _seed(random_state: object, before: TreeEnsemble | None) -> int:
-    if before is not None and random_state is None:
-        return before.seed
-    seed = int(check_random_state(random_state).integers(2**64, dtype=np.uint64))
-    if before is not None and seed != before.seed:
-        raise ValueError(
-            f"random_state must be None with init_model, whose trees go on from its own seed, or the number that it "
-            f"was made by, got {describe(random_state)}"
-        )
-    return seed
-
-
-def _check_init_model(model: object) -> TreeEnsemble | None:
-    if model is None:
-        return None
-    if not isinstance(model, TreeEnsemble):
-        raise TypeError(f"init_model must be a TreeEnsemble or None, got {describe(model)}")
-    if model.params.get("method") != _FUNCTION or model.oob_sum is None:
-        raise ValueError(f"init_model must be a forest of {_FUNCTION}, got a model of {model.params.get('method')!r}")
-    return model
-
-
-def _check_continued(before: TreeEnsemble, rows: _Rows, params: dict[str, object]) -> None:
-    """Raise ValueError unless the trees to come belong to the same forest."""
-    for name, value in params.items():
-        if before.params.get(name) != value:
-            raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
-    rows.features._check_fits("X", before.n_features, before.feature_names, before._kept)
-    if before.oob_sum is not None and before.oob_sum.size != rows.labels.size:
-        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {rows.labels.size}")
+    return _Rows(bin_rows(data, cuts, weights, n_threads), labels, weights, prior)
 
 
 # ---- The model ----
@@ -343,12 +286,9 @@ def _model(
     params: dict[str, object],
     n_threads: int,
 ) -> TreeEnsemble:
-    starts, nodes, sets = grown.tree_start, packed(grown.nodes), grown.category_sets
-    if before is not None:
-        nodes = np.concatenate([before.packed_nodes, nodes])
-        starts = np.concatenate([before.tree_starts, before.tree_starts[-1] + starts[1:]])
-        sets = np.concatenate([before.category_sets, sets])
-    n_trees, sizes = starts.size - 1, np.diff(starts)
+    trees = joined(before, grown)
+    sizes = np.diff(trees["tree_starts"])
+    n_trees = sizes.size
     model = TreeEnsemble(
         n_features=rows.features.n_features,
         feature_names=rows.features.feature_names,
@@ -359,9 +299,7 @@ def _model(
         objective=np.zeros(n_trees),
         history={"n_leaves": (sizes + 1) // 2},
         params=params,
-        packed_nodes=nodes,
-        tree_starts=starts,
-        category_sets=sets,
+        **trees,
         categories=rows.features.categories,
         divisor=n_trees,
         seed=seed,
@@ -369,7 +307,7 @@ def _model(
         oob_count=grown.oob_count,
     )
     threshold, rule = _threshold(model, rows, n_threads)
-    gains = np.add.reduceat(model._nodes["gain"], starts[:-1], dtype=np.float64)
+    gains = np.add.reduceat(model._nodes["gain"], model.tree_starts[:-1], dtype=np.float64)
     model = dataclasses.replace(
         model, threshold=threshold, threshold_rule=rule, objective=growth.root_cost(rows.prior) - gains
     )

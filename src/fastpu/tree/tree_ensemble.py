@@ -1,4 +1,4 @@
-"""The model of forests: a sum of trees."""
+"""The model of forests and of boosted trees: a sum of trees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fastpu.model._prior import check_prior, check_scenario
 from fastpu.tree._lightgbm import make_booster
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import lightgbm
     from numpy.typing import NDArray
@@ -73,7 +73,8 @@ class TreeEnsemble(Model):
     categories : mapping of str to tuple
         The categories of each categorical column, by the number of the column as text.
     divisor : int
-        Number of trees whose mean is the score; 1 where it is the sum.
+        What the sum is divided by: the number of trees of a forest, or of bags of boosted trees. Bags follow one
+        another, as many trees in each.
     seed : int
         What every tree's own seed is derived from.
     packed_nodes : ndarray of uint64, shape (n_nodes, 3)
@@ -88,11 +89,13 @@ class TreeEnsemble(Model):
     n_iter : int
         Number of trees.
     status : str
-        "n_trees" (all were grown) or "callback".
+        "n_trees" or "n_rounds" (all were grown), "no_gain" (no split is left that lowers the loss), "early_stopping" or
+        "callback".
     objective : ndarray of float64, shape (n_trees,)
-        What is left, in each tree, of the criterion's sum over the leaves (see `fastpu.fit_forest`).
+        Of a forest what is left, in each tree, of the criterion's sum over the leaves (see `fastpu.fit_forest`); of
+        boosted trees the loss after each of them.
     history : mapping
-        "n_leaves" of each tree.
+        "n_leaves" of each tree; see `fastpu.fit_boosted_trees` for its others.
 
     Notes
     -----
@@ -256,6 +259,23 @@ class TreeEnsemble(Model):
             scores: NDArray[np.float64] = self.oob_sum / self.oob_count
         return scores
 
+    def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of the rows of `X` after each round of boosting, as a new array of shape (n,) every time.
+
+        `X`, `n_threads` and the errors are as in `decision_function`, whose result the last array equals up to
+        rounding. A forest has one round.
+        """
+        matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
+        return self._staged(matrix, threads)
+
+    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]:
+        n_rounds = self.n_trees // self.divisor
+        sums = np.zeros(matrix.n_rows)
+        for done in range(n_rounds):
+            for first in range(done, self.n_trees, n_rounds):
+                sums = sums + self._sums(matrix, first, first + 1, n_threads)
+            yield sums / self.divisor
+
     def with_probabilities(
         self,
         *,
@@ -335,13 +355,16 @@ class TreeEnsemble(Model):
         return bins_or_matrix(X, name, n_features=self.n_features, feature_names=names, categories=kept)
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
-        native = matrix._native if isinstance(matrix, BinnedFeatures) else matrix
-        scores = _core.tree_scores(
-            native,
-            self._nodes,
-            self.tree_starts,
+        return self._sums(matrix, 0, self.n_trees, n_threads) / self.divisor
+
+    def _sums(self, matrix: Any, first: int, end: int, n_threads: int) -> NDArray[np.float64]:
+        """Return the sums of the values of trees [first, end)."""
+        starts = self.tree_starts[first : end + 1]
+        return _core.tree_scores(
+            matrix._native if isinstance(matrix, BinnedFeatures) else matrix,
+            self._nodes[starts[0] : starts[-1]],
+            starts - starts[0],
             self.category_sets,
             n_features=self.n_features,
             n_threads=n_threads,
         )
-        return scores / self.divisor

@@ -1,4 +1,4 @@
-#include "forest/draw_bag.hpp"
+#include "tree/draw_bag.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The bags of a forest.
+// The bags of forests and of bagged boosters.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 
 #include "fastpu/common/random.hpp"
 #include "fastpu/common/types.hpp"
-#include "tree/pu_rows.hpp"
 
 namespace fastpu::detail {
 

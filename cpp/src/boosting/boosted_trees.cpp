@@ -1,0 +1,489 @@
+#include "fastpu/boosting/boosted_trees.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "boosting/eval_auc.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/random.hpp"
+#include "fastpu/tree/tree_scores.hpp"
+#include "tree/draw_bag.hpp"
+#include "tree/newton_tree.hpp"
+#include "tree/out_of_bag.hpp"
+
+namespace fastpu {
+
+namespace {
+
+using detail::GrownTree;
+
+// ---- Arguments ----
+
+void check_number(const char* name, double value, bool is_allowed, const char* wanted) {
+  if (is_allowed && std::isfinite(value)) return;
+  throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + std::to_string(value));
+}
+
+void check_at_least(const char* name, index_t value, index_t least) {
+  check_number(name, static_cast<double>(value), value >= least, ("at least " + std::to_string(least)).c_str());
+}
+
+void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval, const BoostedTreesOptions& options) {
+  check_at_least("n_rounds", options.n_rounds, 1);
+  check_at_least("max_leaves", options.max_leaves, 2);
+  check_at_least("max_depth", options.max_depth, -1);
+  check_at_least("n_bags", options.n_bags, 0);
+  check_at_least("bag_unl", options.bag_unl, options.n_bags > 0 ? 1 : 0);
+  check_at_least("early_stopping_rounds", options.early_stopping_rounds, 0);
+  check_number("learning_rate", options.learning_rate, options.learning_rate > 0, "above 0");
+  check_number("min_leaf_rows", options.min_leaf_rows, options.min_leaf_rows > 0, "above 0");
+  check_number("min_leaf_hessian", options.min_leaf_hessian, options.min_leaf_hessian >= 0, "at least 0");
+  check_number("l2", options.l2, options.l2 >= 0, "at least 0");
+  for (const auto& [name, share] :
+       {std::pair{"subsample_unl", options.subsample_unl}, std::pair{"colsample", options.colsample}}) {
+    check_number(name, share, share > 0 && share <= 1, "in (0, 1]");
+  }
+  if (options.early_stopping_rounds > 0 && eval == nullptr) {
+    throw std::invalid_argument("early_stopping_rounds needs an eval_set");
+  }
+  if (train.features->n_features > kMostTreeFeatures) {
+    throw std::invalid_argument("X must have at most " + std::to_string(kMostTreeFeatures) + " features");
+  }
+}
+
+index_t share_of(double share, index_t n) {
+  return std::clamp<index_t>(std::llround(share * static_cast<double>(n)), 1, n);
+}
+
+// ---- One booster ----
+
+struct MadeRound {
+  GrownTree tree;
+  double risk = 0;  // after it
+};
+
+// Some of the trees of a view, as a view of their own.
+class SomeTrees {
+ public:
+  SomeTrees(const TreesView& all, index_t first, index_t n, index_t n_features) {
+    for (index_t t = first; t <= first + n; ++t) start_.push_back(all.tree_start[t] - all.tree_start[first]);
+    view_ = {all.nodes + all.tree_start[first], start_.back(), start_.data(), n, all.sets, all.n_sets, n_features};
+  }
+  const TreesView& view() const { return view_; }
+
+ private:
+  std::vector<index_t> start_;
+  TreesView view_;
+};
+
+// Boosts one set of rows, round after round.
+class Booster {
+ public:
+  // `first_round` trees, init.n_trees in all, came before. The rows of the training set are used, not copied.
+  Booster(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options, const TreesView* init,
+          std::uint64_t seed, Team& team, int n_workers)
+      : train_(train),
+        options_(options),
+        seed_(seed),
+        team_(team),
+        features_(*train.features, train.categorical),
+        loss_(make_tree_loss({train.labels, train.sample_weight, train.features->n_rows}, options.loss, team)),
+        grower_(features_, train.sample_weight, newton_options(options, train.features->n_rows), options.loss.isa, team,
+                n_workers),
+        scores_(make_vector<double>(train.features->n_rows, "the scores of rows")),
+        g_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
+        h_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
+        drawn_unl_({}, nullptr) {
+    if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
+    std::vector<std::uint32_t> unlabelled;
+    for (index_t i = 0; i < train.features->n_rows; ++i) {
+      if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
+      const auto row = static_cast<std::uint32_t>(i);
+      rows_.push_back(row);
+      if (train.labels[i] == 0) unlabelled.push_back(row);
+    }
+    drawn_features_.resize(at(train.features->n_features));
+    std::iota(drawn_features_.begin(), drawn_features_.end(), 0U);
+    all_features_ = drawn_features_;
+    if (options.subsample_unl < 1 && !unlabelled.empty()) {
+      drawn_unl_ = detail::DrawnGroup(std::move(unlabelled), nullptr);
+      takes_part_ = make_vector<std::uint8_t>(train.features->n_rows, "the rows of a tree");
+      for (const std::uint32_t row : rows_) takes_part_[row] = train.labels[row] == 0 ? 0 : 1;
+    } else {
+      risk_ = loss_->derive({scores_.data(), nullptr}, g_.data(), h_.data(), team_);
+    }
+  }
+
+  // The risk before the first round.
+  double risk() const { return risk_; }
+  // Whether a further round may find a split where this one found none.
+  bool draws() const { return !takes_part_.empty() || options_.colsample < 1; }
+
+  MadeRound make_round(index_t round, bool is_last) {
+    const std::uint64_t seed = Random::derived(seed_, static_cast<std::uint64_t>(round));
+    if (options_.colsample < 1) draw_features(Random::derived(seed, 0));
+    if (!takes_part_.empty()) {
+      draw_rows(Random::derived(seed, 1));
+      loss_->derive({scores_.data(), takes_part_.data()}, g_.data(), h_.data(), team_);
+    }
+    MadeRound made;
+    made.tree = grower_.grow({g_.data(), h_.data(), takes_part_.empty() ? &rows_ : &taken_}, drawn_features_, left_out_,
+                             scores_.data());
+    if (is_last || !takes_part_.empty()) {
+      const TreeLossScores all{scores_.data(), nullptr};
+      const TreeLossTops tops = loss_->tops(all, team_);
+      made.risk = loss_->objective(tops, loss_->sums(all, tops, team_));
+    } else {
+      made.risk = loss_->derive({scores_.data(), nullptr}, g_.data(), h_.data(), team_);
+    }
+    return made;
+  }
+
+ private:
+  static detail::NewtonOptions newton_options(const BoostedTreesOptions& options, index_t n_rows) {
+    return {std::clamp<index_t>(n_rows, 2, options.max_leaves),
+            options.max_depth,
+            options.min_leaf_rows,
+            options.min_leaf_hessian,
+            options.l2,
+            options.learning_rate};
+  }
+
+  void draw_features(std::uint64_t seed) {
+    Random random(seed);
+    std::vector<std::uint32_t> features = all_features_;
+    const index_t n = share_of(options_.colsample, static_cast<index_t>(features.size()));
+    for (std::size_t i = 0; i < at(n); ++i) {
+      std::swap(features[i], features[i + random.scaled(static_cast<std::uint32_t>(features.size() - i))]);
+    }
+    drawn_features_.assign(features.begin(), features.begin() + n);
+    std::ranges::sort(drawn_features_);
+  }
+
+  void draw_rows(std::uint64_t seed) {
+    for (const std::uint32_t row : drawn_) takes_part_[row] = 0;
+    drawn_.clear();
+    Random random(seed);
+    drawn_unl_.draw_without_replacement(share_of(options_.subsample_unl, drawn_unl_.size()), random, places_, drawn_);
+    for (const std::uint32_t row : drawn_) takes_part_[row] = 1;
+    taken_.clear();
+    left_out_.clear();
+    for (const std::uint32_t row : rows_) (takes_part_[row] != 0 ? taken_ : left_out_).push_back(row);
+  }
+
+  const BoostedTreesTrainingSet& train_;
+  const BoostedTreesOptions& options_;
+  std::uint64_t seed_;
+  Team& team_;
+  detail::TreeFeatures features_;
+  std::unique_ptr<TreeLoss> loss_;
+  detail::NewtonGrower grower_;
+  std::vector<double> scores_;
+  std::vector<double> g_;
+  std::vector<double> h_;
+  double risk_ = 0;
+  std::vector<std::uint32_t> rows_;  // of positive weight
+  std::vector<std::uint32_t> all_features_;
+  std::vector<std::uint32_t> drawn_features_;
+  detail::DrawnGroup drawn_unl_;
+  std::vector<std::uint8_t> takes_part_;  // empty: all rows
+  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> drawn_;
+  std::vector<std::uint32_t> taken_;
+  std::vector<std::uint32_t> left_out_;
+};
+
+// ---- The result ----
+
+class Trees {
+ public:
+  Trees(index_t first_set, BoostedTreesResult& result) : first_set_(first_set), result_(result) {
+    result_.tree_start.push_back(0);
+  }
+
+  void add(const MadeRound& made) {
+    const auto n_sets = static_cast<double>(first_set_ + static_cast<index_t>(result_.sets.size()));
+    for (TreeNode node : made.tree.nodes) {
+      if (node.by_categories()) node.threshold += n_sets;
+      result_.nodes.push_back(node);
+    }
+    result_.tree_start.push_back(static_cast<index_t>(result_.nodes.size()));
+    for (const CategorySet& codes : made.tree.sets) result_.sets.push_back(detail::categories_of_codes(codes));
+    result_.tree_risk.push_back(made.risk);
+  }
+
+ private:
+  index_t first_set_;
+  BoostedTreesResult& result_;
+};
+
+// ---- All rows ----
+
+// Judges rows that are not learned from, round after round.
+class Judge {
+ public:
+  Judge(const BoostEvalSet& eval, const BinnedFeatures& training, const BoostedTreesOptions& options, Team& team)
+      : eval_(eval),
+        n_features_(training.n_features),
+        patience_(options.early_stopping_rounds),
+        auc_(eval, training),
+        values_(at(auc_.n_rows())),
+        team_(team) {
+    if (options.init.n_trees > 0) add(SomeTrees(options.init, 0, options.init.n_trees, n_features_).view());
+  }
+
+  void add(const GrownTree& tree) {
+    std::vector<CategorySet> sets;
+    for (const CategorySet& codes : tree.sets) sets.push_back(detail::categories_of_codes(codes));
+    const index_t start[] = {0, static_cast<index_t>(tree.nodes.size())};
+    add({tree.nodes.data(), start[1], start, 1, sets.data(), static_cast<index_t>(sets.size()), n_features_});
+  }
+
+  // Ends a round; returns whether it is time to stop.
+  bool end_round(BoostedTreesResult& result) {
+    result.eval_auc.push_back(auc_.rank());
+    const auto round = static_cast<index_t>(result.eval_auc.size());
+    if (round == 1 || result.eval_auc.back() > result.eval_auc[at(best_ - 1)]) best_ = round;
+    result.best_round = patience_ > 0 ? best_ : round;
+    return patience_ > 0 && round - best_ >= patience_;
+  }
+
+ private:
+  void add(const TreesView& trees) {
+    std::visit(
+        [&](const auto& x) {
+          if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
+            tree_scores(trees, *x, values_.data(), team_);
+          } else {
+            tree_scores(trees, x, values_.data(), team_);
+          }
+        },
+        eval_.features);
+    auc_.add_scores(values_.data());
+  }
+
+  const BoostEvalSet& eval_;
+  index_t n_features_;
+  index_t patience_;
+  index_t best_ = 0;
+  detail::EvalAuc auc_;
+  std::vector<double> values_;
+  Team& team_;
+};
+
+BoostedTreesResult boost_all_rows(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
+                                  const BoostedTreesOptions& options, const BoostedTreesCallback& callback,
+                                  Team& team) {
+  const index_t n_before = options.init.n_trees;
+  Booster booster(train, options, n_before > 0 ? &options.init : nullptr, Random::derived(options.seed, 0), team,
+                  team.n_threads());
+  std::unique_ptr<Judge> judge;
+  if (eval != nullptr) judge = std::make_unique<Judge>(*eval, *train.features, options, team);
+  BoostedTreesResult result;
+  std::vector<MadeRound> rounds;
+  for (index_t round = 1; round <= options.n_rounds && result.status == BoostedTreesStatus::n_rounds; ++round) {
+    team.poll();
+    rounds.push_back(booster.make_round(n_before + round - 1, round == options.n_rounds));
+    const MadeRound& made = rounds.back();
+    if (made.tree.n_leaves() == 1 && !booster.draws()) {
+      result.status = BoostedTreesStatus::no_gain;
+      break;
+    }
+    result.risk.push_back(made.risk);
+    result.best_round = round;
+    if (judge) {
+      judge->add(made.tree);
+      if (judge->end_round(result)) result.status = BoostedTreesStatus::early_stopping;
+    }
+    const double auc = judge ? result.eval_auc.back() : std::numeric_limits<double>::quiet_NaN();
+    if (callback && callback({0, n_before + round, made.tree.n_leaves(), made.tree.depth, made.risk, auc})) {
+      result.status = BoostedTreesStatus::callback;
+    }
+  }
+  Trees trees(options.init.n_sets, result);
+  for (index_t round = 0; round < result.best_round; ++round) trees.add(rounds[at(round)]);
+  return result;
+}
+
+// ---- Bags ----
+
+// The rows of a bag: a training set of its own.
+struct Bag {
+  BinnedFeatures features;
+  std::vector<std::int8_t> labels;
+  std::vector<double> weights;
+};
+
+struct BoostedBag {
+  std::vector<MadeRound> rounds;
+  detail::RowSet in_bag{0};
+};
+
+class BagBooster {
+ public:
+  BagBooster(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options, Team& team)
+      : train_(train),
+        options_(options),
+        team_(team),
+        positive_(rows_of(1), nullptr),
+        unlabelled_(rows_of(0), nullptr),
+        negative_(rows_of(-1)),
+        n_before_(options.init.n_trees / options.n_bags) {}
+
+  BoostedBag boost(index_t number) const {
+    const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(number) + 1);
+    BoostedBag boosted;
+    boosted.in_bag = detail::RowSet(train_.features->n_rows);
+    const Bag bag = draw(Random::derived(seed, 0), boosted.in_bag);
+    BoostedTreesTrainingSet rows = train_;
+    rows.features = &bag.features;
+    rows.labels = bag.labels.data();
+    rows.sample_weight = bag.weights.empty() ? nullptr : bag.weights.data();
+    std::unique_ptr<SomeTrees> init;
+    if (n_before_ > 0) {
+      init = std::make_unique<SomeTrees>(options_.init, number * n_before_, n_before_, train_.features->n_features);
+    }
+    Booster booster(rows, options_, init ? &init->view() : nullptr, Random::derived(seed, 1), team_, 1);
+    for (index_t round = 0; round < options_.n_rounds; ++round) {
+      MadeRound made = booster.make_round(n_before_ + round, round + 1 == options_.n_rounds);
+      if (made.tree.n_leaves() == 1 && !booster.draws()) break;
+      boosted.rounds.push_back(std::move(made));
+    }
+    if (boosted.rounds.size() < at(options_.n_rounds)) fill(boosted, booster.risk());
+    return boosted;
+  }
+
+ private:
+  // Rounds of nothing, for a bag without any gain that is left.
+  void fill(BoostedBag& boosted, double start) const {
+    MadeRound nothing;
+    nothing.risk = boosted.rounds.empty() ? start : boosted.rounds.back().risk;
+    nothing.tree.nodes.push_back({0.0, 0, 0, 0, 0.0F});
+    nothing.tree.cuts.push_back(0);
+    boosted.rounds.resize(at(options_.n_rounds), nothing);
+  }
+
+  std::vector<std::uint32_t> rows_of(int label) const {
+    std::vector<std::uint32_t> rows;
+    for (index_t i = 0; i < train_.features->n_rows; ++i) {
+      const bool counts = train_.sample_weight == nullptr || train_.sample_weight[i] > 0;
+      if (counts && train_.labels[i] == label) rows.push_back(static_cast<std::uint32_t>(i));
+    }
+    return rows;
+  }
+
+  Bag draw(std::uint64_t seed, detail::RowSet& in_bag) const {
+    Random random(seed);
+    std::vector<std::uint32_t> drawn = negative_;
+    std::vector<std::uint32_t> places;
+    if (positive_.size() > 0) positive_.draw_with_replacement(positive_.size(), random, drawn);
+    if (unlabelled_.size() > 0) unlabelled_.draw_without_replacement(options_.bag_unl, random, places, drawn);
+    std::ranges::sort(drawn);
+    std::vector<index_t> rows;
+    Bag bag;
+    for (const std::uint32_t row : drawn) {
+      in_bag.add(row);
+      rows.push_back(static_cast<index_t>(row));
+      bag.labels.push_back(train_.labels[row]);
+      if (train_.sample_weight != nullptr) bag.weights.push_back(train_.sample_weight[row]);
+    }
+    bag.features = take_rows(*train_.features, rows.data(), static_cast<index_t>(rows.size()), team_);
+    return bag;
+  }
+
+  const BoostedTreesTrainingSet& train_;
+  const BoostedTreesOptions& options_;
+  Team& team_;
+  detail::DrawnGroup positive_;
+  detail::DrawnGroup unlabelled_;
+  std::vector<std::uint32_t> negative_;
+  index_t n_before_;
+};
+
+// Grows bags until the callback says stop, some at once. Returns those that are done.
+std::vector<BoostedBag> grow_bags(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options,
+                                  const BoostedTreesCallback& callback, Team& team, BoostedTreesResult& result) {
+  const BagBooster booster(train, options, team);
+  const index_t n_rounds = options.init.n_trees / options.n_bags + options.n_rounds;
+  std::vector<BoostedBag> bags;
+  for (index_t first = 0; first < options.n_bags; first += team.n_threads()) {
+    std::vector<BoostedBag> next(at(std::min<index_t>(team.n_threads(), options.n_bags - first)));
+    team.for_each(static_cast<index_t>(next.size()), [&](index_t k, int) { next[at(k)] = booster.boost(first + k); });
+    for (BoostedBag& bag : next) {
+      const MadeRound& last = bag.rounds.back();
+      const BoostedTreesRound info{
+          static_cast<index_t>(bags.size()),       n_rounds, last.tree.n_leaves(), last.tree.depth, last.risk,
+          std::numeric_limits<double>::quiet_NaN()};
+      bags.push_back(std::move(bag));
+      if (!callback || !callback(info)) continue;
+      result.status = BoostedTreesStatus::callback;
+      return bags;
+    }
+  }
+  return bags;
+}
+
+void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options,
+                      const std::vector<BoostedBag>& bags, Team& team, BoostedTreesResult& result) {
+  result.oob_sum = make_vector<double>(train.features->n_rows, "the out-of-bag scores");
+  result.oob_count = make_vector<std::int32_t>(train.features->n_rows, "the out-of-bag scores");
+  if (options.init_oob_sum != nullptr) {
+    std::copy_n(options.init_oob_sum, result.oob_sum.size(), result.oob_sum.begin());
+  }
+  for (const BoostedBag& bag : bags) {
+    std::vector<detail::LeftOutRows> left_out;
+    for (index_t r = 0; r < result.best_round; ++r) left_out.push_back({&bag.rounds[at(r)].tree, &bag.in_bag});
+    add_out_of_bag(*train.features, left_out, options.loss.isa, result.oob_sum.data(), team);
+    for (std::int32_t& count : result.oob_count) ++count;
+    bag.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
+  }
+}
+
+BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
+                              const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
+  BoostedTreesResult result;
+  const std::vector<BoostedBag> bags = grow_bags(train, options, callback, team, result);
+  result.n_bags = static_cast<index_t>(bags.size());
+  std::unique_ptr<Judge> judge;
+  if (eval != nullptr) judge = std::make_unique<Judge>(*eval, *train.features, options, team);
+  bool has_gained = false;
+  for (index_t round = 0; round < options.n_rounds; ++round) {
+    double risk = 0;
+    for (const BoostedBag& bag : bags) {
+      const MadeRound& made = bag.rounds[at(round)];
+      risk += made.risk;
+      has_gained = has_gained || made.tree.n_leaves() > 1;
+      if (judge) judge->add(made.tree);
+    }
+    result.risk.push_back(risk / static_cast<double>(bags.size()));
+    result.best_round = round + 1;
+    if (judge && judge->end_round(result)) {
+      if (result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::early_stopping;
+      break;
+    }
+  }
+  if (!has_gained && result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::no_gain;
+  score_out_of_bag(train, options, bags, team, result);
+  Trees trees(options.init.n_sets, result);
+  for (const BoostedBag& bag : bags) {
+    for (index_t r = 0; r < result.best_round; ++r) trees.add(bag.rounds[at(r)]);
+  }
+  return result;
+}
+
+}  // namespace
+
+BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
+                               const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
+  check_options(train, eval, options);
+  return options.n_bags > 0 ? boost_bags(train, eval, options, callback, team)
+                            : boost_all_rows(train, eval, options, callback, team);
+}
+
+}  // namespace fastpu

@@ -1,0 +1,90 @@
+// Histograms of gradients and the search for the best cut in them: compiled once per instruction-set level.
+//
+// The gradients of a row are one word of 64 bits: g in the upper half (with its sign), h >= 0 in the lower one, both as
+// whole numbers of a unit that is chosen for every tree, so that no sum over rows leaves its half. A histogram has the
+// sum of the words of each bin. Sums of whole numbers have the same bits in any order.
+#pragma once
+
+#include <cstdint>
+
+#include "fastpu/common/isa.hpp"
+#include "fastpu/common/types.hpp"
+#include "tree/code_kernels.hpp"
+
+namespace fastpu::detail {
+
+inline std::int32_t g_of(std::uint64_t word) { return static_cast<std::int32_t>(word >> 32U); }
+inline std::int32_t h_of(std::uint64_t word) { return static_cast<std::int32_t>(word & 0xffffffffU); }
+
+// What the cuts of a node are judged by. Of a side with sums G and H the score is G^2 / (H + l2), of a cut the sum of
+// both sides; a side with H below min_hessian, or H + l2 = 0, is not allowed.
+struct NewtonNode {
+  double g = 0;
+  double h = 0;
+  double g_unit = 1;
+  double h_unit = 1;
+  double l2 = 0;
+  double min_hessian = 0;
+
+  double score() const { return h + l2 > 0 ? g * g / (h + l2) : 0.0; }
+  // The score of a cut, or -inf. The kernel does the same steps.
+  double score(std::uint64_t left) const {
+    const double left_g = g_of(left) * g_unit;
+    const double left_h = h_of(left) * h_unit;
+    const double right_g = g - left_g;
+    const double right_h = h - left_h;
+    const double a = left_h + l2;
+    const double b = right_h + l2;
+    if (left_h < min_hessian || right_h < min_hessian || !(a * b > 0)) return -kInfinity;
+    return (left_g * left_g * b + right_g * right_g * a) / (a * b);
+  }
+};
+
+// The features whose bins a histogram has: feature[k] is the place of its code in a row, and the sums of its bins begin
+// at histogram[first_bin[k]].
+struct HistogramColumns {
+  const std::uint32_t* feature = nullptr;
+  const index_t* first_bin = nullptr;
+  index_t n = 0;
+};
+
+template <class Code>
+using AddRows = void (*)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const std::uint64_t* words,
+                         const HistogramColumns&, std::uint64_t* histogram);
+
+struct NewtonKernels {
+  // Adds the words of the listed rows to the bins that their codes name; words[row] is the word of a row.
+  AddRows<std::uint8_t> add_bytes;
+  AddRows<std::uint16_t> add_pairs;
+  // The largest score of the cuts that have the first 1, ..., n of the bins on the left; -inf if none is allowed.
+  double (*best_score)(const std::uint64_t* bins, index_t n, const NewtonNode& node);
+  // The words of n rows, in units 1 / g_scale and 1 / h_scale. With weights (or null), which must be whole numbers,
+  // each is that of a row of weight 1 times the weight, just as if the row was repeated.
+  void (*make_words)(const double* g, const double* h, const double* weights, index_t n, double g_scale, double h_scale,
+                     std::uint64_t* words);
+
+  template <class Code>
+  AddRows<Code> add_rows() const {
+    if constexpr (sizeof(Code) == 1) {
+      return add_bytes;
+    } else {
+      return add_pairs;
+    }
+  }
+};
+
+const NewtonKernels& newton_kernels(Isa isa);
+
+namespace baseline {
+extern const NewtonKernels kNewtonKernels;
+}
+#if defined(FASTPU_X86_LEVELS)
+namespace avx2 {
+extern const NewtonKernels kNewtonKernels;
+}
+namespace avx512 {
+extern const NewtonKernels kNewtonKernels;
+}
+#endif
+
+}  // namespace fastpu::detail

@@ -1,0 +1,263 @@
+#include "tree/newton_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr index_t kBlockRows = 8192;                  // of one parallel task
+constexpr index_t kMostSum = (index_t{1} << 31) - 1;  // of the whole numbers in one half of a word
+constexpr double kLeafBits = 0x1p31;                  // leaves are summed in so much smaller units
+
+// The largest power of two that keeps sums of n numbers, rounded one by one, within kMostSum.
+double scale_of(double sum, double n) {
+  if (!(sum > 0)) return 1.0;
+  int exponent = 0;
+  std::frexp((static_cast<double>(kMostSum) - n) / sum, &exponent);
+  return std::ldexp(1.0, std::clamp(exponent - 1, -900, 900));
+}
+
+// Whether rows of these weights can be taken as repeated rows.
+bool count_repetitions(const double* weights, index_t n) {
+  double sum = 0;
+  for (index_t i = 0; i < n; ++i) {
+    if (weights[i] != std::floor(weights[i])) return false;
+    sum += weights[i];
+  }
+  return sum <= static_cast<double>(kMostSum / 4);
+}
+
+}  // namespace
+
+NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers)
+    : binned_(features.binned()),
+      weights_(weights),
+      kernels_(newton_kernels(isa)),
+      team_(team),
+      n_workers_(n_workers),
+      words_(binned_.n_rows, "the gradients of rows"),
+      list_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a tree")),
+      other_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a node")),
+      parts_(at(n_workers - 1)) {
+  if (binned_.n_rows > kMostSum / 4) {
+    throw std::invalid_argument("X must have at most " + std::to_string(kMostSum / 4) + " rows, got " +
+                                std::to_string(binned_.n_rows));
+  }
+  are_repetitions_ = weights != nullptr && count_repetitions(weights, binned_.n_rows);
+  if (binned_.is_sparse()) codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
+}
+
+int NewtonRows::workers(index_t work) const {
+  constexpr index_t kWorkPerWorker = 200'000;
+  return static_cast<int>(std::min<index_t>(n_workers_, 1 + work / kWorkPerWorker));
+}
+
+void NewtonRows::make_words(const NewtonGradients& gradients) {
+  double n_rounded = static_cast<double>(gradients.rows->size());
+  if (are_repetitions_) {
+    n_rounded = 0;
+    for (const std::uint32_t row : *gradients.rows) n_rounded += weights_[row];
+  }
+  const index_t n_blocks = count_blocks(binned_.n_rows, kBlockRows);
+  std::vector<LeafSums> sums(at(n_blocks));
+  const auto for_blocks = [&](auto&& body) {
+    team_.for_each(n_blocks, workers(4 * binned_.n_rows), [&](index_t block, int) {
+      const index_t first = block * kBlockRows;
+      body(block, first, std::min(binned_.n_rows, first + kBlockRows));
+    });
+  };
+  for_blocks([&](index_t block, index_t first, index_t end) {
+    LeafSums sum;
+    for (index_t i = first; i < end; ++i) {
+      sum.g += std::abs(gradients.g[i]);
+      sum.h += gradients.h[i];
+    }
+    sums[at(block)] = sum;
+  });
+  LeafSums all;
+  for (const LeafSums& sum : sums) {
+    all.g += sum.g;
+    all.h += sum.h;
+  }
+  g_scale_ = scale_of(all.g, n_rounded);
+  h_scale_ = scale_of(all.h, n_rounded);
+  for_blocks([&](index_t, index_t first, index_t end) {
+    kernels_.make_words(gradients.g + first, gradients.h + first, are_repetitions_ ? weights_ + first : nullptr,
+                        end - first, g_scale_, h_scale_, words_.data() + first);
+  });
+}
+
+NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features) {
+  gradients_ = gradients;
+  make_words(gradients);
+  features_ = features;
+  first_bin_.clear();
+  for (const std::uint32_t f : features_) first_bin_.push_back(binned_.first_bin(f));
+  const NewtonRange all = take(*gradients.rows);
+  total_ = 0;
+  for (const std::uint32_t row : *gradients.rows) total_ += words_[row];
+  return all;
+}
+
+NewtonRange NewtonRows::take(const std::vector<std::uint32_t>& rows) {
+  std::ranges::copy(rows, list_.begin());
+  return {0, static_cast<std::uint32_t>(rows.size())};
+}
+
+// ---- Histograms ----
+
+void NewtonRows::set_histogram(const NewtonRange& node, std::uint64_t* histogram) {
+  std::fill_n(histogram, histogram_size(), std::uint64_t{0});
+  if (binned_.is_sparse()) return add_sparse(node, histogram);
+  const int n_workers = workers(static_cast<index_t>(node.n_rows()) * static_cast<index_t>(features_.size()));
+  if (binned_.width == CodeWidth::two_bytes) return add_dense<std::uint16_t>(node, histogram, n_workers);
+  add_dense<std::uint8_t>(node, histogram, n_workers);
+}
+
+template <class Code>
+void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers) {
+  const CodeTable<Code> table{reinterpret_cast<const Code*>(binned_.by_row.data()), binned_.row_stride};
+  const HistogramColumns columns{features_.data(), first_bin_.data(), static_cast<index_t>(features_.size())};
+  const auto add = [&](index_t first, index_t end, std::uint64_t* to) {
+    kernels_.add_rows<Code>()(table, list_.data() + first, end - first, words_.data(), columns, to);
+  };
+  if (n_workers == 1) {
+    for (index_t first = node.first; first < node.end; first += kBlockRows) {
+      team_.poll();
+      add(first, std::min<index_t>(node.end, first + kBlockRows), histogram);
+    }
+    return;
+  }
+  const auto size = at(binned_.total_bins());
+  std::vector<char> is_used(parts_.size());
+  team_.for_each(count_blocks(node.n_rows(), kBlockRows), n_workers, [&](index_t block, int worker) {
+    std::uint64_t* to = histogram;
+    if (worker > 0) {
+      std::vector<std::uint64_t>& part = parts_[at(worker - 1)];
+      if (is_used[at(worker - 1)] == 0) part.assign(size, 0);
+      is_used[at(worker - 1)] = 1;
+      to = part.data();
+    }
+    const index_t first = node.first + block * kBlockRows;
+    add(first, std::min<index_t>(node.end, first + kBlockRows), to);
+  });
+  for (std::size_t w = 0; w < parts_.size(); ++w) {
+    if (is_used[w] == 0) continue;
+    for (std::size_t b = 0; b < size; ++b) histogram[b] += parts_[w][b];
+  }
+}
+
+void NewtonRows::add_sparse(const NewtonRange& node, std::uint64_t* histogram) const {
+  std::uint64_t all = 0;
+  for (index_t i = node.first; i < node.end; ++i) {
+    if (i % kBlockRows == 0) team_.poll();
+    const std::uint32_t row = list_[at(i)];
+    all += words_[row];
+    for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
+      histogram[binned_.row_bins[at(p)]] += words_[row];
+    }
+  }
+  for (std::size_t k = 0; k < features_.size(); ++k) {
+    std::uint64_t* bins = histogram + first_bin_[k];
+    std::uint64_t& zero = bins[binned_.zero_code[features_[k]]];
+    zero = all - std::accumulate(bins, bins + binned_.n_bins(features_[k]), std::uint64_t{0});
+  }
+}
+
+// ---- Codes of one feature ----
+
+// Calls body(code_of), where code_of(row) is the code of the feature for the rows of the node.
+template <class Body>
+auto NewtonRows::with_codes(const NewtonRange& node, std::uint32_t feature, Body&& body) {
+  const auto place = static_cast<index_t>(feature) * binned_.column_stride;
+  if (binned_.is_sparse()) {
+    for (index_t i = node.first; i < node.end; ++i) codes_[list_[at(i)]] = binned_.zero_code[feature];
+    for (index_t p = binned_.column_start[feature]; p < binned_.column_start[at(feature) + 1]; ++p) {
+      codes_[binned_.column_rows[at(p)]] = binned_.column_codes[at(p)];
+    }
+    return body([codes = codes_.data()](std::uint32_t row) { return codes[row]; });
+  }
+  if (binned_.width == CodeWidth::two_bytes) {
+    const auto* codes = reinterpret_cast<const std::uint16_t*>(binned_.by_column.data()) + place;
+    return body([codes](std::uint32_t row) { return codes[row]; });
+  }
+  const std::uint8_t* codes = binned_.by_column.data() + place;
+  return body([codes](std::uint32_t row) { return codes[row]; });
+}
+
+// Calls body(goes_left).
+template <class Body>
+auto NewtonRows::with_sides(const NewtonRange& node, const NewtonSplit& split, Body&& body) {
+  return with_codes(node, split.feature, [&](auto code_of) {
+    using Code = decltype(code_of(0));
+    if (split.by_categories) {
+      return body([&split, code_of](std::uint32_t row) { return split.left_codes.has(code_of(row)); });
+    }
+    // Code 0, less one, is the largest of all.
+    const Code less = split.missing_right ? 1 : 0;
+    const Code most = static_cast<Code>(split.cut - less);
+    return body([=](std::uint32_t row) { return static_cast<Code>(code_of(row) - less) <= most; });
+  });
+}
+
+void NewtonRows::count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<double>& counts) {
+  counts.assign(at(binned_.n_bins(feature)), 0.0);
+  with_codes(node, feature, [&](auto code_of) {
+    for (std::uint32_t i = node.first; i < node.end; ++i) counts[code_of(list_[i])] += weight(list_[i]);
+  });
+}
+
+bool NewtonRows::has_rows_on_both_sides(const NewtonRange& node, const NewtonSplit& split, double n) {
+  return with_sides(node, split, [&](auto goes_left) {
+    double left = 0;
+    double right = 0;
+    for (std::uint32_t i = node.first; i < node.end && (left < n || right < n); ++i) {
+      (goes_left(list_[i]) ? left : right) += weight(list_[i]);
+    }
+    return left >= n && right >= n;
+  });
+}
+
+NewtonRange NewtonRows::partition(const NewtonRange& node, const NewtonSplit& split) {
+  return with_sides(node, split, [&](auto goes_left) {
+    std::uint32_t* list = list_.data() + node.first;
+    std::uint32_t* right = other_.data() + node.first;
+    std::uint32_t n_left = 0;
+    std::uint32_t n_right = 0;
+    for (std::uint32_t i = 0; i < node.n_rows(); ++i) {  // without a branch, which would be predicted wrongly
+      const std::uint32_t row = list[i];
+      const std::uint32_t left = goes_left(row) ? 1 : 0;
+      list[n_left] = row;
+      right[n_right] = row;
+      n_left += left;
+      n_right += 1 - left;
+    }
+    std::copy_n(right, n_right, list + n_left);
+    return NewtonRange{node.first, node.first + n_left};
+  });
+}
+
+// ---- Leaves ----
+
+LeafSums NewtonRows::leaf_sums(const NewtonRange& node) const {
+  const double g_scale = g_scale_ * kLeafBits;
+  const double h_scale = h_scale_ * kLeafBits;
+  std::int64_t g = 0;
+  std::int64_t h = 0;
+  for (std::uint32_t i = node.first; i < node.end; ++i) {
+    g += static_cast<std::int64_t>(gradients_.g[list_[i]] * g_scale);
+    h += static_cast<std::int64_t>(gradients_.h[list_[i]] * h_scale);
+  }
+  return {static_cast<double>(g) / g_scale, static_cast<double>(h) / h_scale};
+}
+
+void NewtonRows::add(const NewtonRange& node, double value, double* scores) const {
+  for (std::uint32_t i = node.first; i < node.end; ++i) scores[list_[i]] += value;
+}
+
+}  // namespace fastpu::detail

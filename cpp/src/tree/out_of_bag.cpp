@@ -1,0 +1,88 @@
+#include "tree/out_of_bag.hpp"
+
+#include <algorithm>
+
+#include "tree/row_codes.hpp"
+#include "tree/tree_walk.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+// Adds to the sums of the n rows from `first` the values of the trees whose bags they are not in. Columns of codes
+// begin with that of row `first`.
+template <class Code>
+void add_out_of_bag(const std::vector<LeftOutRows>& trees, const WalkTrees& walk, index_t first, index_t n,
+                    const Code* columns, index_t stride, WalkedRows& rows, double* sums) {
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    std::uint64_t* words = rows.words(n);
+    trees[t].in_bag->copy_others(first, n, words);
+    rows.clear_from(n);
+    walk.walk(static_cast<index_t>(t), columns, stride, rows,
+              [&](std::uint16_t row, double value) { sums[row] += value; });
+  }
+}
+
+template <class ColumnOf>
+WalkTrees walk_of(const std::vector<LeftOutRows>& trees, Isa isa, ColumnOf&& column_of) {
+  WalkTrees walk(isa);
+  for (const LeftOutRows& left_out : trees) {
+    const GrownTree& tree = *left_out.tree;
+    walk.add(
+        tree.nodes.data(), static_cast<index_t>(tree.nodes.size()), column_of,
+        [&](index_t k) { return tree.cuts[at(k)]; },
+        [&](const TreeNode& node) { return tree.sets[static_cast<std::size_t>(node.threshold)]; });
+  }
+  return walk;
+}
+
+template <class Code>
+void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums,
+                            Team& team) {
+  const auto walk = walk_of(trees, isa, [](const TreeNode& node) { return node.feature(); });
+  const Code* codes = reinterpret_cast<const Code*>(x.by_column.data());
+  // A node is looked at once for every block: few blocks, but some for every thread.
+  const index_t at_once =
+      std::clamp<index_t>(round_up(count_blocks(x.n_rows, team.n_threads()), 64), 4096, kMostBlockRows);
+  std::vector<WalkedRows> rows(at(team.n_threads()));
+  team.for_each(count_blocks(x.n_rows, at_once), [&](index_t block, int worker) {
+    const index_t first = block * at_once;
+    add_out_of_bag(trees, walk, first, std::min(at_once, x.n_rows - first), codes + first, x.column_stride,
+                   rows[at(worker)], sums + first);
+  });
+}
+
+void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums,
+                             Team& team) {
+  std::vector<TreeNode> nodes;
+  for (const LeftOutRows& t : trees) nodes.insert(nodes.end(), t.tree->nodes.begin(), t.tree->nodes.end());
+  const SplitColumns columns(nodes.data(), static_cast<index_t>(nodes.size()), x.n_features);
+  const SparseBinnedRowCodes row_codes(x, columns);
+  const auto walk = walk_of(trees, isa, [&](const TreeNode& node) { return columns.column_of(node.feature()); });
+  const index_t stride = block_rows(columns.size(), sizeof(std::uint32_t));
+  struct Scratch {
+    AlignedBuffer<std::uint32_t> codes;
+    WalkedRows rows;
+  };
+  std::vector<Scratch> scratch(at(team.n_threads()));
+  team.for_each(count_blocks(x.n_rows, stride), [&](index_t block, int worker) {
+    auto& [codes, rows] = scratch[at(worker)];
+    if (codes.empty()) {
+      codes = AlignedBuffer<std::uint32_t>(std::max<index_t>(columns.size(), 1) * stride, "the codes of rows");
+    }
+    const index_t first = block * stride;
+    const index_t end = std::min(x.n_rows, first + stride);
+    row_codes.fill(first, end, stride, codes.data());
+    add_out_of_bag(trees, walk, first, end - first, codes.data(), stride, rows, sums + first);
+  });
+}
+
+}  // namespace
+
+void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums, Team& team) {
+  if (x.is_sparse()) return score_out_of_bag_sparse(x, trees, isa, sums, team);
+  if (x.width == CodeWidth::two_bytes) return score_out_of_bag_dense<std::uint16_t>(x, trees, isa, sums, team);
+  score_out_of_bag_dense<std::uint8_t>(x, trees, isa, sums, team);
+}
+
+}  // namespace fastpu::detail

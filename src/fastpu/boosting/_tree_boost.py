@@ -1,0 +1,351 @@
+"""Boosted trees: their arguments, checked, and the way from these to the model and its warnings."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.boosting._folds import GROUP, LabelledRows
+from fastpu.common._params import MANY, forced_isa
+from fastpu.common._text import describe
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.data._categories import category_flags
+from fastpu.data._validate import check_choice, check_float, check_int, label_counts
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.tree._fit import joined
+from fastpu.tree.tree_ensemble import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.boosting._folds import Chosen
+    from fastpu.data.binned_features import BinnedFeatures
+
+__all__ = [
+    "FUNCTION",
+    "BoostedTreesRound",
+    "Settings",
+    "Training",
+    "check_groups",
+    "check_settings",
+    "model_of",
+    "weighted_prior",
+]
+
+FUNCTION = "fit_boosted_trees"
+LOSSES = ("pnu_auc", "logistic", "upu", "nnpu")
+_WITH_PRIOR = ("upu", "nnpu")
+_GAMMA = 0.5
+_LEAST_WEIGHT = 1e-200
+_BAG_RATIO = 3.0  # where there are bags and nobody says how large
+
+
+@dataclass(frozen=True)
+class BoostedTreesRound:
+    """A round of boosting, or with bags the last round of a bag, as a callback sees it.
+
+    Attributes
+    ----------
+    round, n_rounds : int
+        The number of this round, from 1, and of the rounds asked for (or chosen by folds).
+    bag, n_bags : int
+        The number of the bag, from 1, and of the bags asked for; 1 where there are none.
+    n_leaves, depth : int
+        Of its tree.
+    risk : float
+        The loss of all rows (of the bag) after it.
+    eval_auc : float, or None
+        AUC of the evaluation set after it; None with bags, which are judged together at the end.
+    """
+
+    round: int
+    n_rounds: int
+    bag: int
+    n_bags: int
+    n_leaves: int
+    depth: int
+    risk: float
+    eval_auc: float | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is minimised, and how: everything but the rows, the seed and the number of rounds."""
+
+    loss: str
+    prior: float | None
+    scenario: str
+    gamma: float
+    learning_rate: float
+    max_leaves: int
+    max_depth: int | None
+    min_leaf_rows: int
+    min_leaf_hessian: float
+    l2: float
+    n_bags: int
+    bag_ratio: float | None
+    subsample_unl: float
+    colsample: float
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the scores have no natural cut."""
+        return self.loss not in _WITH_PRIOR
+
+
+def check_settings(
+    *,
+    loss: object,
+    prior: object,
+    scenario: object,
+    gamma: object,
+    learning_rate: object,
+    max_leaves: object,
+    max_depth: object,
+    min_leaf_rows: object,
+    min_leaf_hessian: object,
+    l2: object,
+    n_bags: object,
+    bag_ratio: object,
+    subsample_unl: object,
+    colsample: object,
+) -> Settings:
+    kind = check_choice("loss", loss, LOSSES)
+    drawn_as = check_scenario(scenario)
+    if kind in _WITH_PRIOR and prior is None:
+        raise ValueError(
+            f"prior must be given for loss={kind!r}: the share of positives among the unlabelled rows, for example by "
+            f"fastpu.priors.km2; got None"
+        )
+    if kind not in _WITH_PRIOR and prior is not None:
+        raise ValueError(f"prior must be None for loss={kind!r}, which needs none, got {describe(prior)}")
+    if kind not in _WITH_PRIOR and drawn_as != "case_control":
+        raise ValueError(f"scenario must be 'case_control' for loss={kind!r}, which has no prior, got {drawn_as!r}")
+    weight = check_float("gamma", gamma, low=0, high=1)
+    if kind != "pnu_auc" and weight != _GAMMA:
+        raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {weight:g}")
+    bags = check_int("n_bags", n_bags, low=1)
+    ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
+    if bags == 1 and ratio is not None:
+        raise ValueError(f"bag_ratio must be None for n_bags=1, which takes all rows, got {ratio:g}")
+    return Settings(
+        loss=kind,
+        prior=None if prior is None else check_prior(prior),
+        scenario=drawn_as,
+        gamma=weight,
+        learning_rate=check_float("learning_rate", learning_rate, low=0, open_low=True),
+        max_leaves=min(check_int("max_leaves", max_leaves, low=2), MANY),
+        max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
+        min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), MANY),
+        min_leaf_hessian=check_float("min_leaf_hessian", min_leaf_hessian, low=0),
+        l2=check_float("l2", l2, low=0),
+        n_bags=bags,
+        bag_ratio=ratio or (_BAG_RATIO if bags > 1 else None),
+        subsample_unl=check_float("subsample_unl", subsample_unl, low=0, high=1, open_low=True),
+        colsample=check_float("colsample", colsample, low=0, high=1, open_low=True),
+    )
+
+
+def check_groups(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
+    """Raise ValueError unless there are the groups of rows that the loss needs."""
+    n_pos, n_unl, n_neg = label_counts(labels if weights is None else labels[weights > 0])
+    counts = f"{n_pos} positive (+1), {n_unl} unlabelled (0) and {n_neg} negative (-1) rows"
+    if weights is not None:
+        counts += " of positive weight"
+        if weights.sum() < _LEAST_WEIGHT:
+            raise ValueError(f"sample_weight must sum to at least {_LEAST_WEIGHT:g}: rows count by it, got less")
+    if settings.loss != "pnu_auc":
+        if n_neg:
+            raise ValueError(
+                f"y must hold +1 and 0 alone for loss={settings.loss!r}, got {counts}; loss='pnu_auc' takes labelled "
+                f"negatives"
+            )
+        if not (n_pos and n_unl):
+            raise ValueError(f"y must hold +1 and 0 for loss={settings.loss!r}, got {counts}")
+    elif (n_pos > 0) + (n_unl > 0) + (n_neg > 0) < 2:
+        raise ValueError(f"y must hold at least two of +1, 0 and -1 for {FUNCTION}, got {counts}")
+    if settings.n_bags > 1 and not (n_pos and n_unl):
+        raise ValueError(f"y must hold +1 and 0 for n_bags > 1: bags differ in their unlabelled rows, got {counts}")
+
+
+def weighted_prior(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float:
+    """Return the prior among the unlabelled rows; any number where the loss has none."""
+    if settings.prior is None:
+        return 0.5
+    mass = np.ones(labels.size) if weights is None else weights
+    n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
+    prior = prior_among_unlabeled(settings.prior, n_pos=n_pos, n_unl=n_unl, scenario=settings.scenario)
+    if not 0 < prior < 1:
+        raise ValueError(
+            f"prior must leave positive and negative rows among the unlabelled ones, got {settings.prior:g} with "
+            f"scenario='single_set', by which {prior:g} of them are positive"
+        )
+    return prior
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a fit runs with; `prior` is the one among the unlabelled rows."""
+
+    settings: Settings
+    prior: float
+    seed: int
+    n_threads: int
+
+    def run(
+        self,
+        rows: LabelledRows,
+        n_rounds: int,
+        judged: LabelledRows | None,
+        *,
+        patience: int = 0,
+        before: TreeEnsemble | None = None,
+        callback: Any = None,
+    ) -> _core.BoostedTreesResult:
+        settings, features = self.settings, _bins(rows)
+        n_pos = np.count_nonzero(rows.labels == 1)
+        n_drawn = 0 if settings.bag_ratio is None else max(1, round(min(settings.bag_ratio * n_pos, rows.labels.size)))
+        eval_features = None if judged is None else judged.features
+        return _core.boost_trees(
+            features._native,
+            rows.labels,
+            rows.weights,
+            categorical=category_flags(features.categories, features.n_features),
+            loss=settings.loss,
+            gamma=settings.gamma,
+            prior=self.prior,
+            n_rounds=min(n_rounds, MANY),
+            learning_rate=settings.learning_rate,
+            max_leaves=settings.max_leaves,
+            max_depth=-1 if settings.max_depth is None else settings.max_depth,
+            min_leaf_rows=float(settings.min_leaf_rows),
+            min_leaf_hessian=settings.min_leaf_hessian,
+            l2=settings.l2,
+            subsample_unl=settings.subsample_unl,
+            colsample=settings.colsample,
+            n_bags=0 if settings.n_bags == 1 else settings.n_bags,
+            bag_unl=n_drawn,
+            seed=self.seed,
+            early_stopping_rounds=min(patience, MANY),
+            init_nodes=None if before is None else before._nodes,
+            init_starts=None if before is None else before.tree_starts,
+            init_sets=None if before is None else before.category_sets,
+            init_oob_sum=None if before is None else before.oob_sum,
+            eval_features=eval_features,
+            eval_labels=None if judged is None else judged.labels,
+            eval_weight=None if judged is None else judged.weights,
+            callback=callback,
+            n_threads=self.n_threads,
+            isa=forced_isa(_core.isa_levels()),
+        )
+
+
+def _bins(rows: LabelledRows) -> BinnedFeatures:
+    return cast("BinnedFeatures", rows.features)
+
+
+# ---- The model ----
+
+
+def model_of(
+    grown: _core.BoostedTreesResult,
+    rows: LabelledRows,
+    training: Training,
+    before: TreeEnsemble | None,
+    params: dict[str, Any],
+    chosen: Chosen | None,
+) -> TreeEnsemble:
+    settings, features = training.settings, _bins(rows)
+    status = grown.status
+    if chosen is not None and chosen.is_final and status == "n_rounds":
+        status = "early_stopping"
+    risk, objective = grown.risk, grown.tree_risk
+    if before is not None:
+        risk = np.concatenate([before.history["risk"], risk])
+        parts = [old_or_new.reshape(grown.n_bags, -1) for old_or_new in (before.objective, objective)]
+        objective = np.concatenate(parts, axis=1).ravel()
+    trees = joined(before, grown, grown.n_bags)
+    n_trees = trees["tree_starts"].size - 1
+    history = {"risk": risk, "n_leaves": (np.diff(trees["tree_starts"]) + 1) // 2}
+    if grown.eval_auc.size:
+        history["eval_auc"] = grown.eval_auc
+    if chosen is not None:
+        history["fold_auc"] = chosen.auc
+    model = TreeEnsemble(
+        n_features=features.n_features,
+        feature_names=features.feature_names,
+        threshold=0.0,
+        n_iter=n_trees,
+        converged=status
+        in ("no_gain", "early_stopping", *(["n_rounds"] if not params["early_stopping_rounds"] else [])),
+        status=status,
+        objective=objective,
+        history=history,
+        params=params,
+        **trees,
+        categories=features.categories,
+        divisor=grown.n_bags,
+        seed=training.seed,
+        oob_sum=grown.oob_sum if settings.n_bags > 1 else None,
+        oob_count=grown.oob_count if settings.n_bags > 1 else None,
+    )
+    if settings.ranks:
+        threshold, rule = _threshold(model, rows, training.n_threads)
+        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
+    _warn(model, rows, grown, chosen, training.n_threads)
+    return model
+
+
+def _threshold(model: TreeEnsemble, rows: LabelledRows, n_threads: int) -> tuple[float, str]:
+    """Return the best cut of the out-of-bag scores, or of all scores where there are none."""
+    counted = np.ones(rows.labels.size, np.bool_) if rows.weights is None else rows.weights > 0
+    has = {label: bool((counted & (rows.labels == label)).any()) for label in (1, -1)}
+    sides = (1 if has[1] else 0, -1 if has[-1] else 0)
+    groups = [counted & (rows.labels == label) for label in sides]
+    scores, where = model.oob_decision_function, "out-of-bag scores"
+    if scores is None or any(np.isnan(scores[group]).all() for group in groups):
+        scores, where = model._decision_function(rows.features, n_threads), "scores of training rows"
+    upper, lower = (group & ~np.isnan(scores) for group in groups)
+    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
+    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
+    return threshold, f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
+
+
+def _warn(
+    model: TreeEnsemble, rows: LabelledRows, grown: _core.BoostedTreesResult, chosen: Chosen | None, n_threads: int
+) -> None:
+    if not model._is_split.any():
+        warn(
+            f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "
+            f"min_leaf_rows = {model.params['min_leaf_rows']}, min_leaf_hessian or l2 leave none; lower them, or give "
+            f"more rows",
+            DegenerateModelWarning,
+        )
+        return
+    if model.status == "callback":
+        return
+    scores = model._decision_function(rows.features, n_threads)
+    n_positive = int(np.count_nonzero(scores > model.threshold))
+    if n_positive in (0, scores.size):
+        warn(
+            f"{FUNCTION}: the model calls all {scores.size} training rows {'positive' if n_positive else 'negative'}: "
+            f"their scores are between {scores.min():.3g} and {scores.max():.3g}; choose another loss, prior or "
+            f"n_rounds, or rank by the scores (with_threshold)",
+            DegenerateModelWarning,
+        )
+    patience = model.params["early_stopping_rounds"]
+    if model.status == "n_rounds" and patience:
+        judge, aucs, best = "eval_set", grown.eval_auc, grown.best_round
+        if chosen is not None:
+            judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
+        warn(
+            f"{FUNCTION} ran all {model.params['n_rounds']} rounds before early stopping ended it: the best AUC of "
+            f"{judge} so far, {aucs[best - 1]:.4g}, is that of round {best}, and {patience} rounds must pass without "
+            f"a better one; raise n_rounds",
+            ConvergenceWarning,
+        )

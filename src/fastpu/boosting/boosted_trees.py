@@ -1,0 +1,273 @@
+"""Boosted trees for losses of positive, unlabelled and, for the AUC, negative rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+from fastpu.boosting._boosting import _check_eval_set
+from fastpu.boosting._folds import LabelledRows, rounds_by_folds
+from fastpu.boosting._tree_boost import (
+    FUNCTION,
+    BoostedTreesRound,
+    Training,
+    check_groups,
+    check_settings,
+    model_of,
+    weighted_prior,
+)
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_random_state
+from fastpu.common._progress import make_callback
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._validate import check_int, check_labels, check_sample_weight
+from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from fastpu.tree.tree_ensemble import TreeEnsemble
+
+__all__ = ["BoostedTreesRound", "fit_boosted_trees"]
+
+
+@answers_unknown_keywords
+def fit_boosted_trees(
+    X: object,
+    y: object,
+    *,
+    loss: Literal["pnu_auc", "logistic", "upu", "nnpu"] = "pnu_auc",
+    prior: float | None = None,
+    scenario: Literal["case_control", "single_set"] = "case_control",
+    gamma: float = 0.5,
+    n_rounds: int = 100,
+    learning_rate: float = 0.05,
+    max_leaves: int = 8,
+    max_depth: int | None = None,
+    min_leaf_rows: int = 20,
+    min_leaf_hessian: float = 1e-3,
+    l2: float = 1.0,
+    n_bags: int = 1,
+    bag_ratio: float | None = None,
+    subsample_unl: float = 1.0,
+    colsample: float = 1.0,
+    max_bins: int | None = None,
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | None = None,
+    n_folds: int = 5,
+    init_model: TreeEnsemble | None = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[BoostedTreesRound], bool | None] | None = None,
+    progress: bool = False,
+) -> TreeEnsemble:
+    r"""Boosted trees for positive and unlabelled rows, and bags of boosted trees.
+
+    A sum of small trees F, each of which takes a step of Newton's method on its leaves towards the minimum of
+
+    .. math:: \text{"pnu\_auc":}\quad & \log\big(\gamma A_P B_N + \tfrac{1 - \gamma}{2} (A_P B_U + A_U B_N)\big),
+            \qquad A_G = \mathrm{mean}_G\, e^{-F}, \quad B_G = \mathrm{mean}_G\, e^F
+
+        \text{"logistic":}\quad & \mathrm{mean}_P\, \ell(F) + \mathrm{mean}_U\, \ell(-F),
+            \qquad \ell(z) = \log(1 + e^{-z})
+
+        \text{"upu":}\quad & \pi\, \mathrm{mean}_P(-F) + \mathrm{mean}_U\, \ell(-F)
+
+        \text{"nnpu":}\quad & \pi\, \mathrm{mean}_P\, \ell(F) + \max(0, r),
+            \qquad r = \mathrm{mean}_U\, \ell(-F) - \pi\, \mathrm{mean}_P\, \ell(-F)
+
+    with :math:`\pi` the prior. "pnu_auc" is the risk of `fit_pnu_auc_boost`, an upper bound of one minus the AUC over
+    all pairs of groups, in O(n); the pairs of a group that is missing drop out. The scores of "logistic" are log ratios
+    of the densities of P and U, those of "upu" and "nnpu" log odds. Where r < 0, "nnpu" steps to raise r.
+
+    A tree splits where the sum over its leaves of G^2 / (H + l2) gains most, best first; a leaf has the value
+    -learning_rate G / (H + l2). G and H are the sums of n times the first and second derivatives of the loss by the
+    rows' scores, so that `l2` and `min_leaf_hessian` mean the same for every n.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
+        side of each split that is better for them. Columns of a frame with dtype category or enum, of at most 255
+        categories, are split by sets of categories; categories that the training data do not have count as missing.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative; "pnu_auc" takes any two or three of these, the others
+        +1 and 0. See `fastpu.as_labels`.
+    loss : {"pnu_auc", "logistic", "upu", "nnpu"}, default "pnu_auc"
+        What is minimised.
+    prior : float, optional
+        For "upu" and "nnpu", which need it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
+        among all rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` speaks of; in ``"single_set"`` it is converted, (prior n - n_pos) / n_unl.
+    gamma : float, default 0.5
+        For "pnu_auc" with all three groups, in [0, 1]: the weight of the labelled pairs.
+    n_rounds : int, default 100
+        Number of trees, in every bag.
+    learning_rate : float, default 0.05
+        Part of Newton's step that is made, > 0.
+    max_leaves : int, default 8
+        Most leaves of a tree, >= 2; splits that gain most come first.
+    max_depth : int, optional
+        Most levels of splits.
+    min_leaf_rows : int, default 20
+        Fewest rows of a leaf, by weight: counted, not estimated.
+    min_leaf_hessian : float, default 1e-3
+        Least sum H of a leaf, >= 0.
+    l2 : float, default 1.0
+        What is added to H, >= 0.
+    n_bags : int, default 1
+        Boosters whose scores are averaged. With more than one each has a bag of its own: n_P positive rows drawn with
+        replacement, `bag_ratio` n_P unlabelled rows drawn without, and all negative rows.
+    bag_ratio : float, optional
+        Unlabelled rows of a bag for each positive one, > 0, at most all; with bags 3 by default.
+    subsample_unl : float, default 1.0
+        Share of the unlabelled rows that a tree is grown on, in (0, 1], drawn anew for each.
+    colsample : float, default 1.0
+        Share of the columns that a tree may split, in (0, 1], drawn anew for each.
+    max_bins : int, optional
+        Most cuts of a feature, from 1 to 65535, at quantiles where it has more values (see `bin_features`); by default
+        255. Leave it out for X that is binned.
+    eval_set : (X, y), optional
+        Rows judged by their AUC after each round: +1 against -1, or against 0 where there is no -1. Bags are judged
+        together, when all of them are done.
+    early_stopping_rounds : int, optional
+        Stop after so many rounds without a better AUC of `eval_set`, and keep the rounds up to the best. Without an
+        `eval_set` the number of rounds is chosen by cross-validation, as in `fit_pnu_auc_boost`.
+    n_folds : int, default 5
+        Most folds of that cross-validation, >= 2.
+    init_model : TreeEnsemble, optional
+        A model of the same rows and arguments, to which `n_rounds` rounds are added: the trees are then those that a
+        single fit of all rounds gives.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; a weight counts as that many repetitions of the row. Bags draw rows of positive weight, all with
+        the same chance.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws bags, rows, columns and folds. Every bag and round has a seed of its own that is derived from it.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: BoostedTreesRound) -> bool``, called after every round, or after every bag where there are
+        some; True ends the fit with the rounds or bags so far.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    TreeEnsemble
+        With `staged_decision_function`, `feature_importances` and, of bags, `oob_decision_function`. Its threshold is 0
+        for "upu" and "nnpu". For the others it maximises the balanced accuracy between P and N, or P and U where there
+        are no N, of out-of-bag scores where there are bags; `with_threshold` matches a prior instead. `history` has
+        "risk", the loss after every round (the mean over the bags), and "eval_auc" and "fold_auc" where they apply.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs, a
+        column has more than 255 categories, or `init_model` was made by other arguments.
+    MemoryError
+        If codes, histograms or trees do not fit into memory.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If early stopping was asked for and all rounds were made before it.
+    DegenerateModelWarning
+        If no split was found, or the model calls all training rows the same.
+
+    Notes
+    -----
+    Binning takes O(n d), a tree O(n d) times the share of rows in the smaller children, and a score O(log max_leaves) a
+    tree. For the search of splits, g and h are rounded to whole numbers, whose sums are the same in any order; the
+    units are 2^-31 of the sum over all rows, or finer than 2^-30 of it; the values of leaves come from finer sums.
+    Memory: one or two bytes a value and 45 bytes a row, with bags once more for each thread.
+
+    References
+    ----------
+    Kiryo, Niu, du Plessis and Sugiyama (2017), Positive-unlabeled learning with non-negative risk estimator, for "upu"
+    and "nnpu"; Chen and Guestrin (2016), XGBoost, for the trees; Mordelet and Vert (2014), A bagging SVM to learn from
+    positive and unlabeled examples, for the bags.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(1000) < 0.5
+    >>> X = rng.standard_normal((1000, 4)) + 1.5 * truth[:, None]
+    >>> y = truth & (np.arange(1000) < 300)
+    >>> model = fastpu.fit_boosted_trees(X, y, n_rounds=50, n_bags=5, bag_ratio=1.0, random_state=0)
+    >>> model.n_trees
+    250
+    >>> hidden, others = truth & ~y, ~truth
+    >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
+    True
+    """
+    settings = check_settings(
+        loss=loss,
+        prior=prior,
+        scenario=scenario,
+        gamma=gamma,
+        learning_rate=learning_rate,
+        max_leaves=max_leaves,
+        max_depth=max_depth,
+        min_leaf_rows=min_leaf_rows,
+        min_leaf_hessian=min_leaf_hessian,
+        l2=l2,
+        n_bags=n_bags,
+        bag_ratio=bag_ratio,
+        subsample_unl=subsample_unl,
+        colsample=colsample,
+    )
+    n_new = check_int("n_rounds", n_rounds, low=1)
+    patience = 0
+    if early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    most_folds = check_int("n_folds", n_folds, low=2)
+    threads = resolve_n_threads(n_threads)
+    before = check_init_model(init_model, FUNCTION)
+    data, cuts = open_rows(X, max_bins, before)
+    labels = check_labels(y, data.n_rows)
+    weights = check_sample_weight(sample_weight, data.n_rows)
+    check_groups(settings, labels, weights)
+    held = _check_eval_set(eval_set, data)
+    rng = check_random_state(random_state)
+    seed = draw_seed(rng if before is None else random_state, before)
+    features = bin_rows(data, cuts, weights, threads)
+    rows = LabelledRows(features, labels, weights)
+    params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": features.max_bins}
+    n_before = 0
+    if before is not None:
+        check_continued(before, features, params)
+        n_before = before.n_trees // before.divisor
+    training = Training(settings, weighted_prior(settings, labels, weights), seed, threads)
+
+    chosen = None
+    if patience and held is None:
+        chosen = rounds_by_folds(training.run, rows, most_folds, rng, n_new, patience)
+        params["n_folds"] = chosen.n_folds
+    to_run = n_new if chosen is None else chosen.n_rounds
+    bags = settings.n_bags
+    with make_callback(callback, progress, total=to_run if bags == 1 else bags, description="boosted trees") as hook:
+
+        def on_round(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
+            judged = auc if held is not None and bags == 1 else None
+            info = BoostedTreesRound(round_, n_before + to_run, bag + 1, bags, n_leaves, depth, risk, judged)
+            return hook is not None and hook(info)
+
+        grown = training.run(
+            rows,
+            to_run,
+            held,
+            patience=0 if chosen else patience,
+            before=before,
+            callback=None if hook is None else on_round,
+        )
+    params |= {
+        "n_rounds": n_before + n_new,
+        "early_stopping_rounds": patience or None,
+        "random_state": as_int(random_state, before),
+    }
+    return model_of(grown, rows, training, before, params, chosen)

@@ -1,0 +1,107 @@
+"""What the functions that grow trees share: their rows, their seed, and models that are gone on with."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import describe
+from fastpu.data._validate import check_int, check_matrix, check_random_state
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
+from fastpu.tree.tree_ensemble import TreeEnsemble, packed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.data._matrix import Matrix
+
+__all__ = ["as_int", "bin_rows", "check_continued", "check_init_model", "draw_seed", "joined", "open_rows"]
+
+_MAX_BINS = 255
+
+
+def open_rows(X: object, max_bins: object, before: TreeEnsemble | None) -> tuple[Matrix | BinnedFeatures, int]:
+    """Return X, checked, and the most cuts of a feature."""
+    cuts = None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    if not isinstance(X, BinnedFeatures):
+        kept: Any = "learn" if before is None else before.categories
+        return check_matrix(X, nan="allow", inf="allow", categories=kept), cuts or _MAX_BINS
+    if cuts is not None and cuts != X.max_bins:
+        raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
+    return X, X.max_bins
+
+
+def bin_rows(
+    data: Matrix | BinnedFeatures, max_bins: int, weights: NDArray[np.float64] | None, n_threads: int
+) -> BinnedFeatures:
+    """Return the rows that `open_rows` gave as binned features."""
+    return data if isinstance(data, BinnedFeatures) else binned(data, max_bins, weights, n_threads)
+
+
+# ---- The number that all draws come from, and models that go on ----
+
+
+def as_int(random_state: object, before: TreeEnsemble | None) -> object:
+    """Return the seed as a model's params have it."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return None if before is None else before.params["random_state"]
+
+
+def draw_seed(random_state: object, before: TreeEnsemble | None) -> int:
+    """Return the number that all draws are derived from: that of the model before, if there is one."""
+    if before is not None and random_state is None:
+        return before.seed
+    seed = int(check_random_state(random_state).integers(2**64, dtype=np.uint64))
+    if before is not None and seed != before.seed:
+        raise ValueError(
+            f"random_state must be None with init_model, whose trees go on from its own seed, or the number that it "
+            f"was made by, got {describe(random_state)}"
+        )
+    return seed
+
+
+def check_init_model(model: object, function: str) -> TreeEnsemble | None:
+    """Return a model to go on with, or None."""
+    if model is None:
+        return None
+    if not isinstance(model, TreeEnsemble):
+        raise TypeError(f"init_model must be a TreeEnsemble or None, got {describe(model)}")
+    if model.params.get("method") != function:
+        raise ValueError(f"init_model must be a model of {function}, got one of {model.params.get('method')!r}")
+    if model.divisor > 1 and model.oob_sum is None:
+        raise ValueError("init_model must have its out-of-bag scores, got a model without them")
+    return model
+
+
+def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object]) -> None:
+    """Raise ValueError unless the trees to come belong to the same model."""
+    for name, value in params.items():
+        if before.params.get(name) != value:
+            raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
+    features._check_fits("X", before.n_features, before.feature_names, before._kept)
+    if before.oob_sum is not None and before.oob_sum.size != features.n_rows:
+        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {features.n_rows}")
+
+
+def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[str, Any]:
+    """Return the trees of a result of the core as a model has them, those of the model before first.
+
+    Both may have parts of as many trees each: each part of the result then follows that of the model.
+    """
+    nodes, starts, sets = packed(grown.nodes), grown.tree_start, grown.category_sets
+    if before is not None:
+        sets = np.concatenate([before.category_sets, sets])
+        sources = [(before.packed_nodes, before.tree_starts), (nodes, starts)]
+        pieces, sizes = [], []
+        for part in range(n_parts):
+            for source, begins in sources:
+                each = (begins.size - 1) // n_parts
+                of_part = begins[part * each : (part + 1) * each + 1]
+                pieces.append(source[of_part[0] : of_part[-1]])
+                sizes.append(np.diff(of_part))
+        nodes = np.concatenate(pieces)
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    return {"packed_nodes": nodes, "tree_starts": starts, "category_sets": sets}

@@ -1,0 +1,300 @@
+"""Boosted trees: the slow ones node for node, and what the mathematics says of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastpu
+from fastpu.data._folds import stratified_folds
+from fastpu.tree.tree_ensemble import TreeEnsemble
+from tree_cases import assert_same_trees, mixed_frame, pnu_rows, pu_rows, slow_trees, wild_rows
+
+# Of a few rows a few trees may tell nothing.
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+
+LOSSES = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.25}, "nnpu": {"prior": 0.25}}
+GROWTH = {
+    "defaults": {},
+    "small leaves": {"min_leaf_rows": 1, "max_leaves": 12, "min_leaf_hessian": 0.0, "l2": 0.1},
+    "large leaves": {"min_leaf_rows": 31},
+    "heavy leaves": {"min_leaf_rows": 1, "min_leaf_hessian": 15.0},
+    "shallow": {"max_depth": 2, "min_leaf_rows": 3, "max_leaves": 31},
+    "two leaves": {"max_leaves": 2, "min_leaf_rows": 3},
+    "sampled": {"subsample_unl": 0.6, "colsample": 0.5, "min_leaf_rows": 5},
+    "bags": {"n_bags": 3, "bag_ratio": 1.5, "min_leaf_rows": 4},
+}
+ROWS = {"plain": pu_rows, "wild": wild_rows, "categories": mixed_frame}
+#: Sums in another order.
+ROUNDING = 1e-12
+
+
+def fit(X, y, **options):
+    given = {"n_rounds": 4, "learning_rate": 0.3, "random_state": 7, "n_threads": 1}
+    return fastpu.fit_boosted_trees(X, y, **{**given, **options})
+
+
+def compare(X, y, **options):
+    given = {"n_rounds": 3, "learning_rate": 0.3, **options}
+    model = fit(X, y, n_threads=2, **given)
+    slow = slow_trees(X, y, seed=model.seed, **given)
+    assert_same_trees(model, slow)
+    risks = [risk for boosted in slow for risk in boosted.risks]
+    np.testing.assert_allclose(model.objective, risks, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.history["risk"], np.reshape(risks, (model.divisor, -1)).mean(axis=0), atol=1e-9)
+    if model.divisor == 1:
+        np.testing.assert_allclose(model.decision_function(X), slow[0].scores, atol=1e-9)
+    return model
+
+
+@pytest.mark.parametrize("growth", GROWTH.values(), ids=GROWTH)
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_same_trees(loss, rows, growth):
+    compare(*rows(), loss=loss, **LOSSES[loss], **growth)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("labels", [(1, 0, -1), (1, 0), (1, -1), (0, -1)], ids=str)
+def test_same_trees_of_all_groups(labels, gamma):
+    X, y = pnu_rows()
+    kept = np.isin(y, labels)
+    compare(X[kept], y[kept], gamma=gamma, min_leaf_rows=4)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_same_trees_with_weights(rows, whole):
+    X, y = rows()
+    weights = np.random.default_rng(3).choice([0.0, 1.0, 2.0, 5.0] if whole else [0.0, 0.3, 1.7], len(y))
+    weights[:2] = 1.0
+    compare(X, y, sample_weight=weights, min_leaf_rows=5)
+    compare(X, y, sample_weight=weights, min_leaf_rows=5, n_bags=2)
+
+
+@pytest.mark.parametrize("max_bins", [1, 2, 7, 1000])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_same_trees_for_any_number_of_bins(rows, max_bins):
+    compare(*rows(), max_bins=max_bins, min_leaf_rows=3)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(list(LOSSES)), st.integers(2, 9), st.integers(1, 30))
+@settings(max_examples=15, deadline=None)
+def test_same_trees_of_any_rows(seed, loss, max_leaves, min_leaf_rows):
+    X, y = wild_rows(80, seed=seed)
+    options = {"loss": loss, "max_leaves": max_leaves, "min_leaf_rows": min_leaf_rows, **LOSSES[loss]}
+    compare(X, y, n_rounds=3, **options)
+
+
+@pytest.mark.parametrize("n_bags", [1, 5])
+def test_same_bits_for_any_number_of_threads(n_bags):
+    X, y = pu_rows(30_000, 12)
+    models = [fit(X, y, n_threads=n_threads, n_bags=n_bags, colsample=0.7) for n_threads in (1, 2, 7)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.packed_nodes, models[0].packed_nodes)
+        np.testing.assert_array_equal(model.objective, models[0].objective)
+
+
+@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "colsample": 0.5}, {"n_bags": 3}], ids=str)
+def test_sparse_rows_give_the_same_trees(options):
+    X, y = wild_rows(400)
+    X = np.where(np.random.default_rng(4).random(X.shape) < 0.5, 0.0, X)
+    dense, sparse = (fit(rows, y, min_leaf_rows=5, **options) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(dense.packed_nodes, sparse.packed_nodes)
+    np.testing.assert_array_equal(dense.decision_function(X), sparse.decision_function(sp.csr_array(X)))
+
+
+def test_weights_of_whole_numbers_give_the_trees_of_repeated_rows():
+    X, y = pu_rows(300)
+    weights = np.random.default_rng(5).integers(0, 4, y.size)
+    weights[:2] = 1
+    model = fit(X, y, sample_weight=weights)
+    again = fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    for name in ("feature", "threshold", "left"):
+        np.testing.assert_array_equal(model.nodes[name], again.nodes[name])
+    np.testing.assert_allclose(model.nodes["value"], again.nodes["value"], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["pnu_auc", "logistic", "upu"])
+def test_small_steps_lower_the_risk(loss):
+    X, y = pu_rows(500)
+    risk = fit(X, y, loss=loss, n_rounds=50, learning_rate=0.1, **LOSSES[loss]).history["risk"]
+    assert (np.diff(risk) < 0).all()
+
+
+def test_leaves_have_enough_rows_and_gains_add_up():
+    X, y = wild_rows(900)
+    model = fit(X, y, min_leaf_rows=37, max_leaves=31)
+    nodes = model.nodes
+    assert nodes["cover"][nodes["left"] < 0].min() >= 37
+    gains = [nodes["gain"][nodes["feature"] == feature].sum() for feature in range(X.shape[1])]
+    np.testing.assert_allclose(model.feature_importances, gains / np.sum(gains), rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_bags": 4}, {"n_bags": 2, "subsample_unl": 0.5}], ids=str)
+def test_rounds_added_later_are_those_of_a_single_fit(options):
+    X, y = mixed_frame(400)
+    whole = fit(X, y, n_rounds=7, **options)
+    first = fit(X, y, n_rounds=3, **options)
+    more = fit(X, y, n_rounds=4, init_model=first, **{**options, "random_state": None})
+    for name in ("packed_nodes", "tree_starts"):
+        split = whole.packed_nodes if name == "packed_nodes" else whole.tree_starts
+        assert getattr(more, name).shape == split.shape
+    np.testing.assert_array_equal(more.nodes["value"], whole.nodes["value"])
+    np.testing.assert_array_equal(more.decision_function(X), whole.decision_function(X))
+    np.testing.assert_allclose(more.history["risk"], whole.history["risk"], rtol=ROUNDING)
+    np.testing.assert_allclose(more.objective, whole.objective, rtol=ROUNDING)
+    if model_is_bagged := whole.divisor > 1:
+        np.testing.assert_allclose(more.oob_decision_function, whole.oob_decision_function, rtol=1e-9)
+    assert model_is_bagged == ("n_bags" in options)
+
+
+@pytest.mark.parametrize("n_bags", [1, 3])
+def test_staged_scores_are_those_of_fewer_rounds(n_bags):
+    X, y = mixed_frame(300)
+    staged = list(fit(X, y, n_rounds=6, n_bags=n_bags).staged_decision_function(X))
+    assert len(staged) == 6
+    for rounds in (1, 4, 6):
+        scores = fit(X, y, n_rounds=rounds, n_bags=n_bags).decision_function(X)
+        np.testing.assert_allclose(staged[rounds - 1], scores, rtol=ROUNDING, atol=ROUNDING)
+
+
+def test_the_eval_set_is_judged_by_its_auc_and_ends_the_fit():
+    X, y = pu_rows(600, seed=1)
+    held, truth = pu_rows(400, seed=2)
+    for n_bags in (1, 3):
+        model = fit(X, y, n_rounds=80, eval_set=(held, truth), early_stopping_rounds=5, n_bags=n_bags)
+        auc = model.history["eval_auc"]
+        assert model.status == "early_stopping"
+        rounds = model.n_trees // n_bags
+        assert rounds == np.argmax(auc) + 1 == auc.size - 5
+        whole = fit(X, y, n_rounds=rounds + 5, n_bags=n_bags)
+        expected = [fastpu.metrics.auc(truth, scores) for scores in whole.staged_decision_function(held)]
+        np.testing.assert_allclose(auc, expected, rtol=1e-9)
+        assert len(list(model.staged_decision_function(held))) == rounds
+    binned = fastpu.bin_features(np.concatenate([X, held]))
+    inside = fit(binned[: len(X)], y, eval_set=(binned[len(X) :], truth))
+    outside = fit(binned[: len(X)], y, eval_set=(held, truth))
+    np.testing.assert_array_equal(inside.history["eval_auc"], outside.history["eval_auc"])
+
+
+def test_folds_choose_the_rounds():
+    X, y = pu_rows(300, seed=1)
+    model = fit(X, y, n_rounds=60, early_stopping_rounds=4, n_folds=3, learning_rate=0.5)
+    assert model.status == "early_stopping"
+    assert model.params["n_folds"] == 3
+    rng = np.random.default_rng(7)
+    seed = int(rng.integers(2**64, dtype=np.uint64))
+    assert seed == model.seed
+    features = fastpu.bin_features(X)
+    aucs = []
+    for fitted, held in stratified_folds(y, 3, rng):
+        part = TreeEnsemble.staged_decision_function(
+            fit(features[fitted], y[fitted], n_rounds=model.history["fold_auc"].size, learning_rate=0.5), features[held]
+        )
+        aucs.append([fastpu.metrics.auc(y[held], scores) for scores in part])
+    np.testing.assert_allclose(model.history["fold_auc"], np.mean(aucs, axis=0), rtol=1e-9)
+
+
+def test_out_of_bag_scores_are_means_over_the_bags_without_the_row():
+    X, y = pu_rows(200)
+    model = fit(X, y, n_bags=6, bag_ratio=1.0, min_leaf_rows=5)
+    assert model.oob_count[y == 0].mean() > 1
+    assert model.oob_count[y == 1].mean() > 1
+    per_bag = model.n_trees // 6
+    bags = [sum(model._sums(fastpu.bin_features(X), t, t + 1, 1) for t in range(b * per_bag, (b + 1) * per_bag))
+            for b in range(6)]  # fmt: skip
+    np.testing.assert_allclose(model.decision_function(X), np.mean(bags, axis=0), rtol=ROUNDING, atol=ROUNDING)
+    row = int(np.flatnonzero(model.oob_count == 5)[0])
+    left_out = [(np.sum(bags, axis=0)[row] - bag[row]) / 5 for bag in bags]
+    assert np.isclose(left_out, model.oob_decision_function[row]).any()
+
+
+def test_a_callback_sees_rounds_or_bags_and_can_end_them():
+    X, y = pu_rows(200)
+    seen = []
+    model = fit(X, y, callback=lambda info: seen.append(info) or info.round == 3)
+    assert (model.status, model.n_trees, model.converged) == ("callback", 3, False)
+    assert [info.risk for info in seen] == model.objective.tolist()
+    assert [info.n_leaves for info in seen] == model.history["n_leaves"].tolist()
+    seen.clear()
+    model = fit(X, y, n_bags=5, callback=lambda info: seen.append(info) or info.bag == 2)
+    assert (model.status, model.n_trees, model.divisor) == ("callback", 8, 2)
+    assert [(info.bag, info.round) for info in seen] == [(1, 4), (2, 4)]
+
+
+def test_constant_columns_give_one_warning_and_no_tree():
+    with pytest.warns(fastpu.DegenerateModelWarning, match="found no split"):
+        model = fastpu.fit_boosted_trees(np.ones((60, 2)), np.arange(60) < 20)
+    assert (model.n_trees, model.status) == (0, "no_gain")
+    np.testing.assert_array_equal(model.decision_function(np.ones((2, 2))), 0.0)
+
+
+def test_rounds_that_run_out_before_early_stopping_are_told():
+    X, y = pu_rows(300)
+    with pytest.warns(fastpu.ConvergenceWarning, match="ran all 3 rounds before early stopping"):
+        model = fit(X, y, n_rounds=3, eval_set=(X, y), early_stopping_rounds=50)
+    assert not model.converged
+
+
+def test_a_saved_model_has_the_same_scores(tmp_path):
+    X, y = mixed_frame(300)
+    model = fit(X, y, n_bags=2).with_probabilities(prior=0.3, y=y)
+    model.save(tmp_path / "trees.npz")
+    loaded = fastpu.load(tmp_path / "trees.npz")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    moved = loaded.with_threshold(prior=0.2, X_unl=X)
+    assert 0 < (moved.predict(X) > 0).mean() < 0.4
+
+
+WRONG = {
+    "prior must be given": {"loss": "nnpu"},
+    "prior must be None": {"prior": 0.3},
+    "gamma must be left": {"loss": "logistic", "gamma": 0.2},
+    "bag_ratio must be None": {"bag_ratio": 2.0},
+    "scenario must be": {"scenario": "single_set"},
+    "max_leaves must be": {"max_leaves": 1},
+    "init_model must be a model of fit_boosted_trees": {"init_model": "forest"},
+    "learning_rate must be that of init_model": {"init_model": "trees", "learning_rate": 0.1},
+}
+
+
+@pytest.mark.parametrize(("message", "options"), WRONG.items(), ids=WRONG)
+def test_what_does_not_fit_is_refused(message, options):
+    X, y = pu_rows(100)
+    models = {"forest": lambda: fastpu.fit_forest(X, y, n_trees=2), "trees": lambda: fit(X, y)}
+    given = {name: models[value]() if name == "init_model" else value for name, value in options.items()}
+    with pytest.raises(ValueError, match=message):
+        fastpu.fit_boosted_trees(X, y, **given)
+
+
+def test_negatives_are_refused_where_the_loss_has_no_use_for_them():
+    X, y = pnu_rows()
+    with pytest.raises(ValueError, match="loss='pnu_auc' takes labelled negatives"):
+        fit(X, y, loss="logistic")
+    with pytest.raises(ValueError, match="n_bags > 1"):
+        fit(X[y != 0], y[y != 0], n_bags=2)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "pnu_auc"])
+def test_stumps_are_those_of_xgboost(loss):
+    """With two leaves, XGBoost's exact method and the same g and h finds the same trees."""
+    xgboost = pytest.importorskip("xgboost")
+    from oracles import tree_loss
+
+    X, y = pu_rows(400, 3)
+    model = fit(X, y, loss=loss, max_leaves=2, min_leaf_rows=1, min_leaf_hessian=1.0, n_rounds=6, max_bins=1000)
+    weights, scores = np.ones(y.size), np.zeros(y.size)
+    for tree in range(6):
+        g, h = tree_loss.derivatives(loss, y, scores, weights, gamma=0.5, prior=0.5)
+        options = {"tree_method": "exact", "max_depth": 1, "eta": 0.3, "lambda": 1.0, "min_child_weight": 1.0,
+                   "base_score": 0.0, "nthread": 1}  # fmt: skip
+        data = xgboost.DMatrix(X)
+        booster = xgboost.train(options, data, num_boost_round=1, obj=lambda *_, g=g, h=h: (g, h))
+        expected = booster.predict(data, output_margin=True)
+        found = model._sums(fastpu.bin_features(X, max_bins=1000), tree, tree + 1, 1)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        scores = scores + found
