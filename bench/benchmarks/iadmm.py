@@ -35,8 +35,6 @@ class _Problem:
             "solver": "exact",
             "tol": 1e-6,
             "max_iter": 0,
-            "rho": 0.0,
-            "eps": 0.0,
             "start": None,
             "callback": None,
         }

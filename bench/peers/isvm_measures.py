@@ -276,7 +276,7 @@ def iadmm(
         for n_threads, made in engines.items():
             seconds = {}
             for most in (short, long):
-                run = partial(solve, made, y, 10.0 / n, 1e-12, solver="iadmm", max_iter=most, eps=1e-300)
+                run = partial(solve, made, y, 10.0 / n, 1e-15, solver="iadmm", max_iter=most)
                 seconds[most], found = timed(run)
                 if found["n_iter"] != most:
                     raise RuntimeError(f"IADMM ended after {found['n_iter']} iterations, not {most}")

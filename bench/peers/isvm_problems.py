@@ -85,11 +85,10 @@ def engine(X: Any, n_threads: int) -> _core.LargeMarginEngine:
 
 def solve(
     made: _core.LargeMarginEngine, y: Labels, C: float, tol: float, *, solver: str = "exact", max_iter: int = 0,
-    eps: float = 0.0,
 ) -> dict[str, Any]:  # fmt: skip
     """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, or by so many iterations."""
     return made.solve(y, np.full(y.size, float(C)), None, solver=solver, tol=tol, max_iter=max_iter,
-                      rho=0.0, eps=eps, start=None, callback=None)  # fmt: skip
+                      start=None, callback=None)  # fmt: skip
 
 
 def liblinear_optimum(X: Any, y: Labels, C: float, tol: float) -> float:

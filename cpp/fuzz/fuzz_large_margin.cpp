@@ -38,8 +38,6 @@ MarginOptions options_of(Input& input) {
   options.tol = input.wrong(input.one_of<double, 4>({1e-9, 1e-6, 1e-3, 1e-12}));
   options.max_iter = input.one_of<index_t, 4>({1, 20, 200, 1000});
   if (options.solver == MarginSolver::exact && input.flag()) options.max_iter = 0;
-  options.rho = input.wrong(input.flag() ? 0 : input.positive());
-  options.eps = input.rarely(8) ? input.wrong(1e-4) : 0;
   if (options.solver == MarginSolver::iadmm && options.max_iter == 0) options.max_iter = 500;
   return options;
 }

@@ -72,7 +72,6 @@ class MarginSolution(TypedDict):
     gap: float
     beta: NDArray[np.float64]
     decision: NDArray[np.float64]
-    margins: NDArray[np.float64]
     n_iter: int
     status: str
     method: str
@@ -170,10 +169,6 @@ class HullDistance:
 
 class LargeMarginEngine:
     def __init__(self, data: _Matrix, *, n_threads: int, isa: str) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def n_features(self) -> int: ...
     def solve(
         self,
         labels: NDArray[np.int8],
@@ -183,8 +178,6 @@ class LargeMarginEngine:
         solver: str,
         tol: float,
         max_iter: int,
-        rho: float,
-        eps: float,
         start: MarginSolution | None,
         callback: Callable[[int, float, float], bool] | None,
     ) -> MarginSolution: ...

@@ -296,8 +296,6 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
                 "solver": source.one_of(["exact", "iadmm"]),
                 "tol": 1e-6,
                 "max_iter": 50,
-                "rho": 0.0,
-                "eps": 0.0,
                 "start": source.one_of([None, {"beta": costs, "intercept": 0.0}]),
                 "callback": None,
             },

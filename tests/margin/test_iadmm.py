@@ -10,7 +10,7 @@ import pytest
 from margin_engine_cases import PROBLEMS, Rows, case, certify, kept, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 
-#: Relative objective at residuals below 1e-8: section 8, invariant 1.
+#: Duality gap of a fixed point, relative to the objective: section 8, invariant 1.
 CONVERGED = 1e-8
 
 STEPS = ("exact", "linear")
@@ -46,22 +46,21 @@ def standardised(rows: Rows) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["hinge", "psi", "uneven"])
-@pytest.mark.parametrize("eps", [1e-2, 1e-4])
-def test_the_exact_step_does_the_iterations_of_the_slow_one(kind, eps):
-    """The exact step does not see how columns are scaled; the oracle gets centred ones, since the residuals do."""
+@pytest.mark.parametrize("n_iter", [3, 9])
+def test_the_exact_step_does_the_iterations_of_the_slow_one(kind, n_iter):
+    """Up to the tenth, which may change rho. The oracle gets columns as the engine centres them."""
     rows = case("random")
     rows = Rows(standardised(rows), rows.y)
     problem = problem_of(kind, rows)
-    rho = float(problem.c.mean())
-    slow = oracle.iadmm(problem, rho=rho, eps=eps)
-    fast = iadmm(rows, problem, "exact", eps=eps, rho=rho)
-    assert fast["status"] == "eps"
-    assert fast["n_iter"] == slow.n_iter
+    slow = oracle.iadmm(problem, rho=float(problem.c.mean()), max_iter=n_iter)
+    fast = iadmm(rows, problem, "exact", max_iter=n_iter)
+    assert (fast["status"], fast["n_iter"]) == ("max_iter", n_iter)
+    np.testing.assert_allclose(fast["coef"], slow.b[1:], rtol=0, atol=1e-9 * np.abs(slow.b).max())
 
 
 @pytest.mark.parametrize("kind", ["hinge", "psi"])
-@pytest.mark.parametrize("eps", [1e-2, 1e-4])
-def test_the_linear_step_does_the_iterations_of_the_slow_one(kind, eps):
+@pytest.mark.parametrize("n_iter", [3, 200])
+def test_the_linear_step_does_the_iterations_of_the_slow_one(kind, n_iter):
     """Of columns of deviation 1, where |w|^2 is that of the paper; zeta differs by the accuracy of the eigenvalue."""
     rows = case("random")
     rows = Rows(standardised(rows), rows.y)
@@ -69,10 +68,10 @@ def test_the_linear_step_does_the_iterations_of_the_slow_one(kind, eps):
     rho = float(problem.c.mean())
     A = np.hstack([np.ones((len(rows.y), 1)), rows.X])
     zeta = 1.01 * rho * np.linalg.eigvalsh(A.T @ A)[-1]
-    slow = oracle.iadmm(problem_of(kind, widened(rows)), rho=rho, eps=eps, zeta=zeta)
-    fast = iadmm(rows, problem, "linear", eps=eps, rho=rho)
-    assert fast["status"] == "eps"
-    assert abs(fast["n_iter"] - slow.n_iter) <= 1 + 0.01 * slow.n_iter
+    slow = oracle.iadmm(problem, rho=rho, zeta=zeta, max_iter=n_iter)
+    fast = iadmm(rows, problem, "linear", max_iter=n_iter)
+    assert (fast["status"], fast["n_iter"]) == ("max_iter", n_iter)
+    np.testing.assert_allclose(fast["coef"], slow.b[1:], rtol=0, atol=1e-3 * np.abs(slow.b).max())
 
 
 @each_step
@@ -83,8 +82,8 @@ def test_the_fixed_point_is_the_optimum(C, kind, step):
     rows = case("random")
     problem = problem_of(kind, rows, C)
     best = solve(make_engine(rows.X), problem, tol=1e-12)
-    result = iadmm(rows, problem, step, eps=1e-9, max_iter=10**6)
-    assert result["status"] == "eps"
+    result = iadmm(rows, problem, step, tol=CONVERGED, max_iter=10**6)
+    assert result["status"] == "gap"
     assert result["objective"] == pytest.approx(best["objective"], rel=CONVERGED)
     np.testing.assert_allclose(result["decision"], best["decision"], atol=1e-3 * (1 + np.abs(best["decision"]).max()))
 
@@ -126,27 +125,7 @@ def test_many_features_and_sparse_rows(d, sparse):
     certify(problem, result, tol=1e-5)
 
 
-def test_eps_and_the_gap_go_together():
-    """The table of section 4: 1e-3 gives some 1e-4, 1e-6 some 1e-8."""
-    rows = case("random")
-    problem = problem_of("hinge", rows)
-    engine = make_engine(rows.X)
-    gaps = [solve(engine, problem, solver="iadmm", eps=eps, max_iter=10**6)["gap"] for eps in (1e-2, 1e-4, 1e-6, 1e-8)]
-    assert gaps[0] > gaps[1] > gaps[2] > gaps[3]
-
-
-# -- rho, starts and ends ----------------------------------------------------------------------------------------------
-
-
-@each_step
-@pytest.mark.parametrize("rho", [0.03, 1.0, 30.0])
-def test_any_rho_leads_to_the_same_optimum(rho, step):
-    rows = case("random")
-    problem = problem_of("hinge", rows)
-    best = solve(make_engine(rows.X), problem)
-    result = iadmm(rows, problem, step, rho=rho, tol=1e-5, max_iter=10**6)
-    assert result["status"] == "gap"
-    assert result["objective"] == pytest.approx(best["objective"], rel=1e-5)
+# -- starts and ends ---------------------------------------------------------------------------------------------------
 
 
 @each_step

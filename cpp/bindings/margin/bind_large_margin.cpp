@@ -19,8 +19,6 @@ const char* name_of(MarginStatus status) {
   switch (status) {
     case MarginStatus::gap:
       return "gap";
-    case MarginStatus::eps:
-      return "eps";
     case MarginStatus::max_iter:
       return "max_iter";
     case MarginStatus::precision:
@@ -86,9 +84,7 @@ MarginOptions options_of(const std::string& solver, double tol, index_t max_iter
   return options;
 }
 
-py::dict answer(const MarginResult& result, const MarginProblem& problem) {
-  std::vector<double> margins(result.decision);
-  for (std::size_t i = 0; i < margins.size(); ++i) margins[i] *= problem.labels[i];
+py::dict answer(const MarginResult& result) {
   py::dict out;
   out["coef"] = to_array(result.coef);
   out["intercept"] = result.intercept;
@@ -98,7 +94,6 @@ py::dict answer(const MarginResult& result, const MarginProblem& problem) {
   out["gap"] = result.gap;
   out["beta"] = to_array(result.beta);
   out["decision"] = to_array(result.decision);
-  out["margins"] = to_array(margins);
   out["n_iter"] = result.n_iter;
   out["status"] = name_of(result.status);
   out["method"] = name_of(result.method);
@@ -117,16 +112,10 @@ class PyMarginEngine {
     engine_ = std::make_unique<LargeMarginEngine>(view, level, team);
   }
 
-  index_t n_rows() const { return engine_->n_rows(); }
-  index_t n_features() const { return engine_->n_features(); }
-
   py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
-                 double tol, index_t max_iter, double rho, double eps, const py::object& start,
-                 const py::object& callback) const {
-    const Asked asked(labels, costs, slopes, start, n_rows());
-    MarginOptions options = options_of(solver, tol, max_iter);
-    options.rho = rho;
-    options.eps = eps;
+                 double tol, index_t max_iter, const py::object& start, const py::object& callback) const {
+    const Asked asked(labels, costs, slopes, start, engine_->n_rows());
+    const MarginOptions options = options_of(solver, tol, max_iter);
     MarginCallback on_round;
     if (!callback.is_none()) {
       on_round = [&callback](const MarginRound& round) {
@@ -140,7 +129,7 @@ class PyMarginEngine {
       const py::gil_scoped_release nogil;
       result = engine_->solve(asked.problem, options, asked.start(), on_round, team);
     }
-    return answer(result, asked.problem);
+    return answer(result);
   }
 
   // Solves several problems with one thread each: most of a small problem consists of loops too short to be shared.
@@ -149,7 +138,7 @@ class PyMarginEngine {
     std::vector<Asked> asked;
     asked.reserve(problems.size());
     for (const auto& [labels, costs, slopes, start] : problems) {
-      asked.emplace_back(labels, costs, slopes, start, n_rows());
+      asked.emplace_back(labels, costs, slopes, start, engine_->n_rows());
     }
     const MarginOptions options = options_of(solver, tol, max_iter);
     Team team(n_threads_, interrupt_poll());
@@ -166,7 +155,7 @@ class PyMarginEngine {
       }
     }
     py::list out;
-    for (std::size_t k = 0; k < asked.size(); ++k) out.append(answer(results[k], asked[k].problem));
+    for (const MarginResult& result : results) out.append(answer(result));
     return out;
   }
 
@@ -182,11 +171,9 @@ void bind_large_margin(const py::module_& module) {
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
       .def(py::init<py::object, int, const std::string&>(), py::arg("data"), py::kw_only(), py::arg("n_threads"),
            py::arg("isa"))
-      .def_property_readonly("n_rows", &PyMarginEngine::n_rows)
-      .def_property_readonly("n_features", &PyMarginEngine::n_features)
       .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes").none(true),
-           py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("max_iter"), py::arg("rho"), py::arg("eps"),
-           py::arg("start").none(true), py::arg("callback").none(true))
+           py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("max_iter"), py::arg("start").none(true),
+           py::arg("callback").none(true))
       .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::kw_only(), py::arg("solver"),
            py::arg("tol"), py::arg("max_iter"));
 }

@@ -21,7 +21,7 @@ double norm(const std::vector<double>& x, index_t n) {
 
 class Iadmm {
  public:
-  Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options, double* v);
+  Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options, double* v);
 
   IadmmResult run(const MarginCallback& callback, const double* w0, Certificate& found);
 
@@ -40,12 +40,12 @@ class Iadmm {
   const MarginData& data_;
   const MarginTask& task_;
   RowPass& pass_;
-  const IadmmOptions& options_;
+  const MarginOptions& options_;
   double* v_;
   index_t n_;
   index_t p_;
   bool is_exact_;
-  double rho_;
+  double rho_;  // at first the mean of the costs
   double zeta_ = 0;
   std::vector<double> deviation_;  // d, and 1 for the intercept
   AlignedBuffer<double> lambda_;
@@ -72,7 +72,7 @@ class Iadmm {
   index_t next_balance_ = 10;
 };
 
-Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options, double* v)
+Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options, double* v)
     : data_(data),
       task_(task),
       pass_(pass),
@@ -81,7 +81,7 @@ Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, cons
       n_(task.n()),
       p_(pass.n_features()),
       is_exact_(pass.has_gram()),
-      rho_(options.rho),
+      rho_((task.cost_of_side(1) + task.cost_of_side(-1)) / static_cast<double>(n_)),
       deviation_(make_vector<double>(pass.width(), "ADMM")),
       lambda_(n_, "multipliers of ADMM"),
       group_sums_(make_vector<AdmmSums>(pass.n_groups(), "ADMM")) {
@@ -91,9 +91,6 @@ Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, cons
   }
   std::fill(deviation_.begin(), deviation_.end(), 1.0);
   std::copy_n(data.deviation(), p_, deviation_.data());
-  if (rho_ == 0) {
-    rho_ = (task.cost_of_side(1) + task.cost_of_side(-1)) / static_cast<double>(n_);
-  }
 }
 
 void Iadmm::divide_by_deviation(std::vector<double>& x) const {
@@ -299,19 +296,13 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
   }
   start(w0);
   IadmmResult result;
-  double eps = options_.eps > 0 ? options_.eps : std::min(1e-3, 10 * options_.tol);
+  double eps = std::min(1e-3, 10 * options_.tol);
   double gap = kInfinity;
   for (;;) {
     update_rows();
     find_residuals();
     ++result.n_iter;
-    const bool is_below = result.n_iter > 1 && primal_ <= eps && dual_ <= eps;
-    if (is_below && options_.eps > 0) {
-      found = certificate();
-      result.status = MarginStatus::eps;
-      return result;
-    }
-    if (is_below) {
+    if (result.n_iter > 1 && primal_ <= eps && dual_ <= eps) {
       found = certificate();
       gap = found.gap;
       if (found.holds(options_.tol)) return result;
@@ -335,14 +326,14 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
         return result;
       }
     }
-    if (is_exact_ && options_.rho == 0) balance(result.n_iter);
+    if (is_exact_) balance(result.n_iter);
     update_b();
   }
 }
 
 }  // namespace
 
-IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options,
+IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options,
                   const MarginCallback& callback, double* v, const double* w0, Certificate& found) {
   return Iadmm(data, task, pass, options, v).run(callback, w0, found);
 }

@@ -14,9 +14,9 @@
 // d_f)^2: this does not change the exact step, and the linear one often converges only with it.
 //
 // The residuals are r = A b - 1 + z and s = rho A'(z - z_old), less (zeta I - rho A'A)(b - b_old) for the linear step.
-// Both are below eps when |r| <= eps (sqrt n + max(|A b|, |z|, sqrt n)) and |s| <= eps (sqrt(p + 1) + |A'lambda|). To
-// reach a duality gap, eps is lowered until the gap, which is computed whenever the residuals allow, holds. With the
-// exact step and no given rho, rho is doubled or halved while one residual is far above the other, early on.
+// Both are below eps when |r| <= eps (sqrt n + max(|A b|, |z|, sqrt n)) and |s| <= eps (sqrt(p + 1) + |A'lambda|). The
+// duality gap is computed whenever they are, and eps is lowered until the gap holds. rho is at first the mean of the
+// costs; with the exact step it changes early on, as long as one residual is far above the other.
 //
 // An iteration reads X once: the products A b, what follows from them row by row, and the sums A'lambda and A'z.
 #pragma once
@@ -28,13 +28,6 @@
 
 namespace fastpu::detail {
 
-struct IadmmOptions {
-  double tol = 1e-9;  // of the duality gap, relative to the objective
-  double eps = 0;     // if > 0, the residuals decide when to stop, not the gap
-  double rho = 0;     // 0 stands for the mean of the costs
-  index_t max_iter = 0;
-};
-
 struct IadmmResult {
   MarginStatus status = MarginStatus::gap;
   index_t n_iter = 0;
@@ -42,7 +35,7 @@ struct IadmmResult {
 
 // v (v_i = y_i beta_i) holds the start, with w0 (or null) its w and intercept, and is replaced by the solution, which
 // is feasible; `found` is its certificate. The pass goes over the rows of the task.
-IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const IadmmOptions& options,
+IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options,
                   const MarginCallback& callback, double* v, const double* w0, Certificate& found);
 
 }  // namespace fastpu::detail

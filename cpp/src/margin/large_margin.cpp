@@ -31,9 +31,6 @@ void check(const MarginOptions& options) {
   };
   const bool has_tol = options.tol > 0 && options.tol < 1;
   if (!has_tol) refuse("tol", "between 0 and 1", options.tol);
-  const auto is_size = [](double value) { return value >= 0 && std::isfinite(value); };
-  if (!is_size(options.rho)) refuse("rho", "0 or above, and finite", options.rho);
-  if (!is_size(options.eps)) refuse("eps", "0 or above, and finite", options.eps);
   if (options.max_iter < 0) refuse("max_iter", "0 or above", static_cast<double>(options.max_iter));
 }
 
@@ -329,11 +326,6 @@ void Solve::run_smo(index_t most) {
 
 void Solve::run_iadmm(const MarginStart* start) {
   result_.method = MarginMethod::iadmm;
-  detail::IadmmOptions options;
-  options.tol = options_.tol;
-  options.eps = options_.eps;
-  options.rho = options_.rho;
-  options.max_iter = options_.max_iter;
   Certificate certificate;
   AlignedBuffer<double> w0;
   if (start != nullptr) {
@@ -343,7 +335,7 @@ void Solve::run_iadmm(const MarginStart* start) {
   AlignedBuffer<double> v(task_.n(), "dual variables");
   std::copy_n(v_.data(), task_.n(), v.data());
   const detail::IadmmResult found =
-      iadmm(data_, task_, pass_, options, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
+      iadmm(data_, task_, pass_, options_, callback_, v.data(), start == nullptr ? nullptr : w0.data(), certificate);
   found_ = {};  // discards earlier solutions: the result is to be that of IADMM
   keep(v, std::move(certificate));
   result_.status = found.status;
@@ -440,7 +432,6 @@ LargeMarginEngine::LargeMarginEngine(const MarginRows& x, Isa isa, Team& team)
 LargeMarginEngine::~LargeMarginEngine() = default;
 
 index_t LargeMarginEngine::n_rows() const { return data_->n_rows(); }
-index_t LargeMarginEngine::n_features() const { return data_->n_features(); }
 
 MarginResult LargeMarginEngine::solve(const MarginProblem& problem, const MarginOptions& options,
                                       const MarginStart* start, const MarginCallback& callback, Team& team) const {

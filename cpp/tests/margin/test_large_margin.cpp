@@ -297,9 +297,6 @@ CASE("bad problems and options are named") {
   options.tol = 0;
   refused(options, "tol must be between 0 and 1, got 0");
   options = {};
-  options.rho = std::numeric_limits<double>::infinity();
-  refused(options, "rho must be 0 or above, and finite, got inf");
-  options = {};
   options.max_iter = -3;
   refused(options, "max_iter must be 0 or above, got -3");
   options = {};

@@ -199,8 +199,6 @@ def _run_engine(
             solver="exact",
             tol=_GAP,
             max_iter=0,
-            rho=0.0,
-            eps=0.0,
             start=None,
             callback=None if hook is None else on_step,
         )

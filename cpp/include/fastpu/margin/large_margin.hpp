@@ -58,7 +58,6 @@ class LargeMarginEngine {
   LargeMarginEngine& operator=(const LargeMarginEngine&) = delete;
 
   index_t n_rows() const;
-  index_t n_features() const;
 
   // Throws std::invalid_argument for labels, costs, slopes or options out of range. Several threads may call it at
   // once.

@@ -24,8 +24,6 @@ struct MarginOptions {
   // The most steps of the interior point, pairs of SMO or iterations of IADMM; 0 stands for 200, max(10^7, 100 n) and
   // 10^5.
   index_t max_iter = 0;
-  double rho = 0;  // of IADMM; 0: the mean of the costs
-  double eps = 0;  // of IADMM; if > 0, its residuals decide when to stop, not the gap
 };
 
 // Where to start: an earlier result of the same engine, for this problem or another one.
@@ -37,7 +35,6 @@ struct MarginStart {
 
 enum class MarginStatus {
   gap,        // P - D <= tol P
-  eps,        // the residuals of IADMM are below eps
   max_iter,   // most iterations reached
   precision,  // as good as rounding allows, but not within tol
   callback
