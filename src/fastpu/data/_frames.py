@@ -18,7 +18,10 @@ __all__ = ["check_frame", "column_names", "concat_frames", "frame_kind", "read_f
 
 
 def frame_kind(X: object) -> str | None:
-    """Return "pandas" or "polars" if `X` is a DataFrame of that library, else None."""
+    """Return "pandas" or "polars" if `X` is a DataFrame of that library, else None; a LazyFrame is refused."""
+    lazy = getattr(sys.modules.get("polars"), "LazyFrame", None)
+    if lazy is not None and isinstance(X, lazy):
+        raise TypeError("a LazyFrame has no rows yet: pass what its collect() returns")
     for library in ("pandas", "polars"):
         # A library that another thread is still importing has no DataFrame yet.
         frame = getattr(sys.modules.get(library), "DataFrame", None)
@@ -151,6 +154,9 @@ def _refuse_column(
     if is_categorical(dtype):
         numbers = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
         hint = f"; make numbers of it, for example with {numbers}; {methods_that_take('categories')} take categories"
+    elif str(dtype).lower().startswith(("obj", "str", "utf8", "large_str")) and categories == "refuse":
+        numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
+        hint = f"; if it holds numbers, make them so with {numbers}"
     elif categories != "refuse" and not mixed:
         hint = "; make categories of it if it holds few different values (dtype category or enum)"
     raise TypeError(f"{name} must have {kinds} columns, got {where}{hint}")

@@ -19,7 +19,8 @@ the two numbers -1 and 1 for methods that take both unlabelled rows and negative
 booleans, or 0 and 1. The methods for positive and unlabelled rows alone take -1 for unlabelled, the only thing it can
 mean to them; their functions ask for `as_labels` instead.
 Of two words the one that comes later in the alphabet is the larger: "unknown" after "churned". A `LabelWarning` tells
-where 70 % of the rows or more would so be labelled positive, and how to turn the labels round with `as_labels`.
+where 70 % of the rows or more would so be labelled positive, where the word begins with "unl" or "unk" or is "u", and
+how to turn the labels round with `as_labels`.
 `classes_` holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused,
 and so are the two labels -1 and 0, in which no row is positive.
 

@@ -17,7 +17,7 @@ from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import Wanted, calibrated
 from fastpu.estimators._callbacks import CallbackSupportMixin, FitTask, with_callbacks
-from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes
+from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
 try:
     from sklearn.utils.metaestimators import available_if
@@ -186,6 +186,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         """Return the rows in a form that fastpu takes; NaN and infinity are for fastpu to judge."""
         is_frame = frame_kind(X) is not None and getattr(self, "kernel", None) != "precomputed"
         if is_frame or sp.issparse(X):
+            require_distinct_names(X)
             # fastpu names the columns of frames, reads every sparse format, and checks its indices before SciPy does.
             return validate_data(self, X, skip_check_array=True, reset=reset)
         return validate_data(

@@ -25,7 +25,7 @@ from fastpu.common._text import describe
 from fastpu.common._warnings import DegenerateModelWarning, warn
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_choice, check_int, check_sample_weight
-from fastpu.estimators._pu_classifier import PUClassifier, require_classes
+from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
 from fastpu.model._prior import check_prior
 from fastpu.model._threshold import prior_threshold
 
@@ -129,9 +129,9 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
     def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> Training:
         """Check the arguments of `fit`."""
         check_estimator_of(self, self.estimator)
+        self._read_columns(X, reset=True)
         (X,) = indexable(X)
         n_rows = _num_samples(X)
-        self._read_columns(X, reset=True)
         labels, codes = self._read_labels(y, n_rows)
         if codes.size != n_rows:
             raise ValueError(f"y must have one entry per row of X ({n_rows}), got {codes.size}")
@@ -161,6 +161,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
     def _read_columns(self, X: Any, *, reset: bool) -> None:
         """Note the number and the names of the columns, or compare them; rows that are texts have none."""
         if getattr(X, "ndim", 2) != 1:
+            require_distinct_names(X)
             validate_data(self, X, skip_check_array=True, reset=reset)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu.common._text import short
 from fastpu.common._warnings import LabelWarning, warn
+from fastpu.data._coding import is_missing
+from fastpu.data._frames import frame_kind
 from fastpu.estimators._labels import labelled_rows
 
 try:
@@ -22,10 +25,13 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Labels", "PUClassifier", "require_classes"]
+__all__ = ["Labels", "PUClassifier", "label_vector", "require_classes", "require_distinct_names"]
 
 _CODES = (-1, 0, 1)
 _MOST_LABELLED = 0.7  # share of rows with the positive one of two words from which on the other one is probably meant
+_SAYS_UNLABELED = re.compile(
+    r"(unl|unk|u$)", re.IGNORECASE
+)  # words that hardly mean positive rows, however few there are
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Labels:
 
     def read(self, y: object, name: str) -> NDArray[np.int8]:
         """Return +1, 0 and -1 for labels of this kind."""
-        values = column_or_1d(y)
+        values = label_vector(y)
         codes: NDArray[np.int8]
         if self.coded:
             known = np.isin(values, _CODES)
@@ -73,7 +79,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         """Return how `y` is read, and +1, 0 and -1 for its entries."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        values = column_or_1d(y, warn=True)
+        values = label_vector(y, warn=True)
         assert_all_finite(values, input_name="y")
         check_classification_targets(values)
         classes = np.unique(values)
@@ -100,10 +106,12 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         return labels, codes
 
     def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
-        """Warn if of two words the one that comes later counts as labelled positive, and nearly all rows have it."""
+        """Warn if of two words the later one, which counts as positive, says unlabelled, or nearly all rows have it."""
         share = float(np.mean(codes == 1))
         are_words = labels.other == 0 and isinstance(labels.classes[1], str)
-        if not self._learns_from_unlabeled() or not are_words or share < _MOST_LABELLED:
+        if not self._learns_from_unlabeled() or not are_words:
+            return
+        if share < _MOST_LABELLED and not _SAYS_UNLABELED.match(labels.classes[1]):
             return
         other, positive = (short(label) for label in labels.classes)
         warn(
@@ -155,12 +163,44 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
             If no row is labelled.
         """
         check_is_fitted(self)
-        values, predicted = column_or_1d(y), self.predict(X)
+        values, predicted = label_vector(y), self.predict(X)
         kept = labelled_rows(values, self.classes_)
         if kept is None or values.size != predicted.size:
             return float(accuracy_score(values, predicted, sample_weight=sample_weight))
         weights = None if sample_weight is None else column_or_1d(sample_weight)[kept]
         return float(accuracy_score(values[kept], predicted[kept], sample_weight=weights))
+
+
+def label_vector(y: Any, *, warn: bool = False) -> NDArray[Any]:
+    """Return labels as a vector of booleans, numbers or words, of the kind that they have in lists and columns.
+
+    scikit-learn's `column_or_1d` makes floats of the nullable integers and booleans of pandas, leaves booleans in a
+    column of objects as objects, which are then refused, and knows few of the ways to say that a label is missing.
+    """
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if plain is not None and plain.kind in "biu" and not y.isna().any():
+        y = y.to_numpy(dtype=plain)
+    values: NDArray[Any] = column_or_1d(y, warn=warn)
+    labels = values.tolist() if values.dtype.kind == "O" else []
+    n_missing = sum(map(is_missing, labels)) + (np.count_nonzero(np.isnan(values)) if values.dtype.kind == "f" else 0)
+    if n_missing:
+        raise ValueError(
+            f"Input y contains NaN or other missing labels, {n_missing} of {values.size}: where they mean unlabelled, "
+            f"pass fastpu.as_labels(y, positive=...) as y"
+        )
+    if labels and all(isinstance(label, bool | int | float) for label in labels):
+        return np.array(labels)
+    return values
+
+
+def require_distinct_names(X: Any) -> None:
+    """Raise ValueError if two columns of a frame have the same name."""
+    if frame_kind(X) == "pandas" and not X.columns.is_unique:
+        name = X.columns[X.columns.duplicated()][0]
+        first, second = np.flatnonzero(X.columns == name)[:2]
+        raise ValueError(
+            f"X must have a name of its own for each column, got {short(name)} for columns {first} and {second}"
+        )
 
 
 def require_classes(labels: Labels, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import column_or_1d
 
 from fastpu.common._text import short
 from fastpu.estimators._labels import has_unlabeled, labelled_rows
+from fastpu.estimators._pu_classifier import label_vector
 from fastpu.judge._ranked_rows import check_k
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.model._prior import check_prior, check_scenario
@@ -68,7 +68,7 @@ class PUScorer:
         -------
         float
         """
-        positive, unlabeled = self._groups(column_or_1d(y), np.asarray(estimator.classes_))
+        positive, unlabeled = self._groups(label_vector(y), np.asarray(estimator.classes_))
         if hasattr(estimator, "decision_function"):
             scores = np.asarray(estimator.decision_function(X))
         else:
@@ -134,7 +134,7 @@ class LabeledScorer:
         -------
         float
         """
-        values = column_or_1d(y)
+        values = label_vector(y)
         kept = labelled_rows(values, estimator.classes_)
         if kept is not None:
             X, values = _safe_indexing(X, kept), values[kept]
