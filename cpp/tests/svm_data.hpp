@@ -82,6 +82,8 @@ long double exact_kernel(const fastpu::KernelParams& params, const T* x, const T
       return std::exp(-params.gamma * squares);
     case fastpu::KernelKind::sigmoid:
       return std::tanh(inside);
+    case fastpu::KernelKind::squared_distance:
+      return squares;
   }
   return 0;
 }
