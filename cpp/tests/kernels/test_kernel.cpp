@@ -89,15 +89,17 @@ long double rounding(const KernelParams& params, const T* x, const T* z, index_t
   const long double exact = exact_kernel(params, x, z, d);
   const long double inside =
       params.gamma * sum * products + 2 * eps * (params.gamma * products + std::abs(params.coef0));
+  // Sparse rows are summed in double, but by their norms.
+  const long double double_eps = std::numeric_limits<double>::epsilon();
+  const long double of_norms = is_sparse ? double_eps * static_cast<long double>(d + 2) * 2 * norms : 0;
+  const long double of_squares = of_norms + (sum + 2 * eps) * squares;
   switch (params.kind) {
     case KernelKind::linear:
       return sum * products;
-    case KernelKind::rbf: {  // sparse rows are summed in double, but by their norms
-      const long double double_eps = std::numeric_limits<double>::epsilon();
-      const long double of_sum = is_sparse ? double_eps * static_cast<long double>(d + 2) * 2 * norms : 0;
-      return exact * (params.gamma * (of_sum + (sum + 2 * eps) * squares) + 4 * eps) +
-             2 * std::numeric_limits<T>::min();
-    }
+    case KernelKind::squared_distance:
+      return of_squares;
+    case KernelKind::rbf:
+      return exact * (params.gamma * of_squares + 4 * eps) + 2 * std::numeric_limits<T>::min();
     case KernelKind::poly: {
       const long double base = params.gamma * products + std::abs(params.coef0);
       return params.degree == 0 ? 0
