@@ -49,7 +49,12 @@ TESTS_OF = {
     "boosting/_folds": ["test_stump_boost_folds.py"],
     "boosting/_losses": ["test_stump_boost.py", "test_pnu_adaboost.py", "test_stump_boost_errors.py"],
     "boosting/stump_boost": ["test_stump_boost.py", "test_stump_boost_errors.py", "test_pnu_adaboost.py"],
-    "boosting/stump_ensemble": ["test_stump_ensemble.py", "test_stump_boost_eval.py", "test_model_file_hostile.py"],
+    "boosting/stump_ensemble": [
+        "test_stump_ensemble.py",
+        "test_stump_boost_categories.py",
+        "test_stump_boost_eval.py",
+        "test_model_file_hostile.py",
+    ],
     "common/_methods": ["test_readme.py", "test_degenerate.py"],
     "common/_params": ["test_validate.py"],
     "common/_sharing": ["test_selection_search.py"],
@@ -171,6 +176,7 @@ TESTS_OF = {
     "svm/_fit": ["test_svm_linear.py", "test_svm_scales.py", "test_svm_options.py"],
     "svm/_solver": ["test_svm_errors.py", "test_svm_oracles.py", "test_svm_options.py"],
     "svm/svm": ["test_svm_errors.py", "test_svm_oracles.py"],
+    "tree/_lightgbm": ["test_lightgbm.py"],
 }
 #: What every method promises: what the tests of a module do not notice, these may.
 PROMISES = (

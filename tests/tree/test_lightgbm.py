@@ -1,4 +1,4 @@
-"""A forest as a LightGBM model: the same way for every row, the same scores, and shares of columns that add up."""
+"""Trees as a LightGBM model: the same way for every row, the same scores, and shares of columns that add up."""
 
 from __future__ import annotations
 
@@ -56,6 +56,28 @@ def test_scores_are_those_of_the_forest(splitter, options):
     model = fastpu.fit_forest(X, y, n_trees=40, splitter=splitter, random_state=0, **options)
     assert_same_scores(model, X)
     assert_same_scores(model, threshold_rows(model))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"loss": "nnpu", "prior": 0.2}, {"n_bags": 4, "bag_ratio": 2.0, "random_state": 0}],
+    ids=str,
+)
+def test_boosted_trees_and_bags_of_them_score_the_same(options):
+    for X, y in (mixed_frame(300), pu_rows(300)):
+        model = fastpu.fit_boosted_trees(X, y, n_rounds=20, **options)
+        assert_same_scores(model, X)
+        shares = predict(model.to_lightgbm(), X, pred_contrib=True)
+        np.testing.assert_allclose(shares.sum(axis=1), model.decision_function(X), **CLOSE)
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+def test_a_model_without_trees_scores_zero():
+    X = np.zeros((50, 2))
+    booster = fastpu.fit_boosted_trees(X, np.arange(50) < 20, n_rounds=3).to_lightgbm()
+    assert booster.num_trees() == 0
+    assert predict(booster, X).tolist() == [0.0] * 50
+    assert (predict(booster, X, pred_contrib=True) == 0).all()
 
 
 def test_missing_and_infinite_entries_go_the_same_way():
