@@ -84,7 +84,7 @@ def test_functions_by_task_name_every_public_function():
     text = read(DOCS / "functions.md")
     functions = {f"`{name}`" for name in fastpu.__all__ if callable(getattr(fastpu, name)) and name.islower()}
     assert {name for name in functions if name not in text} == set()
-    for module in (fastpu.metrics, fastpu.datasets, fastpu.plot, fastpu.priors):
+    for module in (fastpu.metrics, fastpu.datasets, fastpu.objectives, fastpu.plot, fastpu.priors):
         assert [name for name in module.__all__ if name.islower() and name not in text] == []
 
 

@@ -153,7 +153,7 @@ def test_rows_of_another_data_set_are_refused(loss):
 def test_wrong_scores_and_weights_are_refused(loss):
     y, scores, weights = problem(loss)
     objective = make(loss, y)
-    with pytest.raises(ValueError, match="scores must be finite, got nan in row 7"):
+    with pytest.raises(ValueError, match=r"scores must be finite and below 2\^900, got nan in row 7"):
         objective(y, np.where(np.arange(len(y)) == 7, np.nan, scores))
     with pytest.raises(ValueError, match=r"scores must be one-dimensional.*lightgbm.train"):
         objective(y, np.stack([scores, scores]))

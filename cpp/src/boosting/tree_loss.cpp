@@ -16,6 +16,7 @@ namespace {
 using detail::kDigits;
 using detail::kLossRows;
 using detail::kLossSlots;
+using detail::kMostSize;
 using detail::kTopWeight;
 using detail::kWeightSlots;
 using detail::LossFormula;
@@ -23,9 +24,6 @@ using detail::LossMeans;
 using detail::LossRows;
 using detail::LossScale;
 using detail::LossSlopes;
-
-// Weights, and their products with scores, are smaller than this, so that no sum of them overflows.
-constexpr double kMost = 0x1p900;
 
 // A power of two by which numbers up to `top` lie in [0, 1].
 double scale_below(double top) { return top > 0 ? std::ldexp(1.0, std::min(-std::ilogb(top) - 1, 1000)) : 1.0; }
@@ -64,7 +62,7 @@ class RowLoss final : public TreeLoss {
     });
     TreeLossTops all;
     for (const TreeLossTops& of_block : found) all.extend(of_block);
-    if (all.values[kTopWeight] >= kMost || (!formula_->is_exponential() && all.values[0] >= kMost)) {
+    if (all.values[kTopWeight] >= kMostSize || all.values[0] >= kMostSize) {
       throw std::invalid_argument("sample_weight, and its product with scores, must be below 2^900");
     }
     return all;
@@ -134,9 +132,9 @@ class RowLoss final : public TreeLoss {
 
   static void refuse_scores(const TreeLossScores& scores, index_t block) {
     index_t i = block * kLossRows;
-    while (std::isfinite(scores.scores[i])) ++i;
-    throw std::invalid_argument("scores must be finite, got " + std::to_string(scores.scores[i]) + " in row " +
-                                std::to_string(i));
+    while (std::fabs(scores.scores[i]) < kMostSize) ++i;
+    throw std::invalid_argument("scores must be finite and below 2^900, got " + std::to_string(scores.scores[i]) +
+                                " in row " + std::to_string(i));
   }
 
   static bool has_rows(const TreeLossTops& tops, detail::ExpSlot slot) { return std::isfinite(tops.values[slot]); }

@@ -19,6 +19,9 @@ inline constexpr int kTopWeight = kLossSlots;    // the largest weight
 inline constexpr int kWeightSlots = kLossSlots;  // the weights of N, U and P come after the slots
 inline constexpr double kDigits = 0x1p31;        // a sum is (first + second / kDigits) / kDigits
 
+// Scores, weights and their products are smaller than this, so that no sum of them overflows.
+inline constexpr double kMostSize = 0x1p900;
+
 // At most kLossRows rows, which keeps sums of doubles exact.
 inline constexpr index_t kLossRows = 1 << 14;
 
@@ -56,7 +59,7 @@ struct LossSlopes {
 };
 
 struct LossPasses {
-  // Raises tops to what the rows need. Returns false if a score is not finite.
+  // Raises tops to what the rows need. Returns false if a score is NaN or has a size of kMostSize or more.
   bool (*tops)(const LossRows& rows, double* tops);
   // Writes all but the weights of the groups.
   void (*sums)(const LossRows& rows, const LossScale& scale, std::int64_t* sums);

@@ -161,9 +161,9 @@ inline void raise(double& top, Doubles v) {
 bool exponential_tops(const LossRows& rows, double* tops) {
   Doubles most[static_cast<unsigned>(kLossSlots) + 1];
   for (Doubles& slot : most) slot = all(kNone);
-  Doubles not_finite{};
+  Doubles refused{};
   for_lanes(rows, [&](const Lanes& lanes) {
-    not_finite = not_finite + lanes.score * Doubles{};
+    refused = more_of(refused, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
     const Doubles rising = lanes.log_weight + lanes.score;
     const Doubles falling = lanes.log_weight - lanes.score;
     const auto see = [&](int slot, double label, Doubles v) {
@@ -176,21 +176,21 @@ bool exponential_tops(const LossRows& rows, double* tops) {
     most[kTopWeight] = more_of(most[kTopWeight], lanes.weight);
   });
   for (int slot = 0; slot <= kLossSlots; ++slot) raise(tops[slot], most[slot]);
-  return all_zero(not_finite);
+  return all_zero(refused);
 }
 
 bool logistic_tops(const LossRows& rows, double* tops) {
   Doubles loss = all(kNone);
   Doubles weight = all(kNone);
-  Doubles not_finite{};
+  Doubles refused{};
   for_lanes(rows, [&](const Lanes& lanes) {
-    not_finite = not_finite + lanes.score * Doubles{};
+    refused = more_of(refused, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
     loss = more_of(loss, lanes.weight * (magnitude(lanes.score) + all(1.0)));
     weight = more_of(weight, lanes.weight);
   });
   raise(tops[0], loss);
   raise(tops[kTopWeight], weight);
-  return all_zero(not_finite);
+  return all_zero(refused);
 }
 
 // ---- Sums ----

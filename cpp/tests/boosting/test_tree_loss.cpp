@@ -269,7 +269,8 @@ CASE("what is wrong is refused") {
     CHECK_THROWS(std::invalid_argument, derive(data.rows(), data.drawn(), options), "prior must be in (0, 1)");
   }
   data.scores[30'000] = -fastpu::kInfinity;
-  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "scores must be finite, got -inf in row 30000");
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"),
+               "scores must be finite and below 2^900, got -inf in row 30000");
   data.scores[30'000] = std::nan("");
   CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "in row 30000");
   data.scores[30'000] = 0;
@@ -278,6 +279,9 @@ CASE("what is wrong is refused") {
   data.weights[3] = 1e300;
   CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "below 2^900");
   data.weights[3] = 1;
+  data.scores[39'999] = -1e300;
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "scores must be finite and below 2^900");
+  data.scores[39'999] = 0;
   data.labels[5] = 2;
   CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "labels must be 1, 0 or -1, got 2 in row 5");
   std::ranges::fill(data.labels, std::int8_t{1});
