@@ -158,13 +158,14 @@ class Objective:
         """Return the rows of a call, which are mostly those of the last one."""
         rows = self._last
         if rows is None or not rows.were_made_from(labels, weights):
+            labels, weights = _copied(labels), _copied(weights)  # which the caller may change between calls
             codes = self.y
             if codes is None:
                 if labels is None:
                     raise ValueError(f"the data set must have labels, or {self.name} must be given y")
                 codes = self._codes(labels, "label")
             elif labels is not None and np.size(labels) == codes.size == n_scores:
-                _check_same_order(codes, np.asarray(labels))
+                _check_same_order(codes, labels)
             checked = check_sample_weight(weights, codes.size) if n_scores == codes.size else None
             rows = _Rows(self._core(codes, checked, resolve_n_threads(self._n_threads)), codes.size, labels, weights)
         if n_scores != rows.n:
@@ -196,7 +197,7 @@ class _Rows:
 
     def were_made_from(self, labels: Any, weights: Any) -> bool:
         pairs = zip(self._given, (labels, weights), strict=True)
-        return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
 
     def of_zeros(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the tops and sums of scores 0, for losses that take the weights of the groups from them alone."""
@@ -205,6 +206,10 @@ class _Rows:
             tops = self.core.tops(scores, 1)
             self._of_zeros = tops, self.core.sums(scores, tops, 1)
         return self._of_zeros
+
+
+def _copied(values: Any) -> Any:
+    return None if values is None else np.array(values)
 
 
 def _is_of(data: object, package: str) -> bool:

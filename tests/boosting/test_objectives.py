@@ -83,6 +83,15 @@ def test_other_scores_labels_and_weights_are_noticed(loss):
 
 
 @each_loss
+def test_weights_that_are_changed_in_place_are_noticed(loss):
+    y, scores, weights = problem(loss)
+    objective = make(loss)
+    objective(y, scores, weights)
+    weights[::2] *= 3
+    assert_equal(objective(y, scores, weights), loss, y, scores, weights)
+
+
+@each_loss
 def test_threads_do_not_matter(loss):
     y, scores, _ = problem(loss, n=60_001)
     expected = make(loss, y, n_threads=1)(y, scores)
