@@ -68,13 +68,18 @@ def brought_nearer(sums: dict[int, float], errors: dict[int, float]) -> dict[int
     return {v: float(np.copysign(left[v], s)) if left[v] > TIE else 0.0 for v, s in sums.items()}
 
 
-def chosen_set(sums: dict[int, float], low: float) -> tuple[frozenset[int], float]:
-    """The set, empty if there is none, and its gain."""
-    gained, lost = (sum(max(0.0, sign * s) for s in sums.values()) for sign in (1, -1))
-    inside, score = {v for v, s in sums.items() if s > 0}, gained - low * lost
-    if not gained or lost - low * gained > score:
-        inside, score = {v for v, s in sums.items() if s >= 0}, lost - low * gained
-    return frozenset(inside if len(inside) < len(sums) else ()), score
+def chosen_set(sums: dict[int, float], nearer: dict[int, float], low: float) -> tuple[frozenset[int], float]:
+    """The set, empty if there is none, and its gain: that by the sums brought nearer, but no more than by the sums."""
+    gained, lost = (sum(max(0.0, sign * s) for s in nearer.values()) for sign in (1, -1))
+    best: tuple[frozenset[int], float] = frozenset(), 0.0
+    for inside, net in (
+        (frozenset(v for v, s in nearer.items() if s > 0), gained - low * lost),
+        (frozenset(v for v, s in nearer.items() if s >= 0), lost - low * gained),
+    ):
+        score = min(net, score_of(sums, inside, low))
+        if 0 < len(inside) < len(sums) and score > best[1]:
+            best = inside, score
+    return best
 
 
 def score_of(sums: dict[int, float], inside: frozenset[int], low: float) -> float:
@@ -154,8 +159,7 @@ def fit_sets(
         ]
         for e in categorical:
             sums = sums_of_categories(rows[counted, e], g[counted])
-            sums = brought_nearer(sums, standard_errors(rows[:, e], slots(f)))
-            inside, score = chosen_set(sums, low)
+            inside, score = chosen_set(sums, brought_nearer(sums, standard_errors(rows[:, e], slots(f))), low)
             if inside:
                 candidates.append((e, np.nan, inside, score))
         candidates.sort(key=lambda candidate: candidate[0])  # stable: thresholds of a column stay in order

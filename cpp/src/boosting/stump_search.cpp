@@ -143,6 +143,8 @@ Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoef
   CategorySet not_losing;
   double gained = 0;
   double lost = 0;
+  double sum_gaining = 0;
+  double sum_not_losing = 0;
   for (index_t b = 0; b < features_.n_bins(feature); ++b) {
     const auto code = static_cast<std::uint32_t>(b);
     if (!occupied.has(code)) continue;
@@ -154,25 +156,30 @@ Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoef
     if (gain - error > kTie) {
       gaining.add(code);
       gained += gain - error;
+      sum_gaining += gain;
     }
     if (gain + error < -kTie) {
       lost -= gain + error;
     } else {
       not_losing.add(code);
+      sum_not_losing += gain;
     }
   }
-  const double score_of_gaining = gained - low_ * lost;
-  const double score_of_not_losing = lost - low_ * gained;
-  const bool takes_gaining = gained > 0 && score_of_gaining >= score_of_not_losing;
+  const auto score = [&](const CategorySet& codes, double net, double sum) {
+    const bool is_proper = codes.words != CategorySet{}.words && codes.words != occupied.words;
+    return is_proper ? std::min(net, scan.score(sum)) : -1.0;
+  };
+  const double score_of_gaining = score(gaining, gained - low_ * lost, sum_gaining);
+  const double score_of_not_losing = score(not_losing, lost - low_ * gained, sum_not_losing);
   Boundary best;
-  best.codes = takes_gaining ? gaining : not_losing;
-  if (best.codes.words == CategorySet{}.words || best.codes.words == occupied.words) return {};
+  best.score = std::max(score_of_gaining, score_of_not_losing);
+  if (!(best.score > 0)) return {};
+  best.feature = feature;
+  best.by_categories = true;
+  best.codes = score_of_gaining >= score_of_not_losing ? gaining : not_losing;
   if (best.codes.has(0)) {
     for (std::size_t w = 0; w < best.codes.words.size(); ++w) best.codes.words[w] |= ~occupied.words[w];
   }
-  best.feature = feature;
-  best.score = takes_gaining ? score_of_gaining : score_of_not_losing;
-  best.by_categories = true;
   return best;
 }
 

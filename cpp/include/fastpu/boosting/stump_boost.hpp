@@ -10,8 +10,9 @@
 // k are the slots of the loss with their shares in the risk, n_k the rows of their groups, and r is the share of the
 // rows that have the category (the mean, weighted by n_k, of its shares in the sums of the slots). With A the sum of
 // what is then positive and B of what is negative, the set has the categories of A, for a gain of A + low B, or all but
-// those of B, for -B - low A, whichever is more: the only candidate of its feature. The sign of a sum above 1e-12
-// counts. Missing entries are a category; categories without training rows are where missing entries are.
+// those of B, for -B - low A, or for the gain by the sums as they were if that is less: the better of the two is the
+// only candidate of its feature. The sign of a sum above 1e-12 counts. Missing entries are a category; categories
+// without training rows are where missing entries are.
 //
 // Rows are weighted by their group, so that this costs O(n), not O(pairs). The losses (the AUC's "auc", AdaBoost's
 // "ada") are in src/boosting/*_loss.cpp, with their formulas.
