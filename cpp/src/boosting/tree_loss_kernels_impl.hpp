@@ -264,7 +264,7 @@ inline Doubles log_of_one_and(Doubles t) {
                                     0.083245065118608205757,
                                     0.17044163562781398129};
   const Doubles s = t / (all(2.0) + t);
-  return s * polynomial(kTerm, s * s);
+  return s * polynomial<0>(kTerm, s * s);
 }
 
 void logistic_sums(const LossRows& rows, const LossScale& scale, std::int64_t* sums) {

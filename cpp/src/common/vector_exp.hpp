@@ -51,15 +51,19 @@ struct ExpConstants<float> {
                                           0.0013836835971467487908F};
 };
 
-// sum_i terms[i] x^i, the even powers beside the odd ones, so that a step waits for half as many before it.
-template <class V, class T, std::size_t kTerms>
+// sum_i terms[kFirst + i] x^i, the even powers beside the odd ones, so that a step waits for half as many before it.
+template <int kFirst, class V, class T, std::size_t kTerms>
 inline V polynomial(const T (&terms)[kTerms], V x) {
   constexpr int kLast = static_cast<int>(kTerms) - 1;
   const V square = x * x;
-  V sums[2] = {splat<V>(terms[kLast / 2 * 2]), splat<V>(terms[(kLast + 1) / 2 * 2 - 1])};
+  V even = splat<V>(terms[kLast - (kLast - kFirst) % 2]);
+  V odd = splat<V>(terms[kLast - (kLast - kFirst + 1) % 2]);
   FASTPU_UNROLL
-  for (int i = kLast - 2; i >= 0; --i) sums[i % 2] = sums[i % 2] * square + splat<V>(terms[i]);
-  return sums[1] * x + sums[0];
+  for (int i = kLast - 2; i >= kFirst; --i) {
+    V& sum = (i - kFirst) % 2 == 0 ? even : odd;
+    sum = sum * square + splat<V>(terms[i]);
+  }
+  return odd * x + even;
 }
 
 template <class T>
@@ -71,7 +75,8 @@ inline Vec<T> exp_of_vector(Vec<T> x) {
   const V shifted = clipped * splat<V>(C::kInverse) + splat<V>(C::kRound);
   const V k = shifted - splat<V>(C::kRound);
   const V r = (clipped - k * splat<V>(C::kHigh)) - k * splat<V>(C::kLow);
-  const V sum = polynomial(C::kTerm, r);
+  // The first two terms are 1 in T; the others are small beside them, and so are their errors.
+  const V sum = splat<V>(T{1}) + (r + r * r * polynomial<2>(C::kTerm, r));
   // 2^k: the exponent's bits are the low bits of `shifted`, moved into place, on top of those of 1.
   const V one = splat<V>(T{1});
 #if defined(__GNUC__)
