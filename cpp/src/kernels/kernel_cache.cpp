@@ -30,6 +30,14 @@ KernelCache<T>::KernelCache(const Kernel<T>& kernel, index_t max_bytes)
 }
 
 template <class T>
+void KernelCache<T>::serve(const Kernel<T>& kernel) {
+  assert(at(kernel.n_rows()) == row_slot_.size());
+  kernel_ = &kernel;
+  forget();
+  was_here_.assign(was_here_.size(), false);
+}
+
+template <class T>
 bool KernelCache<T>::holds(index_t row) const {
   return row_slot_[at(row)] >= 0;
 }

@@ -4,63 +4,37 @@
 #include <cmath>
 #include <cstddef>
 
-#include "linalg/row_products.hpp"
+#include "linalg/cholesky.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
-// The kernel matrix of the free variables, factored: A = L L', with a ridge that makes it positive definite.
-class Factor {
- public:
-  bool make(const FreeProblem& problem, const std::vector<index_t>& free) {
-    n_ = static_cast<index_t>(free.size());
-    const auto stride = static_cast<index_t>(problem.value.size());
-    double largest = 0;
-    for (const index_t i : free) largest = std::max(largest, std::abs(problem.kernel[at(i * stride + i)]));
-    const double ridge = 1e-13 * static_cast<double>(n_) * largest;
-    lower_.resize(at(n_ * n_));
-    for (index_t i = 0; i < n_; ++i) {
-      double* row = lower_.data() + i * n_;
-      for (index_t j = 0; j <= i; ++j) {
-        const double* other = lower_.data() + j * n_;
-        const double left = problem.kernel[at(free[at(i)] * stride + free[at(j)])] - dot(row, other, j);
-        if (j < i) {
-          row[j] = left / other[j];
-        } else if (left + ridge > 0) {
-          row[i] = std::sqrt(left + ridge);
-        } else {
-          return false;
-        }
-      }
-    }
-    return true;
+// Factors the kernel matrix of the free variables, with a ridge that makes it positive definite.
+bool make_factor(const FreeProblem& problem, const std::vector<index_t>& free, Cholesky& factor) {
+  const auto n = static_cast<index_t>(free.size());
+  const auto stride = static_cast<index_t>(problem.value.size());
+  double largest = 0;
+  for (const index_t i : free) largest = std::max(largest, std::abs(problem.kernel[at(i * stride + i)]));
+  const double ridge = 1e-13 * static_cast<double>(n) * largest;
+  for (index_t i = 0; i < n; ++i) {
+    const double* from = problem.kernel.data() + free[at(i)] * stride;
+    double* row = factor.matrix() + i * factor.stride();
+    for (index_t j = i; j < n; ++j) row[j] = from[free[at(j)]];
+    row[i] += ridge;
   }
-
-  void solve(std::vector<double>& x) const {
-    for (index_t i = 0; i < n_; ++i) {
-      x[at(i)] = (x[at(i)] - dot(lower_.data() + i * n_, x.data(), i)) / lower_[at(i * n_ + i)];
-    }
-    for (index_t i = n_ - 1; i >= 0; --i) {
-      x[at(i)] /= lower_[at(i * n_ + i)];
-      const double* row = lower_.data() + i * n_;
-      for (index_t j = 0; j < i; ++j) x[at(j)] -= row[j] * x[at(i)];
-    }
-  }
-
- private:
-  index_t n_ = 0;
-  std::vector<double> lower_;
-};
+  return factor.factor() == 0;
+}
 
 // Finds the step to the minimum of the quadratic in the free variables, with a sum of zero over each group.
-bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free, Factor& factor,
+bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free, Isa isa,
                     std::vector<double>& direction) {
-  if (!factor.make(problem, free)) return false;
   const auto n = static_cast<index_t>(free.size());
+  Cholesky factor(n, isa, "the kernel matrix of the free variables");
+  if (!make_factor(problem, free, factor)) return false;
   direction.resize(at(n));
   for (index_t k = 0; k < n; ++k) direction[at(k)] = -problem.gradient[at(free[at(k)])];
-  factor.solve(direction);
+  factor.solve(direction.data());
   // The Lagrange multipliers of the one or two groups solve a system of that size.
   double matrix[2][2] = {};
   double sums[2] = {};
@@ -68,7 +42,7 @@ bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free
   for (int g = 0; g < 2; ++g) {
     unit[g].assign(at(n), 0.0);
     for (index_t k = 0; k < n; ++k) unit[g][at(k)] = problem.group[at(free[at(k)])] == g ? 1.0 : 0.0;
-    factor.solve(unit[g]);
+    factor.solve(unit[g].data());
   }
   for (index_t k = 0; k < n; ++k) {
     const int g = problem.group[at(free[at(k)])];
@@ -104,9 +78,8 @@ bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free
 
 }  // namespace
 
-double minimise_free(FreeProblem& problem) {
+double minimise_free(FreeProblem& problem, Isa isa) {
   const auto n = static_cast<index_t>(problem.value.size());
-  Factor factor;
   std::vector<double> direction;
   std::vector<double> moved(at(n));
   double total = 0;
@@ -117,7 +90,7 @@ double minimise_free(FreeProblem& problem) {
       if (problem.value[at(i)] > problem.lower[at(i)] && problem.value[at(i)] < problem.upper[at(i)]) free.push_back(i);
     }
     const auto n_free = static_cast<index_t>(free.size());
-    if (n_free < 2 || n_free > kMostFree || !find_direction(problem, free, factor, direction)) break;
+    if (n_free < 2 || n_free > kMostFree || !find_direction(problem, free, isa, direction)) break;
     // The longest step within the bounds, and the variable that limits it.
     double step = 1;
     index_t stopped_by = -1;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastpu/common/isa.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -25,6 +26,6 @@ inline constexpr index_t kMostFree = 400;
 
 // Minimises over the free variables with the sum of each group fixed. A variable that reaches a bound stays there, and
 // the others continue. Changes value and gradient; returns the decrease of the objective, 0 if no step decreases it.
-double minimise_free(FreeProblem& problem);
+double minimise_free(FreeProblem& problem, Isa isa);
 
 }  // namespace fastpu::detail

@@ -404,7 +404,7 @@ double LinearSmo<View>::move_free(std::vector<double>& value) {
     problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
     for (const index_t other : free) problem.kernel.push_back(working_kernel_[k * stride + other]);
   }
-  const double decrease = detail::minimise_free(problem);
+  const double decrease = detail::minimise_free(problem, options_.isa);
   for (std::size_t f = 0; f < free.size(); ++f) value[at(free[f])] = problem.value[f];
   return decrease;
 }

@@ -169,8 +169,15 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
     upper[at(i)] = label(i) > 0 ? problem.costs[i] : 0;
     if (!groups.empty()) groups[at(i)] = label(i) > 0 ? 1 : 0;
   }
-  const SmoProblem dual{
-      problem.rows, n, linear.data(), lower.data(), upper.data(), groups.empty() ? nullptr : groups.data()};
+  SmoProblem dual{problem.rows, n, linear.data(), lower.data(), upper.data(), groups.empty() ? nullptr : groups.data()};
+  SmoStart start{problem.start_product, nullptr, problem.start_moved};
+  std::vector<double> end;
+  if (problem.start_product != nullptr) {
+    end = make_vector<double>(n, "variables");
+    for (index_t i = 0; i < n; ++i) end[at(i)] = label(i) * problem.start_end[i];
+    start.end = end.data();
+    dual.start = &start;
+  }
   result.smo = solve_dual(dual, solution.data());
 
   double sum = 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -49,12 +50,16 @@ double distance(const SvmChain& chain, const GridPoint& a, const GridPoint& b) {
 template <class T>
 class ChainSolver {
  public:
-  ChainSolver(const SvmChain& chain, const Kernel<T>& kernel, index_t cache_bytes, const SvmOptions& options, Isa isa,
-              Team& team)
-      : chain_(chain), kernel_(kernel), cache_(kernel, cache_bytes), team_(team) {
+  ChainSolver(const SvmChain& chain, KernelCache<T>& cache, const SvmOptions& options, Isa isa, Team& team)
+      : chain_(chain), cache_(cache), team_(team) {
     options_.tol = options.tol;
     options_.max_steps = options.max_steps;
     options_.isa = isa;
+    options_.row_cost = 1;
+    costs_ = make_vector<double>(chain.n, "costs");
+    start_ = make_vector<double>(chain.n, "alpha");
+    products_.resize(chain.points.size());
+    moved_.resize(chain.points.size());
   }
 
   ChainResult run() {
@@ -88,34 +93,67 @@ class ChainSolver {
     return chain_.labels == nullptr || chain_.labels[row] > 0 ? at_point.factor_pos : at_point.factor_neg;
   }
 
-  // The dual variables of the solved point, those of C-SVM grown with the costs; what was at its bound is there again.
-  std::vector<double> start_from(std::size_t solved, std::size_t point) const {
-    auto start = make_vector<double>(chain_.n, "alpha");
+  // Sets where a problem starts: at the solution of the solved one. What is at its bound there goes towards the new
+  // bound, and the free variables of the other class make up for it as far as they can.
+  void start_from(std::size_t solved) {
     const GridFit& fit = result_.fits[solved];
+    std::ranges::fill(start_, 0.0);
+    for (std::size_t s = 0; s < fit.support.size(); ++s) start_[at(fit.support[s])] = fit.alpha[s];
+    end_ = start_;
+    if (chain_.kind != SvmKind::c_svm) return;
+    double growth[2] = {};
+    double room[2] = {};
     for (std::size_t s = 0; s < fit.support.size(); ++s) {
       const index_t i = fit.support[s];
-      const bool is_bound = chain_.kind == SvmKind::c_svm && fit.alpha[s] >= chain_.base[i] * factor(solved, i);
-      start[at(i)] = is_bound ? kInfinity : fit.alpha[s] * (factor(point, i) / factor(solved, i));
+      const double more = costs_[at(i)] - fit.alpha[s];
+      (is_bound(fit, s, solved) ? growth : room)[side_of(i)] += more;
     }
-    return start;
+    const int larger = growth[1] > growth[0] ? 1 : 0;
+    const double made_up = std::min(growth[larger] - growth[1 - larger], room[1 - larger]);
+    const double share = growth[larger] > 0 ? (growth[1 - larger] + made_up) / growth[larger] : 0;
+    for (std::size_t s = 0; s < fit.support.size(); ++s) {
+      const index_t i = fit.support[s];
+      const double more = costs_[at(i)] - fit.alpha[s];
+      if (!is_bound(fit, s, solved)) {
+        if (side_of(i) != larger && made_up > 0) end_[at(i)] += more * (made_up / room[1 - larger]);
+      } else if (side_of(i) != larger || share == 1) {
+        end_[at(i)] = costs_[at(i)];
+      } else {
+        end_[at(i)] += share * more;
+      }
+    }
+  }
+  int side_of(index_t row) const { return chain_.labels[row] > 0 ? 1 : 0; }
+  bool is_bound(const GridFit& fit, std::size_t s, std::size_t point) const {
+    const index_t i = fit.support[s];
+    return fit.alpha[s] >= chain_.base[i] * factor(point, i);
   }
 
   void solve(std::size_t point, const std::size_t* nearest) {
-    auto costs = make_vector<double>(chain_.n, "costs");
-    for (index_t i = 0; i < chain_.n; ++i) costs[at(i)] = chain_.base[i] * factor(point, i);
-    std::vector<double> start;
-    if (nearest != nullptr) start = start_from(*nearest, point);
+    for (index_t i = 0; i < chain_.n; ++i) costs_[at(i)] = chain_.base[i] * factor(point, i);
     SvmProblem problem;
     problem.kind = chain_.kind;
     problem.rows = chain_.rows;
     problem.n = chain_.n;
     problem.labels = chain_.labels;
-    problem.costs = costs.data();
+    problem.costs = costs_.data();
     problem.nu = chain_.points[point].nu;
-    problem.start = start.empty() ? nullptr : start.data();
+    if (nearest != nullptr) {
+      start_from(*nearest);
+      problem.start = start_.data();
+      const bool has_grown = std::ranges::equal(start_, costs_, std::ranges::less_equal{});
+      if (chain_.kind == SvmKind::c_svm && has_grown) {
+        problem.start_product = products_[*nearest].data();
+        problem.start_end = end_.data();
+        problem.start_moved = moved_[*nearest];
+      }
+    }
     const SvmResult solved = solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
       return smo(cache_, dual, options_, {}, team_, solution);
     });
+    products_[point] = solved.decision;
+    for (double& f : products_[point]) f -= solved.intercept;
+    moved_[point] = solved.smo.moved;
     GridFit& fit = result_.fits[point];
     for (index_t i = 0; i < chain_.n; ++i) {
       if (solved.alpha[at(i)] <= 0) continue;
@@ -161,16 +199,20 @@ class ChainSolver {
       }
     }
     result_.held = make_vector<double>(chain_.n_held * n_models, "scores of held-out rows");
-    kernel_scores(kernel_, {support.data(), n_support, coefs.data(), intercepts.data(), n_models}, chain_.held,
+    kernel_scores(cache_.kernel(), {support.data(), n_support, coefs.data(), intercepts.data(), n_models}, chain_.held,
                   chain_.n_held, options_.isa, team_, result_.held.data());
   }
 
   const SvmChain& chain_;
-  const Kernel<T>& kernel_;
-  KernelCache<T> cache_;
+  KernelCache<T>& cache_;
   SmoOptions options_;
   Team& team_;
   ChainResult result_;
+  std::vector<double> costs_;
+  std::vector<double> start_;  // alpha to start from, and to go towards at first
+  std::vector<double> end_;
+  std::vector<std::vector<double>> products_;  // of each solved point: f less the intercept
+  std::vector<double> moved_;                  // of each solved point: see SmoResult
 };
 
 // The squared distances of all rows from each other; null if they are not worth their memory.
@@ -216,15 +258,26 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     stored = share_distances(*distances, chains, width, cache_bytes, team);
   }
   const auto n_chains = static_cast<index_t>(chains.size());
-  const auto n_workers = static_cast<int>(std::min<index_t>(team.n_threads(), n_chains));
-  const index_t bytes_each = (stored ? cache_bytes / 2 : cache_bytes) / std::max(1, n_workers);
+  const auto n_workers = static_cast<int>(std::clamp<index_t>(n_chains, 1, team.n_threads()));
+  const index_t bytes_each = (stored ? cache_bytes / 2 : cache_bytes) / n_workers;
   std::vector<ChainResult> results(chains.size());
-  team.for_each(n_chains, n_workers, [&](index_t c, int /*worker*/) {
+  std::vector<std::optional<KernelCache<T>>> caches(at(n_workers));
+  team.for_each(n_chains, n_workers, [&](index_t c, int worker) {
     const SvmChain& chain = chains[at(c)];
     Team alone(1, [&team] { team.poll(); });
-    const std::unique_ptr<Kernel<T>> kernel = stored ? std::make_unique<RbfOfDistances<T>>(*stored, chain.gamma, isa)
-                                                     : kernel_with(params.kind, chain.gamma, 1);
-    results[at(c)] = ChainSolver<T>(chain, *kernel, bytes_each, options, isa, alone).run();
+    std::unique_ptr<Kernel<T>> kernel;
+    if (stored) {
+      kernel = std::make_unique<RbfOfDistances<T>>(*stored, chain.gamma, isa);
+    } else {
+      kernel = kernel_with(params.kind, chain.gamma, 1);
+    }
+    std::optional<KernelCache<T>>& cache = caches[at(worker)];
+    if (cache) {
+      cache->serve(*kernel);
+    } else {
+      cache.emplace(*kernel, bytes_each);
+    }
+    results[at(c)] = ChainSolver<T>(chain, *cache, options, isa, alone).run();
   });
   return results;
 }

@@ -26,6 +26,9 @@ class KernelCache {
 
   const Kernel<T>& kernel() const { return *kernel_; }
 
+  // Turns to another kernel over as many rows, in the memory of the one before, which need not live any more.
+  void serve(const Kernel<T>& kernel);
+
   // Chooses the columns: n distinct rows of the data. columns() then holds them in their new order.
   void set_columns(const index_t* rows, index_t n, Team& team);
   const std::vector<index_t>& columns() const { return columns_; }
