@@ -5,11 +5,14 @@
 #if defined(_MSC_VER)
 #define FASTPU_RESTRICT __restrict
 #define FASTPU_UNROLL
+#define FASTPU_UNROLL_BY_4
 #else
 #define FASTPU_RESTRICT __restrict__
 #if defined(__clang__)
 #define FASTPU_UNROLL _Pragma("clang loop unroll(full)")
+#define FASTPU_UNROLL_BY_4 _Pragma("clang loop unroll_count(4)")
 #else
 #define FASTPU_UNROLL _Pragma("GCC unroll 8")
+#define FASTPU_UNROLL_BY_4 _Pragma("GCC unroll 4")
 #endif
 #endif

@@ -32,6 +32,7 @@ template <class Code, int kCodes>
 void copy_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, Code* to) {
   using C = Chunk<Code, kCodes>;
   using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+  FASTPU_UNROLL_BY_4
   for (index_t i = 0; i < n; ++i) {
     const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
     FASTPU_UNROLL
@@ -53,6 +54,7 @@ void find_ranges_of_chunk(const Code* codes, index_t stride, const std::uint32_t
     hi[v] = splat<V>(Code(0));
     less[v] = load<V>(shift + v * C::kWidth);
   }
+  FASTPU_UNROLL_BY_4
   for (index_t i = 0; i < n; ++i) {
     const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
     FASTPU_UNROLL
@@ -86,6 +88,7 @@ void count_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, i
     V count[C::kVectors];
     FASTPU_UNROLL
     for (int v = 0; v < C::kVectors; ++v) count[v] = zero;
+    FASTPU_UNROLL_BY_4
     for (index_t i = first; i < end; ++i) {
       const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
       FASTPU_UNROLL
@@ -100,36 +103,39 @@ void count_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, i
   }
 }
 
-// Calls body(first code, number of codes as a constant) for every chunk of a row.
+// Calls body(first code, number of codes as a constant, stride) for every chunk of a row. Of short rows the compiler
+// knows the stride.
 template <class Code, class Body>
 void for_chunks(index_t stride, Body&& body) {
-  constexpr index_t kLine = 64 / static_cast<index_t>(sizeof(Code));
-  if (stride == kLine / 8) return body(0, std::integral_constant<int, kLine / 8>{});
-  if (stride == kLine / 4) return body(0, std::integral_constant<int, kLine / 4>{});
-  if (stride == kLine / 2) return body(0, std::integral_constant<int, kLine / 2>{});
-  for (index_t first = 0; first < stride; first += kLine) body(first, std::integral_constant<int, kLine>{});
+  constexpr int kLine = 64 / static_cast<int>(sizeof(Code));
+  const auto whole = [&](auto size) { body(0, size, size()); };
+  if (stride == kLine / 8) return whole(std::integral_constant<int, kLine / 8>{});
+  if (stride == kLine / 4) return whole(std::integral_constant<int, kLine / 4>{});
+  if (stride == kLine / 2) return whole(std::integral_constant<int, kLine / 2>{});
+  if (stride == kLine) return whole(std::integral_constant<int, kLine>{});
+  for (index_t first = 0; first < stride; first += kLine) body(first, std::integral_constant<int, kLine>{}, stride);
 }
 
 template <class Code>
 void copy_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, Code* to) {
-  for_chunks<Code>(table.stride, [&](index_t f, auto size) {
-    copy_chunk<Code, size()>(table.codes + f, table.stride, rows, n, to + f);
+  for_chunks<Code>(table.stride, [&](index_t f, auto size, index_t stride) {
+    copy_chunk<Code, size()>(table.codes + f, stride, rows, n, to + f);
   });
 }
 
 template <class Code>
 void find_ranges(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,
                  Code* high) {
-  for_chunks<Code>(table.stride, [&](index_t f, auto size) {
-    find_ranges_of_chunk<Code, size()>(table.codes + f, table.stride, rows, n, shift + f, low + f, high + f);
+  for_chunks<Code>(table.stride, [&](index_t f, auto size, index_t stride) {
+    find_ranges_of_chunk<Code, size()>(table.codes + f, stride, rows, n, shift + f, low + f, high + f);
   });
 }
 
 template <class Code>
 void count_at_most(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const Code* cut,
                    std::uint32_t* counts) {
-  for_chunks<Code>(table.stride, [&](index_t f, auto size) {
-    count_chunk<Code, size()>(table.codes + f, table.stride, rows, n, cut + f, counts + f);
+  for_chunks<Code>(table.stride, [&](index_t f, auto size, index_t stride) {
+    count_chunk<Code, size()>(table.codes + f, stride, rows, n, cut + f, counts + f);
   });
 }
 

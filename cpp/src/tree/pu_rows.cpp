@@ -12,13 +12,11 @@ TreeFeatures::TreeFeatures(const BinnedFeatures& binned, const std::uint8_t* cat
     : binned_(binned),
       grids_(make_vector<Grid>(binned.n_features, "the values of the bins")),
       values_(make_vector<double>(binned.total_bins() + kCounted * binned.n_features, "the values of the bins")),
-      cell_start_(make_vector<std::uint32_t>(kCellsPerBin * binned.total_bins() + 2 * binned.n_features,
-                                             "the values of the bins")),
+      cell_start_(make_vector<std::uint32_t>(binned.total_bins() + 2 * binned.n_features, "the values of the bins")),
       missing_(make_vector<std::uint8_t>(binned.n_features, "which features have missing values")),
       categorical_(make_vector<std::uint8_t>(binned.n_features, "which features are categorical")) {
   for (index_t f = 0; f < binned.n_features; ++f) {
-    make_grid(f, values_.data() + binned.first_bin(f) + kCounted * f,
-              cell_start_.data() + kCellsPerBin * binned.first_bin(f) + 2 * f);
+    make_grid(f, values_.data() + binned.first_bin(f) + kCounted * f, cell_start_.data() + binned.first_bin(f) + 2 * f);
     missing_[at(f)] = binned.cuts->has_missing(f) ? 1 : 0;
     any_missing_ = any_missing_ || missing_[at(f)] != 0;
     if (categorical == nullptr || categorical[f] == 0) continue;
@@ -36,7 +34,7 @@ void TreeFeatures::make_grid(index_t feature, double* values, std::uint32_t* cel
   Grid& grid = grids_[at(feature)];
   grid.values = values;
   grid.cell_start = cell_start;
-  grid.n_cells = static_cast<std::uint32_t>(kCellsPerBin * n_bins);
+  grid.n_cells = static_cast<std::uint32_t>(n_bins);
   const double cells_per_unit = grid.n_cells / (values[n_bins - 1] - values[0]);
   if (std::isfinite(cells_per_unit) && cells_per_unit > 0) {  // else one cell has all
     grid.first = values[0];

@@ -48,10 +48,9 @@ class TreeFeatures {
 
  private:
   static constexpr std::uint32_t kCounted = 4;  // values that are looked at without asking how many there are
-  static constexpr index_t kCellsPerBin = 2;
 
-  // Cells of equal width from the value of the first bin to that of the last, and one more. A number that is drawn
-  // between two values falls into any cell, where there are few bins to choose from.
+  // As many cells of equal width as bins, from the value of the first bin to that of the last, and one more. A number
+  // that is drawn between two values falls into any cell, where there are few bins to choose from.
   struct Grid {
     const double* values = nullptr;             // and then kCounted infinite ones
     const std::uint32_t* cell_start = nullptr;  // for every cell the bins whose values lie in cells before it

@@ -289,14 +289,21 @@ def _model(
     trees = joined(before, grown)
     sizes = np.diff(trees["tree_starts"])
     n_trees = sizes.size
+    gains = np.add.reduceat(grown.nodes["gain"], grown.tree_start[:-1], dtype=np.float64)
+    objective = growth.root_cost(rows.prior) - gains
+    with np.errstate(invalid="ignore"):
+        held = grown.oob_sum / grown.oob_count
+    has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))
+    threshold, rule = _threshold(held, "out-of-bag scores", rows) if has_all else (0.0, "zero")
     model = TreeEnsemble(
         n_features=rows.features.n_features,
         feature_names=rows.features.feature_names,
-        threshold=0.0,
+        threshold=threshold,
+        threshold_rule=rule,
         n_iter=n_trees,
         converged=grown.status == "n_trees",
         status=grown.status,
-        objective=np.zeros(n_trees),
+        objective=objective if before is None else np.concatenate([before.objective, objective]),
         history={"n_leaves": (sizes + 1) // 2},
         params=params,
         **trees,
@@ -306,11 +313,10 @@ def _model(
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
     )
-    threshold, rule = _threshold(model, rows, n_threads)
-    gains = np.add.reduceat(model._nodes["gain"], model.tree_starts[:-1], dtype=np.float64)
-    model = dataclasses.replace(
-        model, threshold=threshold, threshold_rule=rule, objective=growth.root_cost(rows.prior) - gains
-    )
+    if not has_all:
+        scores = model.decision_function(rows.features, n_threads=n_threads)
+        threshold, rule = _threshold(scores, "scores of rows in the bags (a group is in all bags)", rows)
+        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
     if sizes.max() == 1:
         warn(
             f"{_FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
@@ -336,16 +342,9 @@ def _only_verdict(model: TreeEnsemble, rows: _Rows, n_threads: int) -> str:
     return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"
 
 
-def _threshold(model: TreeEnsemble, rows: _Rows, n_threads: int) -> tuple[float, str]:
-    """Return the best cut of the out-of-bag scores between P and U; of all scores where a group has none."""
-    scores, where = model.oob_decision_function, "out-of-bag scores"
-    groups = [rows.counted(label) for label in (1, 0)]
-    if scores is None or any(np.isnan(scores[group]).all() for group in groups):
-        scores, where = (
-            model.decision_function(rows.features, n_threads=n_threads),
-            "scores of rows in the bags (a group is in all bags)",
-        )
-    pos, unl = (group & ~np.isnan(scores) for group in groups)
+def _threshold(scores: NDArray[np.float64], name: str, rows: _Rows) -> tuple[float, str]:
+    """Return the best cut of the scores between P and U, NaN left out, and how it was found."""
+    pos, unl = (rows.counted(label) & ~np.isnan(scores) for label in (1, 0))
     weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
     threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)
-    return threshold, f"best balanced accuracy between positive and unlabelled rows by {where}"
+    return threshold, f"best balanced accuracy between positive and unlabelled rows by {name}"
