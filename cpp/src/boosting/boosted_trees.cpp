@@ -240,6 +240,7 @@ class Judge {
 
   void add(const GrownTree& tree) {
     std::vector<CategorySet> sets;
+    sets.reserve(tree.sets.size());
     for (const CategorySet& codes : tree.sets) sets.push_back(detail::categories_of_codes(codes));
     const index_t start[] = {0, static_cast<index_t>(tree.nodes.size())};
     add({tree.nodes.data(), start[1], start, 1, sets.data(), static_cast<index_t>(sets.size()), n_features_});
@@ -438,6 +439,7 @@ void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOp
   }
   for (const BoostedBag& bag : bags) {
     std::vector<detail::LeftOutRows> left_out;
+    left_out.reserve(static_cast<std::size_t>(result.best_round));
     for (index_t r = 0; r < result.best_round; ++r) left_out.push_back({&bag.rounds[at(r)].tree, &bag.in_bag});
     add_out_of_bag(*train.features, left_out, options.loss.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) ++count;

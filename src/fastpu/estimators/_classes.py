@@ -1,4 +1,7 @@
-"""The public classifiers, each made from the signature and the documentation of its fit function."""
+"""The public classifiers, each made from the signature and the documentation of its fit function.
+
+There is no text of a class that is made, so `inspect.getsource` raises OSError for it; `help` shows what it takes.
+"""
 
 from __future__ import annotations
 
