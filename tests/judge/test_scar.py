@@ -154,8 +154,8 @@ def test_the_default_scores_columns_and_rows_of_any_form():
 def test_calls_that_say_too_little_or_too_much_are_refused():
     X, labelled, _ = draw(np.random.default_rng(0), 60, 0.0)
     for options, error, message in (
-        ({}, ValueError, "one of prior and n_top must be given"),
-        ({"prior": 0.3, "n_top": 20}, ValueError, "one of prior and n_top must be given"),
+        ({}, TypeError, "one of prior and n_top must be given"),
+        ({"prior": 0.3, "n_top": 20}, TypeError, "one of prior and n_top must be given"),
         ({"prior": 1.0}, ValueError, "prior must be a number in (0, 1), got 1.0"),
         ({"n_top": 9}, ValueError, "n_top must be an integer in [10, "),
         ({"prior": 0.3, "columns": [3]}, ValueError, "columns must hold numbers of the 3 columns, got 3"),

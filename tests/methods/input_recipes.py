@@ -171,6 +171,7 @@ def _data() -> dict[str, Any]:
 
 _GROUPS = {
     "as_labels": "PU", "priors.km2": "PU", "priors.tice": "PU", "priors.pen_l1": "PU", "priors.bbe": "PU",
+    "priors.scar_test": "PU",
     "datasets.hide_labels": "PN", "datasets.split_pnu": "PN", "datasets.split_case_control": "PN",
     "datasets.split_single_set": "PN", "select": "PU", "plot.path": "PU", "SVMPath.select": "PU",
 }  # fmt: skip
@@ -222,6 +223,8 @@ def _extras(name: str) -> dict[str, Any]:
         return {"C_unl": 0.5, "n_threads": 1}
     if name == "fit_boosted_trees":
         return {"min_leaf_rows": 2, "prior": None}
+    if name == "priors.scar_test":
+        return {"prior": 0.4, "n_permutations": 9}
     if name == "stack":
         return {"P": problem()[0][:8].copy(), "U": problem()[0][8:].copy()}
     if name == "plot.path":

@@ -380,8 +380,14 @@ _set("plot.path", model=Parameter("object", bad=(*_OBJECTS, (None, TypeError))),
 _set("plot.path", prior=share(none=True, under={"criterion": "err_star"}))
 _set("select", prior=share(none=True, under={"scoring": "err_star"}), k=replace(_K, under={"scoring": "lift"}))
 _set("metrics.ranking_curve", prior=share(none=True))
-_set("priors.bbe", fit=Parameter("callback", none=True, bad=_OBJECTS))
+_set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
 _set("priors.pen_l1", n_centers=integer(1))
+_set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
+_set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))
+_set(
+    "priors.scar_test",
+    columns=Parameter("object", none=True, bad=((1.5, TypeError), ("age", ValueError), (3, ValueError))),
+)
 _set("datasets.make_trifurcate", n=integer(4, 2**40, patient="there may be room for them"))
 _set("datasets.make_pu_toy1 datasets.make_pu_toy2", n=integer(2, 2**40, patient="there may be room for them"))
 _set("datasets.split_pnu", train=share())

@@ -173,6 +173,7 @@ RECIPES = {
     "priors.tice": Recipe("priors.tice", "PU", _SAMPLES, 300),
     "priors.pen_l1": Recipe("priors.pen_l1", "PU", {**_SAMPLES, "n_centers": 30}),
     "priors.bbe": Recipe("priors.bbe", "PU", _SAMPLES, 300),
+    "priors.scar_test": Recipe("priors.scar_test", "PU", {"prior": 0.4, "n_permutations": 19, "random_state": 0}, 300),
     "select": Recipe("select", "PU", {"cv": 3, "random_state": 0}, 300),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._text import describe
+from fastpu.common._text import describe, short
 from fastpu.data._columns import chosen_columns
 from fastpu.data._validate import check_int, check_matrix
 from fastpu.judge._prior_sampling import open_sample
@@ -168,7 +168,8 @@ def scar_test(
         X, y, function="scar_test", random_state=random_state, n_threads=n_threads
     )
     if (prior is None) == (n_top is None):
-        raise ValueError("one of prior and n_top must be given, by which unlabelled rows are taken for positive")
+        came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
+        raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")
     share = None if prior is None else check_prior(prior)
     most = 0 if n_top is None else check_int("n_top", n_top, low=_FEWEST, high=sample.unl.size)
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
