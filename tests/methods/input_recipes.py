@@ -50,6 +50,8 @@ _SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") or sys.gettrace() i
 
 #: Methods without a word of documentation on their arguments: other parts of fastpu call them.
 NOT_FOR_USERS = {"SVMPath.changes", "SVMPath.knot_values", "SVMPath.train", "SVMPath.alpha_at"}
+#: Methods that boosting libraries call with what they hold: tests/boosting/test_objectives.py.
+_FOR_LIBRARIES = {"objectives.Objective.calc_ders_range", "objectives.Objective.metric"}
 #: Methods that only refuse.
 _REFUSES = {"MappingScorer.save"}
 
@@ -88,7 +90,7 @@ METHODS = [
     for name, item in CLASSES.items()
     for method, value in inspect.getmembers(item, inspect.isfunction)
     if not method.startswith("_")
-    and f"{name}.{method}" not in NOT_FOR_USERS | _REFUSES
+    and f"{name}.{method}" not in NOT_FOR_USERS | _FOR_LIBRARIES | _REFUSES
     and not inspect.isabstract(item)
     if not issubclass(item, tuple)
 ]
@@ -171,7 +173,8 @@ def _data() -> dict[str, Any]:
 
 _GROUPS = {
     "as_labels": "PU", "priors.km2": "PU", "priors.tice": "PU", "priors.pen_l1": "PU", "priors.bbe": "PU",
-    "priors.scar_test": "PU",
+    "priors.scar_test": "PU", **dict.fromkeys(("objectives.logistic", "objectives.nnpu", "objectives.upu"), "PU"),
+    "objectives.pnu_auc": "PUN",
     "datasets.hide_labels": "PN", "datasets.split_pnu": "PN", "datasets.split_case_control": "PN",
     "datasets.split_single_set": "PN", "select": "PU", "plot.path": "PU", "SVMPath.select": "PU",
 }  # fmt: skip

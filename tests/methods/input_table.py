@@ -388,6 +388,9 @@ _set(
     "priors.scar_test",
     columns=Parameter("object", none=True, bad=((1.5, TypeError), ("age", ValueError), (3, ValueError))),
 )
+_objectives = " ".join(f"objectives.{name}" for name in ("logistic", "nnpu", "pnu_auc", "upu"))
+_set(_objectives, y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))
+_set("objectives.pnu_auc", gamma=real(0, 1))
 _set("datasets.make_trifurcate", n=integer(4, 2**40, patient="there may be room for them"))
 _set("datasets.make_pu_toy1 datasets.make_pu_toy2", n=integer(2, 2**40, patient="there may be room for them"))
 _set("datasets.split_pnu", train=share())

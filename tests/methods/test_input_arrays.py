@@ -40,7 +40,7 @@ def learned(result: Any) -> Any:
 
 def _nameless(found: Any) -> Any:
     if isinstance(found, dict):
-        return {key: _nameless(item) for key, item in found.items() if key != "feature_names"}
+        return {key: _nameless(item) for key, item in found.items() if key not in {"feature_names", "columns"}}
     return [_nameless(item) for item in found] if isinstance(found, list) else found
 
 
