@@ -203,6 +203,7 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
       if (result.stopped) trees.erase(trees.begin() + static_cast<std::ptrdiff_t>(k) + 1, trees.end());
     }
     std::vector<detail::LeftOutRows> left_out;
+    left_out.reserve(trees.size());
     for (const BaggedTree& tree : trees) left_out.push_back({&tree.tree, &tree.in_bag});
     add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());

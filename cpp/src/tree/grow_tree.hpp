@@ -154,7 +154,7 @@ class TreeGrower {
   template <class Visit>
   void grow_depth_first(const Criterion& criterion, Visit&& visit) {
     while (!open_.empty()) {
-      OpenNode& node = open_.back();
+      OpenNode& node = open_.back();  // NOLINT(misc-const-correctness): some kinds of rows settle by changing a range
       rows_.settle(node.rows);
       visit(node.sums.rows());
       find_split(node, criterion);

@@ -29,7 +29,7 @@ bool count_repetitions(const double* weights, index_t n) {
     if (weights[i] != std::floor(weights[i])) return false;
     sum += weights[i];
   }
-  return sum <= static_cast<double>(kMostSum / 4);
+  return sum <= static_cast<double>(kMostSum) / 4;
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class NewtonRows {
 
  private:
   template <class Code>
-  void add_dense(const NewtonRange& node, std::uint64_t* histogram, int worker_rows);
+  void add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers);
   void add_sparse(const NewtonRange& node, std::uint64_t* histogram) const;
   void make_words(const NewtonGradients& gradients);
   template <class Body>
