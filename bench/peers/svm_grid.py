@@ -20,6 +20,7 @@ import argparse
 import json
 import sys
 import time
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ def whole(*, data: str, n: int, d: int, size: int, threads: list[int]) -> dict[s
 
     import fastpu  # noqa: PLC0415 (the same)
 
+    warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)  # of the smallest costs
     X, y = make_classification(n, d, n_informative=min(d, 10), n_redundant=0, n_clusters_per_class=3, random_state=0,
                                **_DATA[data])  # fmt: skip
     y = np.where(y > 0, 1, -1).astype(np.int8)

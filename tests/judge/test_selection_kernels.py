@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import chain
 
 import numpy as np
@@ -110,6 +111,13 @@ def test_weights_and_costs_of_rows_count_as_in_fits_one_by_one(data, grids):
     grid = {"C": COSTS, "gamma": ["scale", 0.4]}
     assert_same(*both(fastpu.fit_svm, X, truth, grid, sample_weight=weights, sample_cost=costs, scoring="error"))
     assert grids
+
+
+def test_partial_functions_share_work_too(data, grids):
+    X, y, _ = data
+    fit = functools.partial(fastpu.fit_bsvm, kernel="rbf", C_unl=0.5)
+    assert_same(*both(fit, X, y, {"C_pos": [1.0, 10.0], "gamma": WIDTHS}))
+    assert grids == [12]
 
 
 def test_greedy_moves_share_work_too(data, grids):

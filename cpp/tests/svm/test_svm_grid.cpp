@@ -69,10 +69,10 @@ CASE("a chain meets tol and has the objectives and scores of problems by themsel
       for (std::size_t p = 0; p < chain.points.size(); ++p) {
         const GridFit& fit = found[c].fits[p];
         CHECK(fit.violation <= kTol);
-        std::vector<double> costs;
+        std::vector<double> costs(at(chain.n));
         for (index_t i = 0; i < chain.n; ++i) {
-          costs.push_back(chain.base[i] *
-                          (grid.labels[at(i)] > 0 ? chain.points[p].factor_pos : chain.points[p].factor_neg));
+          costs[at(i)] =
+              chain.base[i] * (grid.labels[at(i)] > 0 ? chain.points[p].factor_pos : chain.points[p].factor_neg);
         }
         SvmProblem problem;
         problem.kind = kind;

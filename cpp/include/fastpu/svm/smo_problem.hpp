@@ -22,11 +22,11 @@ struct SmoProblem {
   const SmoStart* start = nullptr;       // null if nothing is known; the linear kernel does not look at it
 };
 
-// What is known of the start: K times it, and a step from it that may be worth making. The solver goes to the minimum
-// along the step, whose end is feasible as well.
+// What is known of the start: K times it, and the end of a step from it that may be worth making. The solver goes to
+// that end, or, if it is no better than the start, to the minimum on the way.
 struct SmoStart {
   const double* product = nullptr;
-  const double* end = nullptr;  // the variables at the end of the step
+  const double* end = nullptr;  // feasible
   double moved = 0;             // total distance of all steps since the product was computed
 };
 
