@@ -21,7 +21,7 @@ class PuSparseRows {
     lists_[1].resize(bag.rows.size());
     return bag.range();
   }
-  static void settle(const PuRange& /*node*/) {}
+  static void settle(PuRange& /*node*/) {}
 
   // As in PuDenseRows.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying);
