@@ -196,6 +196,7 @@ PARAMETERS: dict[str, Parameter] = {
     "bag_ratio": positive(none=True, changes=(1.0, None)),
     "max_features": Parameter("object", bad=_NO_FEATURES, changes=("all", 2, 1.0)),
     "min_leaf_rows": integer(1, changes=(5,), where={"seed": 2}),
+    "fit_boosted_trees.min_leaf_rows": integer(1, none=True, changes=(5,), where={"seed": 2}),
     "max_depth": integer(1, none=True, changes=(1,), where={"seed": 2}),
     "max_leaves": integer(2, none=True, changes=(2,), where={"seed": 2}),
     "init_model": Parameter("object", none=True, bad=_OBJECTS, changes=("init_model",)),

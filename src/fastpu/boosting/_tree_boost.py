@@ -43,6 +43,7 @@ _WITH_PRIOR = ("upu", "nnpu")
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
 _BAG_RATIO = 3.0  # where there are bags and nobody says how large
+_LEAF_ROWS, _LEAF_ROWS_IN_BAGS = 20, 3
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,9 @@ def check_settings(
     ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
     if bags == 1 and ratio is not None:
         raise ValueError(f"bag_ratio must be None for n_bags=1, which takes all rows, got {ratio:g}")
+    leaf_rows = _LEAF_ROWS if bags == 1 else _LEAF_ROWS_IN_BAGS
+    if min_leaf_rows is not None:
+        leaf_rows = check_int("min_leaf_rows", min_leaf_rows, low=1)
     return Settings(
         loss=kind,
         prior=None if prior is None else check_prior(prior),
@@ -141,7 +145,7 @@ def check_settings(
         learning_rate=check_float("learning_rate", learning_rate, low=0, open_low=True),
         max_leaves=min(check_int("max_leaves", max_leaves, low=2), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
-        min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), MANY),
+        min_leaf_rows=min(leaf_rows, MANY),
         min_leaf_hessian=check_float("min_leaf_hessian", min_leaf_hessian, low=0),
         l2=check_float("l2", l2, low=0),
         n_bags=bags,

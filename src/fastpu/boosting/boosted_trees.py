@@ -46,7 +46,7 @@ def fit_boosted_trees(
     learning_rate: float = 0.05,
     max_leaves: int = 8,
     max_depth: int | None = None,
-    min_leaf_rows: int = 20,
+    min_leaf_rows: int | None = None,
     min_leaf_hessian: float = 1e-3,
     l2: float = 1.0,
     n_bags: int = 1,
@@ -113,8 +113,8 @@ def fit_boosted_trees(
         Most leaves of a tree, >= 2; splits that gain most come first.
     max_depth : int, optional
         Most levels of splits.
-    min_leaf_rows : int, default 20
-        Fewest rows of a leaf, by weight: counted, not estimated.
+    min_leaf_rows : int, optional
+        Fewest rows of a leaf, by weight: counted, not estimated. By default 20, and 3 with bags, which are small.
     min_leaf_hessian : float, default 1e-3
         Least sum H of a leaf, >= 0.
     l2 : float, default 1.0

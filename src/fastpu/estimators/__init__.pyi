@@ -110,17 +110,17 @@ class ForestClassifier(Forest):
 class BoostedTreesClassifier(BoostedTrees):
     def __init__(self, *, loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu'] = 'pnu_auc', prior: float | None = None,
         scenario: Literal['case_control', 'single_set'] = 'case_control', gamma: float = 0.5, n_rounds: int = 100,
-        learning_rate: float = 0.05, max_leaves: int = 8, max_depth: int | None = None, min_leaf_rows: int = 20,
-        min_leaf_hessian: float = 0.001, l2: float = 1.0, n_bags: int = 1, bag_ratio: float | None = None,
-        subsample_unl: float = 1.0, colsample: float = 1.0, max_bins: int | None = None,
-        early_stopping_rounds: int | None = None, n_folds: int = 5,
+        learning_rate: float = 0.05, max_leaves: int = 8, max_depth: int | None = None,
+        min_leaf_rows: int | None = None, min_leaf_hessian: float = 0.001, l2: float = 1.0, n_bags: int = 1,
+        bag_ratio: float | None = None, subsample_unl: float = 1.0, colsample: float = 1.0,
+        max_bins: int | None = None, early_stopping_rounds: int | None = None, n_folds: int = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         callback: Callable[[BoostedTreesRound], bool | None] | None = None, progress: bool = False,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, init_model: Any = None) -> Self: ...
     loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu']; prior: float | None
     scenario: Literal['case_control', 'single_set']; gamma: float; n_rounds: int; learning_rate: float
-    max_leaves: int; max_depth: int | None; min_leaf_rows: int; min_leaf_hessian: float; l2: float; n_bags: int
+    max_leaves: int; max_depth: int | None; min_leaf_rows: int | None; min_leaf_hessian: float; l2: float; n_bags: int
     bag_ratio: float | None; subsample_unl: float; colsample: float; max_bins: int | None
     early_stopping_rounds: int | None; n_folds: int
     random_state: int | np.random.Generator | np.random.RandomState | None
