@@ -68,7 +68,7 @@ def fit_boosted_trees(
 
     A sum of small trees F, each of which takes a step of Newton's method on its leaves towards the minimum of
 
-    .. math:: \text{"pnu\_auc":}\quad & \log\big(\gamma A_P B_N + \tfrac{1 - \gamma}{2} (A_P B_U + A_U B_N)\big),
+    .. math:: \text{"pnu\_auc":}\quad & \log (\gamma A_P B_N + \tfrac{1 - \gamma}{2} (A_P B_U + A_U B_N)),
             \qquad A_G = \mathrm{mean}_G\, e^{-F}, \quad B_G = \mathrm{mean}_G\, e^F
 
         \text{"logistic":}\quad & \mathrm{mean}_P\, \ell(F) + \mathrm{mean}_U\, \ell(-F),
