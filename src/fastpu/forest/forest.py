@@ -289,8 +289,9 @@ def _model(
     trees = joined(before, grown)
     sizes = np.diff(trees["tree_starts"])
     n_trees = sizes.size
-    gains = np.add.reduceat(grown.nodes["gain"], grown.tree_start[:-1], dtype=np.float64)
-    objective = growth.root_cost(rows.prior) - gains
+    # Tree by tree: reduceat would make all gains float64 at once.
+    gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
+    objective = growth.root_cost(rows.prior) - np.array(gains)
     with np.errstate(invalid="ignore"):
         held = grown.oob_sum / grown.oob_count
     has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))
