@@ -192,7 +192,7 @@ def select(
     that are not fastpu's. Python records warnings for a whole process: calls from several threads at once may note each
     other's, so use processes (`n_jobs`) instead.
 
-    Time: a fit for each point and fold, and one more; all of a grid of kernel machines takes less than a tenth of that.
+    Time: a fit for each point and fold, and one more; a large grid of kernel machines takes half of that or less.
     Memory: a copy of the rows of one fold at a time (for `n_jobs` processes, of a few).
 
     References
