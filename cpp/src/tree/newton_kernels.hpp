@@ -40,8 +40,11 @@ struct NewtonNode {
   }
 };
 
-// The features whose bins a histogram has: feature[k] is the place of its code in a row, and the sums of its bins begin
-// at histogram[first_bin[k]].
+// A histogram has room for so many bins of every feature whose codes are bytes.
+inline constexpr index_t kByteBins = 256;
+
+// The features whose bins are added to, ascending: feature[k] is the place of its code in a row, and its bins begin at
+// histogram[first_bin[k]].
 struct HistogramColumns {
   const std::uint32_t* feature = nullptr;
   const index_t* first_bin = nullptr;

@@ -22,51 +22,69 @@ namespace {
 // Rows whose codes stay in the first levels of cache while the features are gone through, some at a time, so that the
 // bins of these stay in the first.
 constexpr index_t kTile = 512;
-constexpr int kTogether = 8;
+constexpr index_t kTogether = 8;
 
 template <class Code>
 struct Tile {
   const Code* row[kTile];
   std::uint64_t word[kTile];
+  index_t n = 0;  // rows that are there
+
+  // Takes rows until there are n, and asks for their codes.
+  void take(const CodeTable<Code>& table, const std::uint32_t* rows, const std::uint64_t* words, index_t end) {
+    for (; n < end; ++n) {
+      const auto number = static_cast<index_t>(rows[n]);
+      row[n] = table.codes + number * table.stride;
+      word[n] = words[number];
+      FASTPU_PREFETCH(row[n]);
+    }
+  }
 };
 
-template <std::size_t kFeatures, class Code>
-void add_features(const Tile<Code>& tile, index_t n, const HistogramColumns& columns, index_t first,
-                  std::uint64_t* histogram) {
-  std::uint64_t* bins[kFeatures];
-  std::uint32_t place[kFeatures];
-  FASTPU_UNROLL
-  for (std::size_t k = 0; k < kFeatures; ++k) {
-    bins[k] = histogram + columns.first_bin[first + static_cast<index_t>(k)];
-    place[k] = columns.feature[first + static_cast<index_t>(k)];
-  }
-  for (index_t i = 0; i < n; ++i) {
-    const Code* row = tile.row[i];
+// Of features that lie side by side the bins do so too.
+template <index_t kFeatures>
+void add_neighbours(const Tile<std::uint8_t>& tile, index_t feature, std::uint64_t* histogram) {
+  std::uint64_t* bins = histogram + feature * kByteBins;
+  for (index_t i = 0; i < tile.n; ++i) {
+    const std::uint8_t* row = tile.row[i] + feature;
     const std::uint64_t word = tile.word[i];
     FASTPU_UNROLL
-    for (std::size_t k = 0; k < kFeatures; ++k) bins[k][row[place[k]]] += word;
+    for (index_t k = 0; k < kFeatures; ++k) bins[k * kByteBins + row[k]] += word;
   }
 }
 
+// Adds some features from the k-th on, and returns the first that is left.
+template <class Code>
+index_t add_features(const Tile<Code>& tile, const HistogramColumns& columns, index_t k, std::uint64_t* histogram) {
+  const std::uint32_t feature = columns.feature[k];
+  if constexpr (sizeof(Code) == 1) {
+    const auto are_neighbours = [&](index_t n) {
+      return k + n <= columns.n && columns.feature[k + n - 1] == feature + n - 1;
+    };
+    if (are_neighbours(kTogether)) return add_neighbours<kTogether>(tile, feature, histogram), k + kTogether;
+    if (are_neighbours(2)) return add_neighbours<2>(tile, feature, histogram), k + 2;
+  }
+  std::uint64_t* bins = histogram + columns.first_bin[k];
+  for (index_t i = 0; i < tile.n; ++i) bins[tile.row[i][feature]] += tile.word[i];
+  return k + 1;
+}
+
+// While the features of one tile are added, the codes of the next one are on their way.
 template <class Code>
 void add_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const std::uint64_t* words,
               const HistogramColumns& columns, std::uint64_t* histogram) {
-  constexpr index_t kAhead = 32;
-  Tile<Code> tile;
+  Tile<Code> tiles[2];
+  tiles[0].take(table, rows, words, n < kTile ? n : kTile);
   for (index_t start = 0; start < n; start += kTile) {
-    const index_t size = n - start < kTile ? n - start : kTile;
-    const std::uint32_t* tile_rows = rows + start;
-    for (index_t i = 0; i < size; ++i) {
-      const auto row = static_cast<index_t>(tile_rows[i]);
-      tile.row[i] = table.codes + row * table.stride;
-      tile.word[i] = words[row];
-      if (start + i + kAhead < n)
-        FASTPU_PREFETCH(table.codes + static_cast<index_t>(tile_rows[i + kAhead]) * table.stride);
+    const Tile<Code>& tile = tiles[start / kTile % 2];
+    Tile<Code>& next = tiles[(start / kTile + 1) % 2];
+    const index_t left = n - start - tile.n;
+    const index_t n_next = left < kTile ? left : kTile;
+    next.n = 0;
+    for (index_t k = 0; k < columns.n;) {
+      k = add_features(tile, columns, k, histogram);
+      next.take(table, rows + start + kTile, words, n_next * k / columns.n);
     }
-    index_t k = 0;
-    for (; k + kTogether <= columns.n; k += kTogether) add_features<kTogether>(tile, size, columns, k, histogram);
-    for (; k + 2 <= columns.n; k += 2) add_features<2>(tile, size, columns, k, histogram);
-    for (; k < columns.n; ++k) add_features<1>(tile, size, columns, k, histogram);
   }
 }
 

@@ -36,6 +36,7 @@ bool count_repetitions(const double* weights, index_t n) {
 
 NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers)
     : binned_(features.binned()),
+      has_bytes_(binned_.width == CodeWidth::one_byte),
       weights_(weights),
       kernels_(newton_kernels(isa)),
       team_(team),
@@ -97,7 +98,7 @@ NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vecto
   make_words(gradients);
   features_ = features;
   first_bin_.clear();
-  for (const std::uint32_t f : features_) first_bin_.push_back(binned_.first_bin(f));
+  for (const std::uint32_t f : features_) first_bin_.push_back(first_bin(f));
   const NewtonRange all = take(*gradients.rows);
   total_ = 0;
   for (const std::uint32_t row : *gradients.rows) total_ += words_[row];
@@ -133,7 +134,7 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
     }
     return;
   }
-  const auto size = at(binned_.total_bins());
+  const auto size = at(histogram_size());
   std::vector<char> is_used(parts_.size());
   team_.for_each(count_blocks(node.n_rows(), kBlockRows), n_workers, [&](index_t block, int worker) {
     std::uint64_t* to = histogram;

@@ -51,8 +51,9 @@ class NewtonRows {
   // Takes the rows of a tree, and those features, ascending, that it may split.
   NewtonRange start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features);
 
-  // Words of a histogram of all bins.
-  index_t histogram_size() const { return binned_.total_bins(); }
+  // Words of a histogram, and where the bins of a feature begin in it.
+  index_t histogram_size() const { return has_bytes_ ? binned_.n_features * kByteBins : binned_.total_bins(); }
+  index_t first_bin(index_t feature) const { return has_bytes_ ? feature * kByteBins : binned_.first_bin(feature); }
   // Sets the histogram of a node; bins of features that the tree may not split are not to be used.
   void set_histogram(const NewtonRange& node, std::uint64_t* histogram);
   // The sum of the words of all rows.
@@ -86,6 +87,7 @@ class NewtonRows {
   int workers(index_t work) const;
 
   const BinnedFeatures& binned_;
+  bool has_bytes_;
   const double* weights_;
   bool are_repetitions_ = false;  // the weights: whole numbers of no great sum
   const NewtonKernels& kernels_;

@@ -187,8 +187,8 @@ void NewtonGrower::search(Node* smaller, std::uint64_t* smaller_bins, Node* larg
     for (index_t k = block * kFeatureBlock; k < end; ++k) {
       const std::uint32_t f = drawn_[at(k)];
       if (smaller_bins != nullptr) {
-        const std::uint64_t* less = smaller_bins + binned_.first_bin(f);
-        std::uint64_t* bins = larger_bins + binned_.first_bin(f);
+        const std::uint64_t* less = smaller_bins + rows_.first_bin(f);
+        std::uint64_t* bins = larger_bins + rows_.first_bin(f);
         for (index_t b = 0; b < binned_.n_bins(f); ++b) bins[b] -= less[b];
       }
       for (Search& s : searches_) {
@@ -211,7 +211,7 @@ double NewtonGrower::best_gain(const Search& search, std::uint32_t feature) cons
     });
     return best;
   }
-  const std::uint64_t* bins = search.bins + binned_.first_bin(feature);
+  const std::uint64_t* bins = search.bins + rows_.first_bin(feature);
   const index_t n = binned_.n_bins(feature);
   double score = kernels_.best_score(bins, n - 1, search.sums);
   if (features_.can_be_missing(feature) && bins[0] != 0) {
@@ -258,7 +258,7 @@ void NewtonGrower::for_splits(const Search& search, std::uint32_t feature, const
 template <class Visit>
 void NewtonGrower::for_cuts(const Search& search, std::uint32_t feature, const std::vector<double>& counts,
                             Visit&& visit) const {
-  const std::uint64_t* bins = search.bins + binned_.first_bin(feature);
+  const std::uint64_t* bins = search.bins + rows_.first_bin(feature);
   const index_t n = binned_.n_bins(feature);
   const bool can_be_missing = features_.can_be_missing(feature);
   const std::uint64_t missing = can_be_missing ? bins[0] : 0;
@@ -297,7 +297,7 @@ void NewtonGrower::for_cuts(const Search& search, std::uint32_t feature, const s
 template <class Visit>
 void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const std::vector<double>& counts,
                             Visit&& visit) const {
-  const std::uint64_t* bins = search.bins + binned_.first_bin(feature);
+  const std::uint64_t* bins = search.bins + rows_.first_bin(feature);
   const std::uint64_t missing = bins[0];
   std::vector<Category> categories;
   for (index_t code = 1; code < binned_.n_bins(feature); ++code) {
