@@ -17,6 +17,26 @@ struct CodeTable {
   index_t stride = 0;
 };
 
+// A node as rows of codes are taken down a tree.
+struct WalkedNode {
+  static constexpr std::uint32_t kBySet = 2;
+
+  struct Cut {
+    std::uint32_t most = 0;   // goes left where code - shift <= most
+    std::uint32_t shift = 0;  // 0 or 1; kBySet: goes left where set number `most` has the code
+  };
+  std::uint32_t left = 0;  // 0: a leaf
+  std::uint32_t column = 0;
+  union {
+    Cut cut{};
+    double value;
+  };
+};
+static_assert(sizeof(WalkedNode) == 16);
+
+// Most nodes of a tree whose rows are all taken to all of its nodes, as sets.
+inline constexpr index_t kSmallTree = 127;
+
 template <class Code>
 struct CodeKernelsOf {
   // Copies the listed rows together.
@@ -32,6 +52,11 @@ struct CodeKernelsOf {
   // may be `rows`. Returns how many are left. 64 n_words codes are there to be read.
   index_t (*split_bits)(const Code* column, Code shift, Code most, index_t n_words, const std::uint64_t* rows,
                         std::uint64_t* left, std::uint64_t* right);
+  // Adds to the scores of a set of rows below n, a bit for each, the values of a tree of at most kSmallTree nodes, none
+  // of which has a set of codes. Row r of column c has the code columns[c * stride + r]; codes up to a multiple of 64
+  // rows are there to be read.
+  void (*add_small_tree)(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, index_t n,
+                         const std::uint64_t* rows, double* scores);
 };
 
 struct CodeKernels {

@@ -252,13 +252,68 @@ std::uint32_t list_bits(const std::uint64_t* words, index_t n_words, std::uint16
   return n;
 }
 
+// Some rows go down all nodes, parents first: what is all ones where a row is at a node. Numbers of leaves are at most
+// all ones, so that the smaller of both is the number where the row is, and 0 elsewhere.
+template <class Code>
+void find_leaves(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, Code* leaves) {
+  using V = Vec<Code>;
+  const V ones = splat<V>(static_cast<Code>(~Code{0}));
+  const V none = splat<V>(Code{0});
+  V at_node[kSmallTree + 1];
+  at_node[0] = ones;
+  V leaf = none;
+  Code number = 0;
+  for (index_t k = 0; k < n_nodes; ++k) {
+    const WalkedNode& node = tree[k];
+    if (node.left == 0) {
+      leaf = more_of(leaf, less_of(at_node[k], splat<V>(number++)));
+      continue;
+    }
+    const V code =
+        load<V>(columns + static_cast<index_t>(node.column) * stride) - splat<V>(static_cast<Code>(node.cut.shift));
+    const V most = splat<V>(static_cast<Code>(node.cut.most));
+    at_node[node.left] = less_of(at_node[k], where_less(most, code, none, ones));
+    at_node[node.left + 1] = less_of(at_node[k], where_less(most, code, ones, none));
+  }
+  store(leaves, leaf);
+}
+
+template <class Code>
+void add_small_tree(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, index_t n,
+                    const std::uint64_t* rows, double* scores) {
+  double values[kSmallTree + 1];
+  index_t n_leaves = 0;
+  for (index_t k = 0; k < n_nodes; ++k) {
+    if (tree[k].left == 0) values[n_leaves++] = tree[k].value;
+  }
+  values[n_leaves] = 0.0;  // of rows that are not in the set
+  Code leaves[64];
+  for (index_t first = 0; first < n; first += 64) {
+    const std::uint64_t set = rows[first / 64];
+    if (set == 0) continue;
+    for (index_t r = 0; r < 64; r += kLanes<Code>) {
+      find_leaves(tree, n_nodes, columns + first + r, stride, leaves + r);
+    }
+    const index_t size = n - first < 64 ? n - first : 64;
+    double* to = scores + first;
+    if (~set == 0) {
+      for (index_t r = 0; r < size; ++r) to[r] += values[leaves[r]];
+    } else {
+      for (index_t r = 0; r < size; ++r)
+        to[r] += values[(set >> static_cast<unsigned>(r) & 1U) != 0 ? leaves[r] : n_leaves];
+    }
+  }
+}
+
 }  // namespace
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const CodeKernels kCodeKernels = {
-    {copy_rows<std::uint8_t>, find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>},
-    {copy_rows<std::uint16_t>, find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>},
+    {copy_rows<std::uint8_t>, find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>,
+     add_small_tree<std::uint8_t>},
+    {copy_rows<std::uint16_t>, find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>,
+     add_small_tree<std::uint16_t>},
     list_bits,
     kRowsPerListed,
 };

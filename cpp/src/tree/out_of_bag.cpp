@@ -18,8 +18,7 @@ void add_out_of_bag(const std::vector<LeftOutRows>& trees, const WalkTrees& walk
     std::uint64_t* words = rows.words(n);
     trees[t].in_bag->copy_others(first, n, words);
     rows.clear_from(n);
-    walk.walk(static_cast<index_t>(t), columns, stride, rows,
-              [&](std::uint16_t row, double value) { sums[row] += value; });
+    walk.add_values(static_cast<index_t>(t), columns, stride, rows, n, sums);
   }
 }
 

@@ -110,7 +110,7 @@ void walk_block(const WalkTrees& walk, const Code* columns, index_t stride, inde
                 Team& team) {
   for (index_t t = 0; t < walk.n_trees(); ++t) {
     rows.fill(n);
-    walk.walk(t, columns, stride, rows, [&](std::uint16_t row, double value) { scores[row] += value; });
+    walk.add_values(t, columns, stride, rows, n, scores);
     team.poll();
   }
 }

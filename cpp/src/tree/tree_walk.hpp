@@ -66,6 +66,7 @@ class WalkTrees {
   template <class ColumnOf, class CutOf, class SetOf>
   void add(const TreeNode* nodes, index_t n, ColumnOf&& column_of, CutOf&& cut_of, SetOf&& set_of) {
     tree_start_.push_back(static_cast<index_t>(nodes_.size()));
+    const std::size_t n_sets = sets_.size();
     for (index_t k = 0; k < n; ++k) {
       const TreeNode& node = nodes[k];
       Node walked;
@@ -84,10 +85,24 @@ class WalkTrees {
       }
       nodes_.push_back(walked);
     }
+    n_small_.push_back(n <= kSmallTree && sets_.size() == n_sets ? n : 0);
   }
 
   index_t n_trees() const { return static_cast<index_t>(tree_start_.size()); }
 
+  // Takes the rows, of n that there are, down tree t, and adds its values to their scores.
+  template <class Code>
+  void add_values(index_t t, const Code* columns, index_t stride, WalkedRows& rows, index_t n, double* scores) const {
+    if constexpr (sizeof(Code) <= 2) {
+      if (n_small_[at(t)] > 0) {
+        return kernels_.template of<Code>().add_small_tree(nodes_.data() + tree_start_[at(t)], n_small_[at(t)], columns,
+                                                           stride, n, rows.set(0), scores);
+      }
+    }
+    walk(t, columns, stride, rows, [scores](std::uint16_t row, double value) { scores[row] += value; });
+  }
+
+ private:
   // Takes the rows down tree t, and calls add(row, value of its leaf) for each. Row r of column c has the code
   // columns[c * stride + r]; codes up to a multiple of 64 rows are there to be read.
   // Where a node has many of the rows they are split as sets of bits, many at a time, below that as lists.
@@ -122,23 +137,9 @@ class WalkTrees {
       walk_list(tree, {part.node, 0, n, 0}, columns, stride, rows, add);
     }
   }
+  using Node = WalkedNode;
+  static constexpr std::uint32_t kBySet = Node::kBySet;
 
- private:
-  static constexpr std::uint32_t kBySet = 2;
-
-  struct Cut {
-    std::uint32_t most = 0;   // goes left where code - shift <= most
-    std::uint32_t shift = 0;  // 0 or 1; kBySet: goes left where set number `most` has the code
-  };
-  struct Node {
-    std::uint32_t left = 0;  // 0: a leaf
-    std::uint32_t column = 0;
-    union {
-      Cut cut{};
-      double value;
-    };
-  };
-  static_assert(sizeof(Node) == 16);
   // Rows that wait at a node, in places of one of two lists.
   struct Part {
     std::uint32_t node;
@@ -204,6 +205,7 @@ class WalkTrees {
   const CodeKernels& kernels_;
   std::vector<Node> nodes_;
   std::vector<index_t> tree_start_;
+  std::vector<index_t> n_small_;  // nodes of each tree that kSmallTree allows, else 0
   std::vector<CategorySet> sets_;
 };
 
