@@ -106,6 +106,7 @@ defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logist
 peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libraries, in one run; DATA=DIR adds real data
 	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
 	$(VENV_PYTHON) bench/peers/forest.py --output build/peers $(if $(DATA),--data $(DATA))
+	$(VENV_PYTHON) bench/peers/boosted_trees.py --output build/peers
 	$(VENV_PYTHON) bench/peers/svm.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/isvm.py --output build/peers $(if $(DATA),--data $(DATA))
 	$(VENV_PYTHON) bench/peers/knn_graph.py --output build/peers

@@ -40,6 +40,7 @@ COMMANDS = {
     "peers/svm.py": ("--quick --only score --threads 1", "sklearn", "### Scores of other rows"),
     "peers/isvm.py": ("--quick --only text iadmm --threads 1", "sklearn", "### An iteration of IADMM"),
     "peers/forest.py": ("--quick --threads 1 --sets some=yes --data", "sklearn joblib lightgbm", "### Test AUC by set"),
+    "peers/boosted_trees.py": ("--quick", "lightgbm xgboost", "### 20 bags of 100 trees"),
     "peers/knn_graph.py": ("--quick --threads 1", "sklearn faiss", "### The 5 nearest neighbours of every row"),
     "peers/nnpu.py": ("--quick --threads 1", "", "| 300 x 20, 3 epochs | all rows | 1 | fastpu |"),
     "peers/pual.py": ("--quick --threads 1", "", "### A grid of kernel PUAL"),
