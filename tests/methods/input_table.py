@@ -317,7 +317,7 @@ _set(
     prior=share(none=True, under={"loss": "nnpu", "pu": True}, changes=(0.6,), where=_with_prior),
     scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),
     gamma=real(0, 1, changes=(0.0, 1.0)),
-    learning_rate=positive(changes=(0.5,)),
+    learning_rate=real(0, 1e6, open_low=True, changes=(0.5,)),
     max_leaves=integer(2, changes=(2,)),
     min_leaf_hessian=real(0, changes=(3.0,)),
     l2=real(0, changes=(5.0,)),

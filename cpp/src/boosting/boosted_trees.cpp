@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -34,6 +35,17 @@ void check_at_least(const char* name, index_t value, index_t least) {
   check_number(name, static_cast<double>(value), value >= least, ("at least " + std::to_string(least)).c_str());
 }
 
+// Gains are squares of sums over weighted rows: beyond this they overflow.
+void check_weights(const BoostedTreesTrainingSet& train) {
+  constexpr double kMostWeight = 1e100;
+  if (train.sample_weight == nullptr) return;
+  const double sum = std::accumulate(train.sample_weight, train.sample_weight + train.features->n_rows, 0.0);
+  if (sum <= kMostWeight) return;
+  std::ostringstream text;
+  text << "sample_weight must have a sum of at most " << kMostWeight << ", got " << sum;
+  throw std::invalid_argument(text.str());
+}
+
 void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval, const BoostedTreesOptions& options) {
   check_at_least("n_rounds", options.n_rounds, 1);
   check_at_least("max_leaves", options.max_leaves, 2);
@@ -55,6 +67,7 @@ void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eva
   if (train.features->n_features > kMostTreeFeatures) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMostTreeFeatures) + " features");
   }
+  check_weights(train);
 }
 
 index_t share_of(double share, index_t n) {

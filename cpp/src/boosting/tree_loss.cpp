@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -133,8 +134,9 @@ class RowLoss final : public TreeLoss {
   static void refuse_scores(const TreeLossScores& scores, index_t block) {
     index_t i = block * kLossRows;
     while (std::fabs(scores.scores[i]) < kMostSize) ++i;
-    throw std::invalid_argument("scores must be finite and below 2^900, got " + std::to_string(scores.scores[i]) +
-                                " in row " + std::to_string(i));
+    std::ostringstream text;
+    text << "scores must be finite and below 2^900, got " << scores.scores[i] << " in row " << i;
+    throw std::invalid_argument(text.str());
   }
 
   static bool has_rows(const TreeLossTops& tops, detail::ExpSlot slot) { return std::isfinite(tops.values[slot]); }

@@ -44,6 +44,7 @@ _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
 _BAG_RATIO = 3.0  # where there are bags and nobody says how large
 _LEAF_ROWS, _LEAF_ROWS_IN_BAGS = 20, 3
+_MOST_RATE = 1e6  # far beyond any that is of use; scores that overflow are refused too, but less plainly
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def check_settings(
         prior=None if prior is None else check_prior(prior),
         scenario=drawn_as,
         gamma=weight,
-        learning_rate=check_float("learning_rate", learning_rate, low=0, open_low=True),
+        learning_rate=check_float("learning_rate", learning_rate, low=0, high=_MOST_RATE, open_low=True),
         max_leaves=min(check_int("max_leaves", max_leaves, low=2), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
         min_leaf_rows=min(leaf_rows, MANY),

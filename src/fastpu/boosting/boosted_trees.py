@@ -108,7 +108,7 @@ def fit_boosted_trees(
     n_rounds : int, default 100
         Number of trees, in every bag.
     learning_rate : float, default 0.05
-        Part of Newton's step that is made, > 0.
+        Part of Newton's step that is made, in (0, 1e6]; more than 1 overshoots.
     max_leaves : int, default 8
         Most leaves of a tree, >= 2; splits that gain most come first.
     max_depth : int, optional
