@@ -202,11 +202,12 @@ def _entry_variance(matrix: Matrix, weights: NDArray[np.float64] | None) -> floa
         result = stored = 0.0
         for rows in matrix.blocks():
             block = matrix[rows]
-            values = transform(block.entries)
+            kept = block.entries != 0 if block.is_sparse else slice(None)  # zeros count alike, stored or not
+            values = transform(block.entries[kept])
             if mass is None:
                 result, stored = result + float(values.sum()), stored + values.size
                 continue
-            entries = np.repeat(mass[rows], block.lengths)
+            entries = np.repeat(mass[rows], block.lengths)[kept]
             result, stored = result + float((values * entries).sum()), stored + float(entries.sum())
         return result, stored
 
