@@ -9,11 +9,12 @@ from scipy.special import expit
 
 pytest.importorskip("sklearn", minversion="1.6")
 import sklearn
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -222,6 +223,30 @@ def test_names_that_are_not_there_are_refused():
     refused(ValueError, message, exact(propensity_columns=["a", "z"]).fit, frame, labelled)
     texts = ["a b", "b c"] * 30
     refused(ValueError, "propensity_columns must be None where the rows are texts", exact().fit, texts, labelled)
+
+
+def test_columns_that_the_default_propensity_cannot_take_are_refused_with_a_way_out():
+    pd = pytest.importorskip("pandas")
+    X, _, labelled, _, _ = draw()
+    classifier = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), LogisticRegression())
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    wards = np.where(X[:, 2] > 0, "north", "south")
+    for column in (
+        wards,
+        pd.Categorical(wards),
+        np.where(X[:, 2] > 0, np.nan, 1.0),
+        np.where(X[:, 2] > 0, np.inf, 1.0),
+    ):
+        given = frame.assign(c=column)
+        message = "propensity_columns must hold finite numbers for the default propensity_estimator ("
+        refused(ValueError, message, SARClassifier(classifier, propensity_columns=["c"]).fit, given, labelled)
+    encoded = SARClassifier(
+        classifier,
+        propensity_estimator=make_pipeline(OneHotEncoder(), LogisticRegression()),
+        propensity_columns=["c"],
+    ).fit(frame.assign(c=wards), labelled)
+    assert np.unique(encoded.propensity_[wards == "north"]).size == 1
+    assert encoded.propensity_[wards == "north"].min() > encoded.propensity_[wards == "south"].max()
 
 
 def test_the_units_of_the_columns_do_not_matter_to_the_default_propensity():

@@ -178,6 +178,25 @@ def test_estimates_are_true_and_intervals_cover_the_truth_in_many_samples():
     assert_true(simulate(500, 200, 2), 3, low=0.85, high=0.95)
 
 
+@pytest.mark.filterwarnings("ignore:average_precision:fastpu.EstimateWarning")  # of one sample in hundreds
+@pytest.mark.parametrize(
+    ("n_pos", "n_unl", "prior", "apart"), [(20, 300, 0.5, 1), (60, 500, 0.3, 2), (100, 2000, 0.1, 1.5)]
+)
+def test_the_mean_average_precision_of_few_rows_is_off_by_a_part_of_its_standard_error(n_pos, n_unl, prior, apart):
+    rng, repeats = np.random.default_rng(6), 200
+    cuts = np.linspace(-8, 8, 4001)
+    recall, share = (np.array([beyond(cut - shift) for cut in cuts]) for shift in (apart, 0))
+    precision = prior * recall / (prior * recall + (1 - prior) * share)
+    truth = np.sum((precision[1:] + precision[:-1]) / 2 * -np.diff(recall))
+    found = [
+        average_precision(
+            rng.normal(apart, 1, n_pos), rng.normal(size=n_unl) + apart * (rng.random(n_unl) < prior), prior=prior
+        )
+        for _ in range(repeats)
+    ]
+    assert abs(np.mean(found) - truth) < (0.4 + 3 / sqrt(repeats)) * np.std(found)
+
+
 def test_precision_is_that_of_the_hidden_positives():
     rng = np.random.default_rng(5)
     differences = []
@@ -206,9 +225,15 @@ def test_an_impossible_precision_is_told():
     assert average_precision(pos, unl, prior=0.1) > 0.9
     with pytest.warns(fastpu.EstimateWarning, match=r"precision_at_k: with prior=0\.3 the precision of 50 rows would"):
         assert precision_at_k(pos, unl, 50, prior=0.3) == 1
+    with pytest.warns(
+        fastpu.EstimateWarning, match="100 % of the labelled positives are above the cut, and 5 % of the unl"
+    ):
+        assert precision_at_k(pos + 9, unl, 50, prior=0.3) == 1
     with pytest.warns(fastpu.EstimateWarning, match=r"average_precision: with prior=0\.3 the precision of \d+ rows, "):
         assert average_precision(pos, unl, prior=0.3) == pytest.approx(1, abs=0.05)
-    with pytest.warns(fastpu.EstimateWarning, match="of 0 rows, among which half of the positives are would be infini"):
+    with pytest.warns(
+        fastpu.EstimateWarning, match="of 0 rows, where half of the positives are found, would be infini"
+    ):
         assert average_precision(np.full(50, 9.0), np.arange(-99, 1.0), prior=0.3) == 1
     assert precision_at_k([1.0], unl, 50, prior=0.9) <= 1  # one row shows nothing
 

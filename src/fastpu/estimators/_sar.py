@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import assert_all_finite
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, warn
@@ -58,7 +59,8 @@ class SARClassifier(MetaClassifier):
         without error, as a deep tree does, finds no positive among the unlabelled rows, and neither does one whose
         probabilities stay far from 1. Its random states should be numbers, or the iterations do not settle.
     propensity_estimator : classifier, optional
-        e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation.
+        e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation, which
+        must hold finite numbers.
     propensity_columns : str, int, slice, list of str or of int, or mask, optional
         The columns that say how likely a positive row is to be labelled; by default all, of which is told.
     max_iter : int, default 200
@@ -231,8 +233,8 @@ class SARClassifier(MetaClassifier):
             X = _safe_indexing(X if hasattr(X, "shape") else np.asarray(X), self.propensity_columns_, axis=1)
         estimator, scaler = self.propensity_estimator, None
         if estimator is None:
-            scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X, sample_weight=classifier.weights)
-            X, estimator = scaler.transform(X), LogisticRegression()
+            X, scaler = _scaled(X, classifier.weights)
+            estimator = LogisticRegression()
         check_estimator_of(self, estimator, "propensity_estimator")
         response_of(self, estimator, _RESPONSE, "propensity_estimator")
         check_takes_weights(self, estimator, "propensity_estimator")
@@ -257,6 +259,21 @@ class SARClassifier(MetaClassifier):
         """
         positive = self._checked_scores(X)
         return np.column_stack([1.0 - positive, positive])
+
+
+def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardScaler]:
+    """Return columns divided by their standard deviation, for the default propensity estimator, and what does it."""
+    scaler = StandardScaler(with_mean=not sp.issparse(X))
+    try:
+        scaled = scaler.fit(X, sample_weight=weights).transform(X)
+        assert_all_finite(scaled)
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            f"propensity_columns must hold finite numbers for the default propensity_estimator ({reason}); for other "
+            f"columns pass a propensity_estimator that takes them, such as a Pipeline that encodes or fills them"
+        ) from error
+    return scaled, scaler
 
 
 @dataclasses.dataclass(frozen=True)

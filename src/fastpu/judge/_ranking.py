@@ -135,7 +135,8 @@ def recall_at_k(
         An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
         them, rounded to whole rows, at least one. So 1 is one row and 1.0 is all of them.
     n_boot : int, default 0
-        Samples of the bootstrap, which gives an interval; 1000 are enough for its ends.
+        Samples of the bootstrap, which gives an interval; 1000 are enough for its ends. It is too short if one labelled
+        row or none is above the cut, or below it; see the notes.
     random_state : int >= 0, numpy.random.Generator or None
         Draws the samples.
 
@@ -155,6 +156,10 @@ def recall_at_k(
     -----
     Ties: if only some of the unlabelled rows that share the k-th score are needed for k, each row of this score, of
     either group, counts by the share of them that is flagged. So the order of rows does not matter.
+
+    In simulations intervals covered the true recall in 86 to 95 % of the cases where two labelled rows or more were to
+    be expected on either side of the cut, and in 65 to 82 % where one was. They have no width where all labelled rows
+    are on one side.
 
     O(n log n) time and O(n) memory for n = n_p + n_u, and O(n) time more for each sample.
 
@@ -313,6 +318,11 @@ def average_precision(
     Rows of equal scores are flagged together, so the order of rows does not matter. O(n log n) time and O(n) memory for
     n = n_p + n_u, and O(n) time more for each sample.
 
+    With few rows the mean of such estimates is not quite the truth: precisions are cut off at 1 one by one, which makes
+    it too small, and each labelled row counts in its own recall, which makes it too large. In simulations, with 20 to
+    1,000 labelled positives and 300 to 20,000 unlabelled rows, it was off by less than 0.4 of the standard error of
+    one estimate, in either direction.
+
     Examples
     --------
     >>> from fastpu.metrics import average_precision
@@ -324,7 +334,7 @@ def average_precision(
     estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, theta), n_boot, random_state)
     p, u = (np.cumsum(part) for part in ranked.counts())
     half = int(np.searchsorted(p, p[-1] / 2))
-    where = f"{u[half]} rows, among which half of the positives are"
+    where = f"{u[half]} rows, where half of the positives are found,"
     _tell_if_impossible("average_precision", where, float(p[half] / p[-1]), float(u[half] / u[-1]), theta, ranked)
     return estimate
 
@@ -433,9 +443,9 @@ def _tell_if_impossible(name: str, where: str, recall: float, share: float, prio
     if recall - most > _MOST_ERRORS * error:
         warn(
             f"{name}: with prior={prior:.4g} the precision of {where} would be {_ratio(recall, most)}, which chance "
-            f"does not explain, and counts as 1: {recall:.3g} of the labelled positives are above the cut, and of the "
-            f"unlabelled rows {share:.3g}. prior, the share of positives among the unlabelled rows, is too large, or "
-            f"the labelled rows are not a random sample of the positives",
+            f"does not explain, and counts as 1: {100 * recall:.3g} % of the labelled positives are above the cut, and "
+            f"{100 * share:.3g} % of the unlabelled rows. prior, the share of positives among the unlabelled rows, is "
+            f"too large, or the labelled rows are not a random sample of the positives",
             EstimateWarning,
         )
 
