@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -105,6 +107,32 @@ def test_sparse_rows_give_the_same_trees(options):
     dense, sparse = (fit(rows, y, min_leaf_rows=5, **options) for rows in (X, sp.csr_array(X)))
     np.testing.assert_array_equal(dense.packed_nodes, sparse.packed_nodes)
     np.testing.assert_array_equal(dense.decision_function(X), sparse.decision_function(sp.csr_array(X)))
+
+
+@pytest.mark.parametrize("min_leaf_rows", [1, 12, 60])
+@pytest.mark.parametrize("options", [{}, {"n_bags": 3}, {"weighted": True}], ids=str)
+def test_columns_with_few_entries_make_no_difference_to_sparse_rows(options, min_leaf_rows):
+    """Sparse columns with fewer entries than a leaf has rows are left out: no split of theirs is allowed."""
+    rng = np.random.default_rng(8)
+    y = (np.arange(300) < 90).astype(int)
+    shares = rng.choice([0.01, 0.05, 0.3], 40)
+    X = np.where(
+        rng.random((300, 40)) < shares + 0.1 * (y[:, None] * (np.arange(40) % 3 == 0)), rng.random((300, 40)), 0
+    )
+    known = {name: value for name, value in options.items() if name != "weighted"}
+    if "weighted" in options:
+        known["sample_weight"] = rng.integers(0, 4, 300) * 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+        dense, sparse = (fit(rows, y, min_leaf_rows=min_leaf_rows, **known) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(dense.packed_nodes, sparse.packed_nodes)
+
+
+def test_sparse_columns_without_any_split():
+    X, y = sp.csr_array(np.eye(60)), np.arange(60) < 20
+    with pytest.warns(fastpu.DegenerateModelWarning, match="found no split"):
+        model = fit(X, y, min_leaf_rows=2)
+    assert (model.status, model.n_trees) == ("no_gain", 0)
 
 
 def test_weights_of_whole_numbers_give_the_trees_of_repeated_rows():

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -50,7 +51,12 @@ NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa 
                                 std::to_string(binned_.n_rows));
   }
   are_repetitions_ = weights != nullptr && count_repetitions(weights, binned_.n_rows);
-  if (binned_.is_sparse()) codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
+  if (!binned_.is_sparse()) return;
+  codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
+  feature_of_bin_ = make_vector<std::uint32_t>(binned_.total_bins(), "the features of bins");
+  for (index_t f = 0; f < binned_.n_features; ++f) {
+    std::fill_n(feature_of_bin_.begin() + binned_.first_bin(f), binned_.n_bins(f), static_cast<std::uint32_t>(f));
+  }
 }
 
 int NewtonRows::workers(index_t work) const {
@@ -105,6 +111,20 @@ NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vecto
   return all;
 }
 
+std::vector<std::uint32_t> NewtonRows::splittable(const std::vector<std::uint32_t>& features,
+                                                  const std::vector<std::uint32_t>& rows, double least) const {
+  if (!binned_.is_sparse()) return features;
+  std::vector<double> n_entries(at(binned_.n_features));
+  for (const std::uint32_t row : rows) {
+    for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
+      n_entries[feature_of_bin_[binned_.row_bins[at(p)]]] += weight(row);
+    }
+  }
+  std::vector<std::uint32_t> kept;
+  std::ranges::copy_if(features, std::back_inserter(kept), [&](std::uint32_t f) { return n_entries[f] >= least; });
+  return kept;
+}
+
 NewtonRange NewtonRows::take(const std::vector<std::uint32_t>& rows) {
   std::ranges::copy(rows, list_.begin());
   return {0, static_cast<std::uint32_t>(rows.size())};
@@ -113,8 +133,8 @@ NewtonRange NewtonRows::take(const std::vector<std::uint32_t>& rows) {
 // ---- Histograms ----
 
 void NewtonRows::set_histogram(const NewtonRange& node, std::uint64_t* histogram) {
-  std::fill_n(histogram, histogram_size(), std::uint64_t{0});
   if (binned_.is_sparse()) return add_sparse(node, histogram);
+  std::fill_n(histogram, histogram_size(), std::uint64_t{0});
   const int n_workers = workers(static_cast<index_t>(node.n_rows()) * static_cast<index_t>(features_.size()));
   if (binned_.width == CodeWidth::two_bytes) return add_dense<std::uint16_t>(node, histogram, n_workers);
   add_dense<std::uint8_t>(node, histogram, n_workers);
@@ -154,6 +174,9 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
 }
 
 void NewtonRows::add_sparse(const NewtonRange& node, std::uint64_t* histogram) const {
+  for (std::size_t k = 0; k < features_.size(); ++k) {
+    std::fill_n(histogram + first_bin_[k], binned_.n_bins(features_[k]), std::uint64_t{0});
+  }
   std::uint64_t all = 0;
   for (index_t i = node.first; i < node.end; ++i) {
     if (i % kBlockRows == 0) team_.poll();

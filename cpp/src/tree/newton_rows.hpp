@@ -50,6 +50,10 @@ class NewtonRows {
 
   // Takes the rows of a tree, and those features, ascending, that it may split.
   NewtonRange start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features);
+  // Those of the features that may leave `least` rows on both sides of a split. Of sparse features most may not: one
+  // side holds only rows with an entry.
+  std::vector<std::uint32_t> splittable(const std::vector<std::uint32_t>& features,
+                                        const std::vector<std::uint32_t>& rows, double least) const;
 
   // Words of a histogram, and where the bins of a feature begin in it.
   index_t histogram_size() const { return has_bytes_ ? binned_.n_features * kByteBins : binned_.total_bins(); }
@@ -104,6 +108,7 @@ class NewtonRows {
   std::vector<index_t> first_bin_;                 // beside them
   std::vector<std::vector<std::uint64_t>> parts_;  // histograms of the workers but the first
   std::vector<std::uint32_t> codes_;               // of sparse features: those of one, for the rows of a node
+  std::vector<std::uint32_t> feature_of_bin_;      // of sparse rows
 };
 
 }  // namespace fastpu::detail

@@ -39,16 +39,16 @@ GrownTree NewtonGrower::grow(const NewtonGradients& gradients, const std::vector
                              const std::vector<std::uint32_t>& others, double* scores) {
   tree_ = {};
   nodes_.clear();
-  drawn_ = features;
+  drawn_ = rows_.splittable(features, *gradients.rows, options_.min_leaf_rows);
   free_.clear();
   for (int slot = static_cast<int>(histograms_.size()) - 2; slot >= 0; --slot) free_.push_back(slot);
 
   Node root;
-  root.rows = rows_.start(gradients, features);
+  root.rows = rows_.start(gradients, drawn_);
   root.sum = rows_.total();
   nodes_.push_back(root);
   tree_.nodes.push_back({0.0, 0, 0, root.rows.n_rows(), 0.0F});
-  if (may_be_split(root)) {
+  if (may_be_split(root) && !drawn_.empty()) {
     std::uint64_t* bins = histogram_for(nodes_[0]);
     rows_.set_histogram(root.rows, bins);
     search(nullptr, nullptr, &nodes_[0], bins);
@@ -134,6 +134,7 @@ std::uint64_t* NewtonGrower::histogram_for(Node& node) {
   }
   if (histograms_[slot].empty()) {
     histograms_[slot] = AlignedBuffer<std::uint64_t>(rows_.histogram_size(), "the histogram of a node");
+    if (binned_.is_sparse()) std::fill_n(histograms_[slot].data(), rows_.histogram_size(), std::uint64_t{0});
   }
   return histograms_[slot].data();
 }
