@@ -51,7 +51,7 @@ GrownTree NewtonGrower::grow(const NewtonGradients& gradients, const std::vector
   if (may_be_split(root) && !drawn_.empty()) {
     std::uint64_t* bins = histogram_for(nodes_[0]);
     rows_.set_histogram(root.rows, bins);
-    search(nullptr, nullptr, &nodes_[0], bins);
+    search(nullptr, nullptr, nodes_.data(), bins);
   }
 
   std::vector<std::uint32_t> heap;
