@@ -16,39 +16,12 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
-#include "fastpu/boosting/tree_loss.hpp"
+#include "fastpu/boosting/tree_inputs.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/data/binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu {
-
-struct BoostedTreesTrainingSet {
-  const BinnedFeatures* features = nullptr;
-  const std::int8_t* labels = nullptr;        // +1, 0, -1
-  const double* sample_weight = nullptr;      // or null for 1: a row counts as so many; one of weight 0 as none
-  const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
-};
-
-struct BoostedTreesOptions {
-  TreeLossOptions loss;  // with the instruction-set level of everything
-  index_t n_rounds = 100;
-  double learning_rate = 0.05;
-  index_t max_leaves = 8;
-  index_t max_depth = -1;     // -1: any
-  double min_leaf_rows = 20;  // by weight
-  double min_leaf_hessian = 1e-3;
-  double l2 = 1;
-  double subsample_unl = 1;  // in (0, 1]: the share of U that a tree is grown on, drawn anew for each
-  double colsample = 1;      // in (0, 1]: the share of the features that a tree may split
-  index_t n_bags = 0;        // 0: no bags, all rows
-  index_t bag_unl = 0;       // rows of U in a bag
-  std::uint64_t seed = 0;
-  index_t early_stopping_rounds = 0;     // 0: never; else needs an evaluation set
-  TreesView init;                        // trees to go on from, bag after bag as in the result, or none
-  const double* init_oob_sum = nullptr;  // with bags: of these trees, as in the result
-};
 
 // A round that is done, or with bags the last round of a bag, as a callback sees it.
 struct BoostedTreesRound {
