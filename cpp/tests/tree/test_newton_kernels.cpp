@@ -34,7 +34,7 @@ std::vector<std::uint64_t> random_words(index_t n, std::mt19937_64& random) {
 template <class Code>
 void adds_the_words_of_rows(const NewtonKernels& kernels, index_t n_features, index_t step, index_t bins) {
   constexpr index_t kRows = 1700;
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(static_cast<std::uint64_t>(n_features));
   std::vector<Code> codes(static_cast<std::size_t>(kRows * n_features));
   for (auto& code : codes) code = static_cast<Code>(random() % static_cast<std::uint64_t>(bins));
   const auto words = random_words(kRows, random);
