@@ -58,7 +58,13 @@ void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eva
   check_number("learning_rate", options.learning_rate, options.learning_rate > 0, "above 0");
   check_number("min_leaf_rows", options.min_leaf_rows, options.min_leaf_rows > 0, "above 0");
   check_number("min_leaf_hessian", options.min_leaf_hessian, options.min_leaf_hessian >= 0, "at least 0");
-  check_number("l2", options.l2, options.l2 >= 0, "at least 0");
+  // Gains are divided by it where a leaf's sum of second derivatives is 0: a smaller one makes them infinite.
+  constexpr double kLeastRidge = 1e-12;
+  if (!(options.l2 == 0 || options.l2 >= kLeastRidge) || !std::isfinite(options.l2)) {
+    std::ostringstream text;
+    text << "l2 must be 0 or at least " << kLeastRidge << ", got " << options.l2;
+    throw std::invalid_argument(text.str());
+  }
   for (const auto& [name, share] :
        {std::pair{"subsample_unl", options.subsample_unl}, std::pair{"colsample", options.colsample}}) {
     check_number(name, share, share > 0 && share <= 1, "in (0, 1]");

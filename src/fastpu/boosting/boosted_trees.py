@@ -118,7 +118,7 @@ def fit_boosted_trees(
     min_leaf_hessian : float, default 1e-3
         Least sum H of a leaf, >= 0.
     l2 : float, default 1.0
-        What is added to H, >= 0.
+        What is added to H: 0, or at least 1e-12.
     n_bags : int, default 1
         Boosters whose scores are averaged. With more than one each has a bag of its own: n_P positive rows drawn with
         replacement, `bag_ratio` n_P unlabelled rows drawn without, and all negative rows.
