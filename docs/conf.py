@@ -28,7 +28,7 @@ author = copyright = "The fastpu developers"  # noqa: A001 - the name that Sphin
 version = release = fastpu.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["_templates", "defaults_table.md"]  # the table is part of defaults.md
+exclude_patterns = ["_templates", "defaults_table.md", "does_it_help_table.md"]  # parts of other pages
 templates_path = ["_templates"]
 nitpicky = True
 

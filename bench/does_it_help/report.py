@@ -108,11 +108,16 @@ def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
         ]
         parts.append(_table(f"Test AUC, {100 * share:g} % of the positives labelled", ["task", *auc.names], lines))
     parts.append(_table("The tasks", ["task", "rows"], [[task, TASKS[task].about] for task in auc.tasks]))
-    flaws = sorted(
-        {f"{p.task}, {name}: {o.flaw}" for p, each in outcomes.items() for name, o in each.items() if o.flaw}
-    )
+    flaws: dict[str, set[str]] = {}
+    for place, each in outcomes.items():
+        for name, outcome in each.items():
+            if outcome.flaw:
+                flaws.setdefault(f"{name}: {outcome.flaw}", set()).add(place.task)
     if flaws:
-        parts.append("Refused:\n\n" + "\n".join(f"- {flaw}" for flaw in flaws) + "\n")
+        listed = "\n".join(f"- {flaw} ({', '.join(sorted(tasks))})" for flaw, tasks in sorted(flaws.items()))
+        parts.append(
+            f"Rows that a learner refused are left out of its means; it has the last rank there.\n\n{listed}\n"
+        )
     return "\n".join(parts)
 
 
@@ -139,7 +144,9 @@ def _draw_ranks(axis: Axes, names: Sequence[str], by_task: NDArray[np.float64]) 
     difference = _critical_difference(len(names), by_task.shape[0])
     best = ranks.min()
     axis.axvspan(best, best + difference, color="0.85", zorder=0)
-    axis.text(best + difference, -0.35, " not told apart from the best", fontsize=8, va="center", color="0.4")
+    axis.text(
+        best + difference, len(names) - 1, " shaded: not told apart from the best", fontsize=9, va="center", color="0.3"
+    )
     axis.set_xlabel(f"mean rank by test AUC over {by_task.shape[0]} tasks (1 is best); red: fastpu")
     axis.set_xlim(0, len(names))
     axis.spines[["top", "right"]].set_visible(False)
