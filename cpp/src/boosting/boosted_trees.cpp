@@ -60,7 +60,8 @@ void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eva
   check_number("min_leaf_hessian", options.min_leaf_hessian, options.min_leaf_hessian >= 0, "at least 0");
   // Gains are divided by it where a leaf's sum of second derivatives is 0: a smaller one makes them infinite.
   constexpr double kLeastRidge = 1e-12;
-  if (!(options.l2 == 0 || options.l2 >= kLeastRidge) || !std::isfinite(options.l2)) {
+  const bool is_ridge = options.l2 == 0 || (options.l2 >= kLeastRidge && std::isfinite(options.l2));
+  if (!is_ridge) {
     std::ostringstream text;
     text << "l2 must be 0 or at least " << kLeastRidge << ", got " << options.l2;
     throw std::invalid_argument(text.str());
