@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "check.hpp"
+#include "fastpu/common/isa.hpp"
 #include "fastpu/kernels/kernel.hpp"
 #include "linalg/elbow_factor.hpp"
+#include "linalg/path_kernels.hpp"
 #include "svm_data.hpp"
 
 namespace {
@@ -305,4 +307,39 @@ CASE("the factor follows rows that come and go") {
   column.back() = std::numeric_limits<double>::quiet_NaN();
   CHECK(fastpu::detail::ElbowFactor::is_dependent(factor.add(column.data(), 1, 1)));
   CHECK(factor.size() == size);
+}
+
+CASE("violations and loss of a point are those of a plain loop, with the same bits on every level") {
+  for (const index_t n : {0, 1, 7, 8, 37}) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(n));
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<double> score(size), weight(size), side(size), label(size), cost(size);
+    constexpr double kOffset = 0.3;
+    constexpr double kLam = 0.8;
+    double worst = 0;
+    double loss = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      label[i] = i % 3 == 0 ? 1 : -1;
+      side[i] = static_cast<double>(i % 5 % 3) - 1;
+      weight[i] = side[i] * label[i];
+      score[i] = uniform(random);
+      cost[i] = i % 4 == 0 ? 0 : 1 + uniform(random) / 4;
+      const double margin = label[i] * (score[i] + kOffset) - kLam;
+      worst = std::max(worst, side[i] == 0 ? std::abs(margin) : -side[i] * margin);
+      loss += cost[i] * std::max(-margin, 0.0);
+    }
+    const fastpu::detail::PathSlacks slacks{n, score.data(), weight.data(), side.data()};
+    const auto check = [&](fastpu::Isa isa) {
+      return fastpu::detail::path_kernels(isa).check(slacks, label.data(), cost.data(), kOffset, kLam);
+    };
+    const auto plain = check(fastpu::Isa::baseline);
+    CHECK(plain.worst == worst);
+    CHECK(std::abs(plain.loss - loss) <= 1e-14 * (1 + loss));
+    for (const fastpu::Isa isa : {fastpu::Isa::avx2, fastpu::Isa::avx512}) {
+      if (isa > fastpu::best_isa()) continue;
+      CHECK(check(isa).worst == plain.worst);
+      CHECK(check(isa).loss == plain.loss);
+    }
+  }
 }
