@@ -11,7 +11,7 @@ import pytest
 
 from margin_engine_cases import certify, make_engine, oracle, solve
 
-N = 21_000  # the least is 20,000
+N = 51_000  # the least is 50,000, and 20,000 with a start
 ALL_ROWS = 1000  # max_iter of the oracle
 
 

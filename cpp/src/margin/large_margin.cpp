@@ -381,7 +381,7 @@ MarginResult Solve::run(const MarginStart* start) {
     return finish();
   }
   const bool has_many_rows =
-      pass_.has_gram() && options_.max_iter == 0 && detail::has_many_rows(task_, data_.n_features());
+      pass_.has_gram() && options_.max_iter == 0 && detail::has_many_rows(task_, data_.n_features(), start != nullptr);
   const double* scores = has_many_rows && start != nullptr ? start->decision : nullptr;
   if ((scores == nullptr || !has_room(scores)) && is_solved_at_bounds()) return finish();
   // With more features than rows the rows can be separated, and few stay at their costs: v = 0 is the better start

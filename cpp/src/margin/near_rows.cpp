@@ -13,11 +13,12 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kManyRows = 20'000;
+constexpr index_t kManyRows = 20'000;          // from a start
+constexpr index_t kManyWithoutStart = 50'000;  // a sample gives the start
 constexpr index_t kRowsPerFeature = 100;
-constexpr index_t kShare = 16;       // one row in so many counts as near at first
-constexpr index_t kMostShare = 3;    // if more than one row in so many is near, solving with all rows is as fast
-constexpr index_t kMostSteps = 100;  // of an interior point
+constexpr index_t kShare = 16;      // one row in so many counts as near at first
+constexpr index_t kMostShare = 3;   // if more than one row in so many is near, solving with all rows is as fast
+constexpr index_t kMostSteps = 25;  // of an interior point; some 12 are usual
 constexpr int kMostRounds = 8;
 constexpr double kMostCost = 1e100;  // of a row in a task
 constexpr double kRough = 1e-4;      // gap, relative to the objective, from which rows on the wrong side are looked for
@@ -75,7 +76,8 @@ class NearRows {
   NearRowsResult run(const double* f);
 
  private:
-  void solve_sample();
+  bool is_close();
+  void solve_sample(index_t size);
   void take_best_intercept();
   void take_nearest();
   index_t take_wrong();
@@ -104,8 +106,9 @@ class NearRows {
 // By how much row i falls short of its margin.
 double lack_of(const MarginTask& task, const double* f, index_t i) { return task.side()[i] * (task.label()[i] - f[i]); }
 
-// Computes w and f from a sample of about as many rows of each side; the costs of a side are shared out among its rows.
-void NearRows::solve_sample() {
+// Computes w and f from a sample of `size` rows, half of each side; the costs of a side are shared out among its rows.
+// A larger sample contains the smaller ones.
+void NearRows::solve_sample(index_t size) {
   index_t count[2] = {0, 0};
   for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0 ? 1 : 0];
   near_.clear();
@@ -117,7 +120,7 @@ void NearRows::solve_sample() {
     seed ^= seed << 17;
     const int side = task_.side()[i] > 0 ? 1 : 0;
     const auto drawn = static_cast<index_t>(((seed >> 32) * static_cast<std::uint64_t>(count[side])) >> 32);
-    if (drawn >= fewest_ / 2) continue;
+    if (drawn >= size / 2) continue;
     near_.push_back(i);
     cost[side] += task_.cost()[i];
   }
@@ -127,6 +130,36 @@ void NearRows::solve_sample() {
   go_on(point, kRough);
   point.copy_w(w_);
   find_scores();
+  take_best_intercept();
+}
+
+// Computes f from a sample, and from the difference to a quarter of it how far f is from the scores of the solution:
+// the rows within that distance of their margin count as near. Returns false if they are so many that solving with all
+// rows is as fast. If only few rows fall short of their margin, the scores of the solution differ from f most of all in
+// scale, which leaves the rows on their sides: the fewest rows may then do.
+bool NearRows::is_close() {
+  solve_sample(fewest_ / 4);
+  if (result_.is_stopped) return false;
+  AlignedBuffer<double> rough(n_, "scores");
+  std::copy_n(f_, n_, rough.data());
+  solve_sample(fewest_);
+  if (result_.is_stopped) return false;
+  double squares = 0;
+  for (index_t i = 0; i < n_; ++i) squares += (f_[i] - rough[i]) * (f_[i] - rough[i]);
+  // The variance of the scores falls with the size of the sample, so the difference has three times that of f.
+  constexpr double kDeviations = 2.5;
+  constexpr index_t kFewShort = 6;  // one row in so many
+  const double reach = kDeviations * std::sqrt(squares / (3 * static_cast<double>(n_)));
+  index_t n_within = 0;
+  index_t n_short = 0;
+  for (index_t i = 0; i < n_; ++i) {
+    const double lack = lack_of(task_, f_, i);
+    n_within += std::abs(lack) <= reach ? 1 : 0;
+    n_short += lack > 0 ? 1 : 0;
+  }
+  if (n_within > n_ / kMostShare) return n_short <= n_ / kFewShort;
+  fewest_ = std::max(fewest_, n_within);
+  return true;
 }
 
 void NearRows::find_scores() {
@@ -206,12 +239,11 @@ bool NearRows::go_on(InteriorPoint& point, double tol) {
 
 NearRowsResult NearRows::run(const double* f) {
   if (f == nullptr) {
-    solve_sample();
+    if (!is_close()) return result_;
   } else {
     std::copy_n(f, n_, f_);
+    take_best_intercept();
   }
-  if (result_.is_stopped) return result_;
-  take_best_intercept();
   AlignedBuffer<double> guess(n_, "scores");
   std::copy_n(f_, n_, guess.data());
   take_nearest();
@@ -228,6 +260,7 @@ NearRowsResult NearRows::run(const double* f) {
       index_t n_wrong = 0;
       for (index_t i = 0; i < n_; ++i) n_wrong += is_wrong(i) ? 1 : 0;
       if (n_wrong > fewest_ / 8) {  // the guess was far off: start again with the best rows of the present scores
+        if (f == nullptr) return result_;  // a sample has told how many rows to take
         std::copy_n(guess.data(), n_, f_);
         fewest_ *= 3;
         if (fewest_ > n_ / kMostShare) return result_;
@@ -256,8 +289,8 @@ NearRowsResult NearRows::run(const double* f) {
 
 }  // namespace
 
-bool has_many_rows(const MarginTask& task, index_t n_features) {
-  return task.n() >= std::max(kManyRows, kRowsPerFeature * (n_features + 1));
+bool has_many_rows(const MarginTask& task, index_t n_features, bool has_start) {
+  return task.n() >= std::max(has_start ? kManyRows : kManyWithoutStart, kRowsPerFeature * (n_features + 1));
 }
 
 NearRowsResult solve_near_rows(const MarginData& data, const MarginTask& task, RowPass& pass, double tol,

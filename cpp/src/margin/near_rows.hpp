@@ -14,8 +14,8 @@
 
 namespace fastpu::detail {
 
-// Returns whether a problem has so many rows that this is faster.
-bool has_many_rows(const MarginTask& task, index_t n_features);
+// Returns whether a problem has so many rows that this is faster, with a start or without.
+bool has_many_rows(const MarginTask& task, index_t n_features, bool has_start);
 
 struct NearRowsResult {
   bool is_found = false;  // every row that was left out is on the right side of its margin
