@@ -163,6 +163,17 @@ void run(Input& input) {
     check_binned(again, team);
   }
 
+  options.cuts = binned.cuts;
+  const BinnedFeatures halves[] = {is_dense ? bin_features(x.dense_view(), options, team)
+                                            : bin_features(x.csr_view(), options, team),
+                                   take_rows(binned, std::vector<index_t>(1, 0).data(), 1, team)};
+  const BinnedFeatures stacked = stack_rows({&halves[0], &halves[1]}, team);
+  check_binned(stacked, team);
+  for (index_t f = 0; f < x.d; ++f) {
+    for (index_t k = 0; k < n; ++k) FUZZ_CHECK(code_of(stacked, k, f) == code_of(binned, k, f));
+    FUZZ_CHECK(code_of(stacked, n, f) == code_of(binned, 0, f));
+  }
+
   BinnedFeatures spoilt = copy_of(binned, false);
   for (index_t k = input.below(3); k >= 0; --k) spoil(input, spoilt);
   if (accepted([&] { check_binned(spoilt, team); })) spoilt.fill_columns(team);

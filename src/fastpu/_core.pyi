@@ -309,12 +309,10 @@ class ForestResult:
     def status(self) -> str: ...
 
 def bin_features(
-    matrix: _Matrix,
-    max_bins: int,
-    sample_weight: NDArray[np.float64] | None,
-    n_threads: int,
+    matrix: _Matrix, max_bins: int, sample_weight: NDArray[np.float64] | None, n_threads: int,
     categorical: NDArray[np.uint8] | None = None,
-) -> BinnedFeatures: ...
+    cuts: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
+) -> BinnedFeatures: ...  # fmt: skip
 def boost_trees(
     features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
     categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float, n_rounds: int, learning_rate: float,
@@ -326,18 +324,23 @@ def boost_trees(
     callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int, isa: str = ...,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
-    nodes: NDArray[np.void],
-    tree_start: NDArray[np.int64],
-    category_sets: NDArray[np.uint64],
-    *,
-    n_features: int,
+    nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
 ) -> None: ...
+def draw_forest_bags(
+    *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
+    seed: int, first_tree: int, n_trees: int, bag_unl: int, replace_unl: bool, n_threads: int,
+) -> NDArray[np.uint32]: ...  # fmt: skip
 def grow_forest(
     features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
     categorical: NDArray[np.uint8] | None, criterion: str, prior: float, splitter: str, n_trees: int, first_tree: int,
     first_set: int, seed: int, bag_unl: int, replace_unl: bool, max_features: int, min_leaf_rows: int, max_depth: int,
     max_leaves: int, oob_sum: NDArray[np.float64] | None, oob_count: NDArray[np.int32] | None,
     callback: Callable[[int, int, int], bool] | None, n_threads: int, isa: str = ...,
+) -> ForestResult: ...  # fmt: skip
+def grow_on_bags(
+    features: BinnedFeatures, bags: NDArray[np.uint32], *, n_pos: int, categorical: NDArray[np.uint8] | None,
+    criterion: str, prior: float, splitter: str, first_tree: int, seed: int, max_features: int, min_leaf_rows: int,
+    max_depth: int, max_leaves: int, n_threads: int, isa: str = ...,
 ) -> ForestResult: ...  # fmt: skip
 def isa_levels() -> list[str]: ...
 def kernel_scores(
@@ -354,14 +357,10 @@ def kernel_scores(
     isa: str,
 ) -> NDArray[np.float64]: ...
 def tree_scores(
-    matrix: _Matrix | BinnedFeatures,
-    nodes: NDArray[np.void],
-    tree_start: NDArray[np.int64],
-    category_sets: NDArray[np.uint64],
-    *,
-    n_features: int,
-    n_threads: int,
-) -> NDArray[np.float64]: ...
+    matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],
+    category_sets: NDArray[np.uint64], *, n_features: int, n_threads: int,
+) -> NDArray[np.float64]: ...  # fmt: skip
+def stack_binned(parts: list[BinnedFeatures], n_threads: int) -> BinnedFeatures: ...
 def stump_boost(
     features: _Matrix | _Binned, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *, loss: str,
     gamma: float, rho: float, n_rounds: int, step: str, stop_tol: float, max_bins: int, most_distinct: int,

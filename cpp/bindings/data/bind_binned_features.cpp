@@ -1,10 +1,12 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/arguments.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -15,8 +17,25 @@ namespace {
 
 using Shared = std::shared_ptr<BinnedFeatures>;
 
+template <class T>
+std::vector<T> vector_of(const py::handle& array, const char* name) {
+  const T* data = view_1d<T>(array, name);
+  auto values = make_vector<T>(static_cast<index_t>(py::len(array)), name);
+  std::copy_n(data, values.size(), values.begin());
+  return values;
+}
+
+// From the arrays cut_starts, cut_values and bin_values; nothing is known of their entries.
+std::shared_ptr<const Cuts> read_cuts(const py::handle& start, const py::handle& value, const py::handle& bin_value) {
+  auto cuts = std::make_shared<Cuts>();
+  cuts->start = vector_of<index_t>(start, "start");
+  cuts->value = vector_of<double>(value, "value");
+  cuts->bin_value = vector_of<double>(bin_value, "bin_value");
+  return cuts;
+}
+
 Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_weight, int n_threads,
-           const py::object& categorical) {
+           const py::object& categorical, const py::object& cuts) {
   const MatrixView view = view_matrix(matrix);
   BinOptions options;
   options.max_bins = max_bins;
@@ -26,6 +45,11 @@ Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_
     if (py::isinstance<py::tuple>(matrix)) throw py::value_error("categorical features must be dense");
     const index_t n_features = std::visit([](const auto& x) { return x.n_cols; }, view);
     options.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
+  }
+  if (!cuts.is_none()) {
+    const auto arrays = cuts.cast<py::tuple>();
+    if (arrays.size() != 3) throw py::value_error("cuts must be three arrays, got " + std::to_string(arrays.size()));
+    options.cuts = read_cuts(arrays[0], arrays[1], arrays[2]);
   }
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
@@ -41,6 +65,13 @@ Shared take(const BinnedFeatures& all, const py::object& rows, int n_threads) {
   return std::make_shared<BinnedFeatures>(take_rows(all, positions, n, team));
 }
 
+Shared stack(const std::vector<const BinnedFeatures*>& parts, int n_threads) {
+  if (std::ranges::find(parts, nullptr) != parts.end()) throw py::type_error("parts must be binned features, got None");
+  Team team(n_threads, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  return std::make_shared<BinnedFeatures>(stack_rows(parts, team));
+}
+
 py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
   return to_array(buffer.data(), buffer.size());
 }
@@ -52,25 +83,13 @@ py::tuple get_state(const BinnedFeatures& b) {
                         bytes_of(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
 }
 
-template <class T>
-std::vector<T> vector_of(const py::handle& array, const char* name) {
-  const T* data = view_1d<T>(array, name);
-  auto values = make_vector<T>(static_cast<index_t>(py::len(array)), name);
-  std::copy_n(data, values.size(), values.begin());
-  return values;
-}
-
 // The members as they stand in the state: nothing is known of them yet.
 Shared read_state(const py::tuple& state) {
   auto b = std::make_shared<BinnedFeatures>();
   b->n_rows = state[0].cast<index_t>();
   b->n_features = state[1].cast<index_t>();
   b->width = static_cast<CodeWidth>(state[2].cast<std::uint8_t>());
-  auto cuts = std::make_shared<Cuts>();
-  cuts->start = vector_of<index_t>(state[3], "start");
-  cuts->value = vector_of<double>(state[4], "value");
-  cuts->bin_value = vector_of<double>(state[5], "bin_value");
-  b->cuts = std::move(cuts);
+  b->cuts = read_cuts(state[3], state[4], state[5]);
   b->row_stride = state[6].cast<index_t>();
   b->column_stride = state[7].cast<index_t>();
   const auto* codes = view_1d<std::uint8_t>(state[8], "codes");
@@ -153,7 +172,9 @@ void bind_binned_features(py::module_& module) {
       .def("same_cuts", &same_cuts, py::arg("other"))
       .def(py::pickle(&get_state, &set_state));
   module.def("bin_features", &bin, py::arg("matrix"), py::arg("max_bins"), py::arg("sample_weight").none(true),
-             py::arg("n_threads"), py::arg("categorical").none(true) = py::none());
+             py::arg("n_threads"), py::arg("categorical").none(true) = py::none(),
+             py::arg("cuts").none(true) = py::none());
+  module.def("stack_binned", &stack, py::arg("parts"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

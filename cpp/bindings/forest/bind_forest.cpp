@@ -25,6 +25,23 @@ ForestCallback make_tree_callback(const py::object& callback) {
   };
 }
 
+// How trees are grown.
+ForestOptions growth_options(const std::string& criterion, double prior, const std::string& splitter,
+                             index_t max_features, index_t min_leaf_rows, index_t max_depth, index_t max_leaves,
+                             const std::string& isa) {
+  ForestOptions options;
+  options.criterion = forest_criterion(criterion);
+  options.prior = prior;
+  if (splitter != "random" && splitter != "best") throw py::value_error("splitter has no value '" + splitter + "'");
+  options.random_cuts = splitter == "random";
+  options.max_features = max_features;
+  options.min_leaf_rows = min_leaf_rows;
+  options.max_depth = max_depth;
+  options.max_leaves = max_leaves;
+  options.isa = isa_from_name(isa);
+  return options;
+}
+
 ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
                         const py::object& categorical, const std::string& criterion, double prior,
                         const std::string& splitter, index_t n_trees, index_t first_tree, index_t first_set,
@@ -32,22 +49,14 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
                         index_t min_leaf_rows, index_t max_depth, index_t max_leaves, const py::object& oob_sum,
                         const py::object& oob_count, const py::object& callback, int n_threads,
                         const std::string& isa) {
-  ForestOptions options;
-  options.criterion = forest_criterion(criterion);
-  options.prior = prior;
-  if (splitter != "random" && splitter != "best") throw py::value_error("splitter has no value '" + splitter + "'");
-  options.random_cuts = splitter == "random";
+  ForestOptions options = growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves,
+                                         isa);
   options.n_trees = n_trees;
   options.first_tree = first_tree;
   options.first_set = first_set;
   options.seed = seed;
   options.bag_unl = bag_unl;
   options.replace_unl = replace_unl;
-  options.max_features = max_features;
-  options.min_leaf_rows = min_leaf_rows;
-  options.max_depth = max_depth;
-  options.max_leaves = max_leaves;
-  options.isa = isa_from_name(isa);
   if (!oob_sum.is_none()) options.oob_sum = view_1d<double>(oob_sum, "oob_sum", features.n_rows);
   if (!oob_count.is_none()) options.oob_count = view_1d<std::int32_t>(oob_count, "oob_count", features.n_rows);
   ForestTrainingSet train;
@@ -61,6 +70,49 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
   return grow_forest(train, options, on_tree, team);
+}
+
+py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& weight_pos,
+                                            const py::object& weight_unl, std::uint64_t seed, index_t first_tree,
+                                            index_t n_trees, index_t bag_unl, bool replace_unl, int n_threads) {
+  BagGroups groups{n_pos, n_unl};
+  if (!weight_pos.is_none()) groups.weight_pos = view_1d<double>(weight_pos, "weight_pos", n_pos);
+  if (!weight_unl.is_none()) groups.weight_unl = view_1d<double>(weight_unl, "weight_unl", n_unl);
+  ForestOptions options;
+  options.seed = seed;
+  options.first_tree = first_tree;
+  options.n_trees = n_trees;
+  options.bag_unl = bag_unl;
+  options.replace_unl = replace_unl;
+  Team team(n_threads, interrupt_poll());
+  ForestBags bags;
+  {
+    const py::gil_scoped_release nogil;
+    bags = draw_bags(groups, options, team);
+  }
+  return to_array(bags.rows).reshape({n_trees, bags.n_pos + bags.n_unl});
+}
+
+ForestResult grow_drawn(const BinnedFeatures& features, const Array<std::uint32_t>& bags, index_t n_pos,
+                        const py::object& categorical, const std::string& criterion, double prior,
+                        const std::string& splitter, index_t first_tree, std::uint64_t seed, index_t max_features,
+                        index_t min_leaf_rows, index_t max_depth, index_t max_leaves, int n_threads,
+                        const std::string& isa) {
+  ForestOptions options = growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves,
+                                         isa);
+  if (bags.ndim() != 2) throw py::value_error("bags must be a 2-D array");
+  options.n_trees = bags.shape(0);
+  options.first_tree = first_tree;
+  options.seed = seed;
+  ForestBags drawn;
+  drawn.n_pos = n_pos;
+  drawn.n_unl = bags.shape(1) - n_pos;
+  drawn.rows.assign(bags.data(), bags.data() + bags.size());
+  const std::uint8_t* flags = nullptr;
+  if (!categorical.is_none()) flags = view_1d<std::uint8_t>(categorical, "categorical", features.n_features);
+  Team team(n_threads, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  return grow_on_bags(features, flags, drawn, options, team);
 }
 
 // The nodes without a copy: a read-only array that keeps the result alive.
@@ -88,6 +140,14 @@ void bind_forest(py::module_& module) {
              py::arg("bag_unl"), py::arg("replace_unl"), py::arg("max_features"), py::arg("min_leaf_rows"),
              py::arg("max_depth"), py::arg("max_leaves"), py::arg("oob_sum").none(true),
              py::arg("oob_count").none(true), py::arg("callback").none(true), py::arg("n_threads"),
+             py::arg("isa") = "");
+  module.def("draw_forest_bags", &draw_forest_bags, py::kw_only(), py::arg("n_pos"), py::arg("n_unl"),
+             py::arg("weight_pos").none(true), py::arg("weight_unl").none(true), py::arg("seed"), py::arg("first_tree"),
+             py::arg("n_trees"), py::arg("bag_unl"), py::arg("replace_unl"), py::arg("n_threads"));
+  module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("bags").noconvert(), py::kw_only(),
+             py::arg("n_pos"), py::arg("categorical").none(true), py::arg("criterion"), py::arg("prior"),
+             py::arg("splitter"), py::arg("first_tree"), py::arg("seed"), py::arg("max_features"),
+             py::arg("min_leaf_rows"), py::arg("max_depth"), py::arg("max_leaves"), py::arg("n_threads"),
              py::arg("isa") = "");
 }
 

@@ -53,6 +53,15 @@ class Encoder {
   SortedTable<KeyOf<T>> table_;
 };
 
+template <class T, class Code, class Checkpoint>
+void encode_column(const T* column, index_t n_rows, const std::vector<double>& cuts, Checkpoint checkpoint,
+                   Code* codes) {
+  const Encoder<T> encoder(cuts);
+  Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
+    encoder.codes(column + first, end - first, codes + first);
+  });
+}
+
 // The cuts of one feature and the values that stand for its bins (both described at Cuts).
 struct ColumnCuts {
   std::vector<double> cuts;
@@ -190,14 +199,6 @@ class ColumnBinner {
     ColumnCuts column_cuts = cut_column<T>(cumulative_.data(), distinct_, n_distinct, max_cuts_, boundaries);
     if (ordered) fill_order(boundaries, pacer, *order);
     return column_cuts;
-  }
-
-  template <class Code, class Checkpoint>
-  void encode(const T* column, const std::vector<double>& cuts, Checkpoint checkpoint, Code* codes) const {
-    const Encoder<T> encoder(cuts);
-    Pacer(checkpoint).run(0, n_rows_, [&](index_t first, index_t end) {
-      encoder.codes(column + first, end - first, codes + first);
-    });
   }
 
  private:

@@ -39,6 +39,12 @@ void check_sizes(index_t n_rows, index_t n_features) {
   }
 }
 
+void check_given(const BinOptions& options, Team& team, BinnedFeatures& binned) {
+  if (options.cuts == nullptr) return;
+  binned.cuts = options.cuts;
+  check_cuts(binned, team);
+}
+
 template <class Checkpoint>
 std::shared_ptr<const Cuts> join(const CutsOfFeatures& per_feature, Pacer<Checkpoint>& pacer) {
   constexpr const char* kWhat = "the cuts";
@@ -57,6 +63,17 @@ std::shared_ptr<const Cuts> join(const CutsOfFeatures& per_feature, Pacer<Checkp
     pacer.add(static_cast<index_t>(values.size()) + 1);
   }
   return cuts;
+}
+
+// What was found, or the cuts that were given.
+template <class Checkpoint>
+std::shared_ptr<const Cuts> cuts_of_all(const BinOptions& options, const CutsOfFeatures& per_feature,
+                                        Pacer<Checkpoint>& pacer) {
+  return options.cuts != nullptr ? options.cuts : join(per_feature, pacer);
+}
+
+std::vector<double> cuts_of(const Cuts& cuts, index_t feature) {
+  return {cuts.of(feature), cuts.of(feature) + cuts.count(feature)};
 }
 
 // ---- Dense ----
@@ -113,12 +130,14 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
       const auto e = static_cast<std::size_t>(first + c);
       const T* column = strip.data() + c * x.n_rows;
       Code* codes = columns + (first + c) * binned.column_stride;
-      if (options.categorical != nullptr && options.categorical[e] != 0) {
+      if (options.cuts != nullptr) {
+        detail::encode_column(column, x.n_rows, cuts_of(*options.cuts, first + c), checkpoint, codes);
+      } else if (options.categorical != nullptr && options.categorical[e] != 0) {
         cuts[e] = detail::bin_categories(column, x.n_rows, checkpoint, codes);
       } else {
         ColumnBinner<T>& binner = binners[static_cast<std::size_t>(worker)];
         cuts[e] = binner.cuts(column, checkpoint, orders != nullptr ? &(*orders)[e] : nullptr);
-        binner.encode(column, cuts[e].cuts, checkpoint, codes);
+        detail::encode_column(column, x.n_rows, cuts[e].cuts, checkpoint, codes);
       }
       std::fill(codes + x.n_rows, codes + binned.column_stride, Code(0));
     });
@@ -228,11 +247,15 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& 
     for (auto e = static_cast<std::size_t>(blocks[b]); e < static_cast<std::size_t>(blocks[b + 1]); ++e) {
       const index_t n = entries.count(e);
       const T* values = entries.values.data() + entries.start[e];
-      cuts[e] = binner.cuts(values, entries.rows.data() + entries.start[e], n, own_pacer);
+      if (options.cuts != nullptr) {
+        cuts[e].cuts = cuts_of(*options.cuts, static_cast<index_t>(e));
+      } else {
+        cuts[e] = binner.cuts(values, entries.rows.data() + entries.start[e], n, own_pacer);
+      }
       binned.zero_code[e] = binner.encode(values, n, cuts[e].cuts, own_pacer, codes.data() + entries.start[e]);
     }
   });
-  binned.cuts = join(cuts, pacer);
+  binned.cuts = cuts_of_all(options, cuts, pacer);
   if (binned.total_bins() > kMaxSparseBins) {
     throw std::invalid_argument("X has too many distinct values to cut at every one of them (" +
                                 std::to_string(binned.total_bins()) + "): give max_bins");
@@ -280,6 +303,7 @@ BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Te
   binned.n_features = x.n_cols;
   binned.width =
       options.max_bins <= detail::most_cuts(CodeWidth::one_byte) ? CodeWidth::one_byte : CodeWidth::two_bytes;
+  check_given(options, team, binned);
   binned.row_stride = detail::row_stride(x.n_cols, binned.width);
   binned.column_stride = detail::column_stride(x.n_rows);
   binned.by_column = AlignedBuffer<std::uint8_t>(x.n_cols * binned.column_stride * detail::code_bytes(binned.width),
@@ -295,7 +319,7 @@ BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Te
     columns_to_rows<std::uint16_t>(binned, team);
   }
   auto pacer = pacer_of(team);
-  binned.cuts = join(cuts, pacer);
+  binned.cuts = cuts_of_all(options, cuts, pacer);
   if (order != nullptr) move_orders(orders, *order);
   return binned;
 }
@@ -310,6 +334,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   binned.n_rows = x.n_rows;
   binned.n_features = x.n_cols;
   binned.width = CodeWidth::sparse;
+  check_given(options, team, binned);
   {
     auto pacer = pacer_of(team);
     Entries<T> entries = entries_by_feature(x, pacer);

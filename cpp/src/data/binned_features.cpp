@@ -102,7 +102,7 @@ void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n
 }
 
 template <class Checkpoint>
-void check_cuts(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
+void check_cuts_of(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
   const auto& value = b.cuts->value;
   check_starts(b.cuts->start, b.n_features, static_cast<index_t>(value.size()), "the starts of the cuts", pacer);
   for (index_t e = 0; e < b.n_features; ++e) {
@@ -242,12 +242,70 @@ void check_binned(const BinnedFeatures& b, Team& team) {
   }
   if (b.cuts == nullptr) refuse("they have no cuts");
   auto pacer = pacer_of(team);
-  check_cuts(b, pacer);
+  check_cuts_of(b, pacer);
   if (b.is_sparse()) {
     check_sparse(b, team);
   } else {
     check_dense(b, team);
   }
+}
+
+void check_cuts(const BinnedFeatures& b, Team& team) {
+  auto pacer = pacer_of(team);
+  check_cuts_of(b, pacer);
+}
+
+BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team& team) {
+  if (parts.empty()) throw std::invalid_argument("binned features to be stacked must be at least one, got none");
+  const BinnedFeatures& first = *parts.front();
+  BinnedFeatures all;
+  for (const BinnedFeatures* part : parts) {
+    if (part->width != first.width || !same_cuts(*part, first)) {
+      throw std::invalid_argument("binned features to be stacked must have the same cuts and the same form");
+    }
+    all.n_rows += part->n_rows;
+  }
+  if (all.n_rows > kMaxRows) {
+    throw std::invalid_argument("binned features must have at most " + std::to_string(kMaxRows) + " rows, got " +
+                                std::to_string(all.n_rows));
+  }
+  all.n_features = first.n_features;
+  all.cuts = first.cuts;
+  all.width = first.width;
+  all.zero_code = first.zero_code;
+  if (all.is_sparse()) {
+    auto pacer = pacer_of(team);
+    all.row_start = make_long_vector<index_t>(all.n_rows + 1, "the sparse rows", pacer);
+    index_t n_entries = 0;
+    for (const BinnedFeatures* part : parts) n_entries += static_cast<index_t>(part->row_bins.size());
+    all.row_bins = make_long_vector<std::uint32_t>(n_entries, "the sparse rows", pacer);
+    index_t row = 0;
+    index_t entry = 0;
+    for (const BinnedFeatures* part : parts) {
+      pacer.run(0, part->n_rows, [&](index_t begin, index_t end) {
+        for (index_t i = begin; i < end; ++i) {
+          all.row_start[static_cast<std::size_t>(row + i)] = entry + part->row_start[static_cast<std::size_t>(i)];
+        }
+      });
+      std::ranges::copy(part->row_bins, all.row_bins.begin() + entry);
+      row += part->n_rows;
+      entry += static_cast<index_t>(part->row_bins.size());
+    }
+    all.row_start.back() = n_entries;
+  } else {
+    all.row_stride = first.row_stride;
+    all.column_stride = detail::column_stride(all.n_rows);
+    all.by_row = AlignedBuffer<std::uint8_t>(all.n_rows * all.row_stride * detail::code_bytes(all.width),
+                                             "the codes by row");
+    std::size_t done = 0;
+    for (const BinnedFeatures* part : parts) {
+      team.poll();
+      std::memcpy(all.by_row.data() + done, part->by_row.data(), part->by_row.bytes());
+      done += part->by_row.bytes();
+    }
+  }
+  all.fill_columns(team);
+  return all;
 }
 
 BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t n, Team& team) {

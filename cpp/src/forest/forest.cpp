@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -80,6 +81,19 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
 
 // ---- One tree ----
 
+std::uint64_t seed_of(const ForestOptions& options, index_t number) {
+  return Random::derived(options.seed, static_cast<std::uint64_t>(options.first_tree + number));
+}
+
+void draw_unlabelled(const detail::DrawnGroup& group, const ForestOptions& options, Random& random,
+                     std::vector<std::uint32_t>& places, std::vector<std::uint32_t>& drawn) {
+  if (options.replace_unl) {
+    group.draw_with_replacement(options.bag_unl, random, drawn);
+  } else {
+    group.draw_without_replacement(options.bag_unl, random, places, drawn);
+  }
+}
+
 struct BaggedTree {
   GrownTree tree;
   RowSet in_bag;
@@ -89,26 +103,26 @@ struct BaggedTree {
 template <class Rows>
 class Grower {
  public:
-  Grower(const detail::TreeFeatures& features, const Groups& groups, const ForestOptions& options)
-      : features_(features), groups_(groups), options_(options), rows_(make_rows(features, options)) {}
+  Grower(const detail::TreeFeatures& features, const ForestOptions& options)
+      : features_(features), options_(options), rows_(make_rows(features, options)) {}
 
+  // Tree `number` on a bag that is drawn for it.
   template <class Checkpoint>
-  BaggedTree grow(index_t number, Checkpoint checkpoint) {
-    const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(options_.first_tree + number));
-    draw_bag(Random::derived(seed, 0));
+  BaggedTree grow(index_t number, const Groups& groups, Checkpoint checkpoint) {
+    draw_bag(groups, Random::derived(seed_of(options_, number), 0));
     RowSet in_bag(features_.binned().n_rows);
     for (const std::uint32_t row : bag_.rows) in_bag.add(row);
-    const detail::PuCounts all = bag_.range().counts();
-    const std::uint64_t key = Random::derived(seed, 1);
-    switch (options_.criterion) {
-      case ForestCriterion::nnpu:
-        return {grow(detail::RiskCriterion<true>(all, options_.prior), key, checkpoint), std::move(in_bag)};
-      case ForestCriterion::upu:
-        return {grow(detail::RiskCriterion<false>(all, options_.prior), key, checkpoint), std::move(in_bag)};
-      case ForestCriterion::gini:
-        break;
-    }
-    return {grow(detail::GiniCriterion(all), key, checkpoint), std::move(in_bag)};
+    return {grow_on_bag(number, checkpoint), std::move(in_bag)};
+  }
+
+  // Tree `number` on its bag among these.
+  template <class Checkpoint>
+  GrownTree grow(index_t number, const ForestBags& bags, Checkpoint checkpoint) {
+    const index_t size = bags.n_pos + bags.n_unl;
+    const auto first = bags.rows.begin() + number * size;
+    bag_.rows.assign(first, first + size);
+    bag_.n_pos = static_cast<std::uint32_t>(bags.n_pos);
+    return grow_on_bag(number, checkpoint);
   }
 
  private:
@@ -120,16 +134,27 @@ class Grower {
     }
   }
 
-  void draw_bag(std::uint64_t seed) {
+  void draw_bag(const Groups& groups, std::uint64_t seed) {
     Random random(seed);
     bag_.rows.clear();
-    groups_.positive.draw_with_replacement(groups_.positive.size(), random, bag_.rows);
+    groups.positive.draw_with_replacement(groups.positive.size(), random, bag_.rows);
     bag_.n_pos = static_cast<std::uint32_t>(bag_.rows.size());
-    if (options_.replace_unl) {
-      groups_.unlabelled.draw_with_replacement(options_.bag_unl, random, bag_.rows);
-    } else {
-      groups_.unlabelled.draw_without_replacement(options_.bag_unl, random, places_, bag_.rows);
+    draw_unlabelled(groups.unlabelled, options_, random, places_, bag_.rows);
+  }
+
+  template <class Checkpoint>
+  GrownTree grow_on_bag(index_t number, Checkpoint checkpoint) {
+    const detail::PuCounts all = bag_.range().counts();
+    const std::uint64_t key = Random::derived(seed_of(options_, number), 1);
+    switch (options_.criterion) {
+      case ForestCriterion::nnpu:
+        return grow(detail::RiskCriterion<true>(all, options_.prior), key, checkpoint);
+      case ForestCriterion::upu:
+        return grow(detail::RiskCriterion<false>(all, options_.prior), key, checkpoint);
+      case ForestCriterion::gini:
+        break;
     }
+    return grow(detail::GiniCriterion(all), key, checkpoint);
   }
 
   template <class Criterion, class Checkpoint>
@@ -147,7 +172,6 @@ class Grower {
   }
 
   const detail::TreeFeatures& features_;
-  const Groups& groups_;
   ForestOptions options_;
   Rows rows_;
   Bag bag_;
@@ -156,14 +180,14 @@ class Grower {
 
 // ---- All trees ----
 
-void append(const BaggedTree& bagged, index_t first_set, ForestResult& result) {
+void append(const GrownTree& tree, index_t first_set, ForestResult& result) {
   const double n_sets = static_cast<double>(first_set + static_cast<index_t>(result.sets.size()));
-  for (TreeNode node : bagged.tree.nodes) {
+  for (TreeNode node : tree.nodes) {
     if (node.by_categories()) node.threshold += n_sets;
     result.nodes.push_back(node);
   }
   result.tree_start.push_back(static_cast<index_t>(result.nodes.size()));
-  for (const CategorySet& codes : bagged.tree.sets) result.sets.push_back(categories_of_codes(codes));
+  for (const CategorySet& codes : tree.sets) result.sets.push_back(categories_of_codes(codes));
 }
 
 // Makes room for trees like the first ones: a vector that grows by doubling holds everything twice meanwhile. Memory
@@ -194,8 +218,8 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     std::vector<BaggedTree> trees(at(n), BaggedTree{{}, RowSet(0)});
     team.for_each(n, [&](index_t k, int worker) {
       auto& grower = growers[at(worker)];
-      if (!grower) grower = std::make_unique<Grower<Rows>>(features, groups, options);
-      trees[at(k)] = grower->grow(first + k, [&team] { team.poll(); });
+      if (!grower) grower = std::make_unique<Grower<Rows>>(features, options);
+      trees[at(k)] = grower->grow(first + k, groups, [&team] { team.poll(); });
     });
     for (std::size_t k = 0; k < trees.size() && callback && !result.stopped; ++k) {
       const index_t number = options.first_tree + first + static_cast<index_t>(k);
@@ -208,13 +232,112 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());
     for (const BaggedTree& tree : trees) tree.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
-    for (const BaggedTree& tree : trees) append(tree, options.first_set, result);
+    for (const BaggedTree& tree : trees) append(tree.tree, options.first_set, result);
     if (first == 0) reserve_others(options.n_trees, result);
   }
   return result;
 }
 
+// ---- Bags that are drawn before ----
+
+void check_bags(const BinnedFeatures& features, const ForestBags& bags, const ForestOptions& options) {
+  check_at_least("n_pos", bags.n_pos, 1);
+  check_at_least("n_unl", bags.n_unl, 1);
+  const index_t size = bags.n_pos + bags.n_unl;
+  const auto n_rows = static_cast<index_t>(bags.rows.size());
+  if (n_rows % size != 0 || n_rows / size != options.n_trees) {
+    throw std::invalid_argument("bags must have " + std::to_string(options.n_trees) + " times " + std::to_string(size) +
+                                " rows, got " + std::to_string(n_rows));
+  }
+  for (const std::uint32_t row : bags.rows) {
+    if (static_cast<index_t>(row) < features.n_rows) continue;
+    throw std::invalid_argument("row " + std::to_string(row) + " is out of range for binned features of " +
+                                std::to_string(features.n_rows) + " rows");
+  }
+}
+
+template <class Rows>
+ForestResult grow_each(const ForestTrainingSet& train, const ForestBags& bags, const ForestOptions& options,
+                       Team& team) {
+  const detail::TreeFeatures features(*train.features, train.categorical);
+  std::vector<std::unique_ptr<Grower<Rows>>> growers(at(team.n_threads()));
+  std::vector<GrownTree> trees(at(options.n_trees));
+  team.for_each(options.n_trees, [&](index_t k, int worker) {
+    auto& grower = growers[at(worker)];
+    if (!grower) grower = std::make_unique<Grower<Rows>>(features, options);
+    trees[at(k)] = grower->grow(k, bags, [&team] { team.poll(); });
+  });
+  ForestResult result;
+  result.tree_start.push_back(0);
+  for (const GrownTree& tree : trees) append(tree, options.first_set, result);
+  return result;
+}
+
+std::vector<std::uint32_t> numbers_to(index_t n) {
+  auto numbers = make_vector<std::uint32_t>(n, "the rows of a group");
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
+
 }  // namespace
+
+ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team& team) {
+  check_at_least("n_trees", options.n_trees, 1);
+  check_at_least("first_tree", options.first_tree, 0);
+  check_at_least("bag_unl", options.bag_unl, 1);
+  for (const index_t n : {groups.n_pos, groups.n_unl}) {
+    if (n < 1 || n > index_t{0xffffffff}) {
+      throw std::invalid_argument("groups must have from 1 to 4294967295 rows, got " + std::to_string(n));
+    }
+  }
+  const bool is_listed = groups.weight_unl != nullptr;
+  const detail::DrawnGroup positive(numbers_to(groups.n_pos), groups.weight_pos);
+  const detail::DrawnGroup unlabelled(numbers_to(is_listed ? groups.n_unl : 0), groups.weight_unl);
+  if (positive.size() < groups.n_pos || (is_listed && unlabelled.size() < groups.n_unl)) {
+    throw std::invalid_argument("the weights of rows to be drawn must be positive");
+  }
+  std::vector<std::vector<std::uint32_t>> bags(at(options.n_trees));
+  std::vector<std::vector<std::uint32_t>> places(at(team.n_threads()));
+  team.for_each(options.n_trees, [&](index_t k, int worker) {
+    team.poll();
+    std::vector<std::uint32_t>& bag = bags[at(k)];
+    Random random(Random::derived(seed_of(options, k), 0));
+    positive.draw_with_replacement(groups.n_pos, random, bag);
+    if (is_listed) {
+      draw_unlabelled(unlabelled, options, random, places[at(worker)], bag);
+    } else if (options.replace_unl) {
+      for (index_t i = 0; i < options.bag_unl; ++i) {
+        bag.push_back(random.scaled(static_cast<std::uint32_t>(groups.n_unl)));
+      }
+    } else {
+      detail::draw_places(groups.n_unl, options.bag_unl, random, bag);
+    }
+  });
+  ForestBags drawn;
+  drawn.n_pos = groups.n_pos;
+  drawn.n_unl = static_cast<index_t>(bags.front().size()) - groups.n_pos;
+  drawn.rows = reserve_vector<std::uint32_t>(options.n_trees * static_cast<index_t>(bags.front().size()), "the bags");
+  for (const auto& bag : bags) drawn.rows.insert(drawn.rows.end(), bag.begin(), bag.end());
+  return drawn;
+}
+
+ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* categorical, const ForestBags& bags,
+                          const ForestOptions& options, Team& team) {
+  ForestTrainingSet train;
+  train.features = &features;
+  train.categorical = categorical;
+  check_options(train, options);
+  check_bags(features, bags, options);
+  switch (features.width) {
+    case CodeWidth::sparse:
+      return grow_each<detail::PuSparseRows>(train, bags, options, team);
+    case CodeWidth::two_bytes:
+      return grow_each<detail::PuDenseRows<std::uint16_t>>(train, bags, options, team);
+    case CodeWidth::one_byte:
+      break;
+  }
+  return grow_each<detail::PuDenseRows<std::uint8_t>>(train, bags, options, team);
+}
 
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 namespace fastpu::detail {
@@ -57,6 +58,22 @@ void DrawnGroup::draw_without_replacement(index_t n, Random& random, std::vector
   }
   std::ranges::nth_element(keys, keys.begin() + n - 1);
   for (index_t i = 0; i < n; ++i) drawn.push_back(rows_[keys[at(i)].second]);
+}
+
+void draw_places(index_t size, index_t n, Random& random, std::vector<std::uint32_t>& drawn) {
+  n = std::min(n, size);
+  std::unordered_map<std::uint32_t, std::uint32_t> moved;  // what lies at a place that another one was swapped to
+  moved.reserve(at(2 * n));
+  const auto lies_at = [&](std::uint32_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  for (index_t i = 0; i < n; ++i) {
+    const auto first = static_cast<std::uint32_t>(i);
+    const std::uint32_t other = first + random.scaled(static_cast<std::uint32_t>(size - i));
+    drawn.push_back(lies_at(other));
+    moved[other] = lies_at(first);
+  }
 }
 
 }  // namespace fastpu::detail

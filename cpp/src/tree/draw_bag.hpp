@@ -34,4 +34,8 @@ class DrawnGroup {
   std::vector<double> cumulative_;  // of the weights
 };
 
+// The places in a group of `size` rows of equal weight that draw_without_replacement would take, in time and memory
+// O(n): for groups too large to be listed.
+void draw_places(index_t size, index_t n, Random& random, std::vector<std::uint32_t>& drawn);
+
 }  // namespace fastpu::detail

@@ -140,6 +140,46 @@ CASE("a subset has the rows' codes") {
   CHECK_THROWS(std::invalid_argument, take_rows(all, rows.data(), 0, team), "must keep at least one row");
 }
 
+CASE("rows binned at the cuts of others, and stacked, are those that were binned at once") {
+  const BoostingData data = boosting_data(300, 70, 8);
+  const SparseCopy sparse(data);
+  for (const int n_threads : {1, 3}) {
+    Team team(n_threads);
+    for (const bool is_sparse : {false, true}) {
+      BinOptions options{16, data.weight.data()};
+      const BinnedFeatures all =
+          is_sparse ? bin_features(sparse.view(), options, team) : bin_features(data.dense(), options, team);
+      options.cuts = all.cuts;
+      const BinnedFeatures again =
+          is_sparse ? bin_features(sparse.view(), options, team) : bin_features(data.dense(), options, team);
+      std::vector<index_t> rows(300);
+      std::iota(rows.begin(), rows.end(), index_t{0});
+      const BinnedFeatures top = take_rows(again, rows.data(), 120, team);
+      const BinnedFeatures rest = take_rows(again, rows.data() + 120, 180, team);
+      const BinnedFeatures stacked = stack_rows({&top, &rest}, team);
+      check_binned(stacked, team);
+      CHECK(stacked.n_rows == 300);
+      CHECK(stacked.row_start == all.row_start && stacked.row_bins == all.row_bins);
+      CHECK(stacked.column_rows == all.column_rows && stacked.column_codes == all.column_codes);
+      CHECK(std::equal(all.by_row.data(), all.by_row.data() + all.by_row.size(), stacked.by_row.data()));
+      CHECK(std::equal(all.by_column.data(), all.by_column.data() + all.by_column.size(), stacked.by_column.data()));
+    }
+  }
+}
+
+CASE("cuts of other features are refused, and rows with other cuts are not stacked") {
+  const BoostingData data = boosting_data(50, 3, 9);
+  const BoostingData wider = boosting_data(50, 4, 9);
+  Team team(1);
+  const BinnedFeatures all = bin_features(data.dense(), BinOptions{16, nullptr}, team);
+  BinOptions options{16, nullptr};
+  options.cuts = all.cuts;
+  CHECK_THROWS(std::invalid_argument, bin_features(wider.dense(), options, team), "the starts of the cuts");
+  const BinnedFeatures other = bin_features(data.dense(), BinOptions{5, nullptr}, team);
+  CHECK_THROWS(std::invalid_argument, stack_rows({&all, &other}, team), "the same cuts");
+  CHECK_THROWS(std::invalid_argument, stack_rows({}, team), "at least one");
+}
+
 CASE("orders list the rows of the bins by value") {
   const BoostingData data = boosting_data(500, 4, 6);
   Team team(2);

@@ -16,11 +16,22 @@ from fastpu.data._categories import Kept, category_flags
 from fastpu.data._validate import check_int, check_matrix, check_sample_weight
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data._matrix import Matrix
 
-__all__ = ["BinnedFeatures", "bin_features", "binned", "bins_or_matrix", "require_rows"]
+__all__ = [
+    "BinnedFeatures",
+    "bin_at",
+    "bin_features",
+    "binned",
+    "bins_or_matrix",
+    "require_rows",
+    "stacked_bins",
+]
 
 _MAX_CUTS = 65535
 
@@ -251,3 +262,17 @@ def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n
     flags = category_flags(matrix.categories, matrix.n_features)
     native = _core.bin_features(matrix, max_bins, weights, n_threads, flags)
     return BinnedFeatures(native, matrix.feature_names, max_bins, matrix.categories)
+
+
+def bin_at(matrix: Matrix, cuts: CutsOfFeatures, n_threads: int) -> BinnedFeatures:
+    """Return rows binned at given cuts; a frame must have been read with the categories of these."""
+    arrays = (cuts.starts, cuts.values, cuts.bin_values)
+    native = _core.bin_features(matrix, cuts.max_bins, None, n_threads, None, arrays)
+    return BinnedFeatures(native, cuts.feature_names, cuts.max_bins, cuts.categories)
+
+
+def stacked_bins(parts: Sequence[BinnedFeatures], n_threads: int) -> BinnedFeatures:
+    """Return binned rows that have the same cuts, one below the other."""
+    first = parts[0]
+    native = _core.stack_binned([part._native for part in parts], n_threads)
+    return BinnedFeatures(native, first.feature_names, first.max_bins, first.categories)

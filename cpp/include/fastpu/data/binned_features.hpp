@@ -109,6 +109,9 @@ struct BinOptions {
   index_t max_bins = 255;                     // at most so many cuts a feature; 0 means every boundary (sparse only)
   const double* sample_weight = nullptr;      // one a row, or null for 1
   const std::uint8_t* categorical = nullptr;  // dense only: for every feature whether it is categorical, or null
+  // The cuts to be used, those of other rows, or null to find those of these rows. `max_bins` must be what they were
+  // found with; `categorical` and `sample_weight` do not matter then.
+  std::shared_ptr<const Cuts> cuts = nullptr;
   // Where every boundary is searched: features with more distinct values are cut at kQuantiles quantiles alone.
   index_t most_distinct = kMaxRows;
 };
@@ -125,7 +128,8 @@ struct BinOptions {
 //            it is made, 4 a bin and 32 a feature.
 // `order` (dense only), when given, receives the orders of the features that have more than max_bins boundaries, but
 // no more than most_distinct values.
-// Throws std::invalid_argument for max_bins or sizes out of range.
+// Throws std::invalid_argument for max_bins or sizes out of range, and for given cuts that bin_features could not have
+// found for so many features.
 template <class T>
 BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Team& team,
                             FeatureOrder* order = nullptr);
@@ -135,6 +139,14 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
 // The given rows, in the given order, with the same cuts. Throws std::invalid_argument for a row out of range, or no
 // row.
 BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t n, Team& team);
+
+// The rows of all parts, one below the other. Throws std::invalid_argument unless all have the same cuts and the same
+// form, and there is a part.
+BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team& team);
+
+// Throws std::invalid_argument, saying what is wrong, unless the cuts are as bin_features would leave them for codes of
+// this width and so many features; reads nothing else.
+void check_cuts(const BinnedFeatures& binned, Team& team);
 
 // For binned features that were read from outside, before fill_columns: throws std::invalid_argument, saying what is
 // wrong, unless cuts and row-wise codes are as bin_features would have left them. No value of any member can harm it.

@@ -87,4 +87,31 @@ struct ForestResult {
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team);
 
+// ---- For rows that lie on many machines: bags are drawn by numbers, gathered, and trees grown on what was gathered ----
+
+// The groups that bags are drawn from, and the chances of their rows, all positive, or null for equal ones.
+struct BagGroups {
+  index_t n_pos = 0;
+  index_t n_unl = 0;
+  const double* weight_pos = nullptr;
+  const double* weight_unl = nullptr;
+};
+
+// The bags of some trees, all of the same size: of tree after tree the rows of P as they were drawn, then those of U.
+struct ForestBags {
+  index_t n_pos = 0;  // in each bag
+  index_t n_unl = 0;
+  std::vector<std::uint32_t> rows;
+};
+
+// The bags that grow_forest draws for these trees. A row stands by its number within its group, from 0 in the order of
+// the rows. Without weights O(bag) time and memory a tree; with them O(n_unl). Of the options n_trees, first_tree,
+// seed, bag_unl and replace_unl are read. Throws std::invalid_argument for groups or options out of range.
+ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team& team);
+
+// The trees that grow_forest grows on these bags, whose rows are those of `features`, and no out-of-bag scores. Throws
+// std::invalid_argument for bags or options out of range.
+ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* categorical, const ForestBags& bags,
+                          const ForestOptions& options, Team& team);
+
 }  // namespace fastpu
