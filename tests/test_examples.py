@@ -304,6 +304,16 @@ def test_a_folder_without_the_file_is_named(example, tmp_path, name, file):
     assert str(ended.value.code).startswith(f"{tmp_path / file} cannot be read: Not a gzipped file")
 
 
+def test_xgboost_on_dask():
+    for package in ("xgboost", "distributed", "dask.array"):
+        pytest.importorskip(package)
+    result = run_example("xgboost_dask.py", "--rows", "60000", "--rounds", "10")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"^60,000 rows, \d+ labelled; 10 trees in ", result.stdout, re.MULTILINE), result.stdout
+    found = re.search(r"^AUC of hidden positives among unlabelled rows: (0\.\d+)$", result.stdout, re.MULTILINE)
+    assert float(found[1]) > 0.8
+
+
 def test_options_that_do_not_fit_are_refused(example, tmp_path, capsys):
     for name, arguments, text in (
         ("trifurcate", ["--data", tmp_path], "--data is for --ecoli"),
