@@ -4,6 +4,7 @@
 namespace fastpu {
 // NOLINTBEGIN(readability-redundant-declaration): of a unity build, the file may hold the definitions already
 void bind_binned_features(pybind11::module_& module);
+void bind_boosted_rows(const pybind11::module_& module);
 void bind_boosted_trees(pybind11::module_& module);
 void bind_forest(pybind11::module_& module);
 void bind_hull_distance(const pybind11::module_& module);
@@ -26,6 +27,7 @@ void bind_upu(pybind11::module_& module);
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.attr("__version__") = FASTPU_VERSION;
   fastpu::bind_binned_features(module);
+  fastpu::bind_boosted_rows(module);
   fastpu::bind_boosted_trees(module);
   fastpu::bind_forest(module);
   fastpu::bind_hull_distance(module);

@@ -270,6 +270,34 @@ class TreeLoss:
         self, scores: NDArray[np.float64], tops: NDArray[np.float64], sums: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+_Split: TypeAlias = tuple[int, int, bool, bool, NDArray[np.uint64]]
+
+class BoostedShard:
+    def __init__(
+        self, features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
+        categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float,
+        init_nodes: NDArray[np.void] | None, init_starts: NDArray[np.int64] | None,
+        init_sets: NDArray[np.uint64] | None, n_unlabelled: int, numbers: NDArray[np.uint32] | None, n_threads: int,
+        isa: str,
+    ) -> None: ...  # fmt: skip
+    def counts(self) -> tuple[int, int, int, float]: ...
+    def draw(self, seed: int, n: int) -> None: ...
+    def count_entries(self, of_drawn: bool, scale: float, enough: int) -> NDArray[np.int64]: ...
+    def tops(self, of_drawn: bool) -> NDArray[np.float64]: ...
+    def sums(self, of_drawn: bool, tops: NDArray[np.float64]) -> NDArray[np.int64]: ...
+    def start(
+        self, of_drawn: bool, tops: NDArray[np.float64], sums: NDArray[np.int64], g_scale: float, h_scale: float,
+        are_repetitions: bool, scale: float, enough: int, features: NDArray[np.uint32], histogram: bool,
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]: ...  # fmt: skip
+    def split(
+        self, node: int, left: int, split: _Split, histogram: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]: ...
+    def histogram(self, node: int) -> NDArray[np.uint64]: ...
+    def count_sides(self, node: int, split: _Split) -> NDArray[np.int64]: ...
+    def count_codes(self, node: int, feature: int) -> NDArray[np.int64]: ...
+    def leaf_sums(self, leaves: NDArray[np.uint32]) -> NDArray[np.int64]: ...
+    def add(self, leaves: NDArray[np.uint32], values: NDArray[np.float64]) -> None: ...
+
 class BoostedTreesResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...
@@ -314,7 +342,7 @@ def bin_features(
     cuts: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> BinnedFeatures: ...  # fmt: skip
 def boost_trees(
-    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
+    features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
     categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float, n_rounds: int, learning_rate: float,
     max_leaves: int, max_depth: int, min_leaf_rows: float, min_leaf_hessian: float, l2: float, subsample_unl: float,
     colsample: float, n_bags: int, bag_unl: int, seed: int, early_stopping_rounds: int,
@@ -322,6 +350,7 @@ def boost_trees(
     init_oob_sum: NDArray[np.float64] | None, eval_features: _Matrix | _Binned | None,
     eval_labels: NDArray[np.int8] | None, eval_weight: NDArray[np.float64] | None,
     callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int, isa: str = ...,
+    rows: object = ...,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
@@ -370,18 +399,10 @@ def stump_boost(
     isa: str, categorical: NDArray[np.uint8] | None = None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
-    matrix: _Matrix | _Binned,
-    features: NDArray[np.int32],
-    thresholds: NDArray[np.float64],
-    polarity: NDArray[np.int8],
-    alphas: NDArray[np.float64],
-    *,
-    n_features: int,
-    low: float,
-    categorical: NDArray[np.uint8] | None = None,
-    category_sets: NDArray[np.uint64] | None = None,
-    n_threads: int,
-) -> NDArray[np.float64]: ...
+    matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
+    polarity: NDArray[np.int8], alphas: NDArray[np.float64], *, n_features: int, low: float,
+    categorical: NDArray[np.uint8] | None = None, category_sets: NDArray[np.uint64] | None = None, n_threads: int,
+) -> NDArray[np.float64]: ...  # fmt: skip
 def knn_edges(
     indices: NDArray[np.int64], squared: NDArray[np.float64], is_union: bool, n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
@@ -429,45 +450,18 @@ def tiled_symmetric_product(
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, transpose: bool, n_threads: int) -> None: ...
 def fit_nnpu(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    start: Net,
-    *,
-    loss: str,
-    prior: float,
-    non_negative: bool,
-    beta: float,
-    gamma_nn: float,
-    lam: float,
-    weight_decay: float,
-    learning_rate: float,
-    n_epochs: int,
-    batch_size: int,
-    seed: int,
-    early_stopping_rounds: int,
-    chosen: NDArray[np.int64] | None,
-    eval_x: _Matrix | None,
-    eval_labels: NDArray[np.int8] | None,
+    x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, *, loss: str,
+    prior: float, non_negative: bool, beta: float, gamma_nn: float, lam: float, weight_decay: float,
+    learning_rate: float, n_epochs: int, batch_size: int, seed: int, early_stopping_rounds: int,
+    chosen: NDArray[np.int64] | None, eval_x: _Matrix | None, eval_labels: NDArray[np.int8] | None,
     eval_weights: NDArray[np.float64] | None,
-    callback: Callable[[int, float, float, float, int, float], bool] | None,
-    n_threads: int,
-    isa: str,
-) -> NetTraining: ...
+    callback: Callable[[int, float, float, float, int, float], bool] | None, n_threads: int, isa: str,
+) -> NetTraining: ...  # fmt: skip
 def fit_upu(
-    x: _Matrix,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    *,
-    loss: str,
-    prior: float,
-    lam: float,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[int, float, float], bool] | None,
-    n_threads: int,
+    x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, loss: str, prior: float,
+    lam: float, tol: float, max_iter: int, callback: Callable[[int, float, float], bool] | None, n_threads: int,
     isa: str,
-) -> UpuSolution: ...
+) -> UpuSolution: ...  # fmt: skip
 def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
 def svm_path(
     data: _Matrix,

@@ -39,16 +39,15 @@ class Options:
 # -- rounding ----------------------------------------------------------------------------------------------------------
 
 
-def whole(values: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """The values of some rows as whole numbers of a unit, and the unit: their sums stay below 2^31.
+def whole(values: np.ndarray, weights: np.ndarray, most: float) -> tuple[np.ndarray, float]:
+    """The values of all rows as whole numbers of a unit, and the unit: sums of sizes, at most `most`, stay below 2^31.
 
     A row whose weight is whole, as all others are, is rounded as if it was repeated.
     """
     are_whole = bool((weights == np.floor(weights)).all() and weights.sum() <= (2**31 - 1) // 4)
-    n_drawn = weights[rows].sum() if are_whole else len(rows)
-    total, unit = float(np.abs(values).sum()), 1.0
-    if total > 0:
-        unit = 2.0 ** -(math.frexp((2**31 - 1 - n_drawn) / total)[1] - 1)
+    n_rounded, unit = weights.sum() if are_whole else np.count_nonzero(weights), 1.0
+    if most > 0:
+        unit = 2.0 ** -(math.frexp((2**31 - 1 - n_rounded) / most)[1] - 1)
     if are_whole:
         each = np.where(weights > 0, weights, 1.0)
         return (np.rint(values / each / unit) * each).astype(np.int64), unit
@@ -119,7 +118,8 @@ class Grower:
     def score_of_sides(self, left: np.ndarray, right: np.ndarray) -> float:
         """Sum of the scores of both sides, or -inf where one of them is not allowed."""
         options = self.options
-        if min(self.weights[left].sum(), self.weights[right].sum()) < options.min_leaf_rows:
+        counts = np.floor(self.weights * 2**20 + 0.5)  # in whole numbers, as 1.7 + 11 * 0.3 is 5
+        if min(counts[left].sum(), counts[right].sum()) < options.min_leaf_rows * 2**20:
             return -math.inf
         gl, gr = (self.g[side].sum() * self.g_unit for side in (left, right))
         hl, hr = (self.h[side].sum() * self.h_unit for side in (left, right))
@@ -253,7 +253,8 @@ def boost(
             rows = np.array([row for row in counted if labels[row] != 0 or int(row) in set(drawn)])
         g, h = np.zeros(n), np.zeros(n)
         g[rows], h[rows] = tree_loss.derivatives(options.loss, labels[rows], f[rows], w[rows], **loss)
-        (g_whole, g_unit), (h_whole, h_unit) = whole(g, w, rows), whole(h, w, rows)
+        most_g, most_h = tree_loss.bounds(options.loss, labels[rows], f[rows], w[rows], **loss)
+        (g_whole, g_unit), (h_whole, h_unit) = whole(g, w, most_g), whole(h, w, most_h)
         grower = Grower(bins, options, w, g_whole, h_whole, g_unit, h_unit, features)
         tree = grower.grow(rows)
         for node in tree.nodes:

@@ -67,3 +67,26 @@ def derivatives(
     if loss == "nnpu" and negative_risk(y, f, w, prior) < 0:
         return prior * p * sigmoid(f) - u * sigmoid(f), (prior * p + u) * curve
     return u * sigmoid(f) - prior * p, u * curve
+
+
+def bounds(
+    loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float
+) -> tuple[float, float]:
+    """What the sums of |g| and of h do not exceed, from the means of the losses alone (Jensen's inequality)."""
+    n = float(w.sum())
+    if loss == "pnu_auc":
+        return 2 * n, 2 * n
+
+    def slope(label: int, z: np.ndarray) -> float:
+        return float(-np.expm1(-np.average(log_loss(z[y == label]), weights=w[y == label])))
+
+    def curve(s: float) -> float:
+        return s * (1 - s) if s < 0.5 else 0.25
+
+    unlabeled, rising, falling = slope(0, -f), slope(1, -f), slope(1, f)
+    curve_pos, curve_unl = curve(min(rising, falling)), curve(unlabeled)
+    if loss == "logistic":
+        return n * (falling + unlabeled), n * (curve_pos + curve_unl)
+    if loss == "nnpu" and negative_risk(y, f, w, prior) < 0:
+        return n * (prior * rising + unlabeled), n * (prior * curve_pos + curve_unl)
+    return n * (prior + unlabeled), n * curve_unl

@@ -1,9 +1,11 @@
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "boosting/bind_boosted_rows.hpp"
 #include "boosting/bind_eval_set.hpp"
 #include "common/arguments.hpp"
 #include "fastpu/boosting/boosted_trees.hpp"
@@ -43,7 +45,7 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
                              index_t early_stopping_rounds, const py::object& init_nodes, const py::object& init_starts,
                              const py::object& init_sets, const py::object& init_oob_sum, const py::object& eval_matrix,
                              const py::object& eval_labels, const py::object& eval_weight, const py::object& callback,
-                             int n_threads, const std::string& isa) {
+                             int n_threads, const std::string& isa, const py::object& rows) {
   BoostedTreesOptions options;
   options.loss = {loss, gamma, prior, isa_from_name(isa)};
   options.n_rounds = n_rounds;
@@ -63,7 +65,7 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   if (!init_oob_sum.is_none()) options.init_oob_sum = view_1d<double>(init_oob_sum, "init_oob_sum", features.n_rows);
   BoostedTreesTrainingSet train;
   train.features = &features;
-  train.labels = view_1d<std::int8_t>(labels, "labels", features.n_rows);
+  if (rows.is_none()) train.labels = view_1d<std::int8_t>(labels, "labels", features.n_rows);
   if (!sample_weight.is_none()) train.sample_weight = view_1d<double>(sample_weight, "sample_weight", features.n_rows);
   if (!categorical.is_none()) {
     train.categorical = view_1d<std::uint8_t>(categorical, "categorical", features.n_features);
@@ -72,7 +74,11 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   if (!eval_matrix.is_none()) eval = view_eval_set(eval_matrix, eval_labels, eval_weight);
   const BoostedTreesCallback on_round = make_round_callback(callback);
   Team team(n_threads, interrupt_poll());
+  const std::unique_ptr<BoostedRows> elsewhere = rows.is_none() ? nullptr : rows_of_python(rows, features);
   const py::gil_scoped_release nogil;
+  if (elsewhere != nullptr) {
+    return boost_trees(features, train.categorical, *elsewhere, eval ? &*eval : nullptr, options, on_round, team);
+  }
   return boost_trees(train, eval ? &*eval : nullptr, options, on_round, team);
 }
 
@@ -97,15 +103,15 @@ void bind_boosted_trees(py::module_& module) {
       .def_readonly("n_bags", &Result::n_bags)
       .def_readonly("best_round", &Result::best_round)
       .def_property_readonly("status", [](const Result& result) { return status_name(result.status); });
-  module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels"), py::arg("sample_weight").none(true),
-             py::kw_only(), py::arg("categorical").none(true), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
-             py::arg("n_rounds"), py::arg("learning_rate"), py::arg("max_leaves"), py::arg("max_depth"),
-             py::arg("min_leaf_rows"), py::arg("min_leaf_hessian"), py::arg("l2"), py::arg("subsample_unl"),
-             py::arg("colsample"), py::arg("n_bags"), py::arg("bag_unl"), py::arg("seed"),
+  module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels").none(true),
+             py::arg("sample_weight").none(true), py::kw_only(), py::arg("categorical").none(true), py::arg("loss"),
+             py::arg("gamma"), py::arg("prior"), py::arg("n_rounds"), py::arg("learning_rate"), py::arg("max_leaves"),
+             py::arg("max_depth"), py::arg("min_leaf_rows"), py::arg("min_leaf_hessian"), py::arg("l2"),
+             py::arg("subsample_unl"), py::arg("colsample"), py::arg("n_bags"), py::arg("bag_unl"), py::arg("seed"),
              py::arg("early_stopping_rounds"), py::arg("init_nodes").none(true), py::arg("init_starts").none(true),
              py::arg("init_sets").none(true), py::arg("init_oob_sum").none(true), py::arg("eval_features").none(true),
              py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("callback").none(true),
-             py::arg("n_threads"), py::arg("isa") = "");
+             py::arg("n_threads"), py::arg("isa") = "", py::arg("rows").none(true) = py::none());
 }
 
 }  // namespace fastpu

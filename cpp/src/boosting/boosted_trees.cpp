@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "boosting/eval_auc.hpp"
+#include "boosting/local_rows.hpp"
 #include "boosting/tree_booster.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
@@ -23,8 +24,10 @@ namespace {
 
 using detail::Booster;
 using detail::GrownTree;
+using detail::LocalRows;
 using detail::MadeRound;
 using detail::SomeTrees;
+using detail::TreeFeatures;
 
 // ---- Arguments ----
 
@@ -37,18 +40,7 @@ void check_at_least(const char* name, index_t value, index_t least) {
   check_number(name, static_cast<double>(value), value >= least, ("at least " + std::to_string(least)).c_str());
 }
 
-// Gains are squares of sums over weighted rows: beyond this they overflow.
-void check_weights(const BoostedTreesTrainingSet& train) {
-  constexpr double kMostWeight = 1e100;
-  if (train.sample_weight == nullptr) return;
-  const double sum = std::accumulate(train.sample_weight, train.sample_weight + train.features->n_rows, 0.0);
-  if (sum <= kMostWeight) return;
-  std::ostringstream text;
-  text << "sample_weight must have a sum of at most " << kMostWeight << ", got " << sum;
-  throw std::invalid_argument(text.str());
-}
-
-void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval, const BoostedTreesOptions& options) {
+void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, const BoostedTreesOptions& options) {
   check_at_least("n_rounds", options.n_rounds, 1);
   check_at_least("max_leaves", options.max_leaves, 2);
   check_at_least("max_depth", options.max_depth, -1);
@@ -73,10 +65,9 @@ void check_options(const BoostedTreesTrainingSet& train, const BoostEvalSet* eva
   if (options.early_stopping_rounds > 0 && eval == nullptr) {
     throw std::invalid_argument("early_stopping_rounds needs an eval_set");
   }
-  if (train.features->n_features > kMostTreeFeatures) {
+  if (features.n_features > kMostTreeFeatures) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMostTreeFeatures) + " features");
   }
-  check_weights(train);
 }
 
 // ---- The result ----
@@ -158,19 +149,18 @@ class Judge {
   Team& team_;
 };
 
-BoostedTreesResult boost_all_rows(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
+BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& rows, const BoostEvalSet* eval,
                                   const BoostedTreesOptions& options, const BoostedTreesCallback& callback,
                                   Team& team) {
   const index_t n_before = options.init.n_trees;
-  Booster booster(train, options, n_before > 0 ? &options.init : nullptr, Random::derived(options.seed, 0), team,
-                  team.n_threads());
+  Booster booster(features, rows, options, Random::derived(options.seed, 0), team, team.n_threads());
   std::unique_ptr<Judge> judge;
-  if (eval != nullptr) judge = std::make_unique<Judge>(*eval, *train.features, options, team);
+  if (eval != nullptr) judge = std::make_unique<Judge>(*eval, features.binned(), options, team);
   BoostedTreesResult result;
   std::vector<MadeRound> rounds;
   for (index_t round = 1; round <= options.n_rounds && result.status == BoostedTreesStatus::n_rounds; ++round) {
     team.poll();
-    rounds.push_back(booster.make_round(n_before + round - 1, round == options.n_rounds));
+    rounds.push_back(booster.make_round(n_before + round - 1));
     const MadeRound& made = rounds.back();
     if (made.tree.n_leaves() == 1 && !booster.draws()) {
       result.status = BoostedTreesStatus::no_gain;
@@ -230,9 +220,10 @@ class BagBooster {
     if (n_before_ > 0) {
       init = std::make_unique<SomeTrees>(options_.init, number * n_before_, n_before_, train_.features->n_features);
     }
-    Booster booster(rows, options_, init ? &init->view() : nullptr, Random::derived(seed, 1), team_, 1);
+    LocalRows held(rows, options_.loss, init ? &init->view() : nullptr, nullptr, team_, 1);
+    Booster booster(held.features(), held, options_, Random::derived(seed, 1), team_, 1);
     for (index_t round = 0; round < options_.n_rounds; ++round) {
-      MadeRound made = booster.make_round(n_before_ + round, round + 1 == options_.n_rounds);
+      MadeRound made = booster.make_round(n_before_ + round);
       if (made.tree.n_leaves() == 1 && !booster.draws()) break;
       boosted.rounds.push_back(std::move(made));
     }
@@ -363,9 +354,20 @@ BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostE
 
 BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
-  check_options(train, eval, options);
-  return options.n_bags > 0 ? boost_bags(train, eval, options, callback, team)
-                            : boost_all_rows(train, eval, options, callback, team);
+  check_options(*train.features, eval, options);
+  if (options.n_bags > 0) return boost_bags(train, eval, options, callback, team);
+  LocalRows rows(train, options.loss, options.init.n_trees > 0 ? &options.init : nullptr, nullptr, team,
+                 team.n_threads());
+  return boost_all_rows(rows.features(), rows, eval, options, callback, team);
+}
+
+BoostedTreesResult boost_trees(const BinnedFeatures& features, const std::uint8_t* categorical, BoostedRows& rows,
+                               const BoostEvalSet* eval, const BoostedTreesOptions& options,
+                               const BoostedTreesCallback& callback, Team& team) {
+  check_options(features, eval, options);
+  check_number("n_bags", static_cast<double>(options.n_bags), options.n_bags == 0, "0 for rows that are elsewhere");
+  const TreeFeatures tree_features(features, categorical);
+  return boost_all_rows(tree_features, rows, eval, options, callback, team);
 }
 
 }  // namespace fastpu

@@ -1,4 +1,4 @@
-// One booster of trees: rows, their scores, and round after round.
+// One booster of trees: rounds on rows that are somewhere.
 #pragma once
 
 #include <algorithm>
@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "fastpu/boosting/boosted_rows.hpp"
 #include "fastpu/boosting/tree_inputs.hpp"
-#include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
-#include "fastpu/tree/tree_scores.hpp"
-#include "tree/draw_bag.hpp"
 #include "tree/newton_tree.hpp"
 
 namespace fastpu::detail {
@@ -41,121 +42,133 @@ class SomeTrees {
   TreesView view_;
 };
 
+// How rows are counted where so many rows are needed on both sides of a split: whole weights exactly, others to a
+// millionth if that leaves room for the sum over all.
+inline CountUnit count_unit(double min_leaf_rows, index_t n_rows) {
+  constexpr int kFinest = 20;
+  const int room = 61 - std::ilogb(static_cast<double>(std::max<index_t>(n_rows, 1))) - std::ilogb(min_leaf_rows);
+  const double scale = std::ldexp(1.0, std::min(kFinest, room));
+  return {scale, std::max<index_t>(1, std::llround(min_leaf_rows * scale))};
+}
+
 // Boosts one set of rows, round after round.
 class Booster {
  public:
-  // `first_round` trees, init.n_trees in all, came before. The rows of the training set are used, not copied.
-  Booster(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options, const TreesView* init,
-          std::uint64_t seed, Team& team, int n_workers)
-      : train_(train),
+  Booster(const TreeFeatures& features, BoostedRows& rows, const BoostedTreesOptions& options, std::uint64_t seed,
+          Team& team, int n_workers)
+      : features_(features),
+        rows_(rows),
         options_(options),
         seed_(seed),
-        team_(team),
-        features_(*train.features, train.categorical),
-        loss_(make_tree_loss({train.labels, train.sample_weight, train.features->n_rows}, options.loss, team)),
-        grower_(features_, train.sample_weight, newton_options(options, train.features->n_rows), options.loss.isa, team,
-                n_workers),
-        scores_(make_vector<double>(train.features->n_rows, "the scores of rows")),
-        g_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
-        h_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
-        drawn_unl_({}, nullptr) {
-    if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
-    std::vector<std::uint32_t> unlabelled;
-    for (index_t i = 0; i < train.features->n_rows; ++i) {
-      if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
-      const auto row = static_cast<std::uint32_t>(i);
-      rows_.push_back(row);
-      if (train.labels[i] == 0) unlabelled.push_back(row);
-    }
-    drawn_features_.resize(at(train.features->n_features));
-    std::iota(drawn_features_.begin(), drawn_features_.end(), 0U);
-    all_features_ = drawn_features_;
-    if (options.subsample_unl < 1 && !unlabelled.empty()) {
-      drawn_unl_ = DrawnGroup(std::move(unlabelled), nullptr);
-      takes_part_ = make_vector<std::uint8_t>(train.features->n_rows, "the rows of a tree");
-      for (const std::uint32_t row : rows_) takes_part_[row] = train.labels[row] == 0 ? 0 : 1;
-    } else {
-      risk_ = loss_->derive({scores_.data(), nullptr}, g_.data(), h_.data(), team_);
-    }
+        counts_(checked(rows.counts())),
+        unit_(count_unit(options.min_leaf_rows, counts_.n_rows)),
+        loss_(make_tree_loss({}, options.loss, team)),
+        grower_(features, rows, newton_options(options, counts_.n_rows), options.loss.isa, team, n_workers),
+        draws_rows_(options.subsample_unl < 1 && counts_.n_unlabelled > 0) {
+    all_features_.resize(at(features.binned().n_features));
+    std::iota(all_features_.begin(), all_features_.end(), 0U);
+    measure(false);
+    risk_ = loss_->objective(tops_, sums_);
   }
 
   // The risk before the first round.
   double risk() const { return risk_; }
   // Whether a further round may find a split where this one found none.
-  bool draws() const { return !takes_part_.empty() || options_.colsample < 1; }
+  bool draws() const { return draws_rows_ || options_.colsample < 1; }
 
-  MadeRound make_round(index_t round, bool is_last) {
+  MadeRound make_round(index_t round) {
     const std::uint64_t seed = Random::derived(seed_, static_cast<std::uint64_t>(round));
-    if (options_.colsample < 1) draw_features(Random::derived(seed, 0));
-    if (!takes_part_.empty()) {
-      draw_rows(Random::derived(seed, 1));
-      loss_->derive({scores_.data(), takes_part_.data()}, g_.data(), h_.data(), team_);
+    std::vector<std::uint32_t> features =
+        options_.colsample < 1 ? drawn_features(Random::derived(seed, 0)) : all_features_;
+    if (draws_rows_) {
+      rows_.draw(Random::derived(seed, 1), share_of(options_.subsample_unl, counts_.n_unlabelled));
+      measure(true);
     }
+    if (features_.binned().is_sparse()) drop_unsplittable(features);
     MadeRound made;
-    made.tree = grower_.grow({g_.data(), h_.data(), takes_part_.empty() ? &rows_ : &taken_}, drawn_features_, left_out_,
-                             scores_.data());
-    if (is_last || !takes_part_.empty()) {
-      const TreeLossScores all{scores_.data(), nullptr};
-      const TreeLossTops tops = loss_->tops(all, team_);
-      made.risk = loss_->objective(tops, loss_->sums(all, tops, team_));
-    } else {
-      made.risk = loss_->derive({scores_.data(), nullptr}, g_.data(), h_.data(), team_);
-    }
+    const TreeStart start = start_of(std::move(features));
+    made.tree = grower_.grow(start.features, {start.g_scale, start.h_scale, unit_},
+                             [&](std::uint64_t* histogram) { return rows_.start(start, histogram); });
+    measure(false);
+    made.risk = loss_->objective(tops_, sums_);
     return made;
   }
 
  private:
+  static constexpr double kMostRepetitions = static_cast<double>(kMostNewtonRows);
+
+  // Gains are squares of sums over weighted rows: beyond a limit they overflow.
+  static BoostedRowCounts checked(const BoostedRowCounts& counts) {
+    constexpr double kMostWeight = 1e100;
+    if (counts.n_rows > kMostNewtonRows) {
+      throw std::invalid_argument("X must have at most " + std::to_string(kMostNewtonRows) + " rows, got " +
+                                  std::to_string(counts.n_rows));
+    }
+    if (counts.weight <= kMostWeight) return counts;
+    std::ostringstream text;
+    text << "sample_weight must have a sum of at most " << kMostWeight << ", got " << counts.weight;
+    throw std::invalid_argument(text.str());
+  }
+
   static NewtonOptions newton_options(const BoostedTreesOptions& options, index_t n_rows) {
-    return {std::clamp<index_t>(n_rows, 2, options.max_leaves),
-            options.max_depth,
-            options.min_leaf_rows,
-            options.min_leaf_hessian,
-            options.l2,
+    return {std::clamp<index_t>(n_rows, 2, options.max_leaves), options.max_depth, options.min_leaf_hessian, options.l2,
             options.learning_rate};
   }
 
-  void draw_features(std::uint64_t seed) {
+  void measure(bool of_drawn) {
+    is_of_drawn_ = of_drawn;
+    tops_ = rows_.tops(of_drawn);
+    sums_ = rows_.sums(of_drawn, tops_);
+  }
+
+  TreeStart start_of(std::vector<std::uint32_t> features) const {
+    TreeStart start;
+    start.of_drawn = is_of_drawn_;
+    start.tops = tops_;
+    start.sums = sums_;
+    const TreeLossBounds bounds = loss_->bounds(tops_, sums_);
+    start.are_repetitions = counts_.n_broken == 0 && counts_.weight <= kMostRepetitions;
+    const double n_rounded = start.are_repetitions ? counts_.weight : static_cast<double>(counts_.n_rows);
+    start.g_scale = newton_scale(bounds.g, n_rounded);
+    start.h_scale = newton_scale(bounds.h, n_rounded);
+    start.unit = unit_;
+    start.features = std::move(features);
+    return start;
+  }
+
+  std::vector<std::uint32_t> drawn_features(std::uint64_t seed) const {
     Random random(seed);
     std::vector<std::uint32_t> features = all_features_;
     const index_t n = share_of(options_.colsample, static_cast<index_t>(features.size()));
     for (std::size_t i = 0; i < at(n); ++i) {
       std::swap(features[i], features[i + random.scaled(static_cast<std::uint32_t>(features.size() - i))]);
     }
-    drawn_features_.assign(features.begin(), features.begin() + n);
-    std::ranges::sort(drawn_features_);
+    features.resize(at(n));
+    std::ranges::sort(features);
+    return features;
   }
 
-  void draw_rows(std::uint64_t seed) {
-    for (const std::uint32_t row : drawn_) takes_part_[row] = 0;
-    drawn_.clear();
-    Random random(seed);
-    drawn_unl_.draw_without_replacement(share_of(options_.subsample_unl, drawn_unl_.size()), random, places_, drawn_);
-    for (const std::uint32_t row : drawn_) takes_part_[row] = 1;
-    taken_.clear();
-    left_out_.clear();
-    for (const std::uint32_t row : rows_) (takes_part_[row] != 0 ? taken_ : left_out_).push_back(row);
+  // Of sparse features most may not be split: one side holds only rows with an entry.
+  void drop_unsplittable(std::vector<std::uint32_t>& features) {
+    if (draws_rows_ || entries_.empty()) entries_ = rows_.count_entries(is_of_drawn_, unit_);
+    std::erase_if(features, [&](std::uint32_t f) { return entries_[f] < unit_.enough; });
   }
 
-  const BoostedTreesTrainingSet& train_;
+  const TreeFeatures& features_;
+  BoostedRows& rows_;
   const BoostedTreesOptions& options_;
   std::uint64_t seed_;
-  Team& team_;
-  TreeFeatures features_;
-  std::unique_ptr<TreeLoss> loss_;
+  BoostedRowCounts counts_;
+  CountUnit unit_;
+  std::unique_ptr<TreeLoss> loss_;  // without rows
   NewtonGrower grower_;
-  std::vector<double> scores_;
-  std::vector<double> g_;
-  std::vector<double> h_;
+  bool draws_rows_;
+  bool is_of_drawn_ = false;  // what tops_ and sums_ are of
+  TreeLossTops tops_;
+  TreeLossSums sums_;
   double risk_ = 0;
-  std::vector<std::uint32_t> rows_;  // of positive weight
   std::vector<std::uint32_t> all_features_;
-  std::vector<std::uint32_t> drawn_features_;
-  DrawnGroup drawn_unl_;
-  std::vector<std::uint8_t> takes_part_;  // empty: all rows
-  std::vector<std::uint32_t> places_;
-  std::vector<std::uint32_t> drawn_;
-  std::vector<std::uint32_t> taken_;
-  std::vector<std::uint32_t> left_out_;
+  std::vector<index_t> entries_;  // of sparse features
 };
 
 }  // namespace fastpu::detail

@@ -35,6 +35,38 @@ double whole_sum(const TreeLossSums& sums, int slot) {
   return (first + second / kDigits) / kDigits;
 }
 
+// What the rounding of sums may take from a mean, in the units of the sums.
+constexpr double kLeastMean = 0x1p-61;
+
+// Every exponential is n times its share in the sum of its slot, and the shares of a product are in two slots. The
+// exponents are rounded.
+TreeLossBounds exponential_bounds(const LossMeans& means, const TreeLossTops& tops) {
+  constexpr double kRounding = 1e-15;
+  double size = 1;
+  for (int slot = 0; slot < kLossSlots; ++slot) {
+    const double top = tops.values[at(slot)];
+    if (std::isfinite(top)) size = std::max(size, std::abs(top));
+  }
+  const double sum = 2 * means.n() * std::min(std::exp(kRounding * size), kMostSize);
+  return {sum, sum};
+}
+
+// With l(z) = log(1 + e^-z), s(F) is 1 - e^-l(-F), a concave function of l(-F): its mean is at most that of the mean
+// of l(-F). The mean of s(F) s(-F) is, for the same reason, at most that of the mean of s(F).
+TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes) {
+  const auto slope = [&](detail::LogSlot slot) { return -std::expm1(-means.mean[slot]); };
+  const auto curve = [](double s) { return s < 0.5 ? s * (1 - s) : 0.25; };
+  const double rising = slope(detail::kLossAsNegative);
+  const double falling = slope(detail::kLossPositive);
+  const double unlabelled = slope(detail::kLossUnlabelled);
+  const double plus = std::abs(slopes.plus.positive);
+  const double minus = std::abs(slopes.minus.positive);
+  return {means.weight.positive * std::min(plus * rising + minus * falling, std::max(plus, minus)) +
+              means.weight.unlabelled * std::abs(slopes.plus.unlabelled) * unlabelled,
+          means.weight.positive * slopes.curve.positive * curve(std::min(rising, falling)) +
+              means.weight.unlabelled * slopes.curve.unlabelled * curve(unlabelled)};
+}
+
 class RowLoss final : public TreeLoss {
  public:
   RowLoss(const TreeLossRows& rows, std::unique_ptr<LossFormula> formula, Isa isa, bool takes_negatives, Team& team)
@@ -80,6 +112,14 @@ class RowLoss final : public TreeLoss {
 
   double objective(const TreeLossTops& tops, const TreeLossSums& sums) const override {
     return formula_->objective(means_of(tops, sums));
+  }
+
+  TreeLossBounds bounds(const TreeLossTops& tops, const TreeLossSums& sums) const override {
+    LossMeans means = means_of(tops, sums);
+    const LossSlopes slopes = formula_->slopes(means);
+    if (formula_->is_exponential()) return exponential_bounds(means, tops);
+    for (double& mean : means.mean) mean += kLeastMean / scale_of(tops).loss;
+    return logistic_bounds(means, slopes);
   }
 
   void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g, double* h,

@@ -2,42 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 
 namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kBlockRows = 8192;                  // of one parallel task
-constexpr index_t kMostSum = (index_t{1} << 31) - 1;  // of the whole numbers in one half of a word
-constexpr double kLeafBits = 0x1p31;                  // leaves are summed in so much smaller units
-
-// The largest power of two that keeps sums of n numbers, rounded one by one, within kMostSum.
-double scale_of(double sum, double n) {
-  if (!(sum > 0)) return 1.0;
-  int exponent = 0;
-  std::frexp((static_cast<double>(kMostSum) - n) / sum, &exponent);
-  return std::ldexp(1.0, std::clamp(exponent - 1, -900, 900));
-}
-
-// Whether rows of these weights can be taken as repeated rows.
-bool count_repetitions(const double* weights, index_t n) {
-  double sum = 0;
-  for (index_t i = 0; i < n; ++i) {
-    if (weights[i] != std::floor(weights[i])) return false;
-    sum += weights[i];
-  }
-  return sum <= static_cast<double>(kMostSum) / 4;
-}
+constexpr index_t kBlockRows = 8192;  // of one parallel task
 
 }  // namespace
 
+double newton_scale(double most, double n) {
+  constexpr auto kMostSum = static_cast<double>((index_t{1} << 31) - 1);  // of the whole numbers in one half of a word
+  if (!(most > 0)) return 1.0;
+  int exponent = 0;
+  std::frexp((kMostSum - n) / most, &exponent);
+  return std::ldexp(1.0, std::clamp(exponent - 1, -900, 900));
+}
+
 NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers)
     : binned_(features.binned()),
-      has_bytes_(binned_.width == CodeWidth::one_byte),
+      places_(binned_),
       weights_(weights),
       kernels_(newton_kernels(isa)),
       team_(team),
@@ -46,11 +31,6 @@ NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa 
       list_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a tree")),
       other_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a node")),
       parts_(at(n_workers - 1)) {
-  if (binned_.n_rows > kMostSum / 4) {
-    throw std::invalid_argument("X must have at most " + std::to_string(kMostSum / 4) + " rows, got " +
-                                std::to_string(binned_.n_rows));
-  }
-  are_repetitions_ = weights != nullptr && count_repetitions(weights, binned_.n_rows);
   if (!binned_.is_sparse()) return;
   codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
   feature_of_bin_ = make_vector<std::uint32_t>(binned_.total_bins(), "the features of bins");
@@ -64,65 +44,36 @@ int NewtonRows::workers(index_t work) const {
   return static_cast<int>(std::min<index_t>(n_workers_, 1 + work / kWorkPerWorker));
 }
 
-void NewtonRows::make_words(const NewtonGradients& gradients) {
-  double n_rounded = static_cast<double>(gradients.rows->size());
-  if (are_repetitions_) {
-    n_rounded = 0;
-    for (const std::uint32_t row : *gradients.rows) n_rounded += weights_[row];
-  }
-  const index_t n_blocks = count_blocks(binned_.n_rows, kBlockRows);
-  std::vector<LeafSums> sums(at(n_blocks));
-  const auto for_blocks = [&](auto&& body) {
-    team_.for_each(n_blocks, workers(4 * binned_.n_rows), [&](index_t block, int) {
-      const index_t first = block * kBlockRows;
-      body(block, first, std::min(binned_.n_rows, first + kBlockRows));
-    });
-  };
-  for_blocks([&](index_t block, index_t first, index_t end) {
-    LeafSums sum;
-    for (index_t i = first; i < end; ++i) {
-      sum.g += std::abs(gradients.g[i]);
-      sum.h += gradients.h[i];
-    }
-    sums[at(block)] = sum;
-  });
-  LeafSums all;
-  for (const LeafSums& sum : sums) {
-    all.g += sum.g;
-    all.h += sum.h;
-  }
-  g_scale_ = scale_of(all.g, n_rounded);
-  h_scale_ = scale_of(all.h, n_rounded);
-  for_blocks([&](index_t, index_t first, index_t end) {
-    kernels_.make_words(gradients.g + first, gradients.h + first, are_repetitions_ ? weights_ + first : nullptr,
-                        end - first, g_scale_, h_scale_, words_.data() + first);
+void NewtonRows::make_words() {
+  const NewtonGradients& of = gradients_;
+  const double* weights = of.are_repetitions ? weights_ : nullptr;
+  team_.for_each(count_blocks(binned_.n_rows, kBlockRows), workers(4 * binned_.n_rows), [&](index_t block, int) {
+    const index_t first = block * kBlockRows;
+    kernels_.make_words(of.g + first, of.h + first, weights == nullptr ? nullptr : weights + first,
+                        std::min(binned_.n_rows - first, kBlockRows), of.g_scale, of.h_scale, words_.data() + first);
   });
 }
 
 NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features) {
   gradients_ = gradients;
-  make_words(gradients);
+  make_words();
   features_ = features;
   first_bin_.clear();
-  for (const std::uint32_t f : features_) first_bin_.push_back(first_bin(f));
+  for (const std::uint32_t f : features_) first_bin_.push_back(places_.first_bin(f));
   const NewtonRange all = take(*gradients.rows);
   total_ = 0;
   for (const std::uint32_t row : *gradients.rows) total_ += words_[row];
   return all;
 }
 
-std::vector<std::uint32_t> NewtonRows::splittable(const std::vector<std::uint32_t>& features,
-                                                  const std::vector<std::uint32_t>& rows, double least) const {
-  if (!binned_.is_sparse()) return features;
-  std::vector<double> n_entries(at(binned_.n_features));
+std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>& rows, const CountUnit& unit) const {
+  auto counts = make_vector<index_t>(binned_.n_features, "the entries of features");
   for (const std::uint32_t row : rows) {
     for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
-      n_entries[feature_of_bin_[binned_.row_bins[at(p)]]] += weight(row);
+      counts[feature_of_bin_[binned_.row_bins[at(p)]]] += count(row, unit);
     }
   }
-  std::vector<std::uint32_t> kept;
-  std::ranges::copy_if(features, std::back_inserter(kept), [&](std::uint32_t f) { return n_entries[f] >= least; });
-  return kept;
+  return counts;
 }
 
 NewtonRange NewtonRows::take(const std::vector<std::uint32_t>& rows) {
@@ -216,7 +167,7 @@ auto NewtonRows::with_codes(const NewtonRange& node, std::uint32_t feature, Body
 
 // Calls body(goes_left).
 template <class Body>
-auto NewtonRows::with_sides(const NewtonRange& node, const NewtonSplit& split, Body&& body) {
+auto NewtonRows::with_sides(const NewtonRange& node, const NodeSplit& split, Body&& body) {
   return with_codes(node, split.feature, [&](auto code_of) {
     using Code = decltype(code_of(0));
     if (split.by_categories) {
@@ -229,25 +180,25 @@ auto NewtonRows::with_sides(const NewtonRange& node, const NewtonSplit& split, B
   });
 }
 
-void NewtonRows::count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<double>& counts) {
-  counts.assign(at(binned_.n_bins(feature)), 0.0);
+void NewtonRows::count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<index_t>& counts) {
+  counts.assign(at(binned_.n_bins(feature)), 0);
   with_codes(node, feature, [&](auto code_of) {
-    for (std::uint32_t i = node.first; i < node.end; ++i) counts[code_of(list_[i])] += weight(list_[i]);
+    for (std::uint32_t i = node.first; i < node.end; ++i) counts[code_of(list_[i])] += count(list_[i], gradients_.unit);
   });
 }
 
-bool NewtonRows::has_rows_on_both_sides(const NewtonRange& node, const NewtonSplit& split, double n) {
+SideCounts NewtonRows::count_sides(const NewtonRange& node, const NodeSplit& split) {
   return with_sides(node, split, [&](auto goes_left) {
-    double left = 0;
-    double right = 0;
-    for (std::uint32_t i = node.first; i < node.end && (left < n || right < n); ++i) {
-      (goes_left(list_[i]) ? left : right) += weight(list_[i]);
+    const index_t enough = gradients_.unit.enough;
+    SideCounts counts;
+    for (std::uint32_t i = node.first; i < node.end && (counts.left < enough || counts.right < enough); ++i) {
+      (goes_left(list_[i]) ? counts.left : counts.right) += count(list_[i], gradients_.unit);
     }
-    return left >= n && right >= n;
+    return counts;
   });
 }
 
-NewtonRange NewtonRows::partition(const NewtonRange& node, const NewtonSplit& split) {
+NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& split) {
   return with_sides(node, split, [&](auto goes_left) {
     std::uint32_t* list = list_.data() + node.first;
     std::uint32_t* right = other_.data() + node.first;
@@ -269,15 +220,14 @@ NewtonRange NewtonRows::partition(const NewtonRange& node, const NewtonSplit& sp
 // ---- Leaves ----
 
 LeafSums NewtonRows::leaf_sums(const NewtonRange& node) const {
-  const double g_scale = g_scale_ * kLeafBits;
-  const double h_scale = h_scale_ * kLeafBits;
-  std::int64_t g = 0;
-  std::int64_t h = 0;
+  const double g_scale = gradients_.g_scale * kLeafBits;
+  const double h_scale = gradients_.h_scale * kLeafBits;
+  LeafSums sums;
   for (std::uint32_t i = node.first; i < node.end; ++i) {
-    g += static_cast<std::int64_t>(gradients_.g[list_[i]] * g_scale);
-    h += static_cast<std::int64_t>(gradients_.h[list_[i]] * h_scale);
+    sums.g += static_cast<std::int64_t>(gradients_.g[list_[i]] * g_scale);
+    sums.h += static_cast<std::int64_t>(gradients_.h[list_[i]] * h_scale);
   }
-  return {static_cast<double>(g) / g_scale, static_cast<double>(h) / h_scale};
+  return sums;
 }
 
 void NewtonRows::add(const NewtonRange& node, double value, double* scores) const {

@@ -6,6 +6,7 @@
 // bits however the rows are shared out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -13,9 +14,9 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/tree/node_rows.hpp"
 #include "tree/newton_kernels.hpp"
 #include "tree/pu_rows.hpp"
-#include "tree/split_search.hpp"
 
 namespace fastpu::detail {
 
@@ -27,20 +28,38 @@ struct NewtonRange {
   std::uint32_t n_rows() const { return end - first; }
 };
 
-// A sum of words is what a split knows of its left side.
-using NewtonSplit = Split<std::uint64_t>;
+// Most rows whose words can be summed.
+inline constexpr index_t kMostNewtonRows = ((index_t{1} << 31) - 1) / 4;
+// Leaves are summed in so much smaller units than words.
+inline constexpr double kLeafBits = 0x1p31;
 
-// What the rows of a tree are: g and h of every row of the features, and, ascending, those that take part.
+// The largest power of two that keeps sums of n numbers, rounded one by one, within 31 bits, where their sum is at most
+// `most`.
+double newton_scale(double most, double n);
+
+// What the rows of a tree are: g and h of every row of the features, by what scale and in which way they are rounded,
+// and, ascending, those that take part.
 struct NewtonGradients {
   const double* g = nullptr;
   const double* h = nullptr;
+  double g_scale = 1;
+  double h_scale = 1;
+  bool are_repetitions = false;  // the weights: whole numbers of no great sum
+  CountUnit unit;
   const std::vector<std::uint32_t>* rows = nullptr;
 };
 
-// Sums of g and h over a leaf.
-struct LeafSums {
-  double g = 0;
-  double h = 0;
+// Where the bins of a feature are in a histogram.
+class HistogramPlaces {
+ public:
+  explicit HistogramPlaces(const BinnedFeatures& binned)
+      : binned_(binned), has_bytes_(binned.width == CodeWidth::one_byte) {}
+  index_t size() const { return has_bytes_ ? binned_.n_features * kByteBins : binned_.total_bins(); }
+  index_t first_bin(index_t feature) const { return has_bytes_ ? feature * kByteBins : binned_.first_bin(feature); }
+
+ private:
+  const BinnedFeatures& binned_;
+  bool has_bytes_;
 };
 
 class NewtonRows {
@@ -50,27 +69,22 @@ class NewtonRows {
 
   // Takes the rows of a tree, and those features, ascending, that it may split.
   NewtonRange start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features);
-  // Those of the features that may leave `least` rows on both sides of a split. Of sparse features most may not: one
-  // side holds only rows with an entry.
-  std::vector<std::uint32_t> splittable(const std::vector<std::uint32_t>& features,
-                                        const std::vector<std::uint32_t>& rows, double least) const;
+  // For every feature of sparse rows the count of those that have an entry.
+  std::vector<index_t> count_entries(const std::vector<std::uint32_t>& rows, const CountUnit& unit) const;
 
-  // Words of a histogram, and where the bins of a feature begin in it.
-  index_t histogram_size() const { return has_bytes_ ? binned_.n_features * kByteBins : binned_.total_bins(); }
-  index_t first_bin(index_t feature) const { return has_bytes_ ? feature * kByteBins : binned_.first_bin(feature); }
   // Sets the histogram of a node; bins of features that the tree may not split are not to be used.
   void set_histogram(const NewtonRange& node, std::uint64_t* histogram);
+  index_t histogram_size() const { return places_.size(); }
   // The sum of the words of all rows.
   std::uint64_t total() const { return total_; }
-  double g_unit() const { return 1.0 / g_scale_; }
-  double h_unit() const { return 1.0 / h_scale_; }
+  const CountUnit& unit() const { return gradients_.unit; }
 
   // Counts of the rows of a node by the code that they have of a feature.
-  void count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<double>& counts);
-  // Whether both sides of a split have so many rows.
-  bool has_rows_on_both_sides(const NewtonRange& node, const NewtonSplit& split, double n);
+  void count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<index_t>& counts);
+  // Counts of the rows on both sides, up to what is enough.
+  SideCounts count_sides(const NewtonRange& node, const NodeSplit& split);
   // Brings the rows that go left to the front of the node's place, both sides in their order; returns the left side.
-  NewtonRange partition(const NewtonRange& node, const NewtonSplit& split);
+  NewtonRange partition(const NewtonRange& node, const NodeSplit& split);
 
   LeafSums leaf_sums(const NewtonRange& node) const;
   void add(const NewtonRange& node, double value, double* scores) const;
@@ -82,24 +96,25 @@ class NewtonRows {
   template <class Code>
   void add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers);
   void add_sparse(const NewtonRange& node, std::uint64_t* histogram) const;
-  void make_words(const NewtonGradients& gradients);
+  void make_words();
   template <class Body>
   auto with_codes(const NewtonRange& node, std::uint32_t feature, Body&& body);
   template <class Body>
-  auto with_sides(const NewtonRange& node, const NewtonSplit& split, Body&& body);
-  double weight(std::uint32_t row) const { return weights_ == nullptr ? 1.0 : weights_[row]; }
+  auto with_sides(const NewtonRange& node, const NodeSplit& split, Body&& body);
+  // By its weight, but no more than enough: so no sum overflows.
+  index_t count(std::uint32_t row, const CountUnit& unit) const {
+    const double size = weights_ == nullptr ? unit.scale : weights_[row] * unit.scale;
+    return static_cast<index_t>(std::min(size + 0.5, static_cast<double>(unit.enough)));
+  }
   int workers(index_t work) const;
 
   const BinnedFeatures& binned_;
-  bool has_bytes_;
+  HistogramPlaces places_;
   const double* weights_;
-  bool are_repetitions_ = false;  // the weights: whole numbers of no great sum
   const NewtonKernels& kernels_;
   Team& team_;
   int n_workers_;
   NewtonGradients gradients_;
-  double g_scale_ = 1;
-  double h_scale_ = 1;
   std::uint64_t total_ = 0;
   AlignedBuffer<std::uint64_t> words_;
   std::vector<std::uint32_t> list_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace fastpu::detail {
 
@@ -20,39 +21,42 @@ struct Category {
   double value = 0;
 };
 
+NodeSplit plain(const NewtonSplit& split) {
+  return {split.feature, split.cut, split.by_categories, split.missing_right, split.left_codes};
+}
+
 }  // namespace
 
-NewtonGrower::NewtonGrower(const TreeFeatures& features, const double* weights, const NewtonOptions& options, Isa isa,
+NewtonGrower::NewtonGrower(const TreeFeatures& features, NodeRows& rows, const NewtonOptions& options, Isa isa,
                            Team& team, int n_workers)
     : features_(features),
       binned_(features.binned()),
+      places_(binned_),
       options_(options),
       kernels_(newton_kernels(isa)),
       team_(team),
       n_workers_(n_workers),
-      rows_(features, weights, isa, team, n_workers) {
-  const index_t bytes = rows_.histogram_size() * static_cast<index_t>(sizeof(std::uint64_t));
+      rows_(rows) {
+  const index_t bytes = places_.size() * static_cast<index_t>(sizeof(std::uint64_t));
   histograms_.resize(at(std::clamp<index_t>(kKeptBytes / bytes, 1, options.max_leaves) + 1));
 }
 
-GrownTree NewtonGrower::grow(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features,
-                             const std::vector<std::uint32_t>& others, double* scores) {
+GrownTree NewtonGrower::grow(const std::vector<std::uint32_t>& features, const NewtonUnits& units,
+                             const std::function<TreeRoot(std::uint64_t*)>& begin) {
   tree_ = {};
-  nodes_.clear();
-  drawn_ = rows_.splittable(features, *gradients.rows, options_.min_leaf_rows);
+  nodes_.assign(1, Node{});
+  drawn_ = features;
+  units_ = units;
   free_.clear();
   for (int slot = static_cast<int>(histograms_.size()) - 2; slot >= 0; --slot) free_.push_back(slot);
 
-  Node root;
-  root.rows = rows_.start(gradients, drawn_);
-  root.sum = rows_.total();
-  nodes_.push_back(root);
-  tree_.nodes.push_back({0.0, 0, 0, root.rows.n_rows(), 0.0F});
-  if (may_be_split(root) && !drawn_.empty()) {
-    std::uint64_t* bins = histogram_for(nodes_[0]);
-    rows_.set_histogram(root.rows, bins);
-    search(nullptr, nullptr, nodes_.data(), bins);
-  }
+  const bool searches = options_.max_depth != 0 && options_.max_leaves > 1 && !drawn_.empty();
+  std::uint64_t* bins = searches ? histogram_for(nodes_[0]) : nullptr;
+  const TreeRoot root = begin(bins);
+  nodes_[0].n_rows = root.n_rows;
+  nodes_[0].sum = root.sum;
+  tree_.nodes.push_back({0.0, 0, 0, static_cast<std::uint32_t>(root.n_rows), 0.0F});
+  if (searches) search(nullptr, nullptr, nodes_.data(), bins);
 
   std::vector<std::uint32_t> heap;
   const auto is_later = [this](std::uint32_t a, std::uint32_t b) {
@@ -71,57 +75,75 @@ GrownTree NewtonGrower::grow(const NewtonGradients& gradients, const std::vector
     const std::uint32_t number = heap.back();
     heap.pop_back();
     team_.poll();
-    split(number);
+    if (!split(number, n_leaves + 1 == options_.max_leaves)) {
+      is_counted_ = true;
+      search_alone(nodes_[number]);
+      is_counted_ = false;
+      offer(number);
+      continue;
+    }
     ++n_leaves;
     const auto left = static_cast<std::uint32_t>(tree_.nodes[number].left);
-    if (n_leaves < options_.max_leaves) search_children(nodes_[number], nodes_[left], nodes_[left + 1]);
     offer(left);
     offer(left + 1);
   }
-
-  tree_.cuts.resize(nodes_.size());
-  team_.for_each(static_cast<index_t>(nodes_.size()), n_workers_, [&](index_t k, int) {
-    const auto number = static_cast<std::uint32_t>(k);
-    if (tree_.nodes[number].is_leaf()) make_leaf(number, scores);
-    if (!nodes_[number].split.by_categories) tree_.cuts[number] = nodes_[number].split.cut;
-  });
-  if (!others.empty()) add_others(others, scores);
+  make_leaves();
   order_by_breadth(tree_);
   return std::move(tree_);
 }
 
 bool NewtonGrower::may_be_split(const Node& node) const {
-  return node.depth != options_.max_depth && node.rows.n_rows() >= 2 && options_.max_leaves > 1;
+  return node.depth != options_.max_depth && node.n_rows >= 2 && options_.max_leaves > 1;
 }
 
 // ---- Splitting ----
 
-void NewtonGrower::split(std::uint32_t number) {
+bool NewtonGrower::split(std::uint32_t number, bool is_last) {
   const Node parent = nodes_[number];
   const NewtonSplit& split = parent.split;
+  const auto left = static_cast<std::uint32_t>(nodes_.size());
+  const bool searches = !is_last && parent.depth + 1 != options_.max_depth;
+  const bool subtracts = searches && parent.histogram >= 0;
+  Node known;  // the child whose histogram is written
+  std::uint64_t* bins = subtracts ? histogram_for(known) : nullptr;
+  const SplitRows made = rows_.split(number, left, plain(split), bins);
+  if (!has_enough(made.counts)) {
+    give_back(known);
+    return false;
+  }
+
   TreeNode& stored = tree_.nodes[number];
   stored.split = 4 * split.feature + (split.by_categories ? 2U : 0U) + (split.missing_right ? 1U : 0U);
   stored.gain = static_cast<float>(split.gain);
-  stored.left = static_cast<std::int32_t>(nodes_.size());
+  stored.left = static_cast<std::int32_t>(left);
   if (split.by_categories) {
     stored.threshold = static_cast<double>(tree_.sets.size());
     tree_.sets.push_back(split.left_codes);
   } else {
     stored.threshold = binned_.cuts->of(split.feature)[split.cut];
   }
-  Node left;
-  left.rows = rows_.partition(parent.rows, split);
-  left.sum = split.left;
-  left.depth = parent.depth + 1;
-  Node right;
-  right.rows = {left.rows.end, parent.rows.end};
-  right.sum = parent.sum - split.left;
-  right.depth = parent.depth + 1;
-  for (const Node& child : {left, right}) {
+  tree_.depth = std::max(tree_.depth, parent.depth + 1);
+  for (const bool is_left : {true, false}) {
+    Node child;
+    child.n_rows = is_left ? made.n_left : made.n_right;
+    child.sum = is_left ? split.left : parent.sum - split.left;
+    child.depth = parent.depth + 1;
+    if (subtracts) child.histogram = is_left == made.is_left ? known.histogram : parent.histogram;
     nodes_.push_back(child);
-    tree_.nodes.push_back({0.0, 0, 0, child.rows.n_rows(), 0.0F});
+    tree_.nodes.push_back({0.0, 0, 0, static_cast<std::uint32_t>(child.n_rows), 0.0F});
   }
-  tree_.depth = std::max(tree_.depth, left.depth);
+  if (subtracts) {
+    nodes_[number].histogram = -1;
+    Node& other = nodes_[made.is_left ? left + 1 : left];
+    search(&nodes_[made.is_left ? left : left + 1], bins, &other,
+           histograms_[static_cast<std::size_t>(parent.histogram)].data());
+    return true;
+  }
+  give_back(nodes_[number]);
+  for (const std::uint32_t child : {left, left + 1}) {
+    if (searches && may_be_split(nodes_[child])) search_alone(nodes_[child]);
+  }
+  return true;
 }
 
 // Where the histogram of a node goes: to a place where it is kept, or else to the last one.
@@ -133,8 +155,8 @@ std::uint64_t* NewtonGrower::histogram_for(Node& node) {
     slot = static_cast<std::size_t>(node.histogram);
   }
   if (histograms_[slot].empty()) {
-    histograms_[slot] = AlignedBuffer<std::uint64_t>(rows_.histogram_size(), "the histogram of a node");
-    if (binned_.is_sparse()) std::fill_n(histograms_[slot].data(), rows_.histogram_size(), std::uint64_t{0});
+    histograms_[slot] = AlignedBuffer<std::uint64_t>(places_.size(), "the histogram of a node");
+    if (binned_.is_sparse()) std::fill_n(histograms_[slot].data(), places_.size(), std::uint64_t{0});
   }
   return histograms_[slot].data();
 }
@@ -144,52 +166,50 @@ void NewtonGrower::give_back(Node& node) {
   node.histogram = -1;
 }
 
-void NewtonGrower::search_children(Node& parent, Node& left, Node& right) {
-  Node* smaller = &left;
-  Node* larger = &right;
-  if (right.rows.n_rows() < left.rows.n_rows()) std::swap(smaller, larger);
-  if (!may_be_split(*larger)) return give_back(parent);
-  if (parent.histogram >= 0) {
-    std::swap(larger->histogram, parent.histogram);
-    std::uint64_t* bins = histogram_for(*smaller);
-    rows_.set_histogram(smaller->rows, bins);
-    return search(smaller, bins, larger, histograms_[static_cast<std::size_t>(larger->histogram)].data());
-  }
-  for (Node* child : {larger, smaller}) {
-    if (!may_be_split(*child)) continue;
-    std::uint64_t* bins = histogram_for(*child);
-    rows_.set_histogram(child->rows, bins);
-    search(nullptr, nullptr, child, bins);
-  }
-}
-
 // ---- The search ----
 
-// Finds the best splits of two children, the larger of which has the histogram of their parent, or of one node.
-void NewtonGrower::search(Node* smaller, std::uint64_t* smaller_bins, Node* larger, std::uint64_t* larger_bins) {
+// Searches a node whose histogram is kept, or else added up now.
+void NewtonGrower::search_alone(Node& node) {
+  node.split = {};
+  std::uint64_t* bins = nullptr;
+  if (node.histogram >= 0) {
+    bins = histograms_[static_cast<std::size_t>(node.histogram)].data();
+  } else {
+    bins = histogram_for(node);
+    rows_.set_histogram(number_of(node), bins);
+  }
+  search(nullptr, nullptr, &node, bins);
+}
+
+// Finds the best splits of two children, one of which has its histogram and the other one that of their parent, or of
+// one node.
+void NewtonGrower::search(Node* known, std::uint64_t* known_bins, Node* other, std::uint64_t* other_bins) {
   const auto set = [&](Search& s, Node* node, std::uint64_t* bins) {
     s.node = node != nullptr && may_be_split(*node) ? node : nullptr;
     if (s.node == nullptr) return;
     s.bins = bins;
-    s.sums = {
-        g_of(node->sum) * rows_.g_unit(), h_of(node->sum) * rows_.h_unit(), rows_.g_unit(), rows_.h_unit(), options_.l2,
-        options_.min_leaf_hessian};
+    s.sums = {g_of(node->sum) / units_.g_scale,
+              h_of(node->sum) / units_.h_scale,
+              1.0 / units_.g_scale,
+              1.0 / units_.h_scale,
+              options_.l2,
+              options_.min_leaf_hessian};
     s.best.resize(drawn_.size());
   };
-  set(searches_[0], smaller, smaller_bins);
-  set(searches_[1], larger, larger_bins);
+  set(searches_[0], known, known_bins);
+  set(searches_[1], other, other_bins);
 
   constexpr index_t kBinsPerWorker = 16384;
-  const index_t work = 2 * rows_.histogram_size();
+  const index_t work = 2 * places_.size();
   const int workers = static_cast<int>(std::min<index_t>(n_workers_, 1 + work / kBinsPerWorker));
   const auto n_features = static_cast<index_t>(drawn_.size());
   team_.for_each(count_blocks(n_features, kFeatureBlock), workers, [&](index_t block, int) {
     const index_t end = std::min(n_features, (block + 1) * kFeatureBlock);
     for (index_t k = block * kFeatureBlock; k < end; ++k) {
       const std::uint32_t f = drawn_[at(k)];
-      if (smaller_bins != nullptr) {
-        const std::uint64_t* less = smaller_bins + rows_.first_bin(f);
-        std::uint64_t* bins = larger_bins + rows_.first_bin(f);
+      if (known_bins != nullptr) {
+        const std::uint64_t* less = known_bins + places_.first_bin(f);
+        std::uint64_t* bins = other_bins + places_.first_bin(f);
         for (index_t b = 0; b < binned_.n_bins(f); ++b) bins[b] -= less[b];
       }
       for (Search& s : searches_) {
@@ -212,7 +232,7 @@ double NewtonGrower::best_gain(const Search& search, std::uint32_t feature) cons
     });
     return best;
   }
-  const std::uint64_t* bins = search.bins + rows_.first_bin(feature);
+  const std::uint64_t* bins = search.bins + places_.first_bin(feature);
   const index_t n = binned_.n_bins(feature);
   double score = kernels_.best_score(bins, n - 1, search.sums);
   if (features_.can_be_missing(feature) && bins[0] != 0) {
@@ -223,6 +243,7 @@ double NewtonGrower::best_gain(const Search& search, std::uint32_t feature) cons
 
 void NewtonGrower::choose(Search& search) {
   NewtonSplit& chosen = search.node->split;
+  const std::uint32_t number = number_of(*search.node);
   const double least = kLeastGain * search.sums.score();
   std::vector<char> is_counted(drawn_.size());
   while (true) {
@@ -232,15 +253,15 @@ void NewtonGrower::choose(Search& search) {
     const auto first = std::ranges::find_if(search.best, [=](double gain) { return gain >= limit; });
     const auto k = static_cast<std::size_t>(first - search.best.begin());
     counts_.clear();
-    if (is_counted[k] != 0) rows_.count_codes(search.node->rows, drawn_[k], counts_);
+    if (is_counted[k] != 0) rows_.count_codes(number, drawn_[k], counts_);
     for_splits(search, drawn_[k], counts_, [&](const NewtonSplit& split) {
       if (split.gain >= limit) chosen = split;
       return chosen.exists;
     });
-    if (is_counted[k] != 0 || rows_.has_rows_on_both_sides(search.node->rows, chosen, options_.min_leaf_rows)) return;
+    if (!is_counted_ || is_counted[k] != 0 || has_enough(rows_.count_sides(number, plain(chosen)))) return;
     chosen = {};
     is_counted[k] = 1;
-    rows_.count_codes(search.node->rows, drawn_[k], counts_);
+    rows_.count_codes(number, drawn_[k], counts_);
     search.best[k] = -kInfinity;
     for_splits(search, drawn_[k], counts_, [&](const NewtonSplit& split) {
       search.best[k] = std::max(search.best[k], split.gain);
@@ -250,31 +271,29 @@ void NewtonGrower::choose(Search& search) {
 }
 
 template <class Visit>
-void NewtonGrower::for_splits(const Search& search, std::uint32_t feature, const std::vector<double>& counts,
+void NewtonGrower::for_splits(const Search& search, std::uint32_t feature, const std::vector<index_t>& counts,
                               Visit&& visit) const {
   if (features_.is_categorical(feature)) return for_sets(search, feature, counts, visit);
   for_cuts(search, feature, counts, visit);
 }
 
 template <class Visit>
-void NewtonGrower::for_cuts(const Search& search, std::uint32_t feature, const std::vector<double>& counts,
+void NewtonGrower::for_cuts(const Search& search, std::uint32_t feature, const std::vector<index_t>& counts,
                             Visit&& visit) const {
-  const std::uint64_t* bins = search.bins + rows_.first_bin(feature);
+  const std::uint64_t* bins = search.bins + places_.first_bin(feature);
   const index_t n = binned_.n_bins(feature);
   const bool can_be_missing = features_.can_be_missing(feature);
   const std::uint64_t missing = can_be_missing ? bins[0] : 0;
-  double all_rows = 0;
-  for (const double count : counts) all_rows += count;
-  const double missing_rows = can_be_missing && !counts.empty() ? counts[0] : 0;
-  double rows = 0;
+  const index_t enough = units_.count.enough;
+  const index_t all_rows = std::accumulate(counts.begin(), counts.end(), index_t{0});
+  const index_t missing_rows = can_be_missing && !counts.empty() ? counts[0] : 0;
+  index_t rows = 0;
   const double score = search.sums.score();
   NewtonSplit split;
   split.exists = true;
   split.feature = feature;
-  const auto offer = [&](index_t cut, std::uint64_t left, double left_rows, bool missing_right) {
-    if (!counts.empty() && (left_rows < options_.min_leaf_rows || all_rows - left_rows < options_.min_leaf_rows)) {
-      return false;
-    }
+  const auto offer = [&](index_t cut, std::uint64_t left, index_t left_rows, bool missing_right) {
+    if (!counts.empty() && (left_rows < enough || all_rows - left_rows < enough)) return false;
     split.gain = search.sums.score(left) - score;
     split.cut = static_cast<std::uint32_t>(cut);
     split.missing_right = missing_right;
@@ -296,9 +315,9 @@ void NewtonGrower::for_cuts(const Search& search, std::uint32_t feature, const s
 }
 
 template <class Visit>
-void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const std::vector<double>& counts,
+void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const std::vector<index_t>& counts,
                             Visit&& visit) const {
-  const std::uint64_t* bins = search.bins + rows_.first_bin(feature);
+  const std::uint64_t* bins = search.bins + places_.first_bin(feature);
   const std::uint64_t missing = bins[0];
   std::vector<Category> categories;
   for (index_t code = 1; code < binned_.n_bins(feature); ++code) {
@@ -327,11 +346,11 @@ void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const s
         split.left_codes.remove(categories[i].code);
       }
     }
-    double rows[2] = {};
+    index_t rows[2] = {};
     for (std::size_t code = 0; code < counts.size(); ++code) {
       rows[split.left_codes.has(static_cast<std::uint32_t>(code)) ? 0 : 1] += counts[code];
     }
-    if (!counts.empty() && std::min(rows[0], rows[1]) < options_.min_leaf_rows) return false;
+    if (!counts.empty() && std::min(rows[0], rows[1]) < units_.count.enough) return false;
     return visit(split);
   };
   if (missing != 0 && offer(0, missing, false)) return;
@@ -348,29 +367,25 @@ void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const s
 
 // ---- Leaves ----
 
-void NewtonGrower::make_leaf(std::uint32_t number, double* scores) {
-  const NewtonRange& rows = nodes_[number].rows;
-  const LeafSums sums = rows_.leaf_sums(rows);
-  const double h = sums.h + options_.l2;
-  const double value = h > 0 ? -options_.rate * sums.g / h : 0.0;
-  tree_.nodes[number].threshold = value;
-  rows_.add(rows, value, scores);
-}
-
-// Takes further rows down the tree.
-void NewtonGrower::add_others(const std::vector<std::uint32_t>& others, double* scores) {
-  nodes_[0].rows = rows_.take(others);
-  for (std::size_t number = 0; number < nodes_.size(); ++number) {  // children come after their parents
-    const TreeNode& node = tree_.nodes[number];
-    const NewtonRange& rows = nodes_[number].rows;
-    if (node.is_leaf()) {
-      rows_.add(rows, node.threshold, scores);
-      continue;
+void NewtonGrower::make_leaves() {
+  tree_.cuts.resize(nodes_.size());
+  std::vector<std::uint32_t> leaves;
+  for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
+    if (tree_.nodes[number].is_leaf()) leaves.push_back(number);
+    if (!tree_.nodes[number].is_leaf() && !nodes_[number].split.by_categories) {
+      tree_.cuts[number] = nodes_[number].split.cut;
     }
-    const NewtonRange left = rows_.partition(rows, nodes_[number].split);
-    nodes_[at(node.left)].rows = left;
-    nodes_[at(node.left) + 1].rows = {left.end, rows.end};
   }
+  const std::vector<LeafSums> sums = rows_.leaf_sums(leaves);
+  std::vector<double> values;
+  values.reserve(leaves.size());
+  for (std::size_t k = 0; k < leaves.size(); ++k) {
+    const double g = static_cast<double>(sums[k].g) / (units_.g_scale * kLeafBits);
+    const double h = static_cast<double>(sums[k].h) / (units_.h_scale * kLeafBits) + options_.l2;
+    values.push_back(h > 0 ? -options_.rate * g / h : 0.0);
+    tree_.nodes[leaves[k]].threshold = values.back();
+  }
+  rows_.add(leaves, values);
 }
 
 }  // namespace fastpu::detail

@@ -7,13 +7,16 @@
 // would be their values as leaves, largest first; those that the node does not have go with what is missing. Where
 // nothing is missing in a node, missing values go to the side with the larger H, or left.
 //
-// The gains need no counts of rows: only of the best split are the rows counted, up to as many as a leaf must have, and
-// where they are too few, the codes of that feature are, and the search goes on among the splits that are left.
+// The gains need no counts of rows: only of a split that is made are the rows counted, up to as many as a leaf must
+// have, and where they are too few, the codes of that feature are, and the search goes on among the splits that are
+// left. As what is left gains no more, the order of the splits is that of their gains all the same.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "fastpu/tree/node_rows.hpp"
 #include "tree/grow_tree.hpp"
 #include "tree/newton_rows.hpp"
 
@@ -21,26 +24,36 @@ namespace fastpu::detail {
 
 struct NewtonOptions {
   index_t max_leaves = 8;
-  index_t max_depth = -1;    // -1: any
-  double min_leaf_rows = 1;  // by weight
+  index_t max_depth = -1;  // -1: any
   double min_leaf_hessian = 0;
   double l2 = 1;
   double rate = 1;
 };
 
+// A sum of words is what a split knows of its left side.
+using NewtonSplit = Split<std::uint64_t>;
+
+// The units of a tree, as TreeStart has them.
+struct NewtonUnits {
+  double g_scale = 1;
+  double h_scale = 1;
+  CountUnit count;
+};
+
 class NewtonGrower {
  public:
-  NewtonGrower(const TreeFeatures& features, const double* weights, const NewtonOptions& options, Isa isa, Team& team,
+  // `rows` are those of all trees. No rows of the features are read.
+  NewtonGrower(const TreeFeatures& features, NodeRows& rows, const NewtonOptions& options, Isa isa, Team& team,
                int n_workers);
 
-  // Grows a tree that may split the given features, ascending. Adds its values to the scores of its rows, and to those
-  // of `others`, ascending.
-  GrownTree grow(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features,
-                 const std::vector<std::uint32_t>& others, double* scores);
+  // Grows a tree that may split the given features, ascending, and adds its values to the scores. begin(histogram)
+  // begins it, and writes the histogram of the root, unless it is null.
+  GrownTree grow(const std::vector<std::uint32_t>& features, const NewtonUnits& units,
+                 const std::function<TreeRoot(std::uint64_t*)>& begin);
 
  private:
   struct Node {
-    NewtonRange rows;
+    index_t n_rows = 0;
     std::uint64_t sum = 0;
     index_t depth = 0;
     int histogram = -1;  // where it is kept, or -1
@@ -55,38 +68,46 @@ class NewtonGrower {
   };
 
   bool may_be_split(const Node& node) const;
-  void split(std::uint32_t number);
-  void search_children(Node& parent, Node& left, Node& right);
-  void search(Node* smaller, std::uint64_t* smaller_bins, Node* larger, std::uint64_t* larger_bins);
+  bool has_enough(const SideCounts& counts) const {
+    return counts.left >= units_.count.enough && counts.right >= units_.count.enough;
+  }
+  std::uint32_t number_of(const Node& node) const { return static_cast<std::uint32_t>(&node - nodes_.data()); }
+  // Returns false, and changes nothing, if one side has too few rows.
+  bool split(std::uint32_t number, bool is_last);
+  void search_alone(Node& node);
+  void search(Node* known, std::uint64_t* known_bins, Node* other, std::uint64_t* other_bins);
   double best_gain(const Search& search, std::uint32_t feature) const;
+  // Of a split that leaves too few rows on a side nothing is known here, unless is_counted_.
   void choose(Search& search);
   // Call visit(split), which may stop them by returning true, for the splits of a feature that are allowed, in order.
   // With counts of its codes these leave enough rows on both sides; counts may be empty.
   template <class Visit>
-  void for_splits(const Search& search, std::uint32_t feature, const std::vector<double>& counts, Visit&& visit) const;
+  void for_splits(const Search& search, std::uint32_t feature, const std::vector<index_t>& counts, Visit&& visit) const;
   template <class Visit>
-  void for_cuts(const Search& search, std::uint32_t feature, const std::vector<double>& counts, Visit&& visit) const;
+  void for_cuts(const Search& search, std::uint32_t feature, const std::vector<index_t>& counts, Visit&& visit) const;
   template <class Visit>
-  void for_sets(const Search& search, std::uint32_t feature, const std::vector<double>& counts, Visit&& visit) const;
+  void for_sets(const Search& search, std::uint32_t feature, const std::vector<index_t>& counts, Visit&& visit) const;
   std::uint64_t* histogram_for(Node& node);
   void give_back(Node& node);
-  void make_leaf(std::uint32_t number, double* scores);
-  void add_others(const std::vector<std::uint32_t>& others, double* scores);
+  void make_leaves();
 
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
+  HistogramPlaces places_;
   NewtonOptions options_;
   const NewtonKernels& kernels_;
   Team& team_;
   int n_workers_;
-  NewtonRows rows_;
+  NodeRows& rows_;
+  NewtonUnits units_;
   GrownTree tree_;
   std::vector<Node> nodes_;  // beside those of the tree
   std::vector<std::uint32_t> drawn_;
   std::vector<AlignedBuffer<std::uint64_t>> histograms_;  // the last one is for nodes whose histogram is not kept
   std::vector<int> free_;
+  bool is_counted_ = false;  // whether choose() counts rows
   Search searches_[2];
-  std::vector<double> counts_;
+  std::vector<index_t> counts_;
 };
 
 }  // namespace fastpu::detail

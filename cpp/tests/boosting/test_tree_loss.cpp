@@ -255,6 +255,30 @@ CASE("scores that e^F could not hold give finite numbers") {
   for (std::size_t i = 0; i < 400; ++i) CHECK(check::close(found.g[i], shifted.g[i], 1e-10));
 }
 
+CASE("sums of |g| and h keep within their bounds, which need no rows") {
+  Team team(2);
+  for (const std::string name : kNames) {
+    const std::unique_ptr<TreeLoss> elsewhere = make_tree_loss({}, options_of(name), team);
+    for (const double spread : {0.0, 1.0, 40.0, 1e4, 1e9}) {
+      const Data data = make_data(3000, name == "pnu_auc", spread, 8);
+      const std::unique_ptr<TreeLoss> loss = make_tree_loss(data.rows(), options_of(name), team);
+      const TreeLossTops tops = loss->tops(data.drawn(), team);
+      const TreeLossSums sums = loss->sums(data.drawn(), tops, team);
+      const fastpu::TreeLossBounds bounds = elsewhere->bounds(tops, sums);
+      const Derived found = derive(data.rows(), data.drawn(), options_of(name));
+      double g = 0;
+      double h = 0;
+      for (std::size_t i = 0; i < data.labels.size(); ++i) {
+        g += std::abs(found.g[i]);
+        h += found.h[i];
+      }
+      CHECK(elsewhere->objective(tops, sums) == found.objective);
+      CHECK(g <= bounds.g * (1 + 1e-12) && h <= bounds.h * (1 + 1e-12));
+      if (spread == 0) CHECK(bounds.g <= 2 * g && bounds.h <= h * (1 + 1e-12));
+    }
+  }
+}
+
 CASE("what is wrong is refused") {
   Data data = make_data(40'000, true, 1, 8);
   const auto derived = [&](const std::string& name) { return derive(data.rows(), data.drawn(), options_of(name)); };

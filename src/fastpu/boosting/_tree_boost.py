@@ -212,42 +212,70 @@ class Training:
         before: TreeEnsemble | None = None,
         callback: Any = None,
     ) -> _core.BoostedTreesResult:
-        settings, features = self.settings, _bins(rows)
         n_pos = np.count_nonzero(rows.labels == 1)
-        n_drawn = 0 if settings.bag_ratio is None else max(1, round(min(settings.bag_ratio * n_pos, rows.labels.size)))
-        eval_features = None if judged is None else judged.features
+        ratio = self.settings.bag_ratio
+        options = self._options(_bins(rows), n_rounds, judged, before, callback)
         return _core.boost_trees(
-            features._native,
+            _bins(rows)._native,
             rows.labels,
             rows.weights,
-            categorical=category_flags(features.categories, features.n_features),
-            loss=settings.loss,
-            gamma=settings.gamma,
-            prior=self.prior,
-            n_rounds=min(n_rounds, MANY),
-            learning_rate=settings.learning_rate,
-            max_leaves=settings.max_leaves,
-            max_depth=-1 if settings.max_depth is None else settings.max_depth,
-            min_leaf_rows=float(settings.min_leaf_rows),
-            min_leaf_hessian=settings.min_leaf_hessian,
-            l2=settings.l2,
-            subsample_unl=settings.subsample_unl,
-            colsample=settings.colsample,
-            n_bags=0 if settings.n_bags == 1 else settings.n_bags,
-            bag_unl=n_drawn,
-            seed=self.seed,
-            early_stopping_rounds=min(patience, MANY),
-            init_nodes=None if before is None else before._nodes,
-            init_starts=None if before is None else before.tree_starts,
-            init_sets=None if before is None else before.category_sets,
+            bag_unl=0 if ratio is None else max(1, round(min(ratio * n_pos, rows.labels.size))),
             init_oob_sum=None if before is None else before.oob_sum,
-            eval_features=eval_features,
-            eval_labels=None if judged is None else judged.labels,
-            eval_weight=None if judged is None else judged.weights,
-            callback=callback,
-            n_threads=self.n_threads,
-            isa=forced_isa(_core.isa_levels()),
+            early_stopping_rounds=min(patience, MANY),
+            **options,
         )
+
+    def run_elsewhere(
+        self,
+        features: BinnedFeatures,
+        rows: object,
+        n_rounds: int,
+        *,
+        judged: LabelledRows | None = None,
+        before: TreeEnsemble | None = None,
+        callback: Any = None,
+    ) -> _core.BoostedTreesResult:
+        """Boost rows that answer like a `_core.BoostedShard`; of `features` the cuts matter alone."""
+        options = self._options(features, n_rounds, judged, before, callback)
+        return _core.boost_trees(
+            features._native, None, None, bag_unl=0, init_oob_sum=None, early_stopping_rounds=0, rows=rows, **options
+        )
+
+    def _options(
+        self,
+        features: BinnedFeatures,
+        n_rounds: int,
+        judged: LabelledRows | None,
+        before: TreeEnsemble | None,
+        callback: Any,
+    ) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "categorical": category_flags(features.categories, features.n_features),
+            "loss": settings.loss,
+            "gamma": settings.gamma,
+            "prior": self.prior,
+            "n_rounds": min(n_rounds, MANY),
+            "learning_rate": settings.learning_rate,
+            "max_leaves": settings.max_leaves,
+            "max_depth": -1 if settings.max_depth is None else settings.max_depth,
+            "min_leaf_rows": float(settings.min_leaf_rows),
+            "min_leaf_hessian": settings.min_leaf_hessian,
+            "l2": settings.l2,
+            "subsample_unl": settings.subsample_unl,
+            "colsample": settings.colsample,
+            "n_bags": 0 if settings.n_bags == 1 else settings.n_bags,
+            "seed": self.seed,
+            "init_nodes": None if before is None else before._nodes,
+            "init_starts": None if before is None else before.tree_starts,
+            "init_sets": None if before is None else before.category_sets,
+            "eval_features": None if judged is None else judged.features,
+            "eval_labels": None if judged is None else judged.labels,
+            "eval_weight": None if judged is None else judged.weights,
+            "callback": callback,
+            "n_threads": self.n_threads,
+            "isa": forced_isa(_core.isa_levels()),
+        }
 
 
 def _bins(rows: LabelledRows) -> BinnedFeatures:

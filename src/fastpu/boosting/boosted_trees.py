@@ -182,7 +182,7 @@ def fit_boosted_trees(
     -----
     Binning takes O(n d), a tree O(n d) times the share of rows in the smaller children, and a score O(log max_leaves) a
     tree. For the search of splits, g and h are rounded to whole numbers, whose sums are the same in any order; the
-    units are 2^-31 of the sum over all rows, or finer than 2^-30 of it; the values of leaves come from finer sums.
+    units are at most 2^-29 of a bound of their sum over all rows; the values of leaves come from finer sums.
     Memory: one or two bytes a value and 45 bytes a row, with bags once more for each thread.
 
     References

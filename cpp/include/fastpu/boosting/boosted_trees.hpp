@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/boosting/boosted_rows.hpp"
 #include "fastpu/boosting/tree_inputs.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
@@ -66,5 +67,11 @@ struct BoostedTreesResult {
 // and labels that the loss does not take.
 BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team);
+
+// The same for rows that are held elsewhere, without bags: of `features` the cuts and the width are read alone. The
+// rows' scores begin at those of options.init.
+BoostedTreesResult boost_trees(const BinnedFeatures& features, const std::uint8_t* categorical, BoostedRows& rows,
+                               const BoostEvalSet* eval, const BoostedTreesOptions& options,
+                               const BoostedTreesCallback& callback, Team& team);
 
 }  // namespace fastpu

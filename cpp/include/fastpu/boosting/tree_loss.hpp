@@ -69,6 +69,12 @@ struct TreeLossSums {
   void add(const TreeLossSums& other);
 };
 
+// What the sums of |g| and of h over the rows that take part do not exceed.
+struct TreeLossBounds {
+  double g = 0;
+  double h = 0;
+};
+
 class TreeLoss {
  public:
   TreeLoss(const TreeLoss&) = delete;
@@ -79,8 +85,10 @@ class TreeLoss {
   virtual TreeLossTops tops(const TreeLossScores& scores, Team& team) const = 0;
   virtual TreeLossSums sums(const TreeLossScores& scores, const TreeLossTops& tops, Team& team) const = 0;
 
-  // These two throw std::invalid_argument where no row of a group that the loss needs takes part.
+  // These three throw std::invalid_argument where no row of a group that the loss needs takes part. The first two are
+  // the same for all holders, with rows or without.
   virtual double objective(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
+  virtual TreeLossBounds bounds(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
   // Writes g and h of all rows, 0 for those that do not take part.
   virtual void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g,
                       double* h, Team& team) const = 0;

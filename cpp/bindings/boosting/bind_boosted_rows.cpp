@@ -1,0 +1,347 @@
+#include "boosting/bind_boosted_rows.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/interrupts.hpp"
+#include "data/bind_binned_features.hpp"
+#include "tree/bind_trees.hpp"
+
+namespace fastpu {
+
+namespace {
+
+// Words of a histogram: a feature whose codes are bytes has room for all of them.
+index_t histogram_size(const BinnedFeatures& features) {
+  constexpr index_t kByteBins = 256;
+  return features.width == CodeWidth::one_byte ? features.n_features * kByteBins : features.total_bins();
+}
+
+// ---- What crosses, as NumPy arrays ----
+
+template <class T>
+std::vector<T> vector_from(const py::handle& array, const char* name, index_t n = -1) {
+  const T* data = view_1d<T>(array, name, n);
+  return {data, data + py::len(array)};
+}
+
+py::tuple pack(const NodeSplit& split) {
+  return py::make_tuple(split.feature, split.cut, split.by_categories, split.missing_right,
+                        to_array(split.left_codes.words.data(), 4));
+}
+
+NodeSplit unpack_split(const py::tuple& packed) {
+  if (packed.size() != 5) throw py::value_error("split must have 5 parts");
+  NodeSplit split;
+  split.feature = packed[0].cast<std::uint32_t>();
+  split.cut = packed[1].cast<std::uint32_t>();
+  split.by_categories = packed[2].cast<bool>();
+  split.missing_right = packed[3].cast<bool>();
+  std::copy_n(view_1d<std::uint64_t>(packed[4], "codes", 4), 4, split.left_codes.words.begin());
+  return split;
+}
+
+TreeLossTops unpack_tops(const py::handle& array) {
+  TreeLossTops tops;
+  std::copy_n(view_1d<double>(array, "tops", static_cast<index_t>(tops.values.size())), tops.values.size(),
+              tops.values.begin());
+  return tops;
+}
+
+TreeLossSums unpack_sums(const py::handle& array) {
+  TreeLossSums sums;
+  std::copy_n(view_1d<std::int64_t>(array, "sums", static_cast<index_t>(sums.values.size())), sums.values.size(),
+              sums.values.begin());
+  return sums;
+}
+
+// ---- The driver's side ----
+
+class PythonRows final : public BoostedRows {
+ public:
+  PythonRows(const py::object& rows, const BinnedFeatures& features) : rows_(rows), features_(features) {}
+
+  BoostedRowCounts counts() override {
+    const py::gil_scoped_acquire gil;
+    const auto found = ask<py::tuple>("counts");
+    return {found[0].cast<index_t>(), found[1].cast<index_t>(), found[2].cast<index_t>(), found[3].cast<double>()};
+  }
+
+  void draw(std::uint64_t seed, index_t n) override {
+    const py::gil_scoped_acquire gil;
+    rows_.attr("draw")(seed, n);
+  }
+
+  std::vector<index_t> count_entries(bool of_drawn, const CountUnit& unit) override {
+    const py::gil_scoped_acquire gil;
+    return vector_from<index_t>(ask("count_entries", of_drawn, unit.scale, unit.enough), "counts",
+                                features_.n_features);
+  }
+
+  TreeLossTops tops(bool of_drawn) override {
+    const py::gil_scoped_acquire gil;
+    return unpack_tops(ask("tops", of_drawn));
+  }
+
+  TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) override {
+    const py::gil_scoped_acquire gil;
+    return unpack_sums(ask("sums", of_drawn, to_array(tops.values.data(), static_cast<index_t>(tops.values.size()))));
+  }
+
+  TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) override {
+    const py::gil_scoped_acquire gil;
+    const auto found = ask<py::tuple>(
+        "start", tree.of_drawn, to_array(tree.tops.values.data(), static_cast<index_t>(tree.tops.values.size())),
+        to_array(tree.sums.values.data(), static_cast<index_t>(tree.sums.values.size())), tree.g_scale, tree.h_scale,
+        tree.are_repetitions, tree.unit.scale, tree.unit.enough, to_array(tree.features), histogram != nullptr);
+    copy_histogram(found[2], histogram);
+    return {*view_1d<index_t>(found[0], "the number of rows", 1), *view_1d<std::uint64_t>(found[1], "the sum", 1)};
+  }
+
+  SplitRows split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) override {
+    const py::gil_scoped_acquire gil;
+    const auto found = ask<py::tuple>("split", node, left, pack(split), histogram != nullptr);
+    const auto* counts = view_1d<index_t>(found[0], "the counts of a split", 4);
+    copy_histogram(found[1], histogram);
+    return {{counts[0], counts[1]}, counts[2], counts[3], true};
+  }
+
+  void set_histogram(std::uint32_t node, std::uint64_t* histogram) override {
+    const py::gil_scoped_acquire gil;
+    copy_histogram(ask("histogram", node), histogram);
+  }
+
+  SideCounts count_sides(std::uint32_t node, const NodeSplit& split) override {
+    const py::gil_scoped_acquire gil;
+    const py::object found = ask("count_sides", node, pack(split));
+    const auto* counts = view_1d<index_t>(found, "counts", 2);
+    return {counts[0], counts[1]};
+  }
+
+  void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) override {
+    const py::gil_scoped_acquire gil;
+    counts = vector_from<index_t>(ask("count_codes", node, feature), "counts", features_.n_bins(feature));
+  }
+
+  std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) override {
+    const py::gil_scoped_acquire gil;
+    const py::object found = ask("leaf_sums", to_array(leaves));
+    const auto* values = view_1d<std::int64_t>(found, "sums", 2 * static_cast<index_t>(leaves.size()));
+    std::vector<LeafSums> sums(leaves.size());
+    for (LeafSums& sum : sums) {
+      sum.g = *values++;
+      sum.h = *values++;
+    }
+    return sums;
+  }
+
+  void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) override {
+    const py::gil_scoped_acquire gil;
+    rows_.attr("add")(to_array(leaves), to_array(values));
+  }
+
+ private:
+  template <class Answer = py::object, class... Args>
+  Answer ask(const char* method, Args&&... args) const {
+    return rows_.attr(method)(std::forward<Args>(args)...).template cast<Answer>();
+  }
+
+  void copy_histogram(const py::handle& array, std::uint64_t* histogram) const {
+    if (histogram == nullptr) return;
+    const index_t n = histogram_size(features_);
+    std::copy_n(view_1d<std::uint64_t>(array, "histogram", n), n, histogram);
+  }
+
+  const py::object& rows_;
+  const BinnedFeatures& features_;
+};
+
+// ---- A worker's side ----
+
+template <class Body>
+auto unlocked(Body&& body) {
+  const py::gil_scoped_release nogil;
+  return body();
+}
+
+// A shard with what it is made of.
+class BoostedShard {
+ public:
+  BoostedShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight,
+               py::object categorical, const std::string& loss, double gamma, double prior,
+               const py::object& init_nodes, const py::object& init_starts, const py::object& init_sets,
+               index_t n_unlabelled, py::object numbers, int n_threads, const std::string& isa)
+      : features_(std::move(features)),
+        arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
+        team_(n_threads) {
+    const index_t n_rows = features_->n_rows;
+    train_.features = features_.get();
+    train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", n_rows);
+    if (!arrays_[1].is_none()) train_.sample_weight = view_1d<double>(arrays_[1], "sample_weight", n_rows);
+    if (!arrays_[2].is_none()) {
+      train_.categorical = view_1d<std::uint8_t>(arrays_[2], "categorical", features_->n_features);
+    }
+    place_.n_unlabelled = n_unlabelled;
+    if (!arrays_[3].is_none()) place_.numbers = checked_numbers();
+    const TreeLossOptions options{loss, gamma, prior, isa_from_name(isa)};
+    std::optional<TreesView> init;
+    if (!init_nodes.is_none()) init = view_trees(init_nodes, init_starts, init_sets, features_->n_features);
+    const py::gil_scoped_release nogil;
+    rows_ = make_boosted_rows(train_, options, init ? &*init : nullptr, &place_, team_, team_.n_threads());
+  }
+
+  py::tuple counts() {
+    const BoostedRowCounts counts = rows_->counts();
+    return py::make_tuple(counts.n_rows, counts.n_unlabelled, counts.n_broken, counts.weight);
+  }
+
+  void draw(std::uint64_t seed, index_t n) {
+    if (place_.numbers == nullptr) throw py::value_error("a shard without numbers of its rows cannot draw any");
+    if (n > place_.n_unlabelled) throw py::value_error("a shard cannot draw more rows than there are");
+    const py::gil_scoped_release nogil;
+    rows_->draw(seed, n);
+  }
+
+  py::array count_entries(bool of_drawn, double scale, index_t enough) {
+    return to_array(unlocked([&] { return rows_->count_entries(of_drawn, {scale, enough}); }));
+  }
+
+  py::array tops(bool of_drawn) {
+    const TreeLossTops tops = unlocked([&] { return rows_->tops(of_drawn); });
+    return to_array(tops.values.data(), static_cast<index_t>(tops.values.size()));
+  }
+
+  py::array sums(bool of_drawn, const py::object& tops) {
+    const TreeLossTops all = unpack_tops(tops);
+    const TreeLossSums sums = unlocked([&] { return rows_->sums(of_drawn, all); });
+    return to_array(sums.values.data(), static_cast<index_t>(sums.values.size()));
+  }
+
+  py::tuple start(bool of_drawn, const py::object& tops, const py::object& sums, double g_scale, double h_scale,
+                  bool are_repetitions, double scale, index_t enough, const py::object& features, bool histogram) {
+    TreeStart tree;
+    tree.of_drawn = of_drawn;
+    tree.tops = unpack_tops(tops);
+    tree.sums = unpack_sums(sums);
+    tree.g_scale = g_scale;
+    tree.h_scale = h_scale;
+    tree.are_repetitions = are_repetitions;
+    tree.unit = {scale, enough};
+    tree.features = vector_from<std::uint32_t>(features, "features");
+    py::array_t<std::uint64_t> bins = make_histogram(histogram);
+    std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
+    const TreeRoot root = unlocked([&] { return rows_->start(tree, to); });
+    return py::make_tuple(to_array(&root.n_rows, 1), to_array(&root.sum, 1), bins);
+  }
+
+  py::tuple split(std::uint32_t node, std::uint32_t left, const py::tuple& packed, bool histogram) {
+    const NodeSplit split = unpack_split(packed);
+    py::array_t<std::uint64_t> bins = make_histogram(histogram);
+    std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
+    const SplitRows made = unlocked([&] { return rows_->split(node, left, split, to); });
+    const index_t counts[] = {made.counts.left, made.counts.right, made.n_left, made.n_right};
+    return py::make_tuple(to_array(counts, 4), bins);
+  }
+
+  py::array histogram(std::uint32_t node) {
+    py::array_t<std::uint64_t> bins = make_histogram(true);
+    std::uint64_t* to = bins.mutable_data();
+    unlocked([&] { rows_->set_histogram(node, to); });
+    return bins;
+  }
+
+  py::array count_sides(std::uint32_t node, const py::tuple& packed) {
+    const NodeSplit split = unpack_split(packed);
+    const SideCounts counts = unlocked([&] { return rows_->count_sides(node, split); });
+    const index_t both[] = {counts.left, counts.right};
+    return to_array(both, 2);
+  }
+
+  py::array count_codes(std::uint32_t node, std::uint32_t feature) {
+    std::vector<index_t> counts;
+    unlocked([&] { rows_->count_codes(node, feature, counts); });
+    return to_array(counts);
+  }
+
+  py::array leaf_sums(const py::object& leaves) {
+    const auto numbers = vector_from<std::uint32_t>(leaves, "leaves");
+    std::vector<std::int64_t> values;
+    for (const LeafSums& sum : unlocked([&] { return rows_->leaf_sums(numbers); })) {
+      values.push_back(sum.g);
+      values.push_back(sum.h);
+    }
+    return to_array(values);
+  }
+
+  void add(const py::object& leaves, const py::object& values) {
+    const auto numbers = vector_from<std::uint32_t>(leaves, "leaves");
+    const auto added = vector_from<double>(values, "values", static_cast<index_t>(numbers.size()));
+    unlocked([&] { rows_->add(numbers, added); });
+  }
+
+ private:
+  py::array_t<std::uint64_t> make_histogram(bool is_wanted) const {
+    const index_t n = is_wanted ? histogram_size(*features_) : 0;
+    py::array_t<std::uint64_t> bins(static_cast<py::ssize_t>(n));
+    std::fill_n(bins.mutable_data(), n, std::uint64_t{0});
+    return bins;
+  }
+
+  const std::uint32_t* checked_numbers() const {
+    const auto n = static_cast<index_t>(py::len(arrays_[3]));
+    const auto* numbers = view_1d<std::uint32_t>(arrays_[3], "numbers", n);
+    index_t n_own = 0;
+    for (index_t i = 0; i < features_->n_rows; ++i) {
+      const bool counts = train_.sample_weight == nullptr || train_.sample_weight[i] > 0;
+      if (counts && train_.labels[i] == 0) ++n_own;
+    }
+    if (n != n_own) throw py::value_error("numbers must be as many as unlabelled rows of positive weight");
+    for (index_t i = 0; i < n; ++i) {
+      if (static_cast<index_t>(numbers[i]) >= place_.n_unlabelled) throw py::value_error("numbers are out of range");
+    }
+    return numbers;
+  }
+
+  std::shared_ptr<BinnedFeatures> features_;
+  std::vector<py::object> arrays_;  // that are viewed
+  Team team_;
+  BoostedTreesTrainingSet train_;
+  ShardPlace place_;
+  std::unique_ptr<BoostedRows> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoostedRows> rows_of_python(const py::object& rows, const BinnedFeatures& features) {
+  return std::make_unique<PythonRows>(rows, features);
+}
+
+void bind_boosted_rows(const py::module_& module) {
+  using Shard = BoostedShard;
+  py::class_<Shard>(module, "BoostedShard")
+      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const std::string&, double,
+                    double, const py::object&, const py::object&, const py::object&, index_t, py::object, int,
+                    const std::string&>(),
+           py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(),
+           py::arg("categorical").none(true), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
+           py::arg("init_nodes").none(true), py::arg("init_starts").none(true), py::arg("init_sets").none(true),
+           py::arg("n_unlabelled"), py::arg("numbers").none(true), py::arg("n_threads"), py::arg("isa"))
+      .def("counts", &Shard::counts)
+      .def("draw", &Shard::draw, py::arg("seed"), py::arg("n"))
+      .def("count_entries", &Shard::count_entries, py::arg("of_drawn"), py::arg("scale"), py::arg("enough"))
+      .def("tops", &Shard::tops, py::arg("of_drawn"))
+      .def("sums", &Shard::sums, py::arg("of_drawn"), py::arg("tops"))
+      .def("start", &Shard::start, py::arg("of_drawn"), py::arg("tops"), py::arg("sums"), py::arg("g_scale"),
+           py::arg("h_scale"), py::arg("are_repetitions"), py::arg("scale"), py::arg("enough"), py::arg("features"),
+           py::arg("histogram"))
+      .def("split", &Shard::split, py::arg("node"), py::arg("left"), py::arg("split"), py::arg("histogram"))
+      .def("histogram", &Shard::histogram, py::arg("node"))
+      .def("count_sides", &Shard::count_sides, py::arg("node"), py::arg("split"))
+      .def("count_codes", &Shard::count_codes, py::arg("node"), py::arg("feature"))
+      .def("leaf_sums", &Shard::leaf_sums, py::arg("leaves"))
+      .def("add", &Shard::add, py::arg("leaves"), py::arg("values"));
+}
+
+}  // namespace fastpu

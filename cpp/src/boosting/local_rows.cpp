@@ -1,0 +1,201 @@
+#include "boosting/local_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fastpu/common/random.hpp"
+#include "fastpu/tree/tree_scores.hpp"
+
+namespace fastpu {
+
+namespace detail {
+
+namespace {
+
+constexpr std::uint32_t kForeign = 0xffffffffU;           // a row of another shard
+constexpr std::size_t kKeptBytes = std::size_t{1} << 27;  // of all histograms that a shard keeps
+
+}  // namespace
+
+LocalRows::LocalRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss, const TreesView* init,
+                     const ShardPlace* place, Team& team, int n_workers)
+    : train_(train),
+      place_(place),
+      team_(team),
+      n_workers_(n_workers),
+      features_(*train.features, train.categorical),
+      loss_(make_tree_loss({train.labels, train.sample_weight, train.features->n_rows}, loss, team)),
+      rows_(features_, train.sample_weight, loss.isa, team, n_workers),
+      scores_(make_vector<double>(train.features->n_rows, "the scores of rows")),
+      g_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
+      h_(make_vector<double>(train.features->n_rows, "the gradients of rows")) {
+  if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
+  for (index_t i = 0; i < train.features->n_rows; ++i) {
+    if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
+    all_.push_back(static_cast<std::uint32_t>(i));
+    if (train.labels[i] == 0) unlabelled_.push_back(all_.back());
+  }
+}
+
+BoostedRowCounts LocalRows::counts() {
+  BoostedRowCounts counts;
+  counts.n_rows = static_cast<index_t>(all_.size());
+  counts.n_unlabelled = static_cast<index_t>(unlabelled_.size());
+  counts.weight = static_cast<double>(counts.n_rows);
+  if (train_.sample_weight == nullptr) return counts;
+  counts.weight = 0;
+  for (const std::uint32_t row : all_) {
+    const double weight = train_.sample_weight[row];
+    if (weight != std::floor(weight)) ++counts.n_broken;
+    counts.weight += weight;
+  }
+  return counts;
+}
+
+// ---- Rows that are drawn ----
+
+void LocalRows::prepare_draws() {
+  std::vector<std::uint32_t> numbers(place_ == nullptr ? unlabelled_.size() : at(place_->n_unlabelled));
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  row_of_number_.assign(numbers.size(), kForeign);
+  for (std::size_t k = 0; k < unlabelled_.size(); ++k) {
+    row_of_number_[place_ == nullptr ? k : place_->numbers[k]] = unlabelled_[k];
+  }
+  numbers_ = std::make_unique<DrawnGroup>(std::move(numbers), nullptr);
+  takes_part_ = make_vector<std::uint8_t>(train_.features->n_rows, "the rows of a tree");
+  for (const std::uint32_t row : all_) takes_part_[row] = train_.labels[row] == 0 ? 0 : 1;
+}
+
+void LocalRows::draw(std::uint64_t seed, index_t n) {
+  if (numbers_ == nullptr) prepare_draws();
+  for (const std::uint32_t row : unlabelled_) takes_part_[row] = 0;
+  drawn_.clear();
+  Random random(seed);
+  numbers_->draw_without_replacement(n, random, places_, drawn_);
+  for (const std::uint32_t number : drawn_) {
+    if (row_of_number_[number] != kForeign) takes_part_[row_of_number_[number]] = 1;
+  }
+  taken_.clear();
+  left_out_.clear();
+  for (const std::uint32_t row : all_) (takes_part_[row] != 0 ? taken_ : left_out_).push_back(row);
+}
+
+// ---- A tree ----
+
+std::vector<index_t> LocalRows::count_entries(bool of_drawn, const CountUnit& unit) {
+  return rows_.count_entries(rows(of_drawn), unit);
+}
+
+TreeRoot LocalRows::start(const TreeStart& tree, std::uint64_t* histogram) {
+  is_of_drawn_ = tree.of_drawn;
+  loss_->derive(scores(tree.of_drawn), tree.tops, tree.sums, g_.data(), h_.data(), team_);
+  nodes_.assign(1, Node{});
+  kept_bytes_ = 0;
+  nodes_[0].rows = rows_.start(
+      {g_.data(), h_.data(), tree.g_scale, tree.h_scale, tree.are_repetitions, tree.unit, &rows(tree.of_drawn)},
+      tree.features);
+  if (histogram != nullptr) {
+    rows_.set_histogram(nodes_[0].rows, histogram);
+    if (place_ != nullptr) keep(nodes_[0], histogram);
+  }
+  return {static_cast<index_t>(nodes_[0].rows.n_rows()), rows_.total()};
+}
+
+SplitRows LocalRows::split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) {
+  SplitRows made;
+  made.counts = rows_.count_sides(nodes_[node].rows, split);
+  const index_t enough = rows_.unit().enough;
+  if (place_ == nullptr && (made.counts.left < enough || made.counts.right < enough)) return made;
+  nodes_.resize(std::max<std::size_t>(nodes_.size(), left + 2));
+  Node& parent = nodes_[node];
+  Node& left_child = nodes_[left];
+  Node& right_child = nodes_[left + 1];
+  parent.split = split;
+  parent.left = left;
+  const std::uint32_t end = parent.rows.end;
+  left_child.rows = rows_.partition(parent.rows, split);
+  right_child.rows = {left_child.rows.end, end};
+  left_child.parent = right_child.parent = node;
+  made.n_left = left_child.rows.n_rows();
+  made.n_right = right_child.rows.n_rows();
+  if (place_ != nullptr) {
+    if (node != 0) release(nodes_[parent.parent]);  // which has its children for good
+    if (histogram != nullptr) set_left_histogram(parent, left_child, right_child, histogram);
+  } else if (histogram != nullptr) {
+    made.is_left = made.n_left <= made.n_right;
+    rows_.set_histogram((made.is_left ? left_child : right_child).rows, histogram);
+  }
+  return made;
+}
+
+// ---- Histograms that a shard keeps: the rows of the smaller child are added up, whichever is asked for ----
+
+void LocalRows::keep(Node& node, const std::uint64_t* histogram) {
+  const auto size = at(rows_.histogram_size());
+  release(node);
+  if (kept_bytes_ + size * sizeof(std::uint64_t) > kKeptBytes) return;
+  node.histogram.assign(histogram, histogram + size);
+  kept_bytes_ += size * sizeof(std::uint64_t);
+}
+
+void LocalRows::release(Node& node) {
+  kept_bytes_ -= node.histogram.size() * sizeof(std::uint64_t);
+  Histogram().swap(node.histogram);
+}
+
+void LocalRows::set_left_histogram(Node& parent, Node& left, Node& right, std::uint64_t* histogram) {
+  if (parent.histogram.empty()) {
+    rows_.set_histogram(left.rows, histogram);
+    keep(left, histogram);
+    return release(right);
+  }
+  const bool is_left_smaller = left.rows.n_rows() <= right.rows.n_rows();
+  Histogram other(parent.histogram.size());
+  std::uint64_t* smaller = is_left_smaller ? histogram : other.data();
+  std::uint64_t* larger = is_left_smaller ? other.data() : histogram;
+  rows_.set_histogram((is_left_smaller ? left : right).rows, smaller);
+  for (std::size_t b = 0; b < other.size(); ++b) larger[b] = parent.histogram[b] - smaller[b];
+  keep(left, histogram);
+  keep(right, other.data());
+}
+
+// ---- Leaves ----
+
+std::vector<LeafSums> LocalRows::leaf_sums(const std::vector<std::uint32_t>& leaves) {
+  std::vector<LeafSums> sums(leaves.size());
+  team_.for_each(static_cast<index_t>(leaves.size()), n_workers_,
+                 [&](index_t k, int) { sums[at(k)] = rows_.leaf_sums(nodes_[leaves[at(k)]].rows); });
+  return sums;
+}
+
+void LocalRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) {
+  team_.for_each(static_cast<index_t>(leaves.size()), n_workers_,
+                 [&](index_t k, int) { rows_.add(nodes_[leaves[at(k)]].rows, values[at(k)], scores_.data()); });
+  if (!is_of_drawn_ || left_out_.empty()) return;
+  // The rows that were left out go down the tree.
+  std::vector<const double*> value_of(nodes_.size(), nullptr);
+  for (std::size_t k = 0; k < leaves.size(); ++k) value_of[leaves[k]] = &values[k];
+  nodes_[0].rows = rows_.take(left_out_);
+  for (std::size_t number = 0; number < nodes_.size(); ++number) {  // children come after their parents
+    const Node& node = nodes_[number];
+    if (value_of[number] != nullptr) {
+      rows_.add(node.rows, *value_of[number], scores_.data());
+      continue;
+    }
+    const NewtonRange rows = node.rows;
+    const NewtonRange left = rows_.partition(rows, node.split);
+    nodes_[node.left].rows = left;
+    nodes_[node.left + 1].rows = {left.end, rows.end};
+  }
+}
+
+}  // namespace detail
+
+std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
+                                               const TreesView* init, const ShardPlace* place, Team& team,
+                                               int n_workers) {
+  return std::make_unique<detail::LocalRows>(train, loss, init, place, team, n_workers);
+}
+
+}  // namespace fastpu

@@ -1,0 +1,151 @@
+"""Boosted trees of rows in shards: the same bits as of all rows together, however they are shared out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from fastpu import _core
+from fastpu.boosting import _tree_boost
+from fastpu.data._categories import category_flags
+from fastpu.tree.tree_ensemble import packed
+from tree_cases import mixed_frame, pnu_rows
+
+NO_TREES = {"init_nodes": None, "init_starts": None, "init_sets": None}
+
+
+class Shards:
+    """The answers of shards, added up as a driver does it."""
+
+    def __init__(self, bins, labels, weights, parts, settings, before):
+        is_unl = (labels == 0) & (True if weights is None else weights > 0)
+        numbers = np.cumsum(is_unl).astype(np.uint32) - 1
+        self._shards = [
+            _core.BoostedShard(
+                bins[rows]._native,
+                labels[rows],
+                None if weights is None else weights[rows],
+                categorical=category_flags(bins.categories, bins.n_features),
+                loss=settings.loss,
+                gamma=settings.gamma,
+                prior=settings.prior or 0.5,
+                **before,
+                n_unlabelled=int(is_unl.sum()),
+                numbers=numbers[rows][is_unl[rows]],
+                n_threads=1 + k % 2,
+                isa="",
+            )
+            for k, rows in enumerate(parts)
+        ]
+
+    def __getattr__(self, name):
+        def ask(*arguments):
+            answers = [getattr(shard, name)(*arguments) for shard in self._shards]
+            if name in ("add", "draw"):
+                return None
+            if name == "tops":
+                return np.max(answers, axis=0)
+            if name == "counts":
+                return tuple(map(sum, zip(*answers, strict=True)))
+            if isinstance(answers[0], tuple):
+                return tuple(np.sum(np.array(part), axis=0) for part in zip(*answers, strict=True))
+            return np.sum(np.array(answers), axis=0)
+
+        return ask
+
+
+def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, **options):
+    """Boost the rows in parts of random sizes."""
+    given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
+    given |= {"max_leaves": 8, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "l2": 1.0}
+    given |= {"n_bags": 1, "bag_ratio": None, "subsample_unl": 1.0, "colsample": 1.0}
+    settings = _tree_boost.check_settings(**{**given, **options})
+    cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
+    parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]
+    init = NO_TREES
+    if before is not None:
+        init = {"init_nodes": before._nodes, "init_starts": before.tree_starts, "init_sets": before.category_sets}
+    rows = Shards(bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init)
+    training = _tree_boost.Training(settings, settings.prior or 0.5, seed, 1)
+    return training.run_elsewhere(bins[:1], rows, n_rounds, before=before)
+
+
+def assert_same_bits(grown, model):
+    np.testing.assert_array_equal(packed(grown.nodes), model.packed_nodes)
+    np.testing.assert_array_equal(grown.tree_start, model.tree_starts)
+    np.testing.assert_array_equal(grown.category_sets, model.category_sets)
+    np.testing.assert_array_equal(grown.risk, model.history["risk"])
+
+
+OPTIONS = {
+    "plain": {},
+    "few rows in leaves": {"min_leaf_rows": 1, "max_leaves": 15, "learning_rate": 0.5},
+    "many rows in leaves": {"min_leaf_rows": 40, "max_depth": 3},
+    "drawn": {"subsample_unl": 0.5, "colsample": 0.6, "min_leaf_rows": 5},
+    "logistic": {"loss": "logistic", "l2": 0.0},
+    "upu": {"loss": "upu", "prior": 0.3},
+    "nnpu": {"loss": "nnpu", "prior": 0.6, "learning_rate": 1.0},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("weighted", [None, "whole", "real"])
+def test_same_bits_for_any_partition(weighted, options):
+    X, y = pnu_rows(600)
+    if "loss" in options:
+        y = np.maximum(y, 0)
+    weights = None
+    if weighted is not None:
+        choices = [0.0, 1.0, 2.0, 5.0] if weighted == "whole" else [0.0, 0.3, 1.7]
+        weights = np.random.default_rng(1).choice(choices, len(y))
+    bins = fastpu.bin_features(X, max_bins=20, sample_weight=weights)
+    model = fastpu.fit_boosted_trees(bins, y, sample_weight=weights, n_rounds=5, random_state=2, n_threads=2, **options)
+    for n_parts in (1, 3, 7):
+        grown = fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, sample_weight=weights, **options)
+        assert_same_bits(grown, model)
+
+
+def test_same_bits_with_categories():
+    X, y = mixed_frame()
+    bins = fastpu.bin_features(X)
+    model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, min_leaf_rows=5)
+    assert model.category_sets.size
+    for n_parts in (1, 4):
+        assert_same_bits(fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, min_leaf_rows=5), model)
+
+
+@pytest.mark.parametrize("subsample_unl", [1.0, 0.7])
+def test_same_bits_of_sparse_rows(subsample_unl):
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y = pnu_rows(400)
+    X = np.where(np.random.default_rng(4).random(X.shape) < 0.8, 0.0, np.nan_to_num(X))
+    bins = fastpu.bin_features(sparse.csr_array(X))
+    options = {"min_leaf_rows": 10, "subsample_unl": subsample_unl}
+    model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, **options)
+    for n_parts in (1, 4):
+        assert_same_bits(fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, **options), model)
+
+
+@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "colsample": 0.6}])
+def test_rounds_added_later_are_those_of_a_single_fit(options):
+    X, y = pnu_rows(300)
+    bins = fastpu.bin_features(X)
+    given = {"min_leaf_rows": 5, "random_state": 2, **options}
+    first = fastpu.fit_boosted_trees(bins, y, n_rounds=3, **given)
+    all_rounds = fastpu.fit_boosted_trees(bins, y, n_rounds=6, **given)
+    grown = fit_shards(bins, y, 3, seed=first.seed, n_rounds=3, before=first, min_leaf_rows=5, **options)
+    np.testing.assert_array_equal(grown.risk, all_rounds.history["risk"][3:])
+    start = all_rounds.tree_starts[3]
+    np.testing.assert_array_equal(packed(grown.nodes), all_rounds.packed_nodes[start:])
+
+
+def test_shards_refuse_what_does_not_fit():
+    X, y = pnu_rows(50)
+    bins, labels = fastpu.bin_features(X), np.asarray(y, dtype=np.int8)
+    given = {"categorical": None, "loss": "pnu_auc", "gamma": 0.5, "prior": 0.5, **NO_TREES, "n_threads": 1, "isa": ""}
+    with pytest.raises(ValueError, match="as many as unlabelled rows"):
+        _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=np.zeros(1, dtype=np.uint32))
+    shard = _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=None)
+    with pytest.raises(ValueError, match="cannot draw"):
+        shard.draw(0, 1)
