@@ -71,7 +71,8 @@ install-strict:
 demo: $(VENV)/.has-demo install  ## find a digit among many images: a table and a picture
 	$(VENV_PYTHON) examples/digits.py
 
-examples: $(VENV)/.has-demo install  ## fastpu beside scikit-learn on real input; DATA=DIR reads it, else it is fetched
+examples: $(VENV)/.has-demo install  ## the notebooks, and fastpu on real input; DATA=DIR reads it, else it is fetched
+	for path in examples/gallery/*.py; do echo $$path; $(VENV_PYTHON) -W error $$path || exit 1; done
 	for name in rare_positives text genes million_rows; do \
 	  $(VENV_PYTHON) examples/$$name.py $(if $(DATA),--data $(DATA)) || exit 1; done
 	$(VENV_PYTHON) examples/trifurcate.py
@@ -91,8 +92,13 @@ test-python: $(VENV)/.has-test install-strict  ## Python tests and doctests alon
 	$(call python_tests,$(VENV_PYTHON))
 
 docs: $(VENV)/.has-docs install  ## the documentation, build/docs/index.html; warnings are errors
-	rm -rf docs/reference/generated docs/_figures
+	rm -rf docs/reference/generated docs/gallery
 	$(VENV_PYTHON) -m sphinx -W --keep-going -n -q -E -d build/doctrees docs build/docs
+
+# SITE/latest, SITE/0.1, ... and SITE/stable; docs/add_version.py says more.
+VERSION = latest
+site: docs  ## the documentation of VERSION=0.1 (by default latest) into SITE=DIR, beside that of other versions
+	$(VENV_PYTHON) docs/add_version.py build/docs $(or $(SITE),$(error make site needs SITE=DIR)) $(VERSION)
 
 bench: $(VENV)/.has-bench install  ## the asv suite in this environment
 	cd bench && $(abspath $(BIN))/asv machine --yes

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from matplotlib.figure import Figure
 from sphinx.domains.python import PyXRefRole
 from sphinx.util import logging
+from sphinx_gallery.scrapers import figure_rst
 
 import fastpu
 import fastpu.estimators
 from fastpu.common._methods import DECLARED
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from docutils.parsers.rst.states import Inliner
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -27,8 +30,14 @@ project = "fastpu"
 author = copyright = "The fastpu developers"  # noqa: A001 - the name that Sphinx reads
 version = release = fastpu.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["_templates", "defaults_table.md", "does_it_help_table.md"]  # parts of other pages
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
+exclude_patterns = [
+    "_templates",
+    "defaults_table.md",
+    "does_it_help_table.md",
+    "gallery/uses",
+    "gallery/GALLERY_HEADER.rst",
+]  # parts of other pages
 templates_path = ["_templates"]
 nitpicky = True
 
@@ -36,6 +45,16 @@ html_theme = "furo"
 html_title = f"fastpu {release}"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_copy_source = False
 html_math_renderer = "mathml"  # below: browsers draw it themselves, so that pages need no script and no network
 
@@ -52,6 +71,43 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 # What the docstrings of Python's own classes, from which ours inherit, refer to.
 nitpick_ignore_regex = [("py:.*", r"(Exception|BaseException|UserWarning|tuple)(\..*)?")]
+
+_drawn: WeakSet[Figure] = WeakSet()
+
+
+def _named_figure(_block: object, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """Show the figure that the last line of a block names, as a notebook does; pyplot knows nothing of it."""
+    figure = block_vars["example_globals"].get("___")  # the value of the last expression, maybe of an earlier block
+    if not isinstance(figure, Figure) or figure in _drawn:
+        return ""
+    _drawn.add(figure)
+    path = next(block_vars["image_path_iterator"])
+    figure.savefig(path, dpi=150)
+    return figure_rst([path], gallery_conf["src_dir"])
+
+
+# Pages with pictures, notebooks and scripts from the files in examples/gallery, which are run.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": [
+        "screening.py",
+        "svm_or_forest.py",
+        "explain_a_forest.py",
+        "labels_not_at_random.py",
+        "plots.py",
+    ].index,
+    "image_scrapers": (_named_figure,),
+    "ignore_repr_types": r"matplotlib\.figure",
+    "reset_modules": (),
+    "backreferences_dir": "gallery/uses",
+    "doc_module": "fastpu",
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+suppress_warnings = ["config.cache"]  # Sphinx cannot store the function above with its settings
 
 logger = logging.getLogger(__name__)
 
@@ -118,17 +174,6 @@ def _colour_examples(_app: Sphinx, document: nodes.document) -> None:
             block["language"] = "pycon"
 
 
-def _draw_figures(app: Sphinx) -> None:
-    """Run the examples of the page on plots and keep their figures, so that it shows what its code draws."""
-    folder = Path(app.srcdir) / "_figures"
-    folder.mkdir(exist_ok=True)
-    names: dict[str, object] = {}
-    for example in doctest.DocTestParser().get_examples((Path(app.srcdir) / "plots.md").read_text(encoding="utf-8")):
-        exec(compile(example.source, "plots.md", "single"), names)  # noqa: S102 - our own page
-        if drawn := re.match(r"figure = fastpu\.plot\.(\w+)", example.source):
-            names["figure"].savefig(folder / f"{drawn[1]}.svg")
-
-
 def _list_methods(_app: Sphinx, page: str, source: list[str]) -> None:
     """Put lists of the methods, one for each room, in place of the comment "methods" on their page."""
     if page != "methods/index":
@@ -192,7 +237,6 @@ def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("builder-inited", _draw_figures)
     app.connect("source-read", _list_methods)
     app.connect("doctree-read", _colour_examples)
     app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc

@@ -105,12 +105,18 @@ def test_every_public_module_is_in_the_reference():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
-        if link.startswith(("http", "_figures/")):  # the latter are drawn when the documentation is built
+        if link.startswith("http"):
             continue
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_of_the_gallery_are_those_there_are(page):
+    for name in re.findall(r"\{doc\}`[^`]*?<?/?gallery/(\w+)>?`", read(page)):
+        assert name == "index" or (ROOT / "examples" / "gallery" / f"{name}.py").exists(), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+import fastpu
+
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="needs the source tree")
 
@@ -59,6 +61,24 @@ def test_digits_says_what_it_cannot_do(tmp_path):
     assert result.returncode == 2
     assert "--draws must be at least 1, got 0" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+# ---- The gallery ----
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "gallery").glob("*.py")))
+def test_pages_of_the_gallery_run(name):
+    for package in ("lightgbm", "matplotlib", "pandas", "sklearn"):
+        pytest.importorskip(package)
+    result = run_example(f"gallery/{name}")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_gallery_shows_every_plot():
+    cells = (EXAMPLES / "gallery" / "plots.py").read_text(encoding="utf-8").split("# %%")
+    shown = [re.match(r"fastpu\.plot\.(\w+)\(", cell.strip().splitlines()[-1]) for cell in cells[1:]]
+    assert all(shown)
+    assert {last[1] for last in shown} == set(fastpu.plot.__all__)
 
 
 # ---- The examples on real input, here on small data of the same form ----

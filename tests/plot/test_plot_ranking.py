@@ -49,6 +49,19 @@ def test_curves_bands_and_markers_are_those_of_the_metrics(scores):
     assert figure.axes[1].get_xlabel() == "share of the unlabelled rows that is flagged"
 
 
+def test_axes_begin_where_two_labelled_rows_are_found_or_at_the_mark(scores):
+    curve = ranking_curve(*scores)
+    two = curve.share[scores[0].size * curve.recall >= 2][0]
+    for k, first in ((None, two), (0.5, two), (1, 1 / 400)):
+        recall, lift = fastpu.plot.ranking(*scores, k=k).axes
+        for ax in (recall, lift):
+            assert 0.5 * first < ax.get_xlim()[0] < first
+        seen = [line.get_ydata()[line.get_xdata() >= first] for line in lift.lines[:1]]
+        assert lift.get_ylim()[1] > max(seen[0])
+    nothing = fastpu.plot.ranking([-1.0, -2.0], [1.0, 2.0, 3.0]).axes  # no labelled row above any other
+    assert all(ax.get_xlim()[0] < 1 < ax.get_xlim()[1] for ax in nothing)
+
+
 def test_without_samples_there_are_no_bands_and_without_k_no_marker(scores):
     for ax in fastpu.plot.ranking(*scores, n_boot=0).axes:
         assert (len(ax.lines), len(ax.collections)) == (2, 0)

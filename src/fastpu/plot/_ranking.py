@@ -55,6 +55,8 @@ def ranking(
     Notes
     -----
     The dashed lines are those of random scores. The share is drawn on a logarithmic axis: what matters is at its left.
+    The axes begin where two labelled rows are found, or at the mark: so few labelled rows as there are further left say
+    nothing of the lift.
 
     Examples
     --------
@@ -70,20 +72,26 @@ def ranking(
     marked = None if k is None else check_k(k, n_unl)
     given = check_axes(ax, 2)
     axes, figure = open_axes(given, 2, (7, 5.5))
-    sizes = f"{check_vector('score_pos', score_pos, inf='allow').size:,} positive, {n_unl:,} unlabelled rows"
+    n_pos = check_vector("score_pos", score_pos, inf="allow").size
+    sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
     _draw(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})")
     _draw(axes[1], curve.share, curve.lift, curve.lift_interval, "lift")
     axes[0].plot(curve.share, curve.share, color="0.4", linestyle="--", linewidth=1, label="random scores")
     axes[1].axhline(1.0, color="0.4", linestyle="--", linewidth=1, label="random scores")
+    share = 1.0 if marked is None else marked / n_unl
     if marked is not None:
         at = recall_at_k(score_pos, score_unl, marked, n_boot=n_boot, random_state=random_state)
-        share = marked / n_unl
         _mark(axes[0], share, 1.0, at, f"{marked:,} rows flagged: recall")
         _mark(axes[1], share, share, at, f"{marked:,} rows flagged: lift")
+    shown = (n_pos * curve.recall >= 2) | (curve.n_flagged == n_unl)
+    first = min(curve.share[shown][0], share)
+    highest = (curve.lift if curve.lift_interval is None else curve.lift_interval[:, 1])[curve.share >= first].max()
     for each, name in zip(axes, ("recall", "lift"), strict=True):
         each.set_xscale("log")
+        each.set_xlim(0.9 * first, 1.1)
         each.set_ylabel(name)
         each.set_ylim(bottom=0)
+    axes[1].set_ylim(top=1.05 * max(highest, 1.0))
     axes[-1].set_xlabel("share of the unlabelled rows that is flagged")
     return with_legends(axes, figure, is_ours=given is None, entry=3.2)
 

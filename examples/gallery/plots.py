@@ -1,0 +1,106 @@
+"""
+Every plot
+==========
+
+All pictures that `fastpu.plot` draws, on one small set of rows. Each function returns a matplotlib figure, which a
+notebook shows when its name is the last line of a cell; ``figure.savefig("name.png")`` keeps it, and ``ax=`` draws into
+axes of yours. matplotlib comes with ``pip install 'fastpu[plot]'``.
+"""
+
+from sklearn.datasets import load_wine
+
+import fastpu
+import fastpu.plot
+
+X, truth = fastpu.datasets.make_two_normals(1500, random_state=0)
+split = fastpu.datasets.split_case_control(truth, labeled=150, random_state=0)
+rows, y = X[split.train], split.y_train
+held, held_truth = X[split.test], truth[split.test]
+model = fastpu.fit_isvm(rows, y, C=1.0)
+
+# %%
+# What does the model separate?
+# -----------------------------
+#
+# `fastpu.plot.score_histogram` shows the scores of the labelled and of the unlabelled rows, and the threshold between
+# the calls. A good model parts the unlabelled rows: some lie where the labelled ones are, the others away from them.
+# If both groups lie upon each other, the model has learnt nothing.
+
+fastpu.plot.score_histogram(model, rows, y, bins=30)
+
+# %%
+# Where is the boundary?
+# ----------------------
+#
+# `fastpu.plot.decision_regions` shows it for rows of two columns. The plane is blue where the model says positive,
+# orange elsewhere, and darker further away from the boundary. Unlabelled rows on the blue side are the positives that
+# the model has found, or its mistakes: only checking tells.
+
+fastpu.plot.decision_regions(model, rows, y)
+
+# %%
+# How many rows to check?
+# -----------------------
+#
+# `fastpu.plot.ranking` shows how much is found if the rows with the largest scores are checked. The recall is the
+# share of all positives that is found, and the lift says how many times more that is than by chance. Both are
+# estimated from labelled and unlabelled rows that the model has not seen; the bands show how sure that is.
+
+scores = model.decision_function(held)
+fastpu.plot.ranking(scores[held_truth == 1], scores, k=0.1)
+
+# %%
+# Which columns matter?
+# ---------------------
+#
+# `fastpu.plot.importances` shows the columns with the largest shares in the gain of all splits of a forest or of
+# boosting. In a frame the bars have the names of the columns. Columns of noise have a share too, as deep splits gain
+# by chance.
+
+wines, region = load_wine(return_X_y=True, as_frame=True)
+forest = fastpu.fit_forest(wines, (region == 0) & (region.index % 3 == 0), random_state=0)
+fastpu.plot.importances(forest)
+
+# %%
+# When to stop?
+# -------------
+#
+# `fastpu.plot.boosting_curves` shows the objective after each round and, below it, the AUC on held-out rows. The
+# objective falls for ever; the AUC rises, and falls again when the rounds fit noise. The best round is marked.
+
+boosted = fastpu.fit_pnu_auc_boost(rows, y, n_rounds=60, eval_set=(held, held_truth))
+fastpu.plot.boosting_curves(boosted)
+
+# %%
+# What happened on the way?
+# -------------------------
+#
+# `fastpu.plot.label_changes` is for methods that guess the labels of the unlabelled rows and fit again: ISVM, IPSI,
+# BPSI and mapping convergence. It shows how many guesses each iteration changed. The bars should fall to nothing; if
+# they do not, the iterations were stopped too early, or go round in a circle.
+
+fastpu.plot.label_changes(model)
+
+# %%
+# Which parameter?
+# ----------------
+#
+# `fastpu.plot.selection` shows what `fastpu.select` has tried: the criterion over the values of one parameter. A grey
+# dot is a point of the grid, and the bars reach from the worst to the best fold. If the best value is the first or
+# the last one, the grid was too small; if the bars are longer than the differences, the choice hardly matters.
+
+chosen = fastpu.select(fastpu.fit_isvm, rows, y, {"C": [0.01, 0.1, 1.0, 10.0]}, random_state=0)
+fastpu.plot.selection(chosen)
+
+# %%
+# All regularisations at once
+# ---------------------------
+#
+# `fastpu.plot.path` shows a whole regularisation path: from left to right the machine becomes more flexible. Each
+# line is a coefficient, or a row's dual variable where there is a kernel. With held-out rows, the lower panel shows a
+# criterion for every point of the path, and its best point.
+
+path = fastpu.fit_pu_svm_path(rows[:150], y[:150], cost_pos=10.0)
+held_y = (held_truth == 1).astype(int)
+held_y[150:] = 0
+fastpu.plot.path(path, held, held_y)
