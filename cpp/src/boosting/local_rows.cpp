@@ -23,7 +23,6 @@ LocalRows::LocalRows(const BoostedTreesTrainingSet& train, const TreeLossOptions
     : train_(train),
       place_(place),
       team_(team),
-      n_workers_(n_workers),
       features_(*train.features, train.categorical),
       loss_(make_tree_loss({train.labels, train.sample_weight, train.features->n_rows}, loss, team)),
       rows_(features_, train.sample_weight, loss.isa, team, n_workers),
@@ -162,32 +161,35 @@ void LocalRows::set_left_histogram(Node& parent, Node& left, Node& right, std::u
 
 // ---- Leaves ----
 
+void LocalRows::set_leaves(const std::vector<std::uint32_t>& leaves) {
+  std::vector<NewtonRange> ranges;
+  ranges.reserve(leaves.size());
+  for (const std::uint32_t leaf : leaves) ranges.push_back(nodes_[leaf].rows);
+  rows_.set_leaves(ranges);
+}
+
 std::vector<LeafSums> LocalRows::leaf_sums(const std::vector<std::uint32_t>& leaves) {
-  std::vector<LeafSums> sums(leaves.size());
-  team_.for_each(static_cast<index_t>(leaves.size()), n_workers_,
-                 [&](index_t k, int) { sums[at(k)] = rows_.leaf_sums(nodes_[leaves[at(k)]].rows); });
-  return sums;
+  set_leaves(leaves);
+  return rows_.leaf_sums();
 }
 
 void LocalRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) {
-  team_.for_each(static_cast<index_t>(leaves.size()), n_workers_,
-                 [&](index_t k, int) { rows_.add(nodes_[leaves[at(k)]].rows, values[at(k)], scores_.data()); });
+  rows_.add(values, scores_.data());
   if (!is_of_drawn_ || left_out_.empty()) return;
   // The rows that were left out go down the tree.
-  std::vector<const double*> value_of(nodes_.size(), nullptr);
-  for (std::size_t k = 0; k < leaves.size(); ++k) value_of[leaves[k]] = &values[k];
+  std::vector<char> is_leaf(nodes_.size(), 0);
+  for (const std::uint32_t leaf : leaves) is_leaf[leaf] = 1;
   nodes_[0].rows = rows_.take(left_out_);
   for (std::size_t number = 0; number < nodes_.size(); ++number) {  // children come after their parents
+    if (is_leaf[number] != 0) continue;
     const Node& node = nodes_[number];
-    if (value_of[number] != nullptr) {
-      rows_.add(node.rows, *value_of[number], scores_.data());
-      continue;
-    }
     const NewtonRange rows = node.rows;
     const NewtonRange left = rows_.partition(rows, node.split);
     nodes_[node.left].rows = left;
     nodes_[node.left + 1].rows = {left.end, rows.end};
   }
+  set_leaves(leaves);
+  rows_.add(values, scores_.data());
 }
 
 }  // namespace detail

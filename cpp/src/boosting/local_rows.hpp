@@ -55,12 +55,12 @@ class LocalRows final : public BoostedRows {
   void prepare_draws();
   void keep(Node& node, const std::uint64_t* histogram);
   void release(Node& node);
+  void set_leaves(const std::vector<std::uint32_t>& leaves);
   void set_left_histogram(Node& parent, Node& left, Node& right, std::uint64_t* histogram);
 
   const BoostedTreesTrainingSet& train_;
   const ShardPlace* place_;
   Team& team_;
-  int n_workers_;
   TreeFeatures features_;
   std::unique_ptr<TreeLoss> loss_;
   NewtonRows rows_;

@@ -37,6 +37,15 @@ static_assert(sizeof(WalkedNode) == 16);
 // Most nodes of a tree whose rows are all taken to all of its nodes, as sets.
 inline constexpr index_t kSmallTree = 127;
 
+// Such a tree, with no sets of codes.
+struct SmallTree {
+  const WalkedNode* nodes = nullptr;
+  index_t n_nodes = 0;
+  const double* values = nullptr;  // of its leaves, in the order of their nodes; as many are there to be read as:
+
+  static index_t n_read(index_t n_leaves) { return n_leaves <= 8 ? 8 : n_leaves <= 32 ? 32 : n_leaves; }
+};
+
 template <class Code>
 struct CodeKernelsOf {
   // Copies the listed rows together.
@@ -52,11 +61,10 @@ struct CodeKernelsOf {
   // may be `rows`. Returns how many are left. 64 n_words codes are there to be read.
   index_t (*split_bits)(const Code* column, Code shift, Code most, index_t n_words, const std::uint64_t* rows,
                         std::uint64_t* left, std::uint64_t* right);
-  // Adds to the scores of a set of rows below n, a bit for each, the values of a tree of at most kSmallTree nodes, none
-  // of which has a set of codes. Row r of column c has the code columns[c * stride + r]; codes up to a multiple of 64
-  // rows are there to be read.
-  void (*add_small_tree)(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, index_t n,
-                         const std::uint64_t* rows, double* scores);
+  // Adds to the scores of a set of rows below n, a bit for each, the values of trees, in their order. Row r of column c
+  // has the code columns[c * stride + r]; codes up to a multiple of 64 rows are there to be read.
+  void (*add_small_trees)(const SmallTree* trees, index_t n_trees, const Code* columns, index_t stride, index_t n,
+                          const std::uint64_t* rows, double* scores);
 };
 
 struct CodeKernels {

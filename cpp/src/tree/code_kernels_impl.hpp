@@ -278,29 +278,70 @@ void find_leaves(const WalkedNode* tree, index_t n_nodes, const Code* columns, i
   store(leaves, leaf);
 }
 
+// Adds to 64 sums the values of the leaves with the given numbers.
+#if defined(__AVX512F__)
 template <class Code>
-void add_small_tree(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, index_t n,
-                    const std::uint64_t* rows, double* scores) {
-  double values[kSmallTree + 1];
-  index_t n_leaves = 0;
-  for (index_t k = 0; k < n_nodes; ++k) {
-    if (tree[k].left == 0) values[n_leaves++] = tree[k].value;
+inline __m512i places_of(const Code* leaves) {
+  return reinterpret<__m512i>(convert<Vec<std::int64_t>>(load<Vec<Code, 8>>(leaves)));
+}
+template <class Code, class ValuesAt>
+void add_eight_by_eight(const Code* leaves, double* sums, ValuesAt&& values_at) {
+  FASTPU_UNROLL
+  for (index_t r = 0; r < 64; r += 8) {
+    _mm512_storeu_pd(sums + r, _mm512_add_pd(_mm512_loadu_pd(sums + r), values_at(places_of(leaves + r))));
   }
-  values[n_leaves] = 0.0;  // of rows that are not in the set
+}
+template <class Code>
+void add_values(const double* values, index_t n_leaves, const Code* leaves, double* sums) {
+  if (n_leaves <= 8) {
+    const __m512d all = _mm512_loadu_pd(values);
+    return add_eight_by_eight(leaves, sums, [&](__m512i at) { return _mm512_maskz_permutexvar_pd(0xff, at, all); });
+  }
+  if (n_leaves <= 32) {
+    const __m512d first = _mm512_loadu_pd(values);
+    const __m512d second = _mm512_loadu_pd(values + 8);
+    const __m512d third = _mm512_loadu_pd(values + 16);
+    const __m512d fourth = _mm512_loadu_pd(values + 24);
+    return add_eight_by_eight(leaves, sums, [&](__m512i at) {
+      const __mmask8 is_high = _mm512_test_epi64_mask(at, _mm512_set1_epi64(16));
+      return _mm512_mask_blend_pd(is_high, _mm512_permutex2var_pd(first, at, second),
+                                  _mm512_permutex2var_pd(third, at, fourth));
+    });
+  }
+  for (index_t r = 0; r < 64; ++r) sums[r] += values[leaves[r]];
+}
+#else
+template <class Code>
+void add_values(const double* values, index_t /*n_leaves*/, const Code* leaves, double* sums) {
+  for (index_t r = 0; r < 64; ++r) sums[r] += values[leaves[r]];
+}
+#endif
+
+// Some rows go down all trees before the next ones do, so that their codes stay in the first level of cache.
+template <class Code>
+void add_small_trees(const SmallTree* trees, index_t n_trees, const Code* columns, index_t stride, index_t n,
+                     const std::uint64_t* rows, double* scores) {
+  constexpr index_t kTogether = 512;
+  double sums[static_cast<std::size_t>(kTogether)];
   Code leaves[64];
-  for (index_t first = 0; first < n; first += 64) {
-    const std::uint64_t set = rows[first / 64];
-    if (set == 0) continue;
-    for (index_t r = 0; r < 64; r += kLanes<Code>) {
-      find_leaves(tree, n_nodes, columns + first + r, stride, leaves + r);
-    }
-    const index_t size = n - first < 64 ? n - first : 64;
+  for (index_t first = 0; first < n; first += kTogether) {
     double* to = scores + first;
-    if (~set == 0) {
-      for (index_t r = 0; r < size; ++r) to[r] += values[leaves[r]];
-    } else {
-      for (index_t r = 0; r < size; ++r)
-        to[r] += values[(set >> static_cast<unsigned>(r) & 1U) != 0 ? leaves[r] : n_leaves];
+    const index_t size = n - first < kTogether ? n - first : kTogether;
+    for (index_t r = 0; r < size; ++r) sums[r] = to[r];
+    for (index_t r = size; r % 64 != 0; ++r) sums[r] = 0.0;
+    for (index_t t = 0; t < n_trees; ++t) {
+      const SmallTree& tree = trees[t];
+      for (index_t start = 0; start < size; start += 64) {
+        const Code* codes = columns + first + start;
+        for (index_t r = 0; r < 64; r += kLanes<Code>) {
+          find_leaves(tree.nodes, tree.n_nodes, codes + r, stride, leaves + r);
+        }
+        add_values(tree.values, (tree.n_nodes + 1) / 2, leaves, sums + start);
+      }
+    }
+    for (index_t r = 0; r < size; ++r) {
+      const std::uint64_t set = rows[(first + r) / 64];
+      to[r] = (set >> static_cast<unsigned>(r % 64) & 1U) != 0 ? sums[r] : to[r];
     }
   }
 }
@@ -311,9 +352,9 @@ void add_small_tree(const WalkedNode* tree, index_t n_nodes, const Code* columns
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 extern const CodeKernels kCodeKernels = {
     {copy_rows<std::uint8_t>, find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>,
-     add_small_tree<std::uint8_t>},
+     add_small_trees<std::uint8_t>},
     {copy_rows<std::uint16_t>, find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>,
-     add_small_tree<std::uint16_t>},
+     add_small_trees<std::uint16_t>},
     list_bits,
     kRowsPerListed,
 };

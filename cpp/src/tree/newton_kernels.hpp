@@ -16,6 +16,9 @@ namespace fastpu::detail {
 inline std::int32_t g_of(std::uint64_t word) { return static_cast<std::int32_t>(word >> 32U); }
 inline std::int32_t h_of(std::uint64_t word) { return static_cast<std::int32_t>(word & 0xffffffffU); }
 
+// A bound of the scores of some cuts is at most this share above the largest.
+inline constexpr double kBoundShare = 4e-6;
+
 // What the cuts of a node are judged by. Of a side with sums G and H the score is G^2 / (H + l2), of a cut the sum of
 // both sides; a side with H below min_hessian, or H + l2 = 0, is not allowed.
 struct NewtonNode {
@@ -37,6 +40,14 @@ struct NewtonNode {
     const double b = right_h + l2;
     if (left_h < min_hessian || right_h < min_hessian || !(a * b > 0)) return -kInfinity;
     return (left_g * left_g * b + right_g * right_g * a) / (a * b);
+  }
+  // l2 in whole numbers, and the score of cuts whose sums are taken as whole numbers, too.
+  double whole_l2() const { return l2 / h_unit; }
+  double score_unit() const { return g_unit * g_unit / h_unit; }
+  // Whether floats can hold what bounds are computed from.
+  bool has_bounds() const {
+    const bool is_moderate = l2 == 0 || (whole_l2() >= 0x1p-30 && whole_l2() <= 0x1p40);
+    return is_moderate && score_unit() >= 0x1p-900 && score_unit() <= 0x1p900;
   }
 };
 
@@ -61,6 +72,10 @@ struct NewtonKernels {
   AddRows<std::uint16_t> add_pairs;
   // The largest score of the cuts that have the first 1, ..., n of the bins on the left; -inf if none is allowed.
   double (*best_score)(const std::uint64_t* bins, index_t n, const NewtonNode& node);
+  // A bound of it, which is found faster. The node must have bounds.
+  double (*score_bound)(const std::uint64_t* bins, index_t n, const NewtonNode& node);
+  // bins[k] -= less[k] for n bins.
+  void (*subtract)(std::uint64_t* bins, const std::uint64_t* less, index_t n);
   // The words of n rows, in units 1 / g_scale and 1 / h_scale. With weights (or null), which must be whole numbers,
   // each is that of a row of weight 1 times the weight, just as if the row was repeated.
   void (*make_words)(const double* g, const double* h, const double* weights, index_t n, double g_scale, double h_scale,

@@ -21,7 +21,7 @@ namespace {
 
 // Rows whose codes stay in the first levels of cache while the features are gone through, some at a time, so that the
 // bins of these stay in the first.
-constexpr index_t kTile = 512;
+constexpr index_t kTile = 128;
 constexpr index_t kTogether = 8;
 
 template <class Code>
@@ -138,6 +138,80 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
   return result;
 }
 
+// Bins that are searched at once.
+constexpr index_t kBinsAtOnce = 256;
+
+// Writes start + bins[0] + ... + bins[k] for k = 0, ..., n - 1, and returns the last of them. A sum waits for the one
+// before it, so that four parts are added up side by side.
+std::uint64_t add_up(const std::uint64_t* bins, index_t n, std::uint64_t start, std::uint64_t* sums) {
+  const index_t part = n / 4;
+  const std::uint64_t* part_bins[4];
+  std::uint64_t sum[4];
+  for (int p = 0; p < 4; ++p) {
+    part_bins[p] = bins + p * part;
+    sum[p] = start;
+    for (index_t k = 0; k < part; ++k) start += part_bins[p][k];
+  }
+  for (index_t k = 0; k < part; ++k) {
+    FASTPU_UNROLL
+    for (int p = 0; p < 4; ++p) sums[p * part + k] = sum[p] += part_bins[p][k];
+  }
+  for (index_t k = 4 * part; k < n; ++k) sums[k] = start += bins[k];
+  return start;
+}
+
+// In floats, from whole numbers. The sides have whole numbers of less than 2^31, which a float holds to 2^-24,
+// relative; twelve more roundings come after these, and the sums are of nothing but positive numbers: 2^-20 in all. The
+// cuts are not gone through in their order: lanes of 32 bits hold the g, and others the h, of two vectors of words.
+double score_bound(const std::uint64_t* bins, index_t n, const NewtonNode& node) {
+  using V = Vec<float>;
+  using Whole = Vec<std::int32_t>;
+  using Words = Vec<std::uint64_t>;
+  constexpr index_t kWords = kLanes<std::uint64_t>;
+  constexpr std::uint64_t kHalf = 32;
+  constexpr std::uint64_t kLow = 0xffffffffU;
+  const double least_h = node.min_hessian / node.h_unit;
+  const Whole least = splat<Whole>(static_cast<std::int32_t>(least_h < 0x1p30 ? least_h : 0x1p30));
+  const Whole all_g = splat<Whole>(static_cast<std::int32_t>(node.g / node.g_unit));
+  const Whole all_h = splat<Whole>(static_cast<std::int32_t>(node.h / node.h_unit));
+  const V l2 = splat<V>(static_cast<float>(node.whole_l2()));
+  const V zero = splat<V>(0.0F);
+  const V none = splat<V>(-1.0F);
+  V best = none;
+  std::uint64_t sums[static_cast<unsigned>(kBinsAtOnce)];
+  std::uint64_t sum = 0;
+  for (index_t start = 0; start < n; start += kBinsAtOnce) {
+    const index_t size = n - start < kBinsAtOnce ? n - start : kBinsAtOnce;
+    sum = add_up(bins + start, size, sum, sums);
+    index_t padded = size;
+    for (; padded % (2 * kWords) != 0; ++padded) sums[padded] = sum;  // the same cut once more
+    for (index_t k = 0; k < padded; k += 2 * kWords) {
+      const Words one = load<Words>(sums + k);
+      const Words other = load<Words>(sums + k + kWords);
+      const auto g = reinterpret<Whole>((one >> kHalf) | (other & (kLow << kHalf)));
+      const auto h = reinterpret<Whole>((one & kLow) | (other << kHalf));
+      const V left_g = convert<V>(g);
+      const V right_g = convert<V>(all_g - g);
+      const V a = convert<V>(h) + l2;
+      const V b = convert<V>(all_h - h) + l2;
+      V score = (left_g * left_g * b + right_g * right_g * a) / (a * b);
+      score = where_less(h, least, none, score);
+      score = where_less(all_h - h, least, none, score);
+      score = where_less(zero, a * b, score, none);
+      best = more_of(best, score);
+    }
+  }
+  float lanes[static_cast<unsigned>(kLanes<float>)];
+  store(lanes, best);
+  float most = lanes[0];
+  for (int k = 1; k < kLanes<float>; ++k) most = lanes[k] > most ? lanes[k] : most;
+  return most < 0 ? -kInfinity : static_cast<double>(most) * (1 + kBoundShare / 2) * node.score_unit();
+}
+
+void subtract(std::uint64_t* FASTPU_RESTRICT bins, const std::uint64_t* FASTPU_RESTRICT less, index_t n) {
+  for (index_t k = 0; k < n; ++k) bins[k] -= less[k];
+}
+
 // The nearest whole number is in the low bits of a double of this size.
 constexpr double kToWhole = 0x1.8p52;
 
@@ -167,6 +241,7 @@ void make_words(const double* g, const double* h, const double* weights, index_t
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
-extern const NewtonKernels kNewtonKernels = {add_rows<std::uint8_t>, add_rows<std::uint16_t>, best_score, make_words};
+extern const NewtonKernels kNewtonKernels = {
+    add_rows<std::uint8_t>, add_rows<std::uint16_t>, best_score, score_bound, subtract, make_words};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

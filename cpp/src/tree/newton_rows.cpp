@@ -9,6 +9,26 @@ namespace fastpu::detail {
 namespace {
 
 constexpr index_t kBlockRows = 8192;  // of one parallel task
+// What is done to a row, in steps of adding a word to a bin: copying its number, splitting a node, finding its leaf.
+constexpr index_t kCopyWork = 1;
+constexpr index_t kSplitWork = 4;
+constexpr index_t kLeafWork = 4;
+
+// Writes the rows that go left to `to`, and the others from its end on downwards; returns how many go left. Every row
+// is written to both sides, as a branch would be predicted wrongly.
+template <class GoesLeft>
+std::uint32_t split_rows(const std::uint32_t* rows, std::uint32_t n, std::uint32_t* to, GoesLeft&& goes_left) {
+  std::uint32_t n_left = 0;
+  std::uint32_t* from_end = to + n;  // the last free place is from_end[n_left - 1]
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint32_t row = rows[i];
+    --from_end;
+    to[n_left] = row;
+    from_end[n_left] = row;
+    n_left += goes_left(row) ? 1U : 0U;
+  }
+  return n_left;
+}
 
 }  // namespace
 
@@ -47,11 +67,16 @@ int NewtonRows::workers(index_t work) const {
 void NewtonRows::make_words() {
   const NewtonGradients& of = gradients_;
   const double* weights = of.are_repetitions ? weights_ : nullptr;
-  team_.for_each(count_blocks(binned_.n_rows, kBlockRows), workers(4 * binned_.n_rows), [&](index_t block, int) {
+  std::vector<std::uint64_t> totals(at(count_blocks(binned_.n_rows, kBlockRows)));
+  team_.for_each(static_cast<index_t>(totals.size()), workers(4 * binned_.n_rows), [&](index_t block, int) {
     const index_t first = block * kBlockRows;
-    kernels_.make_words(of.g + first, of.h + first, weights == nullptr ? nullptr : weights + first,
-                        std::min(binned_.n_rows - first, kBlockRows), of.g_scale, of.h_scale, words_.data() + first);
+    const index_t n = std::min(binned_.n_rows - first, kBlockRows);
+    std::uint64_t* words = words_.data() + first;
+    kernels_.make_words(of.g + first, of.h + first, weights == nullptr ? nullptr : weights + first, n, of.g_scale,
+                        of.h_scale, words);
+    totals[at(block)] = std::accumulate(words, words + n, std::uint64_t{0});
   });
+  total_ = std::accumulate(totals.begin(), totals.end(), std::uint64_t{0});
 }
 
 NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features) {
@@ -60,10 +85,7 @@ NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vecto
   features_ = features;
   first_bin_.clear();
   for (const std::uint32_t f : features_) first_bin_.push_back(places_.first_bin(f));
-  const NewtonRange all = take(*gradients.rows);
-  total_ = 0;
-  for (const std::uint32_t row : *gradients.rows) total_ += words_[row];
-  return all;
+  return take(*gradients.rows);
 }
 
 std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>& rows, const CountUnit& unit) const {
@@ -77,8 +99,20 @@ std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>&
 }
 
 NewtonRange NewtonRows::take(const std::vector<std::uint32_t>& rows) {
-  std::ranges::copy(rows, list_.begin());
+  taken_ = &rows;
+  for_taken(kCopyWork,
+            [&](index_t first, index_t n, int) { std::copy_n(rows.begin() + first, n, list_.begin() + first); });
   return {0, static_cast<std::uint32_t>(rows.size())};
+}
+
+// Calls body(first, n, worker) for the rows taken, block by block; each of them is `work`.
+template <class Body>
+void NewtonRows::for_taken(index_t work, Body&& body) const {
+  const auto n_rows = static_cast<index_t>(taken_->size());
+  team_.for_each(count_blocks(n_rows, kBlockRows), workers(work * n_rows), [&](index_t block, int worker) {
+    const index_t first = block * kBlockRows;
+    body(first, std::min(kBlockRows, n_rows - first), worker);
+  });
 }
 
 // ---- Histograms ----
@@ -198,40 +232,93 @@ SideCounts NewtonRows::count_sides(const NewtonRange& node, const NodeSplit& spl
   });
 }
 
+// Every block of rows is split by itself, and the sides of the blocks are then laid one after the other.
 NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& split) {
-  return with_sides(node, split, [&](auto goes_left) {
-    std::uint32_t* list = list_.data() + node.first;
-    std::uint32_t* right = other_.data() + node.first;
+  struct Block {
+    std::uint32_t first = 0;
+    std::uint32_t n = 0;
     std::uint32_t n_left = 0;
-    std::uint32_t n_right = 0;
-    for (std::uint32_t i = 0; i < node.n_rows(); ++i) {  // without a branch, which would be predicted wrongly
-      const std::uint32_t row = list[i];
-      const std::uint32_t left = goes_left(row) ? 1 : 0;
-      list[n_left] = row;
-      right[n_right] = row;
-      n_left += left;
-      n_right += 1 - left;
-    }
-    std::copy_n(right, n_right, list + n_left);
-    return NewtonRange{node.first, node.first + n_left};
+    std::uint32_t left = 0;  // where the sides go
+    std::uint32_t right = 0;
+  };
+  std::vector<Block> blocks(at(count_blocks(node.n_rows(), kBlockRows)));
+  const auto for_blocks = [&](auto&& body) {
+    team_.for_each(static_cast<index_t>(blocks.size()), workers(kSplitWork * node.n_rows()),
+                   [&](index_t b, int) { body(blocks[at(b)]); });
+  };
+  std::uint32_t end = node.first;
+  for (Block& block : blocks) {
+    block.first = end;
+    block.n = std::min(static_cast<std::uint32_t>(kBlockRows), node.end - end);
+    end += block.n;
+  }
+  with_sides(node, split, [&](auto goes_left) {
+    for_blocks([&](Block& block) {
+      block.n_left = split_rows(list_.data() + block.first, block.n, other_.data() + block.first, goes_left);
+    });
   });
+  std::uint32_t next = node.first;
+  for (Block& block : blocks) {
+    block.left = next;
+    next += block.n_left;
+  }
+  const NewtonRange left{node.first, next};
+  for (Block& block : blocks) {
+    block.right = next;
+    next += block.n - block.n_left;
+  }
+  for_blocks([&](const Block& block) {
+    const std::uint32_t* rows = other_.data() + block.first;
+    std::copy_n(rows, block.n_left, list_.data() + block.left);
+    std::reverse_copy(rows + block.n_left, rows + block.n, list_.data() + block.right);
+  });
+  return left;
 }
 
 // ---- Leaves ----
 
-LeafSums NewtonRows::leaf_sums(const NewtonRange& node) const {
-  const double g_scale = gradients_.g_scale * kLeafBits;
-  const double h_scale = gradients_.h_scale * kLeafBits;
-  LeafSums sums;
-  for (std::uint32_t i = node.first; i < node.end; ++i) {
-    sums.g += static_cast<std::int64_t>(gradients_.g[list_[i]] * g_scale);
-    sums.h += static_cast<std::int64_t>(gradients_.h[list_[i]] * h_scale);
-  }
-  return sums;
+void NewtonRows::set_leaves(const std::vector<NewtonRange>& leaves) {
+  n_leaves_ = leaves.size();
+  team_.for_each(static_cast<index_t>(leaves.size()), workers(kLeafWork * static_cast<index_t>(taken_->size())),
+                 [&](index_t leaf, int) {
+                   const NewtonRange& rows = leaves[at(leaf)];
+                   for (std::uint32_t i = rows.first; i < rows.end; ++i) {
+                     other_[list_[i]] = static_cast<std::uint32_t>(leaf);
+                   }
+                 });
 }
 
-void NewtonRows::add(const NewtonRange& node, double value, double* scores) const {
-  for (std::uint32_t i = node.first; i < node.end; ++i) scores[list_[i]] += value;
+std::vector<LeafSums> NewtonRows::leaf_sums() const {
+  const double g_scale = gradients_.g_scale * kLeafBits;
+  const double h_scale = gradients_.h_scale * kLeafBits;
+  std::vector<std::vector<LeafSums>> parts(at(team_.n_threads()));  // of every worker
+  for_taken(kLeafWork, [&](index_t first, index_t n, int worker) {
+    std::vector<LeafSums>& sums = parts[at(worker)];
+    sums.resize(n_leaves_);
+    for (index_t i = first; i < first + n; ++i) {
+      const std::uint32_t row = (*taken_)[at(i)];
+      LeafSums& sum = sums[other_[row]];
+      sum.g += static_cast<std::int64_t>(gradients_.g[row] * g_scale);
+      sum.h += static_cast<std::int64_t>(gradients_.h[row] * h_scale);
+    }
+  });
+  std::vector<LeafSums> all(n_leaves_);
+  for (const std::vector<LeafSums>& sums : parts) {
+    for (std::size_t leaf = 0; leaf < sums.size(); ++leaf) {
+      all[leaf].g += sums[leaf].g;
+      all[leaf].h += sums[leaf].h;
+    }
+  }
+  return all;
+}
+
+void NewtonRows::add(const std::vector<double>& values, double* scores) const {
+  for_taken(kLeafWork, [&](index_t first, index_t n, int) {
+    for (index_t i = first; i < first + n; ++i) {
+      const std::uint32_t row = (*taken_)[at(i)];
+      scores[row] += values[other_[row]];
+    }
+  });
 }
 
 }  // namespace fastpu::detail

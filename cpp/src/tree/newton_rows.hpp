@@ -86,10 +86,14 @@ class NewtonRows {
   // Brings the rows that go left to the front of the node's place, both sides in their order; returns the left side.
   NewtonRange partition(const NewtonRange& node, const NodeSplit& split);
 
-  LeafSums leaf_sums(const NewtonRange& node) const;
-  void add(const NewtonRange& node, double value, double* scores) const;
+  // Says in which leaf each of the rows is: in that of the given range.
+  void set_leaves(const std::vector<NewtonRange>& leaves);
+  std::vector<LeafSums> leaf_sums() const;
+  // Adds the value of its leaf to the score of each row.
+  void add(const std::vector<double>& values, double* scores) const;
 
-  // Takes further rows, ascending, to be taken down a tree with partition(). The place of the rows of the tree is lost.
+  // Takes rows, ascending, which outlive their use here, to be taken down a tree with partition(). The place of those
+  // that were there before is lost.
   NewtonRange take(const std::vector<std::uint32_t>& rows);
 
  private:
@@ -107,6 +111,8 @@ class NewtonRows {
     return static_cast<index_t>(std::min(size + 0.5, static_cast<double>(unit.enough)));
   }
   int workers(index_t work) const;
+  template <class Body>
+  void for_taken(index_t work, Body&& body) const;
 
   const BinnedFeatures& binned_;
   HistogramPlaces places_;
@@ -118,7 +124,9 @@ class NewtonRows {
   std::uint64_t total_ = 0;
   AlignedBuffer<std::uint64_t> words_;
   std::vector<std::uint32_t> list_;
-  std::vector<std::uint32_t> other_;  // scratch of partition
+  const std::vector<std::uint32_t>* taken_ = nullptr;  // the same rows, ascending
+  std::vector<std::uint32_t> other_;                   // scratch of partition; then the leaf of each row
+  std::size_t n_leaves_ = 0;
   std::vector<std::uint32_t> features_;
   std::vector<index_t> first_bin_;                 // beside them
   std::vector<std::vector<std::uint64_t>> parts_;  // histograms of the workers but the first

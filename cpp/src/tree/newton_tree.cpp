@@ -195,11 +195,12 @@ void NewtonGrower::search(Node* known, std::uint64_t* known_bins, Node* other, s
               options_.l2,
               options_.min_leaf_hessian};
     s.best.resize(drawn_.size());
+    s.known.resize(drawn_.size());
   };
   set(searches_[0], known, known_bins);
   set(searches_[1], other, other_bins);
 
-  constexpr index_t kBinsPerWorker = 16384;
+  constexpr index_t kBinsPerWorker = 65536;
   const index_t work = 2 * places_.size();
   const int workers = static_cast<int>(std::min<index_t>(n_workers_, 1 + work / kBinsPerWorker));
   const auto n_features = static_cast<index_t>(drawn_.size());
@@ -208,12 +209,11 @@ void NewtonGrower::search(Node* known, std::uint64_t* known_bins, Node* other, s
     for (index_t k = block * kFeatureBlock; k < end; ++k) {
       const std::uint32_t f = drawn_[at(k)];
       if (known_bins != nullptr) {
-        const std::uint64_t* less = known_bins + places_.first_bin(f);
-        std::uint64_t* bins = other_bins + places_.first_bin(f);
-        for (index_t b = 0; b < binned_.n_bins(f); ++b) bins[b] -= less[b];
+        const index_t first = places_.first_bin(f);
+        kernels_.subtract(other_bins + first, known_bins + first, binned_.n_bins(f));
       }
       for (Search& s : searches_) {
-        if (s.node != nullptr) s.best[at(k)] = best_gain(s, f);
+        if (s.node != nullptr) bound_gain(s, at(k));
       }
     }
   });
@@ -222,45 +222,61 @@ void NewtonGrower::search(Node* known, std::uint64_t* known_bins, Node* other, s
   }
 }
 
-// The largest gain of a feature, whatever the number of rows on each side.
-double NewtonGrower::best_gain(const Search& search, std::uint32_t feature) const {
-  if (features_.is_categorical(feature)) {
-    double best = -kInfinity;
-    for_sets(search, feature, {}, [&](const NewtonSplit& split) {
-      best = std::max(best, split.gain);
-      return false;
-    });
-    return best;
+// Bounds the gains of a feature, whatever the number of rows on each side.
+void NewtonGrower::bound_gain(Search& search, std::size_t k) const {
+  if (features_.is_categorical(drawn_[k]) || !search.sums.has_bounds()) return find_gain(search, k);
+  search.best[k] = best_cut(search, drawn_[k], kernels_.score_bound) - search.sums.score();
+  search.known[k] = Known::bound;
+}
+
+// Finds the largest of them.
+void NewtonGrower::find_gain(Search& search, std::size_t k) const {
+  search.known[k] = Known::gain;
+  if (!features_.is_categorical(drawn_[k])) {
+    search.best[k] = best_cut(search, drawn_[k], kernels_.best_score) - search.sums.score();
+    return;
   }
+  search.best[k] = -kInfinity;
+  for_sets(search, drawn_[k], {}, [&](const NewtonSplit& split) {
+    search.best[k] = std::max(search.best[k], split.gain);
+    return false;
+  });
+}
+
+template <class Score>
+double NewtonGrower::best_cut(const Search& search, std::uint32_t feature, Score&& score) const {
   const std::uint64_t* bins = search.bins + places_.first_bin(feature);
   const index_t n = binned_.n_bins(feature);
-  double score = kernels_.best_score(bins, n - 1, search.sums);
-  if (features_.can_be_missing(feature) && bins[0] != 0) {
-    score = std::max(score, kernels_.best_score(bins + 1, n - 2, search.sums));
-  }
-  return score - search.sums.score();
+  const double best = score(bins, n - 1, search.sums);
+  if (!features_.can_be_missing(feature) || bins[0] == 0) return best;
+  return std::max(best, score(bins + 1, n - 2, search.sums));
 }
 
 void NewtonGrower::choose(Search& search) {
   NewtonSplit& chosen = search.node->split;
   const std::uint32_t number = number_of(*search.node);
   const double least = kLeastGain * search.sums.score();
-  std::vector<char> is_counted(drawn_.size());
+  const auto place_in_best = [&](auto found) { return static_cast<std::size_t>(found - search.best.begin()); };
   while (true) {
-    const double best = *std::ranges::max_element(search.best);
+    const std::size_t most = place_in_best(std::ranges::max_element(search.best));
+    const double best = search.best[most];
     if (!(best > least)) return;
     const double limit = best - kTie * best;
-    const auto first = std::ranges::find_if(search.best, [=](double gain) { return gain >= limit; });
-    const auto k = static_cast<std::size_t>(first - search.best.begin());
+    const std::size_t k = place_in_best(std::ranges::find_if(search.best, [=](double gain) { return gain >= limit; }));
+    if (search.known[most] == Known::bound || search.known[k] == Known::bound) {
+      find_gain(search, search.known[most] == Known::bound ? most : k);
+      continue;
+    }
+    const bool is_counted = search.known[k] == Known::counted;
     counts_.clear();
-    if (is_counted[k] != 0) rows_.count_codes(number, drawn_[k], counts_);
+    if (is_counted) rows_.count_codes(number, drawn_[k], counts_);
     for_splits(search, drawn_[k], counts_, [&](const NewtonSplit& split) {
       if (split.gain >= limit) chosen = split;
       return chosen.exists;
     });
-    if (!is_counted_ || is_counted[k] != 0 || has_enough(rows_.count_sides(number, plain(chosen)))) return;
+    if (!is_counted_ || is_counted || has_enough(rows_.count_sides(number, plain(chosen)))) return;
     chosen = {};
-    is_counted[k] = 1;
+    search.known[k] = Known::counted;
     rows_.count_codes(number, drawn_[k], counts_);
     search.best[k] = -kInfinity;
     for_splits(search, drawn_[k], counts_, [&](const NewtonSplit& split) {

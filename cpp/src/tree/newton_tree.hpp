@@ -59,12 +59,16 @@ class NewtonGrower {
     int histogram = -1;  // where it is kept, or -1
     NewtonSplit split;   // the best one, if there is any
   };
-  // A node that is searched for its best split, and the best gain of each feature.
+  // What is known of the splits of a feature: a bound of the best gain, the best gain, or that of those which leave
+  // enough rows on both sides.
+  enum class Known : std::uint8_t { bound, gain, counted };
+  // A node that is searched for its best split, and what is known of each feature.
   struct Search {
     Node* node = nullptr;
     std::uint64_t* bins = nullptr;
     NewtonNode sums;
     std::vector<double> best;
+    std::vector<Known> known;
   };
 
   bool may_be_split(const Node& node) const;
@@ -76,7 +80,10 @@ class NewtonGrower {
   bool split(std::uint32_t number, bool is_last);
   void search_alone(Node& node);
   void search(Node* known, std::uint64_t* known_bins, Node* other, std::uint64_t* other_bins);
-  double best_gain(const Search& search, std::uint32_t feature) const;
+  void bound_gain(Search& search, std::size_t k) const;
+  void find_gain(Search& search, std::size_t k) const;
+  template <class Score>
+  double best_cut(const Search& search, std::uint32_t feature, Score&& score) const;
   // Of a split that leaves too few rows on a side nothing is known here, unless is_counted_.
   void choose(Search& search);
   // Call visit(split), which may stop them by returning true, for the splits of a feature that are allowed, in order.

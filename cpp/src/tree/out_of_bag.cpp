@@ -14,11 +14,13 @@ namespace {
 template <class Code>
 void add_out_of_bag(const std::vector<LeftOutRows>& trees, const WalkTrees& walk, index_t first, index_t n,
                     const Code* columns, index_t stride, WalkedRows& rows, double* sums) {
-  for (std::size_t t = 0; t < trees.size(); ++t) {
-    std::uint64_t* words = rows.words(n);
-    trees[t].in_bag->copy_others(first, n, words);
+  for (index_t t = 0; t < walk.n_trees();) {
+    const RowSet* in_bag = trees[at(t)].in_bag;
+    index_t end = t + 1;
+    while (end < walk.n_trees() && trees[at(end)].in_bag == in_bag) ++end;
+    in_bag->copy_others(first, n, rows.words(n));
     rows.clear_from(n);
-    walk.add_values(static_cast<index_t>(t), columns, stride, rows, n, sums);
+    t = walk.add_values(t, end, columns, stride, rows, n, sums);
   }
 }
 

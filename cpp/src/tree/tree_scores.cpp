@@ -108,10 +108,9 @@ void score_few_rows(const TreesView& trees, const View& x, double* scores, Team&
 template <class Code>
 void walk_block(const WalkTrees& walk, const Code* columns, index_t stride, index_t n, WalkedRows& rows, double* scores,
                 Team& team) {
-  for (index_t t = 0; t < walk.n_trees(); ++t) {
+  for (index_t t = 0; t < walk.n_trees(); team.poll()) {
     rows.fill(n);
-    walk.add_values(t, columns, stride, rows, n, scores);
-    team.poll();
+    t = walk.add_values(t, walk.n_trees(), columns, stride, rows, n, scores);
   }
 }
 

@@ -85,21 +85,31 @@ class WalkTrees {
       }
       nodes_.push_back(walked);
     }
-    n_small_.push_back(n <= kSmallTree && sets_.size() == n_sets ? n : 0);
+    const bool is_small = n <= kSmallTree && sets_.size() == n_sets;
+    first_value_.push_back(is_small ? static_cast<index_t>(values_.size()) : kNotSmall);
+    if (is_small) add_values_of_leaves(nodes_.data() + tree_start_.back(), n);
   }
 
   index_t n_trees() const { return static_cast<index_t>(tree_start_.size()); }
 
-  // Takes the rows, of n that there are, down tree t, and adds its values to their scores.
+  // Takes the rows, of n that there are, down tree t and maybe some that follow it, before tree `end`, and adds the
+  // values of the trees to their scores, in order. Returns the first tree that is left.
   template <class Code>
-  void add_values(index_t t, const Code* columns, index_t stride, WalkedRows& rows, index_t n, double* scores) const {
+  index_t add_values(index_t t, index_t end, const Code* columns, index_t stride, WalkedRows& rows, index_t n,
+                     double* scores) const {
     if constexpr (sizeof(Code) <= 2) {
-      if (n_small_[at(t)] > 0) {
-        return kernels_.template of<Code>().add_small_tree(nodes_.data() + tree_start_[at(t)], n_small_[at(t)], columns,
-                                                           stride, n, rows.set(0), scores);
+      SmallTree small[kTreesAtOnce];
+      index_t n_small = 0;
+      for (; t < end && n_small < kTreesAtOnce && first_value_[at(t)] != kNotSmall; ++t, ++n_small) {
+        small[n_small] = {nodes_.data() + tree_start_[at(t)], n_nodes(t), values_.data() + first_value_[at(t)]};
+      }
+      if (n_small > 0) {
+        kernels_.template of<Code>().add_small_trees(small, n_small, columns, stride, n, rows.set(0), scores);
+        return t;
       }
     }
     walk(t, columns, stride, rows, [scores](std::uint16_t row, double value) { scores[row] += value; });
+    return t + 1;
   }
 
  private:
@@ -139,6 +149,19 @@ class WalkTrees {
   }
   using Node = WalkedNode;
   static constexpr std::uint32_t kBySet = Node::kBySet;
+  static constexpr index_t kNotSmall = -1;
+  static constexpr index_t kTreesAtOnce = 128;
+
+  index_t n_nodes(index_t t) const {
+    return (t + 1 < n_trees() ? tree_start_[at(t) + 1] : static_cast<index_t>(nodes_.size())) - tree_start_[at(t)];
+  }
+  void add_values_of_leaves(const Node* tree, index_t n) {
+    const index_t n_leaves = (n + 1) / 2;
+    for (index_t k = 0; k < n; ++k) {
+      if (tree[k].left == 0) values_.push_back(tree[k].value);
+    }
+    values_.resize(values_.size() + at(SmallTree::n_read(n_leaves) - n_leaves));
+  }
 
   // Rows that wait at a node, in places of one of two lists.
   struct Part {
@@ -205,7 +228,8 @@ class WalkTrees {
   const CodeKernels& kernels_;
   std::vector<Node> nodes_;
   std::vector<index_t> tree_start_;
-  std::vector<index_t> n_small_;  // nodes of each tree that kSmallTree allows, else 0
+  std::vector<index_t> first_value_;  // of each tree that kSmallTree allows, else kNotSmall
+  std::vector<double> values_;        // of the leaves of these trees
   std::vector<CategorySet> sets_;
 };
 

@@ -68,8 +68,9 @@ class NodeRows {
   virtual SideCounts count_sides(std::uint32_t node, const NodeSplit& split) = 0;
   // Counts of the rows of a node by the code that they have of a feature.
   virtual void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) = 0;
+  // Of all leaves of the tree.
   virtual std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) = 0;
-  // Adds the value of its leaf to the score of every row.
+  // Adds the value of its leaf to the score of every row, after leaf_sums of the same leaves.
   virtual void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) = 0;
 
  protected:
