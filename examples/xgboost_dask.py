@@ -60,7 +60,7 @@ def cluster(options: argparse.Namespace) -> Iterator[Client]:
         with Client(options.scheduler) as client:
             yield client
         return
-    local = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=None)
+    local = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=":0")
     with local, Client(local) as client:
         yield client
 

@@ -19,7 +19,7 @@ SCORE_TOL = 1e-5
 @pytest.fixture(scope="module")
 def client():
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     )
     with cluster, distributed.Client(cluster) as connected:
         yield connected

@@ -433,6 +433,11 @@ class CutsOfFeatures:
     feature_names: tuple[str, ...] | None
     categories: Kept
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.starts.size - 1
+
     @classmethod
     def of(
         cls,

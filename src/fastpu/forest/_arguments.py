@@ -4,13 +4,36 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fastpu.common._text import describe
-from fastpu.data._validate import check_choice, check_float, check_int
-from fastpu.model._prior import check_prior, check_scenario
+from fastpu.data._validate import (
+    check_choice,
+    check_float,
+    check_int,
+    check_labels,
+    check_sample_weight,
+    well_scaled,
+)
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
-__all__ = ["CRITERIA", "SPLITTERS", "ForestRound", "Growth", "check_growth"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
+__all__ = [
+    "CRITERIA",
+    "FUNCTION",
+    "SPLITTERS",
+    "ForestRound",
+    "Growth",
+    "check_groups",
+    "check_growth",
+    "counted_rows",
+]
+
+FUNCTION = "fit_forest"
 CRITERIA = ("gini", "nnpu", "upu")
 SPLITTERS = ("random", "best")
 _SHARES = ("sqrt", "all")
@@ -70,6 +93,22 @@ class Growth:
             return n_unl
         return max(1, round(self.bag_ratio * n_pos))
 
+    def of_bags(self, n_pos: int, n_unl: int) -> dict[str, Any]:
+        """Return what the core is told of the bags."""
+        return {"bag_unl": self.n_drawn_unlabelled(n_pos, n_unl), "replace_unl": self.bag_ratio is None}
+
+    def of_trees(self, n_features: int, prior: float) -> dict[str, Any]:
+        """Return what the core is told of the trees; `prior` is the one among the unlabelled rows."""
+        return {
+            "criterion": self.criterion,
+            "prior": prior,
+            "splitter": self.splitter,
+            "max_features": min(self.n_drawn_features(n_features), n_features),
+            "min_leaf_rows": self.min_leaf_rows,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "max_leaves": self.max_leaves or 0,
+        }
+
     def root_cost(self, prior: float) -> float:
         """Return the criterion of a bag that is not split."""
         return 1.0 if self.criterion == "gini" else 4.0 * prior * (1.0 - prior)
@@ -112,6 +151,36 @@ def check_growth(
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), _MANY),
         max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), _MANY),
     )
+
+
+def check_groups(
+    y: object, sample_weight: object, n_rows: int, growth: Growth
+) -> tuple[NDArray[np.int8], NDArray[np.float64] | None, float]:
+    """Return labels, weights, and the prior among the unlabelled rows (any number where there is no prior), checked."""
+    labels = check_labels(y, n_rows, pu_only=FUNCTION)
+    weights = check_sample_weight(sample_weight, n_rows)
+    if weights is not None:
+        weights = well_scaled(weights)
+        for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
+            if not (weights[labels == label] > 0).any():
+                raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
+    if growth.prior is None:
+        return labels, weights, 0.5
+    mass = np.ones(labels.size) if weights is None else weights
+    n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
+    prior = prior_among_unlabeled(growth.prior, n_pos=n_pos, n_unl=n_unl, scenario=growth.scenario)
+    if not 0 < prior < 1:
+        raise ValueError(
+            f"prior must leave positive and negative rows among the unlabelled ones, got {growth.prior:g} with "
+            f"scenario='single_set', by which {prior:g} of them are positive"
+        )
+    return labels, weights, prior
+
+
+def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+    """Return which rows have this label and a positive weight."""
+    is_there: NDArray[np.bool_] = labels == label
+    return is_there if weights is None else is_there & (weights > 0)
 
 
 def _check_max_features(value: object) -> str | int | float:

@@ -5,33 +5,26 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import DegenerateModelWarning, warn
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import check_int, check_labels, check_sample_weight, well_scaled
-from fastpu.forest._arguments import ForestRound, Growth, check_growth
-from fastpu.model._prior import prior_among_unlabeled
-from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, joined, open_rows
-from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.data._validate import check_int
+from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
+from fastpu.forest._model import ForestRows, make_model
+from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    import numpy as np
 
     from fastpu.data.binned_features import BinnedFeatures
+    from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __all__ = ["ForestRound", "fit_forest"]
-
-_FUNCTION = "fit_forest"
-_FEW = 100  # rows on one side of the threshold
 
 
 @answers_unknown_keywords
@@ -183,169 +176,50 @@ def fit_forest(
     )
     n_new = check_int("n_trees", n_trees, low=1)
     threads = resolve_n_threads(n_threads)
-    before = check_init_model(init_model, _FUNCTION)
-    rows = _open_rows(X, y, growth, max_bins, before, sample_weight, threads)
-    params = {"method": _FUNCTION, **dataclasses.asdict(growth), "max_bins": rows.features.max_bins}
+    before = check_init_model(init_model, FUNCTION)
+    data, cuts = open_rows(X, max_bins, before)
+    labels, weights, among_unlabelled = check_groups(y, sample_weight, data.n_rows, growth)
+    features = bin_rows(data, cuts, weights, threads)
+    params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": features.max_bins}
     seed = draw_seed(random_state, before)
     if before is not None:
-        check_continued(before, rows.features, params)
-    n_before = 0 if before is None else before.n_trees
+        check_continued(before, features, params)
+    rows = ForestRows(
+        features,
+        labels,
+        weights,
+        among_unlabelled,
+        lambda model: model.decision_function(features, n_threads=threads),
+    )
+    n_all = n_new if before is None else before.n_trees + n_new
     with make_callback(callback, progress, total=n_new, description="forest") as hook:
 
         def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
-            return hook is not None and hook(ForestRound(tree + 1, n_before + n_new, n_leaves, depth))
+            return hook is not None and hook(ForestRound(tree + 1, n_all, n_leaves, depth))
 
-        grown = rows.grow(growth, seed, n_new, before, None if hook is None else on_tree, threads)
-    params |= {"n_trees": n_before + n_new, "random_state": as_int(random_state, before)}
-    return _model(grown, rows, growth, seed, before, params, threads)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Rows:
-    """The rows of a fit, binned; `prior` is the one among the unlabelled rows, any number where there is none."""
-
-    features: BinnedFeatures
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
-    prior: float
-
-    def counted(self, label: int) -> NDArray[np.bool_]:
-        """Return which rows have this label and a positive weight."""
-        is_there: NDArray[np.bool_] = self.labels == label
-        return is_there if self.weights is None else is_there & (self.weights > 0)
-
-    def grow(
-        self, growth: Growth, seed: int, n_trees: int, before: TreeEnsemble | None, callback: Any, n_threads: int
-    ) -> _core.ForestResult:
-        """Grow trees that go on after those of `before`."""
-        n_pos, n_unl = (int(np.count_nonzero(self.counted(label))) for label in (1, 0))
-        return _core.grow_forest(
-            self.features._native,
-            self.labels,
-            self.weights,
-            categorical=category_flags(self.features.categories, self.features.n_features),
-            criterion=growth.criterion,
-            prior=self.prior,
-            splitter=growth.splitter,
-            n_trees=min(n_trees, MANY),
-            first_tree=0 if before is None else before.n_trees,
-            first_set=0 if before is None else len(before.category_sets),
-            seed=seed,
-            bag_unl=growth.n_drawn_unlabelled(n_pos, n_unl),
-            replace_unl=growth.bag_ratio is None,
-            max_features=min(growth.n_drawn_features(self.features.n_features), self.features.n_features),
-            min_leaf_rows=growth.min_leaf_rows,
-            max_depth=-1 if growth.max_depth is None else growth.max_depth,
-            max_leaves=growth.max_leaves or 0,
-            oob_sum=None if before is None else before.oob_sum,
-            oob_count=None if before is None else before.oob_count,
-            callback=callback,
-            n_threads=n_threads,
-        )
+        grown = _grow(rows, features, growth, seed, n_new, before, None if hook is None else on_tree, threads)
+    params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
+    return make_model(grown, rows, growth, seed, before, params)
 
 
-def _open_rows(
-    X: object,
-    y: object,
-    growth: Growth,
-    max_bins: object,
-    before: TreeEnsemble | None,
-    sample_weight: object,
-    n_threads: int,
-) -> _Rows:
-    data, cuts = open_rows(X, max_bins, before)
-    labels = check_labels(y, data.n_rows, pu_only=_FUNCTION)
-    weights = check_sample_weight(sample_weight, data.n_rows)
-    if weights is not None:
-        weights = well_scaled(weights)
-        for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
-            if not (weights[labels == label] > 0).any():
-                raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
-    prior = 0.5
-    if growth.prior is not None:
-        mass = np.ones(labels.size) if weights is None else weights
-        n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
-        prior = prior_among_unlabeled(growth.prior, n_pos=n_pos, n_unl=n_unl, scenario=growth.scenario)
-        if not 0 < prior < 1:
-            raise ValueError(
-                f"prior must leave positive and negative rows among the unlabelled ones, got {growth.prior:g} with "
-                f"scenario='single_set', by which {prior:g} of them are positive"
-            )
-    return _Rows(bin_rows(data, cuts, weights, n_threads), labels, weights, prior)
-
-
-# ---- The model ----
-
-
-def _model(
-    grown: _core.ForestResult,
-    rows: _Rows,
-    growth: Growth,
-    seed: int,
-    before: TreeEnsemble | None,
-    params: dict[str, object],
-    n_threads: int,
-) -> TreeEnsemble:
-    trees = joined(before, grown)
-    sizes = np.diff(trees["tree_starts"])
-    n_trees = sizes.size
-    # Tree by tree: reduceat would make all gains float64 at once.
-    gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
-    objective = growth.root_cost(rows.prior) - np.array(gains)
-    with np.errstate(invalid="ignore"):
-        held = grown.oob_sum / grown.oob_count
-    has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))
-    threshold, rule = _threshold(held, "out-of-bag scores", rows) if has_all else (0.0, "zero")
-    model = TreeEnsemble(
-        n_features=rows.features.n_features,
-        feature_names=rows.features.feature_names,
-        threshold=threshold,
-        threshold_rule=rule,
-        n_iter=n_trees,
-        converged=grown.status == "n_trees",
-        status=grown.status,
-        objective=objective if before is None else np.concatenate([before.objective, objective]),
-        history={"n_leaves": (sizes + 1) // 2},
-        params=params,
-        **trees,
-        categories=rows.features.categories,
-        divisor=n_trees,
+def _grow(
+    rows: ForestRows, features: BinnedFeatures, growth: Growth, seed: int, n_trees: int, before: TreeEnsemble | None,
+    callback: Any, n_threads: int,
+) -> _core.ForestResult:  # fmt: skip
+    """Grow trees that go on after those of `before`."""
+    return _core.grow_forest(
+        features._native,
+        rows.labels,
+        rows.weights,
+        categorical=category_flags(features.categories, features.n_features),
+        n_trees=min(n_trees, MANY),
+        first_tree=0 if before is None else before.n_trees,
+        first_set=0 if before is None else len(before.category_sets),
         seed=seed,
-        oob_sum=grown.oob_sum,
-        oob_count=grown.oob_count,
+        oob_sum=None if before is None else before.oob_sum,
+        oob_count=None if before is None else before.oob_count,
+        callback=callback,
+        n_threads=n_threads,
+        **growth.of_bags(*rows.group_sizes()),
+        **growth.of_trees(features.n_features, rows.prior),
     )
-    if not has_all:
-        scores = model.decision_function(rows.features, n_threads=n_threads)
-        threshold, rule = _threshold(scores, "scores of rows in the bags (a group is in all bags)", rows)
-        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
-    if sizes.max() == 1:
-        warn(
-            f"{_FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
-            f"columns are constant, or min_leaf_rows = {growth.min_leaf_rows} leaves no split of a bag; give "
-            f"more rows, or lower min_leaf_rows",
-            DegenerateModelWarning,
-        )
-    elif grown.status == "n_trees" and (verdict := _only_verdict(model, rows, n_threads)):
-        warn(
-            f"{_FUNCTION}: the model calls all {rows.labels.size} training rows {verdict}: by {rule} no cut tells "
-            f"positive from unlabelled rows; give more trees or rows, or rank by the scores (with_threshold)",
-            DegenerateModelWarning,
-        )
-    return model
-
-
-def _only_verdict(model: TreeEnsemble, rows: _Rows, n_threads: int) -> str:
-    """Return what the model calls all training rows, or "" if two of them differ."""
-    held = model.oob_decision_function
-    if held is not None and min(np.sum(held > model.threshold), np.sum(held <= model.threshold)) > _FEW:
-        return ""  # the trees whose bags they are in tell them apart even better
-    n_positive = np.count_nonzero(model.decision_function(rows.features, n_threads=n_threads) > model.threshold)
-    return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"
-
-
-def _threshold(scores: NDArray[np.float64], name: str, rows: _Rows) -> tuple[float, str]:
-    """Return the best cut of the scores between P and U, NaN left out, and how it was found."""
-    pos, unl = (rows.counted(label) & ~np.isnan(scores) for label in (1, 0))
-    weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
-    threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)
-    return threshold, f"best balanced accuracy between positive and unlabelled rows by {name}"

@@ -1,0 +1,158 @@
+"""From the trees of a forest to the model, wherever the rows are."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fastpu.common._warnings import DegenerateModelWarning, warn
+from fastpu.forest._arguments import FUNCTION, counted_rows
+from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.tree._fit import joined
+from fastpu.tree.tree_ensemble import TreeEnsemble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._categories import Kept
+    from fastpu.forest._arguments import Growth
+
+__all__ = ["ForestRows", "GrownForest", "make_model"]
+
+_FEW = 100  # rows on one side of the threshold
+
+
+class GrownForest(Protocol):
+    """Trees as the core returns them: `_core.ForestResult`, or what was put together of several."""
+
+    @property
+    def nodes(self) -> NDArray[Any]: ...
+    @property
+    def tree_start(self) -> NDArray[np.int64]: ...
+    @property
+    def category_sets(self) -> NDArray[np.uint64]: ...
+    @property
+    def oob_sum(self) -> NDArray[np.float64]: ...
+    @property
+    def oob_count(self) -> NDArray[np.int32]: ...
+    @property
+    def status(self) -> str: ...
+
+
+class _Features(Protocol):
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> tuple[str, ...] | None: ...
+    @property
+    def categories(self) -> Kept: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class ForestRows:
+    """What is known of the rows of a fit.
+
+    Attributes
+    ----------
+    features
+        How many features there are, their names and categories.
+    labels, weights : ndarray
+        Of all rows; weights are None for 1 each.
+    prior : float
+        The share of positives among the unlabelled rows; any number where there is no prior.
+    score : callable
+        Returns the scores that a model gives all rows.
+    """
+
+    features: _Features
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    prior: float
+    score: Callable[[TreeEnsemble], NDArray[np.float64]]
+
+    def counted(self, label: int) -> NDArray[np.bool_]:
+        """Return which rows have this label and a positive weight."""
+        return counted_rows(label, self.labels, self.weights)
+
+    def group_sizes(self) -> tuple[int, int]:
+        """Return how many positive and how many unlabelled rows of positive weight there are."""
+        n_pos, n_unl = (int(np.count_nonzero(self.counted(label))) for label in (1, 0))
+        return n_pos, n_unl
+
+
+def make_model(
+    grown: GrownForest,
+    rows: ForestRows,
+    growth: Growth,
+    seed: int,
+    before: TreeEnsemble | None,
+    params: dict[str, object],
+) -> TreeEnsemble:
+    """Return the model of these trees and those of `before`, with its threshold; warn if it tells no rows apart."""
+    trees = joined(before, grown)
+    sizes = np.diff(trees["tree_starts"])
+    n_trees = sizes.size
+    # Tree by tree: reduceat would make all gains float64 at once.
+    gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
+    objective = growth.root_cost(rows.prior) - np.array(gains)
+    with np.errstate(invalid="ignore"):
+        held = grown.oob_sum / grown.oob_count
+    has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))
+    threshold, rule = _threshold(held, "out-of-bag scores", rows) if has_all else (0.0, "zero")
+    model = TreeEnsemble(
+        n_features=rows.features.n_features,
+        feature_names=rows.features.feature_names,
+        threshold=threshold,
+        threshold_rule=rule,
+        n_iter=n_trees,
+        converged=grown.status == "n_trees",
+        status=grown.status,
+        objective=objective if before is None else np.concatenate([before.objective, objective]),
+        history={"n_leaves": (sizes + 1) // 2},
+        params=params,
+        **trees,
+        categories=rows.features.categories,
+        divisor=n_trees,
+        seed=seed,
+        oob_sum=grown.oob_sum,
+        oob_count=grown.oob_count,
+    )
+    if not has_all:
+        scores = rows.score(model)
+        threshold, rule = _threshold(scores, "scores of rows in the bags (a group is in all bags)", rows)
+        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
+    if sizes.max() == 1:
+        warn(
+            f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
+            f"columns are constant, or min_leaf_rows = {growth.min_leaf_rows} leaves no split of a bag; give "
+            f"more rows, or lower min_leaf_rows",
+            DegenerateModelWarning,
+        )
+    elif grown.status == "n_trees" and (verdict := _only_verdict(model, rows)):
+        warn(
+            f"{FUNCTION}: the model calls all {rows.labels.size} training rows {verdict}: by {rule} no cut tells "
+            f"positive from unlabelled rows; give more trees or rows, or rank by the scores (with_threshold)",
+            DegenerateModelWarning,
+        )
+    return model
+
+
+def _only_verdict(model: TreeEnsemble, rows: ForestRows) -> str:
+    """Return what the model calls all training rows, or "" if two of them differ."""
+    held = model.oob_decision_function
+    if held is not None and min(np.sum(held > model.threshold), np.sum(held <= model.threshold)) > _FEW:
+        return ""  # the trees whose bags they are in tell them apart even better
+    n_positive = np.count_nonzero(rows.score(model) > model.threshold)
+    return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"
+
+
+def _threshold(scores: NDArray[np.float64], name: str, rows: ForestRows) -> tuple[float, str]:
+    """Return the best cut of the scores between P and U, NaN left out, and how it was found."""
+    pos, unl = (rows.counted(label) & ~np.isnan(scores) for label in (1, 0))
+    weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
+    threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)
+    return threshold, f"best balanced accuracy between positive and unlabelled rows by {name}"
