@@ -30,7 +30,7 @@ ROOMS = (
     ("graph", "auc"),
     ("judge",),
     ("path",),
-    ("estimators", "plot"),
+    ("estimators", "plot", "dask"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 
@@ -143,6 +143,8 @@ HALL = {"metrics": "judge", "priors": "judge", "datasets": "judge", "objectives"
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),
     "matplotlib": ("plot/_axes.py", "inside functions"),
+    "dask": ("dask/_client.py", "top"),
+    "distributed": ("dask/_client.py", "top"),
     "lightgbm": ("tree/_lightgbm.py", "inside functions"),
     "tqdm": ("common/_progress.py", "inside functions"),
     "joblib": ("judge/_trials.py", "inside functions"),

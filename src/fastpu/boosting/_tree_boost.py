@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -29,11 +30,16 @@ if TYPE_CHECKING:
 __all__ = [
     "FUNCTION",
     "BoostedTreesRound",
+    "HeldRows",
+    "ScoredRows",
     "Settings",
     "Training",
+    "check_group_counts",
     "check_groups",
     "check_settings",
     "model_of",
+    "prior_by_mass",
+    "threshold_rule",
     "weighted_prior",
 ]
 
@@ -158,11 +164,17 @@ def check_settings(
 
 def check_groups(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
     """Raise ValueError unless there are the groups of rows that the loss needs."""
-    n_pos, n_unl, n_neg = label_counts(labels if weights is None else labels[weights > 0])
+    counts = label_counts(labels if weights is None else labels[weights > 0])
+    check_group_counts(settings, counts, None if weights is None else float(weights.sum()))
+
+
+def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight: float | None) -> None:
+    """Do so for the numbers of positive, unlabelled and negative rows, and the sum of their weights."""
+    n_pos, n_unl, n_neg = groups
     counts = f"{n_pos} positive (+1), {n_unl} unlabelled (0) and {n_neg} negative (-1) rows"
-    if weights is not None:
+    if weight is not None:
         counts += " of positive weight"
-        if weights.sum() < _LEAST_WEIGHT:
+        if weight < _LEAST_WEIGHT:
             raise ValueError(f"sample_weight must sum to at least {_LEAST_WEIGHT:g}: rows count by it, got less")
     if settings.loss != "pnu_auc":
         if n_neg:
@@ -183,7 +195,13 @@ def weighted_prior(settings: Settings, labels: NDArray[np.int8], weights: NDArra
     if settings.prior is None:
         return 0.5
     mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
+    return prior_by_mass(settings, *(math.fsum(mass[labels == label]) for label in (1, 0)))
+
+
+def prior_by_mass(settings: Settings, n_pos: float, n_unl: float) -> float:
+    """Return it from the sums of the weights of the positive and the unlabelled rows."""
+    if settings.prior is None:
+        return 0.5
     prior = prior_among_unlabeled(settings.prior, n_pos=n_pos, n_unl=n_unl, scenario=settings.scenario)
     if not 0 < prior < 1:
         raise ValueError(
@@ -285,16 +303,59 @@ def _bins(rows: LabelledRows) -> BinnedFeatures:
 # ---- The model ----
 
 
+class ScoredRows(Protocol):
+    """The training rows, as far as their scores matter to a model that is made."""
+
+    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
+        """Return the best cut of the scores of two groups, and what it is the best of."""
+
+    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
+        """Return the numbers of rows and of those above the threshold, and the least and the largest score."""
+
+
+@dataclass(frozen=True)
+class HeldRows:
+    """Those that are here."""
+
+    rows: LabelledRows
+    n_threads: int
+
+    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
+        """Return the best cut of the out-of-bag scores, or of all scores where there are none."""
+        rows = self.rows
+        counted = np.ones(rows.labels.size, np.bool_) if rows.weights is None else rows.weights > 0
+        has = {label: bool((counted & (rows.labels == label)).any()) for label in (1, -1)}
+        sides = (1 if has[1] else 0, -1 if has[-1] else 0)
+        groups = [counted & (rows.labels == label) for label in sides]
+        scores, where = model.oob_decision_function, "out-of-bag scores"
+        if scores is None or any(np.isnan(scores[group]).all() for group in groups):
+            scores, where = model._decision_function(rows.features, self.n_threads), "scores of training rows"
+        upper, lower = (group & ~np.isnan(scores) for group in groups)
+        weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
+        threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
+        return threshold, threshold_rule(sides, where)
+
+    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
+        scores = model._decision_function(self.rows.features, self.n_threads)
+        return scores.size, int(np.count_nonzero(scores > model.threshold)), float(scores.min()), float(scores.max())
+
+
+def threshold_rule(sides: tuple[int, int], where: str) -> str:
+    """Return what a model says of a threshold between two groups of rows."""
+    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
+
+
 def model_of(
-    grown: _core.BoostedTreesResult,
-    rows: LabelledRows,
+    grown: Any,
+    features: BinnedFeatures,
+    scored: ScoredRows,
     training: Training,
     before: TreeEnsemble | None,
     params: dict[str, Any],
     chosen: Chosen | None,
 ) -> TreeEnsemble:
-    settings, features = training.settings, _bins(rows)
-    status = grown.status
+    """Return the model of what was grown: a `_core.BoostedTreesResult`, or what has its fields."""
+    settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
     risk, objective = grown.risk, grown.tree_risk
@@ -328,30 +389,13 @@ def model_of(
         oob_count=grown.oob_count if settings.n_bags > 1 else None,
     )
     if settings.ranks:
-        threshold, rule = _threshold(model, rows, training.n_threads)
+        threshold, rule = scored.threshold(model)
         model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
-    _warn(model, rows, grown, chosen, training.n_threads)
+    _warn(model, scored, grown, chosen)
     return model
 
 
-def _threshold(model: TreeEnsemble, rows: LabelledRows, n_threads: int) -> tuple[float, str]:
-    """Return the best cut of the out-of-bag scores, or of all scores where there are none."""
-    counted = np.ones(rows.labels.size, np.bool_) if rows.weights is None else rows.weights > 0
-    has = {label: bool((counted & (rows.labels == label)).any()) for label in (1, -1)}
-    sides = (1 if has[1] else 0, -1 if has[-1] else 0)
-    groups = [counted & (rows.labels == label) for label in sides]
-    scores, where = model.oob_decision_function, "out-of-bag scores"
-    if scores is None or any(np.isnan(scores[group]).all() for group in groups):
-        scores, where = model._decision_function(rows.features, n_threads), "scores of training rows"
-    upper, lower = (group & ~np.isnan(scores) for group in groups)
-    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
-    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    return threshold, f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
-
-
-def _warn(
-    model: TreeEnsemble, rows: LabelledRows, grown: _core.BoostedTreesResult, chosen: Chosen | None, n_threads: int
-) -> None:
+def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | None) -> None:
     if not model._is_split.any():
         warn(
             f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "
@@ -362,12 +406,11 @@ def _warn(
         return
     if model.status == "callback":
         return
-    scores = model._decision_function(rows.features, n_threads)
-    n_positive = int(np.count_nonzero(scores > model.threshold))
-    if n_positive in (0, scores.size):
+    n_rows, n_positive, least, most = scored.span(model)
+    if n_positive in (0, n_rows):
         warn(
-            f"{FUNCTION}: the model calls all {scores.size} training rows {'positive' if n_positive else 'negative'}: "
-            f"their scores are between {scores.min():.3g} and {scores.max():.3g}; choose another loss, prior or "
+            f"{FUNCTION}: the model calls all {n_rows} training rows {'positive' if n_positive else 'negative'}: "
+            f"their scores are between {least:.3g} and {most:.3g}; choose another loss, prior or "
             f"n_rounds, or rank by the scores (with_threshold)",
             DegenerateModelWarning,
         )

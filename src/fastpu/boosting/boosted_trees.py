@@ -10,6 +10,7 @@ from fastpu.boosting._folds import LabelledRows, rounds_by_folds
 from fastpu.boosting._tree_boost import (
     FUNCTION,
     BoostedTreesRound,
+    HeldRows,
     Training,
     check_groups,
     check_settings,
@@ -270,4 +271,4 @@ def fit_boosted_trees(
         "early_stopping_rounds": patience or None,
         "random_state": as_int(random_state, before),
     }
-    return model_of(grown, rows, training, before, params, chosen)
+    return model_of(grown, features, HeldRows(rows, threads), training, before, params, chosen)

@@ -6,6 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -18,6 +19,7 @@ from fastpu.data._validate import check_choice, check_labels, check_matrix, chec
 from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
+from fastpu.model._lazy import is_lazy, of_partitions
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import prior_threshold
 
@@ -139,13 +141,15 @@ class Model(ABC):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            float32 and float64, C-contiguous or CSR, are used without a copy.
+            float32 and float64, C-contiguous or CSR, are used without a copy. Of a Dask array or frame the scores are
+            computed when they are asked for, partition by partition.
         n_threads : int, optional
             Most threads to use; by default the CPUs this process may use.
 
         Returns
         -------
         ndarray of shape (n,)
+            Of a Dask array another one, of a Dask frame a Dask series.
 
         Raises
         ------
@@ -153,6 +157,11 @@ class Model(ABC):
             If `X` is not such a matrix, or has other features than the training data.
         """
         threads = resolve_n_threads(n_threads)
+        if is_lazy(X):
+            lazy: NDArray[np.float64] = of_partitions(
+                X, partial(self.decision_function, n_threads=n_threads), np.float64
+            )
+            return lazy
         return self._checked_scores(X, "X", threads)
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.int64]:
@@ -160,6 +169,9 @@ class Model(ABC):
 
         Parameters and errors are those of `decision_function`.
         """
+        if is_lazy(X):
+            lazy: NDArray[np.int64] = of_partitions(X, partial(self.predict, n_threads=n_threads), np.int64)
+            return lazy
         scores = self.decision_function(X, n_threads=n_threads)
         signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
         return signs

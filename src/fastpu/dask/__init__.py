@@ -1,0 +1,12 @@
+"""Fits to the rows of Dask collections, which stay on their workers.
+
+The models are those of the functions of the same name in `fastpu`, bit by bit. Needs Dask: ``pip install
+fastpu[dask]``.
+"""
+
+from __future__ import annotations
+
+from fastpu.dask._workers import WorkerLostError
+from fastpu.dask.boosted_trees import fit_boosted_trees
+
+__all__ = ["WorkerLostError", "fit_boosted_trees"]

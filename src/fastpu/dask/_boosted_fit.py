@@ -1,0 +1,308 @@
+"""A fit of boosted trees on Dask: its rounds, the workers that it loses, and its checkpoint."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.boosting._tree_boost import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
+from fastpu.common._warnings import warn
+from fastpu.dask._binning import bin_partitions
+from fastpu.dask._boosted_rows import place_rows
+from fastpu.dask._scores import SharedScores
+from fastpu.dask._workers import WorkerLostError, Workers
+from fastpu.model._model import load
+from fastpu.tree.tree_ensemble import TreeEnsemble, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu import _core
+    from fastpu.boosting._folds import LabelledRows
+    from fastpu.dask._binning import Census
+    from fastpu.dask._client import Client
+    from fastpu.dask._collections import Rows
+    from fastpu.data._cuts import CutsOfFeatures
+    from fastpu.data.binned_features import BinnedFeatures
+
+__all__ = ["BoostedFit"]
+
+_ROUNDS_BETWEEN_CHECKPOINTS = 10
+
+
+# ---- The trees so far ----
+
+
+@dataclass
+class _Trees:
+    """The trees that are made, as the core has them, and what their rounds recorded.
+
+    `n_first` of them were there before the fit. `risk` is that of all rounds, `eval_auc` of those of the fit.
+    """
+
+    nodes: NDArray[Any]
+    tree_start: NDArray[np.int64]
+    category_sets: NDArray[np.uint64]
+    tree_risk: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    eval_auc: NDArray[np.float64]
+    n_first: int
+    status: str = "n_rounds"
+    n_bags: int = 1
+    best_round: int = 0  # of the fit: the number of rounds that are kept
+
+    @classmethod
+    def of(cls, model: TreeEnsemble | None) -> _Trees:
+        if model is None:
+            return cls(
+                np.empty(0),
+                np.zeros(1, dtype=np.int64),
+                np.empty((0, 4), dtype=np.uint64),
+                np.empty(0),
+                np.empty(0),
+                np.empty(0),
+                0,
+            )
+        return cls(
+            model._nodes,
+            model.tree_starts,
+            model.category_sets,
+            model.objective,
+            model.history["risk"],
+            np.empty(0),
+            model.n_trees,
+        )
+
+    @property
+    def n_trees(self) -> int:
+        return self.tree_start.size - 1
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None:
+        """What shards go on from."""
+        return (self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
+
+    def as_model(self) -> Any:
+        """Return what the core goes on from."""
+        return _Before(self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
+
+    def add(self, grown: _core.BoostedTreesResult) -> None:
+        if self.n_trees:
+            self.nodes = np.concatenate([self.nodes, grown.nodes])
+            self.tree_start = np.concatenate([self.tree_start, self.tree_start[-1] + grown.tree_start[1:]])
+        else:
+            self.nodes, self.tree_start = grown.nodes, grown.tree_start
+        self.category_sets = np.concatenate([self.category_sets, grown.category_sets])
+        self.tree_risk = np.concatenate([self.tree_risk, grown.tree_risk])
+        self.risk = np.concatenate([self.risk, grown.risk])
+        self.eval_auc = np.concatenate([self.eval_auc, grown.eval_auc])
+
+    def keep(self, patience: int) -> None:
+        """Drop the trees after the best round, if the AUC says which that is."""
+        n_made = self.n_trees - self.n_first
+        self.best_round = int(np.argmax(self.eval_auc)) + 1 if patience and self.eval_auc.size else n_made
+        n_kept = self.n_first + self.best_round
+        self.tree_start, self.tree_risk = self.tree_start[: n_kept + 1], self.tree_risk[:n_kept]
+        self.nodes = self.nodes[: self.tree_start[-1]]
+        by_categories = (self.nodes["left"] > 0) & (self.nodes["split"] & 2 > 0)
+        self.category_sets = self.category_sets[: np.count_nonzero(by_categories)]
+
+
+@dataclass(frozen=True)
+class _Before:
+    """Trees as `Training.run_elsewhere` takes them."""
+
+    _nodes: NDArray[Any]
+    tree_starts: NDArray[np.int64]
+    category_sets: NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """The scores of the rows on the workers, as `model_of` asks for them."""
+
+    scores: SharedScores
+    groups: Sequence[int]
+
+    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
+        n_pos, _, n_neg = self.groups
+        sides = (1 if n_pos else 0, -1 if n_neg else 0)
+        return self.scores.threshold(model, *sides), threshold_rule(sides, "scores of training rows")
+
+    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
+        return self.scores.span(model)
+
+
+# ---- A fit ----
+
+
+class BoostedFit:
+    """One fit: its rows, and the trees so far."""
+
+    def __init__(
+        self,
+        client: Client,
+        rows: Rows,
+        census: Census,
+        cuts: CutsOfFeatures,
+        form: BinnedFeatures,
+        training: Training,
+        held: LabelledRows | None,
+        patience: int,
+        before: TreeEnsemble | None,
+        n_threads: int | None,
+    ) -> None:
+        self._trees = _Trees.of(before)
+        self._client, self._rows, self._census, self._cuts, self._form = client, rows, census, cuts, form
+        self._training, self._held, self._patience, self._n_threads = training, held, patience, n_threads
+        self._workers: Workers | None = None
+
+    # -- rounds
+
+    def run(
+        self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
+    ) -> TreeEnsemble:
+        """Make all rounds up to `n_rounds` and the model; with a path, again and again where workers are lost."""
+        while True:
+            n_made = self._trees.n_trees
+            try:
+                with self._open() as workers:
+                    self._make_rounds(workers, n_rounds, hook, path)
+                    return self._model(workers, params)
+            except WorkerLostError as error:
+                if path is None or (self._trees.n_trees == n_made and not self._client.nthreads()):
+                    raise
+                warn(f"{error}; the fit goes on from round {self._trees.n_trees} with what is left", RuntimeWarning)
+
+    def _open(self) -> Workers:
+        """Bring the rows to the workers."""
+        sizes = self._census.sizes
+        futures = bin_partitions(self._client, self._rows, self._cuts)
+        try:
+            present = {number: future for number, future in enumerate(futures) if sizes[number]}
+            workers = Workers(self._client, present, self._n_threads)
+        finally:
+            for future in futures:
+                future.release()
+        return workers
+
+    def _make_rounds(
+        self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
+    ) -> None:
+        trees, training = self._trees, self._training
+        unlabeled = [groups[1] for groups in self._census.groups]
+        rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled)
+        while trees.status == "n_rounds" and trees.n_trees < n_rounds:
+            ending: list[str] = []
+            left = n_rounds - trees.n_trees
+            grown = training.run_elsewhere(
+                self._form,
+                rows,
+                left if path is None else min(left, _ROUNDS_BETWEEN_CHECKPOINTS),
+                judged=self._held,
+                before=trees.as_model(),
+                callback=self._watch(workers, n_rounds, hook, ending),
+            )
+            trees.add(grown)
+            if grown.status != "n_rounds":
+                trees.status = ending[-1] if ending else grown.status
+            if path is not None:
+                self._save(path)
+
+    def _watch(
+        self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
+    ) -> Callable[..., bool]:
+        """Return what the core calls after every round; it notes in `ending` why the rounds are to end."""
+        aucs = self._trees.eval_auc.tolist()
+
+        def on_round(_: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
+            workers.where = f"after round {round_}"
+            judged = None if self._held is None else auc
+            if judged is not None:
+                aucs.append(judged)
+                if self._patience and len(aucs) - 1 - aucs.index(max(aucs)) >= self._patience:
+                    ending.append("early_stopping")
+            info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, judged)
+            if hook is not None and hook(info):
+                ending.append("callback")
+            return bool(ending)
+
+        return on_round
+
+    def _model(self, workers: Workers, params: dict[str, Any]) -> TreeEnsemble:
+        """Return the model, whose threshold the workers find."""
+        trees = copy(self._trees)
+        trees.keep(self._patience)
+        scored = _Scored(SharedScores(workers), self._census.all_groups)
+        return model_of(trees, self._form, scored, self._training, None, params, None)
+
+    # -- the checkpoint, which is a model
+
+    def _digest(self) -> str:
+        """Return what is the same for the same fit only: the rows by their cuts and counts, and all settings."""
+        census, cuts = self._census, self._cuts
+        plain = [
+            dataclasses.asdict(self._training.settings),
+            self._training.prior,
+            census.n_rows,
+            census.all_groups,
+            census.mass,
+            census.feature_names,
+            {column: list(map(repr, values)) for column, values in sorted(census.categories.items())},
+            self._patience,
+            self._trees.n_first,
+            None if self._held is None else self._held.labels.tolist(),
+        ]
+        digest = hashlib.sha256(json.dumps(plain).encode())
+        for array in (cuts.starts, cuts.values, cuts.bin_values):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def _save(self, path: str) -> None:
+        trees = self._trees
+        TreeEnsemble(
+            n_features=self._form.n_features,
+            feature_names=self._form.feature_names,
+            threshold=0.0,
+            n_iter=trees.n_trees,
+            converged=False,
+            status=trees.status,
+            objective=trees.tree_risk,
+            history={"risk": trees.risk, "eval_auc": trees.eval_auc},
+            params={"method": FUNCTION, "checkpoint": self._digest()},
+            packed_nodes=packed(trees.nodes),
+            tree_starts=trees.tree_start,
+            category_sets=trees.category_sets,
+            categories=self._form.categories,
+            divisor=1,
+            seed=self._training.seed,
+        ).save(path)
+
+    def resume(self, path: str, *, has_seed: bool) -> None:
+        """Go on from the file, if there is one."""
+        if not Path(path).exists():
+            return
+        saved = load(path)
+        if (
+            not isinstance(saved, TreeEnsemble)
+            or saved.params.get("checkpoint") != self._digest()
+            or (has_seed and saved.seed != self._training.seed)
+        ):
+            raise ValueError(
+                f"checkpoint must name a new file, or that of a fit to the same rows with the same arguments, "
+                f"got {path!r}, which is of another fit"
+            )
+        n_first = self._trees.n_first
+        self._trees = _Trees.of(saved)
+        self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]
+        self._trees.status = saved.status
+        self._training = dataclasses.replace(self._training, seed=saved.seed)

@@ -1,0 +1,135 @@
+"""The rows of boosted trees on the workers, which answer the core's questions together."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.data._categories import category_flags
+from fastpu.data.binned_features import stacked_bins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.boosting._tree_boost import Settings
+    from fastpu.dask._workers import Shard, Workers
+
+__all__ = ["SharedRows", "place_rows"]
+
+
+# ---- On a worker ----
+
+
+def _stack(shard: Shard) -> None:
+    """Keep the rows of all partitions of the shard as one."""
+    parts, shard.parts = shard.parts, []
+    shard.kept["features"] = stacked_bins([part.features for part in parts], shard.n_threads)
+    shard.kept["labels"] = np.concatenate([part.labels for part in parts])
+    has_weights = parts[0].weights is not None
+    shard.kept["weights"] = np.concatenate([part.weights for part in parts]) if has_weights else None
+
+
+def _start(
+    shard: Shard,
+    settings: Settings,
+    prior: float,
+    trees: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None,
+    n_unlabeled: int,
+    starts: tuple[tuple[int, int], ...] | None,
+) -> None:
+    """Make the shard of the core; `starts` has the number of the first unlabelled row of each part and how many."""
+    features = shard.kept["features"]
+    numbers = None
+    if starts is not None:
+        numbers = np.concatenate([first + np.arange(n) for first, n in starts]).astype(np.uint32)
+    nodes, tree_starts, sets = trees or (None, None, None)
+    shard.kept["boosted"] = _core.BoostedShard(
+        features._native,
+        shard.kept["labels"],
+        shard.kept["weights"],
+        categorical=category_flags(features.categories, features.n_features),
+        loss=settings.loss,
+        gamma=settings.gamma,
+        prior=prior,
+        init_nodes=nodes,
+        init_starts=tree_starts,
+        init_sets=sets,
+        n_unlabelled=n_unlabeled,
+        numbers=numbers,
+        n_threads=shard.n_threads,
+        isa=forced_isa(_core.isa_levels()),
+    )
+
+
+def _answer(
+    shard: Shard, before: Sequence[tuple[str, tuple[Any, ...]]], method: str, arguments: tuple[Any, ...]
+) -> Any:
+    boosted = shard.kept["boosted"]
+    for name, given in before:
+        getattr(boosted, name)(*given)
+    return getattr(boosted, method)(*arguments)
+
+
+# ---- The driver ----
+
+
+def place_rows(
+    workers: Workers,
+    settings: Settings,
+    prior: float,
+    trees: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None,
+    unlabeled: Sequence[int],
+) -> SharedRows:
+    """Begin boosting from these trees; `unlabeled` has the unlabelled rows of every partition."""
+    workers.ask(_stack)
+    first = np.concatenate([[0], np.cumsum(unlabeled)]).tolist()
+    draws = settings.subsample_unl < 1
+    starts = [(tuple((first[k], unlabeled[k]) for k in numbers) if draws else None,) for numbers in workers.partitions]
+    workers.ask_each(_start, [(settings, prior, trees, first[-1], *own) for own in starts])
+    return SharedRows(workers)
+
+
+class SharedRows:
+    """What the core asks of its rows, asked of all shards: sums are added up, in the order of the shards.
+
+    Its methods are those of `_core.BoostedShard`. What needs no answer is sent along with the next question.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+
+    def draw(self, seed: int, n: int) -> None:
+        self._waiting.append(("draw", (seed, n)))
+
+    def add(self, leaves: NDArray[np.uint32], values: NDArray[np.float64]) -> None:
+        self._waiting.append(("add", (leaves, values)))
+
+    def counts(self) -> tuple[Any, ...]:
+        return tuple(map(sum, zip(*self._ask("counts"), strict=True)))
+
+    def tops(self, of_drawn: bool) -> NDArray[np.float64]:
+        largest: NDArray[np.float64] = np.max(self._ask("tops", of_drawn), axis=0)
+        return largest
+
+    def __getattr__(self, method: str) -> Any:
+        """Return the method whose answers are added up."""
+        if method.startswith("_"):
+            raise AttributeError(method)
+        return lambda *arguments: _sum(self._ask(method, *arguments))
+
+    def _ask(self, method: str, *arguments: Any) -> list[Any]:
+        waiting, self._waiting = self._waiting, []
+        return self._workers.ask(_answer, waiting, method, arguments)
+
+
+def _sum(answers: Sequence[Any]) -> Any:
+    if isinstance(answers[0], tuple):
+        return tuple(_sum(parts) for parts in zip(*answers, strict=True))
+    return reduce(np.add, answers)

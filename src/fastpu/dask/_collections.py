@@ -1,0 +1,102 @@
+"""Dask collections as lists of partitions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fastpu.common._text import describe
+from fastpu.dask._client import dask, distributed
+
+__all__ = ["Rows", "is_collection", "read_rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The partitions of X, y and, if there are weights, of these: lazy objects or futures, beside each other."""
+
+    X: list[Any]
+    y: list[Any]
+    weights: list[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def is_collection(value: object) -> bool:
+    """Tell whether this is something that Dask holds in partitions."""
+    return _is_frame(value) or _is_array(value) or _is_list_of_lazy(value)
+
+
+def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Rows:
+    """Return the partitions; `name` tells in messages whose X and y these are."""
+    x_parts, x_sizes = _partitions(X, f"X{name}")
+    if not x_parts:
+        raise ValueError(f"X{name} must have at least one partition, got none")
+    _check_categories(X, f"X{name}")
+    beside: list[list[Any] | None] = []
+    for argument, value in ((f"y{name}", y), ("sample_weight", sample_weight)):
+        if value is None and argument == "sample_weight":
+            beside.append(None)
+            continue
+        parts, sizes = _partitions(value, argument)
+        if len(parts) != len(x_parts):
+            raise ValueError(
+                f"{argument} must have the partitions of X{name}, {len(x_parts)} of them, got {len(parts)}"
+            )
+        for number, (rows, others) in enumerate(zip(x_sizes, sizes, strict=True)):
+            if rows is not None and others is not None and rows != others:
+                raise ValueError(
+                    f"{argument} must have the partitions of X{name}: partition {number} has {rows} rows there, and "
+                    f"{others} here; rechunk one of them"
+                )
+        beside.append(parts)
+    labels, weights = beside
+    return Rows(x_parts, labels or [], weights)
+
+
+def _partitions(value: Any, name: str) -> tuple[list[Any], list[int | None]]:
+    """Return the partitions of a collection, and their numbers of rows where these are known."""
+    if _is_array(value):
+        if value.ndim not in (1, 2):
+            raise ValueError(f"{name} must have 1 or 2 dimensions, got {value.ndim}")
+        if value.ndim == 2 and value.numblocks[1] != 1:
+            raise ValueError(
+                f"{name} must have whole rows in every chunk, got {value.numblocks[1]} chunks of columns; "
+                f"use rechunk({{1: -1}})"
+            )
+        sizes = [None if math.isnan(size) else int(size) for size in value.chunks[0]]
+        return list(value.to_delayed().ravel()), sizes
+    if _is_frame(value):
+        parts = list(value.to_delayed())
+        return parts, [None] * len(parts)
+    if _is_list_of_lazy(value):
+        return list(value), [None] * len(value)
+    raise TypeError(
+        f"{name} must be a Dask array, a Dask frame or a list of futures for fastpu.dask, got {describe(value)}; the "
+        f"function of the same name in fastpu takes what is in the memory of one machine"
+    )
+
+
+def _check_categories(X: Any, name: str) -> None:
+    """Raise ValueError for a frame with categories of which nobody knows all."""
+    if not _is_frame(X):
+        return
+    for column, dtype in X.dtypes.items():
+        if type(dtype).__name__ == "CategoricalDtype" and not X[column].cat.known:
+            raise ValueError(f"{name} must have known categories in column {column!r}: use categorize()")
+
+
+def _is_array(value: object) -> bool:
+    return dask.is_dask_collection(value) and hasattr(value, "numblocks")
+
+
+def _is_frame(value: object) -> bool:
+    return dask.is_dask_collection(value) and hasattr(value, "divisions")
+
+
+def _is_list_of_lazy(value: object) -> bool:
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return all(isinstance(part, distributed.Future) or dask.is_dask_collection(part) for part in value)

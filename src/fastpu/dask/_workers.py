@@ -1,0 +1,247 @@
+"""What runs on the workers of a fit, and what becomes of it when one of them is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fastpu.dask._client import distributed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self  # in typing from Python 3.11
+
+    from fastpu.dask._client import Client
+
+__all__ = ["Shard", "WorkerLostError", "Workers", "results_of"]
+
+_LOOK_SECONDS = 2.0  # how long the driver waits before it looks whether all workers are still there
+_PATIENCE_SECONDS = 30.0  # how long no worker at all may be there
+
+
+class WorkerLostError(RuntimeError):
+    """A worker that held rows of a fit is gone."""
+
+
+class Shard:
+    """The rows of a worker, kept there between the questions of the driver: a Dask actor.
+
+    Attributes
+    ----------
+    parts : list
+        What the driver put here, in the order of the partitions.
+    n_threads : int
+        Most threads that a question may use.
+    kept : dict
+        What questions have kept for those that follow.
+    """
+
+    def __init__(self, n_threads: int | None, parts: list[Any]) -> None:
+        self.parts = parts
+        self.n_threads = n_threads or distributed.get_worker().state.nthreads
+        self.kept: dict[str, Any] = {}
+
+    def answer(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Return what a function answers that was sent here: its first argument is the shard."""
+        return question(self, *arguments)
+
+
+def results_of(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
+    """Return the results of tasks, one for each partition. Whoever is interrupted takes the tasks along."""
+    try:
+        wait_for(client, futures, what)
+        return list(client.gather(list(futures)))
+    finally:
+        for future in futures:
+            future.release()
+
+
+def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
+    """Wait until all tasks are done; raise the error of the first one that failed."""
+    last_seen = last_look = time.monotonic()
+    while True:
+        states = [future.status for future in futures]
+        for number, (future, state) in enumerate(zip(futures, states, strict=True)):
+            if state == "error":
+                _raise(future.exception(), what, number)
+            if state in ("cancelled", "lost"):
+                raise WorkerLostError(
+                    f"{what}: partition {number} is lost, since a Dask worker is gone with data that nobody can "
+                    f"compute again; pass a collection in place of futures, or scatter them with broadcast=True"
+                )
+        if all(state == "finished" for state in states):
+            return
+        time.sleep(0.002 if len(futures) < 100 else 0.02)
+        now = time.monotonic()
+        if now - last_look < _LOOK_SECONDS:
+            continue
+        last_look = now
+        if client.nthreads():
+            last_seen = now
+        elif now - last_seen > _PATIENCE_SECONDS:
+            raise WorkerLostError(f"{what}: all Dask workers are gone, and none came back")
+
+
+def _raise(error: BaseException, what: str, number: int) -> None:
+    if isinstance(error, distributed.KilledWorker):
+        raise WorkerLostError(
+            f"{what} of partition {number} killed every Dask worker that tried it, the last one "
+            f"{error.last_worker.address}: most often their memory ran out; use smaller partitions, or workers with "
+            f"more memory"
+        ) from error
+    raise error
+
+
+@dataclass(frozen=True)
+class _Holder:
+    address: str
+    actor: Any
+    partitions: tuple[int, ...]
+
+
+class Workers:
+    """The workers that hold the rows of a fit: an actor on each, for as long as this is open.
+
+    Parameters
+    ----------
+    client : Client
+    parts : dict of int to Future
+        The partitions by their numbers, computed: each stays on a worker that has it.
+    n_threads : int, optional
+        Most threads of each worker; by default those that Dask gave it.
+    """
+
+    def __init__(self, client: Client, parts: dict[int, Any], n_threads: int | None) -> None:
+        self.client = client
+        self._futures: list[Any] = []
+        self.holders: list[_Holder] = []
+        self._direct = client.direct_to_workers
+        self.where = "before the first round"
+        try:
+            self._start(parts, n_threads)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, parts: dict[int, Any], n_threads: int | None) -> None:
+        present = set(self.client.nthreads())
+        held = self.client.who_has(list(parts.values()))
+        of_worker: dict[str, list[int]] = {}
+        for number, part in parts.items():
+            addresses = sorted(present.intersection(held.get(part.key, ())))
+            if not addresses:
+                raise WorkerLostError(f"partition {number} is lost: the Dask worker that held it is gone")
+            of_worker.setdefault(min(addresses, key=lambda a: (len(of_worker.get(a, ())), a)), []).append(number)
+        for address, numbers in sorted(of_worker.items(), key=lambda item: item[1]):
+            future = self.client.submit(
+                Shard,
+                n_threads,
+                [parts[number] for number in numbers],
+                actor=True,
+                workers=[address],
+                allow_other_workers=False,
+                pure=False,
+            )
+            self._futures.append(future)
+            self.holders.append(_Holder(address, future, tuple(numbers)))
+        wait = time.monotonic()
+        while any(future.status == "pending" for future in self._futures):
+            time.sleep(0.002)
+            if time.monotonic() - wait > _LOOK_SECONDS:
+                wait = time.monotonic()
+                self._check_all_there()
+        for holder, future in zip(self.holders, self._futures, strict=True):
+            if future.status == "error":
+                raise future.exception()
+            if future.status != "finished":
+                raise self._lost([holder])
+        self.holders = [
+            _Holder(holder.address, future.result(), holder.partitions)
+            for holder, future in zip(self.holders, self._futures, strict=True)
+        ]
+        if self._direct is None:
+            self.client.direct_to_workers = self._reaches_workers()
+
+    def _reaches_workers(self) -> bool:
+        """Tell whether the driver can speak with every worker itself, not through the scheduler."""
+
+        async def call_all() -> None:
+            await asyncio.gather(*(self.client.rpc(holder.address).identity() for holder in self.holders))
+
+        try:
+            self.client.sync(call_all, callback_timeout=5)
+        except (OSError, TimeoutError):
+            return False
+        return True
+
+    @property
+    def partitions(self) -> list[tuple[int, ...]]:
+        """The numbers of the partitions of each worker."""
+        return [holder.partitions for holder in self.holders]
+
+    def ask(self, question: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what the shards answer, always in the same order: ``question(shard, *arguments)``.
+
+        The question is a function of a module that the workers can import.
+        """
+        return self.ask_each(question, [arguments] * len(self.holders))
+
+    def ask_each(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return what the shards answer, each to arguments of its own."""
+        try:
+            asked = [holder.actor.answer(question, own) for holder, own in zip(self.holders, arguments, strict=True)]
+        except RuntimeError as error:  # the scheduler has told the client already
+            raise self._lost(self._missing() or self.holders) from error
+
+        async def all_answers() -> list[Any]:
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+        while True:
+            try:
+                answers: list[Any] = self.client.sync(all_answers, callback_timeout=_LOOK_SECONDS)
+                break
+            except TimeoutError:
+                self._check_all_there()
+        for holder, answer in zip(self.holders, answers, strict=True):
+            if isinstance(answer, OSError):
+                raise self._lost([holder]) from answer
+            if isinstance(answer, BaseException):
+                missing = self._missing()
+                raise self._lost(missing) if missing else answer
+        return answers
+
+    def _missing(self) -> list[_Holder]:
+        present = self.client.nthreads()
+        return [holder for holder in self.holders if holder.address not in present]
+
+    def _check_all_there(self) -> None:
+        missing = self._missing()
+        if missing:
+            raise self._lost(missing)
+
+    def _lost(self, holders: Sequence[_Holder]) -> WorkerLostError:
+        addresses = ", ".join(holder.address for holder in holders)
+        numbers = sorted(number for holder in holders for number in holder.partitions)
+        return WorkerLostError(
+            f"the Dask worker {addresses} is gone {self.where}, with partitions {numbers}: its process ended, or its "
+            f"memory ran out (its log says which)"
+        )
+
+    def close(self) -> None:
+        """Let the workers forget what they hold."""
+        self.client.direct_to_workers = self._direct
+        futures, self._futures, self.holders = self._futures, [], []
+        if futures and self.client.status == "running":
+            self.client.cancel(futures, force=True)  # what speaks with an actor refers to it until it is collected
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,238 @@
+"""Boosted trees of rows on many machines."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fastpu.boosting._boosting import _check_eval_set
+from fastpu.boosting._tree_boost import FUNCTION, Training, check_group_counts, check_settings, prior_by_mass
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_random_state
+from fastpu.common._progress import make_callback
+from fastpu.common._threads import resolve_n_threads
+from fastpu.dask._binning import (
+    bin_partitions,
+    cuts_of_bins,
+    find_global_cuts,
+    look_at,
+    template,
+)
+from fastpu.dask._boosted_fit import BoostedFit
+from fastpu.dask._client import find_client
+from fastpu.dask._collections import is_collection, read_rows
+from fastpu.dask._workers import results_of
+from fastpu.data._validate import check_int
+from fastpu.data.binned_features import BinnedFeatures, stacked_bins
+from fastpu.model._file import file_name
+from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastpu.boosting._folds import LabelledRows
+    from fastpu.boosting._tree_boost import BoostedTreesRound
+    from fastpu.dask._client import Client
+    from fastpu.data._cuts import CutsOfFeatures
+    from fastpu.tree.tree_ensemble import TreeEnsemble
+
+__all__ = ["fit_boosted_trees"]
+
+_MAX_BINS = 255
+_MOST_CUTS = 65535
+
+
+@answers_unknown_keywords
+def fit_boosted_trees(
+    X: object,
+    y: object,
+    *,
+    client: object = None,
+    loss: Literal["pnu_auc", "logistic", "upu", "nnpu"] = "pnu_auc",
+    prior: float | None = None,
+    scenario: Literal["case_control", "single_set"] = "case_control",
+    gamma: float = 0.5,
+    n_rounds: int = 100,
+    learning_rate: float = 0.05,
+    max_leaves: int = 8,
+    max_depth: int | None = None,
+    min_leaf_rows: int | None = None,
+    min_leaf_hessian: float = 1e-3,
+    l2: float = 1.0,
+    subsample_unl: float = 1.0,
+    colsample: float = 1.0,
+    max_bins: int | BinnedFeatures | None = None,
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | None = None,
+    init_model: TreeEnsemble | None = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    checkpoint: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[BoostedTreesRound], bool | None] | None = None,
+    progress: bool = False,
+) -> TreeEnsemble:
+    """Boosted trees of the rows of a Dask collection, which stay on their workers.
+
+    The model is that of `fastpu.fit_boosted_trees` on all rows together, bit by bit, for any partitions, workers and
+    threads: what workers send are sums of whole numbers. In every round each worker sends one histogram a leaf, of
+    8 bytes for each of up to 256 bins of a column, and is sent some hundred bytes.
+
+    Parameters
+    ----------
+    X : Dask array, Dask frame, or list of futures or of lazy objects
+        Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
+        may be empty, and differ in size.
+    y : Dask array, Dask series, or list of futures or of lazy objects
+        Labels in the partitions of `X`, as in `fastpu.fit_boosted_trees`.
+    client : dask.distributed.Client, optional
+        By default the current one.
+    loss, prior, scenario, gamma, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows, min_leaf_hessian, l2
+        As in `fastpu.fit_boosted_trees`, with their defaults.
+    subsample_unl, colsample
+        As there. With `subsample_unl` below 1 every worker draws the rows of all workers, in O(number of unlabelled
+        rows) time and memory.
+    max_bins : int or BinnedFeatures, optional
+        Most cuts of a feature, by default 255: the cuts are those that `fastpu.bin_features` finds for all rows. The
+        cuts of binned features (of a sample, say) are taken as they are, which saves a pass over the rows.
+    eval_set : (X, y), optional
+        Rows to be judged by their AUC after each round: collections, or what `fastpu.fit_boosted_trees` takes. Their
+        codes, one byte a value, are gathered by the driver, who alone judges.
+    early_stopping_rounds : int, optional
+        Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the
+        best.
+    init_model : TreeEnsemble, optional
+        A model of the same rows and arguments, to which `n_rounds` rounds are added.
+    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
+        Weights >= 0 in the partitions of `X`; a weight counts as that many repetitions of the row.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws rows and columns.
+    checkpoint : path, optional
+        A file that is written every 10 rounds. When a worker is lost, the fit goes on from there with the workers that
+        are left, if the partitions can be computed again; when the driver is, the same call goes on. Either way the
+        model is the same. The file stays, and ends the same call at once.
+    n_threads : int, optional
+        Most threads of each worker; by default those that Dask gave it.
+    callback, progress
+        As in `fastpu.fit_boosted_trees`.
+
+    Returns
+    -------
+    TreeEnsemble
+        As `fastpu.fit_boosted_trees` returns it. Its `decision_function` and `predict` take Dask collections, and are
+        lazy then. With weights that are not whole numbers the threshold may differ by rounding.
+
+    Raises
+    ------
+    WorkerLostError
+        If a worker is gone that held rows, and there is no `checkpoint`, or the rows cannot be computed again.
+    TypeError, ValueError
+        As in `fastpu.fit_boosted_trees`; also if partitions do not fit each other, no client is open, or the
+        checkpoint is that of another fit.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fastpu.fit_boosted_trees`.
+    RuntimeWarning
+        If a worker was lost and the fit went on from its checkpoint.
+
+    Notes
+    -----
+    Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
+    read three times and let go each time, so more rows than memory can be fitted; persist the collection if it has
+    room. A worker keeps two bytes a value and 45 bytes a row. At most 536,870,911 rows in all.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu.dask
+    >>> from dask import array
+    >>> from dask.distributed import Client
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> y = (X[:, 0] > 0) & (np.arange(1000) < 300)
+    >>> with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as client:
+    ...     rows = array.from_array(X, chunks=(250, 3))
+    ...     labels = array.from_array(y, chunks=250)
+    ...     model = fastpu.dask.fit_boosted_trees(rows, labels, n_rounds=20)
+    ...     scores = model.decision_function(rows)  # lazy, chunk by chunk
+    ...     best = int(scores.argmax().compute())
+    >>> bool((model.packed_nodes == fastpu.fit_boosted_trees(X, y, n_rounds=20).packed_nodes).all())
+    True
+    """
+    settings = check_settings(
+        loss=loss,
+        prior=prior,
+        scenario=scenario,
+        gamma=gamma,
+        learning_rate=learning_rate,
+        max_leaves=max_leaves,
+        max_depth=max_depth,
+        min_leaf_rows=min_leaf_rows,
+        min_leaf_hessian=min_leaf_hessian,
+        l2=l2,
+        n_bags=1,
+        bag_ratio=None,
+        subsample_unl=subsample_unl,
+        colsample=colsample,
+    )
+    n_new = check_int("n_rounds", n_rounds, low=1)
+    patience = 0
+    if early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+        if eval_set is None:
+            raise ValueError(
+                "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
+            )
+    path = None if checkpoint is None else file_name(checkpoint)
+    resolve_n_threads(n_threads)
+    before = check_init_model(init_model, FUNCTION)
+    connected = find_client(client)
+    rows = read_rows(X, y, sample_weight)
+    at_most, given = _MAX_BINS, None
+    if isinstance(max_bins, BinnedFeatures):
+        given = max_bins
+    elif max_bins is not None:
+        at_most = check_int("max_bins", max_bins, low=1, high=_MOST_CUTS)
+    seed = draw_seed(check_random_state(random_state) if before is None else random_state, before)
+
+    census = look_at(connected, rows)
+    check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
+    if given is None:
+        cuts = find_global_cuts(connected, rows, census, at_most, n_threads)
+    else:
+        given._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
+        cuts = cuts_of_bins(given)
+    form = template(census, cuts)
+    params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
+    if before is not None:
+        check_continued(before, form, params)
+    held = _held_rows(connected, eval_set, form, cuts)
+    total_mass = (census.mass[0], census.mass[1])
+    training = Training(settings, prior_by_mass(settings, *total_mass), seed, resolve_n_threads(None))
+    fit = BoostedFit(connected, rows, census, cuts, form, training, held, patience, before, n_threads)
+    if path is not None:
+        fit.resume(path, has_seed=random_state is not None or before is not None)
+    n_all = n_new + (0 if before is None else before.n_trees)
+    params |= {
+        "n_rounds": n_all,
+        "early_stopping_rounds": patience or None,
+        "random_state": as_int(random_state, before),
+    }
+    with make_callback(callback, progress, total=n_new, description="boosted trees") as hook:
+        return fit.run(n_all, hook, path, params)
+
+
+def _held_rows(client: Client, eval_set: Any, form: BinnedFeatures, cuts: CutsOfFeatures) -> LabelledRows | None:
+    """Return the rows to be judged by; those of a collection as bins."""
+    is_pair = isinstance(eval_set, tuple | list) and len(eval_set) == 2
+    if not is_pair or not is_collection(eval_set[0]):
+        return _check_eval_set(eval_set, form)
+    rows = read_rows(eval_set[0], eval_set[1], None, name=" of eval_set")
+    futures = bin_partitions(client, rows, cuts)
+    parts = [part for part in results_of(client, futures, "gathering eval_set") if part.features is not None]
+    if not parts:
+        raise ValueError("X of eval_set must have at least one row, got none in all partitions")
+    bins = stacked_bins([part.features for part in parts], 1)
+    return _check_eval_set((bins, np.concatenate([part.labels for part in parts])), form)

@@ -1,0 +1,42 @@
+"""Scores of Dask collections, which are not computed before they are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["is_lazy", "of_partitions"]
+
+
+def is_lazy(X: object) -> bool:
+    """Tell whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def of_partitions(X: Any, function: Callable[[Any], Any], dtype: type) -> Any:
+    """Return function(partition) of every partition, which is one entry a row: a Dask array, or series of a frame."""
+    if hasattr(X, "map_blocks") and hasattr(X, "numblocks"):
+        if X.ndim != 2 or X.numblocks[1] != 1:
+            raise ValueError(
+                f"X must have 2 dimensions and whole rows in every chunk, got {X.ndim} dimensions and chunks "
+                f"{X.numblocks}; use rechunk({{1: -1}})"
+            )
+        return X.map_blocks(_entries, function, dtype, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype=dtype))
+    if hasattr(X, "map_partitions") and hasattr(X, "columns"):
+        return X.map_partitions(_column, function, dtype, meta=("score", dtype))
+    raise TypeError(f"X must be a Dask array or a Dask frame, or in memory, got {describe(X)}")
+
+
+def _entries(part: Any, function: Callable[[Any], Any], dtype: type) -> Any:
+    return function(part) if part.shape[0] else np.empty(0, dtype=dtype)
+
+
+def _column(part: Any, function: Callable[[Any], Any], dtype: type) -> Any:
+    """Return the entries beside the rows of a pandas frame."""
+    return part[[]].assign(score=_entries(part, function, dtype))["score"].astype(dtype)

@@ -1,0 +1,38 @@
+"""Clusters of processes on this machine, and rows in chunks."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+
+distributed = pytest.importorskip("distributed")
+array = pytest.importorskip("dask.array")
+
+__all__ = ["assert_nothing_is_left", "chunked", "local_cluster"]
+
+
+@contextlib.contextmanager
+def local_cluster(n_workers):
+    cluster = distributed.LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+    )
+    with cluster, distributed.Client(cluster) as connected:
+        yield connected
+
+
+def chunked(values, sizes):
+    chunks = (tuple(sizes), *((size,) for size in values.shape[1:]))
+    return array.from_array(values, chunks=chunks)
+
+
+def assert_nothing_is_left(client):
+    """No actor and no task is on any worker, or not for long."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        left = client.run(lambda dask_worker: [*dask_worker.state.actors, *dask_worker.state.tasks])
+        if not any(left.values()):
+            return
+        time.sleep(0.1)
+    raise AssertionError(left)

@@ -1,0 +1,217 @@
+"""Boosted trees on Dask: the bits of one machine for any partitions, lazy scores, and what happens to lost workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import fastpu
+
+pytest.importorskip("distributed")
+array = pytest.importorskip("dask.array")
+frames = pytest.importorskip("dask.dataframe")
+pandas = pytest.importorskip("pandas")
+
+import fastpu.dask  # noqa: E402
+from dask_cases import assert_nothing_is_left, chunked, local_cluster  # noqa: E402
+
+#: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
+REPEATED = 1e-10
+FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
+
+
+def rows(n=3000, *, negatives=False, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    X[rng.random(X.shape) < 0.03] = np.nan
+    truth = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2]) + rng.normal(size=n) > 0.5
+    y = (truth & (rng.random(n) < 0.4)).astype(np.int8)
+    if negatives:
+        y[~truth & (rng.random(n) < 0.2)] = -1
+    return X, y
+
+
+def assert_same_model(found, expected):
+    np.testing.assert_array_equal(found.packed_nodes, expected.packed_nodes)
+    np.testing.assert_array_equal(found.category_sets, expected.category_sets)
+    assert (found.threshold, found.threshold_rule) == (expected.threshold, expected.threshold_rule)
+    assert (found.status, found.converged, found.params) == (expected.status, expected.converged, expected.params)
+    assert found.history.keys() == expected.history.keys()
+    for name, values in expected.history.items():
+        np.testing.assert_array_equal(found.history[name], values)
+
+
+SIZES = {1: (3000,), 3: (1000, 1, 1999), 7: (500, 0, 900, 100, 1000, 200, 300)}
+
+
+@pytest.mark.parametrize("n_parts", SIZES)
+@pytest.mark.parametrize("options", [{}, {"loss": "logistic", "subsample_unl": 0.5, "colsample": 0.7}], ids=str)
+def test_the_model_is_that_of_one_machine(client, n_parts, options):
+    X, y = rows(negatives=not options)
+    expected = fastpu.fit_boosted_trees(X, y, **FIT, **options)
+    found = fastpu.dask.fit_boosted_trees(
+        chunked(X, SIZES[n_parts]), chunked(y, SIZES[n_parts]), client=client, **FIT, **options
+    )
+    assert_same_model(found, expected)
+
+
+def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(client):
+    X, y = rows(1200)
+    order = np.argsort(-y, kind="stable")
+    X, y = X[order], y[order]
+    weights = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(np.float64)
+    sizes = (300, 600, 300)
+    assert not y[300 + 600 :].any()
+    found = fastpu.dask.fit_boosted_trees(
+        chunked(X, sizes), chunked(y, sizes), sample_weight=chunked(weights, sizes), client=client, **FIT
+    )
+    assert_same_model(found, fastpu.fit_boosted_trees(X, y, sample_weight=weights, **FIT))
+    times = weights.astype(int)
+    repeated = fastpu.fit_boosted_trees(np.repeat(X, times, axis=0), np.repeat(y, times), **FIT)
+    np.testing.assert_array_equal(found.nodes["threshold"], repeated.nodes["threshold"])
+    np.testing.assert_allclose(found.nodes["value"], repeated.nodes["value"], rtol=REPEATED)
+
+
+def test_futures_of_csr_blocks_on_one_of_two_workers(client):
+    X, y = rows(900)
+    X = np.where(np.random.default_rng(2).random(X.shape) < 0.6, 0.0, np.nan_to_num(X))
+    parts, worker = [slice(0, 400), slice(400, 900)], next(iter(client.nthreads()))
+    blocks = client.scatter([sparse.csr_array(X[part]) for part in parts], workers=[worker])
+    labels = client.scatter([y[part] for part in parts], workers=[worker])
+    cuts = fastpu.bin_features(sparse.csr_array(X), max_bins=20)
+    found = fastpu.dask.fit_boosted_trees(blocks, labels, client=client, max_bins=cuts, **FIT)
+    assert_same_model(found, fastpu.fit_boosted_trees(cuts, y, **FIT))
+
+
+def test_frames_with_categories_are_fitted_and_scored_lazily(client):
+    X, y = rows(1000)
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    kinds = np.array(["up", "down", "left", "right"])
+    frame["kind"] = pandas.Categorical(kinds[(np.nan_to_num(X[:, 3]) > 0) + 2 * (X[:, 4] > 0)], categories=kinds)
+    frame.loc[:300, "kind"] = "up"
+    held = frames.from_pandas(frame, npartitions=3)
+    labels = frames.from_pandas(pandas.Series(y), npartitions=3)
+    found = fastpu.dask.fit_boosted_trees(held, labels, client=client, **FIT)
+    assert_same_model(found, fastpu.fit_boosted_trees(frame, y, **FIT))
+    scores = found.decision_function(held)
+    assert scores.npartitions == 3
+    np.testing.assert_array_equal(scores.compute().to_numpy(), found.decision_function(frame))
+    np.testing.assert_array_equal(found.predict(held).compute().to_numpy(), found.predict(frame))
+
+
+def test_scores_of_arrays_are_lazy_too(client):
+    X, y = rows(400)
+    model = fastpu.fit_boosted_trees(X, y, **FIT)
+    scores = model.decision_function(chunked(X, (100, 0, 300)))
+    assert scores.chunks == ((100, 0, 300),)
+    np.testing.assert_array_equal(scores.compute(), model.decision_function(X))
+    with pytest.raises(ValueError, match="whole rows in every chunk"):
+        model.decision_function(array.from_array(X, chunks=(100, 2)))
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_the_driver_ends_the_fit_by_its_eval_set(client, lazy):
+    X, y = rows()
+    held_X, held_y = rows(300, seed=1)
+    options = {**FIT, "n_rounds": 60, "learning_rate": 1.0, "early_stopping_rounds": 4}
+    expected = fastpu.fit_boosted_trees(X, y, eval_set=(held_X, held_y), **options)
+    assert expected.status == "early_stopping"
+    held = (chunked(held_X, (200, 100)), chunked(held_y, (200, 100))) if lazy else (held_X, held_y)
+    found = fastpu.dask.fit_boosted_trees(
+        chunked(X, SIZES[3]), chunked(y, SIZES[3]), client=client, eval_set=held, **options
+    )
+    assert_same_model(found, expected)
+
+
+def test_what_does_not_fit_is_refused(client):
+    X, y = rows(100)
+    lazy_X, lazy_y = chunked(X, (60, 40)), chunked(y, (60, 40))
+
+    def fit(*args, **options):
+        return fastpu.dask.fit_boosted_trees(*args, client=client, **options)
+
+    for args, options, error, words in (
+        ((X, y), {}, TypeError, "X must be a Dask array, a Dask frame or a list of futures"),
+        ((lazy_X, chunked(y, (100,))), {}, ValueError, "y must have the partitions of X, 2 of them, got 1"),
+        ((lazy_X, chunked(y, (50, 50))), {}, ValueError, "partition 0 has 60 rows there, and 50 here"),
+        ((lazy_X, lazy_y), {"early_stopping_rounds": 5}, ValueError, "needs an eval_set"),
+        ((lazy_X, lazy_y), {"n_bags": 5}, TypeError, "n_bags"),
+        ((lazy_X.rechunk({1: 2}), lazy_y), {}, ValueError, "whole rows in every chunk"),
+        ((lazy_X, 0 * lazy_y), {}, ValueError, "y must hold at least two of"),
+        ((lazy_X, lazy_y + 7), {}, ValueError, "partition 0: y"),
+    ):
+        with pytest.raises(error, match=words):
+            fit(*args, **options)
+    assert_nothing_is_left(client)
+    parts = client.scatter([X[:60], X[60:, :4]])
+    with pytest.raises(ValueError, match=r"the same columns in all partitions: n_features is 5 in partition 0"):
+        fit(parts, client.scatter([y[:60], y[60:]]))
+    with pytest.raises(ValueError, match=r"partition 1: y must have one entry per row"):
+        fit(client.scatter([X[:60], X[60:]]), client.scatter([y[:60], y[:30]]))
+
+
+def test_without_a_client_it_says_what_to_do(monkeypatch):
+    def no_client():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("fastpu.dask._client.distributed.get_client", no_client)
+    X, y = rows(100)
+    with pytest.raises(ValueError, match="client must be given, or a Dask client be open"):
+        fastpu.dask.fit_boosted_trees(chunked(X, (100,)), chunked(y, (100,)))
+    with pytest.raises(TypeError, match=r"client must be a dask\.distributed\.Client or None, got"):
+        fastpu.dask.fit_boosted_trees(chunked(X, (100,)), chunked(y, (100,)), client="tcp://127.0.0.1:1")
+
+
+def test_an_interrupted_driver_leaves_nothing_on_the_workers(client):
+    X, y = rows(500)
+
+    def interrupt(info):
+        if info.round == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fastpu.dask.fit_boosted_trees(
+            chunked(X, (300, 200)), chunked(y, (300, 200)), client=client, callback=interrupt, **FIT
+        )
+    assert_nothing_is_left(client)
+
+
+class Kill:
+    """Kills a worker that holds rows after some round, once."""
+
+    def __init__(self, client, round_):
+        self.client, self.round, self.when = client, round_, None
+
+    def __call__(self, info):
+        if info.round == self.round and self.when is None:
+            held = self.client.run(lambda dask_worker: (len(dask_worker.state.actors), os.getpid()))
+            os.kill(max(held.values())[1], signal.SIGKILL)
+            self.when = time.monotonic()
+
+
+def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path):
+    X, y = rows(2000)
+    expected = fastpu.fit_boosted_trees(X, y, **{**FIT, "n_rounds": 25})
+    lazy = chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700))
+    options = {**FIT, "n_rounds": 25}
+    path = tmp_path / "fit.npz"
+    with local_cluster(2) as client:
+        kill = Kill(client, 4)
+        with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round [45], with partitions \["):
+            fastpu.dask.fit_boosted_trees(*lazy, client=client, callback=kill, **options)
+        assert time.monotonic() - kill.when < 60
+        client.wait_for_workers(2, timeout=60)
+        with pytest.warns(RuntimeWarning, match="the fit goes on from round 10"):
+            found = fastpu.dask.fit_boosted_trees(
+                *lazy, client=client, checkpoint=path, callback=Kill(client, 14), **options
+            )
+        assert_same_model(found, expected)
+        again = fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **options)
+        assert_same_model(again, expected)
+        with pytest.raises(ValueError, match="of another fit"):
+            fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **{**options, "l2": 2.0})
