@@ -103,6 +103,7 @@ sphinx_gallery_conf = {
     "reset_modules": (),
     "backreferences_dir": "gallery/uses",
     "doc_module": "fastpu",
+    "first_notebook_cell": "%matplotlib inline",  # without it a notebook shows no figure that pyplot does not know of
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,

@@ -53,6 +53,7 @@ def test_installed_version_is_that_of_the_source_and_is_in_the_changelog():
     assert declared is not None
     assert declared[1] == version("fastpu"), "the installed fastpu is another; run `make install`"
     assert f"## {declared[1]}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {declared[1]}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_run_time_packages_are_few():

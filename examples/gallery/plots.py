@@ -2,9 +2,9 @@
 Every plot
 ==========
 
-All pictures that `fastpu.plot` draws, on one small set of rows. Each function returns a matplotlib figure, which a
-notebook shows when its name is the last line of a cell; ``figure.savefig("name.png")`` keeps it, and ``ax=`` draws into
-axes of yours. matplotlib comes with ``pip install 'fastpu[plot]'``.
+All pictures that `fastpu.plot` draws, mostly on one small set of rows. Each function returns a matplotlib figure. A
+notebook with ``%matplotlib inline`` shows it if it is the last line of a cell; ``figure.savefig("name.png")`` keeps it,
+and ``ax=`` draws into axes of yours. matplotlib comes with ``pip install 'fastpu[plot]'``.
 """
 
 from sklearn.datasets import load_wine

@@ -19,7 +19,8 @@ import fastpu
 # ----------
 #
 # The claims are made up, so that the end of this page can compare with the truth. They have what tables in real life
-# have: skewed amounts, a column of words, and missing entries. ``is_fraud`` is not used before the last section.
+# have: skewed amounts, a column of words, and missing entries. ``is_fraud`` is the truth: it is used to draw the proven
+# cases, and not again before the last section.
 
 rng = np.random.default_rng(0)
 n_claims = 5000
@@ -75,6 +76,10 @@ usual = RandomForestClassifier(500, min_samples_leaf=3, oob_score=True, random_s
 usual = usual.oob_decision_function_[:, 1]
 lift = fastpu.metrics.lift_at_k(usual[known], usual[~known], 100, n_boot=500, random_state=0)
 print(f"lift {lift.value:.0f}, from {lift.interval[0]:.0f} to {lift.interval[1]:.0f}")
+
+# %%
+# The intervals overlap, as they often do: with so few proven cases a lift tells good lists from bad ones, and not good
+# ones from each other.
 
 # %%
 # How much is found, the further down one goes

@@ -1,9 +1,10 @@
 """Figures of fitted models, with matplotlib (the extra ``fastpu[plot]``).
 
-Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: show it in a notebook by naming it,
-or keep it with ``figure.savefig("name.png")``. Nothing has to be closed, and no display is needed. `ax` takes Axes of
-yours instead, pyplot's as well. The legend stands above the Axes, but inside Axes of yours, so that these can have a
-title; for a title of a new figure use ``figure.suptitle``.
+Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: keep it with
+``figure.savefig("name.png")``, or show it in a notebook by naming it in the last line of a cell, after one with
+``%matplotlib inline``. Nothing has to be closed, and no display is needed. `ax` takes Axes of yours instead, pyplot's
+as well. The legend stands above the Axes, but inside Axes of yours, so that these can have a title; for a title of a
+new figure use ``figure.suptitle``.
 """
 
 from __future__ import annotations
@@ -260,6 +261,7 @@ def path(
         each.set_xscale("log")
         if not each.xaxis_inverted():  # axes that share their x are one
             each.invert_xaxis()
+    axes[-1].tick_params(axis="x", which="minor", labelsize=7)  # those of a short path would touch each other
     axes[-1].set_xlabel("lam")
     return with_legends(axes, figure, is_ours=given is None, entry=1.2)
 
