@@ -41,6 +41,11 @@ class PairSolver {
     set_walls(i);
   }
   double* gradient() { return gradient_.data(); }
+  // The gradient of a variable that may grow, or its negative for one that may shrink; infinite for others.
+  double pull(index_t i, bool upwards) {
+    const int g = group_[at(i)];
+    return upwards ? gradient_[i] + up_wall(g)[i] : -(gradient_[i] + low_wall(g)[i]);
+  }
   bool may_grow(index_t i) const { return value_[i] < upper_[i]; }
   bool may_shrink(index_t i) const { return value_[i] > lower_[i]; }
 

@@ -1,6 +1,7 @@
 #include "fastpu/svm/smo.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -78,10 +79,6 @@ class Smo {
   detail::Changes changes_;
   std::vector<index_t> wishes_;  // positions whose kernel rows may be computed ahead, the most urgent last
   std::vector<index_t> soon_;
-  std::vector<char> is_guess_;  // for each variable, whether its kernel row was computed ahead
-  index_t n_guesses_ = 8;       // a credit to begin with
-  index_t n_guesses_used_ = 8;
-  std::vector<std::pair<double, index_t>> candidates_;
   bool is_stuck_ = false;
   index_t next_free_step_ = 4000;
 };
@@ -137,7 +134,6 @@ void Smo<T>::start() {
   result_.gradient.assign(problem_.linear, problem_.linear + n);
   solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
   diagonal_.resize(at(n));
-  is_guess_.assign(at(n), 0);
   for (index_t i = 0; i < n; ++i) {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
@@ -320,9 +316,7 @@ void Smo<T>::solve_some() {
   const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsPerRound);
   const auto progress = solver_->solve(options_.tol, most_steps, [&](index_t p) {
     const T* values = source_.find(p);
-    if (values == nullptr) return source_.row(p, wanted_soon(p));
-    n_guesses_used_ += std::exchange(is_guess_[at(active_[at(p)])], char{0});
-    return values;
+    return values == nullptr ? source_.row(p, wanted_soon(p)) : values;
   });
   for (index_t p = 0; p < n_active; ++p) value_[active_[at(p)]] = solver_->value(p);
   result_.n_steps += progress.n_steps;
@@ -374,43 +368,37 @@ void Smo<T>::move_free() {
   is_stuck_ = false;
 }
 
-// Lists the variables that violate most and have no kernel row yet, from both sides in turn.
+// Lists the variables that violate most and have no kernel row yet, a few of each side, the most urgent last.
 template <class T>
 void Smo<T>::list_wishes() {
-  wishes_.clear();
-  constexpr std::size_t kMost = 64;  // on each side
-  const double* gradient = solver_->gradient();
-  std::vector<index_t> sides[2];
+  constexpr std::size_t kEachSide = 8;
+  wishes_.assign(2 * kEachSide, -1);
   for (const bool upwards : {true, false}) {
-    candidates_.clear();
+    std::array<double, kEachSide> worst;
+    worst.fill(kInfinity);
     for (index_t p = 0; p < static_cast<index_t>(active_.size()); ++p) {
+      const double value = solver_->pull(p, upwards);
+      if (!(value < worst[0])) continue;
       const detail::Window& window = state_.window(state_.group(active_[at(p)]));
-      const bool violates = upwards ? solver_->may_grow(p) && gradient[p] < window.low_max
-                                    : solver_->may_shrink(p) && gradient[p] > window.up_min;
-      if (violates && !source_.holds(p)) candidates_.emplace_back(upwards ? -gradient[p] : gradient[p], p);
-    }
-    const std::size_t n_taken = std::min(kMost, candidates_.size());
-    const auto middle = candidates_.end() - static_cast<std::ptrdiff_t>(n_taken);
-    std::nth_element(candidates_.begin(), middle, candidates_.end());
-    std::sort(middle, candidates_.end());
-    for (auto it = middle; it != candidates_.end(); ++it) sides[upwards ? 0 : 1].push_back(it->second);
-  }
-  // The most urgent of each side are at the end.
-  const std::size_t longest = std::max(sides[0].size(), sides[1].size());
-  for (std::size_t k = longest; k > 0; --k) {
-    for (const auto& side : sides) {
-      if (k <= side.size()) wishes_.push_back(side[side.size() - k]);
+      if (!(value < (upwards ? window.low_max : -window.up_min)) || source_.holds(p)) continue;
+      std::size_t k = 0;
+      for (; k + 1 < kEachSide && value < worst[k + 1]; ++k) {
+        worst[k] = worst[k + 1];
+        wishes_[2 * k + (upwards ? 1 : 0)] = wishes_[2 * (k + 1) + (upwards ? 1 : 0)];
+      }
+      worst[k] = value;
+      wishes_[2 * k + (upwards ? 1 : 0)] = p;
     }
   }
+  std::erase(wishes_, -1);
 }
 
-// Chooses kernel rows to compute along with one that is needed, as long as earlier guesses proved right: a row computed
-// with others takes about half the time of a single row.
+// Chooses kernel rows to compute along with one that is needed: of those that violate most, four in five are needed
+// later, and a row computed with others takes about half the time of a single row and is worth sharing among threads.
 template <class T>
 const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
   constexpr std::size_t kRowsAtOnce = 8;
   soon_.clear();
-  if (2 * n_guesses_used_ < n_guesses_) return soon_;
   if (wishes_.empty()) list_wishes();
   while (!wishes_.empty() && soon_.size() + 1 < kRowsAtOnce) {
     const index_t p = wishes_.back();
@@ -419,8 +407,6 @@ const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
     const bool is_listed = std::ranges::find(soon_, p) != soon_.end();
     if (p != besides && !is_listed && !source_.holds(p)) soon_.push_back(p);
   }
-  for (const index_t p : soon_) is_guess_[at(active_[at(p)])] = 1;
-  n_guesses_ += static_cast<index_t>(soon_.size());
   return soon_;
 }
 
