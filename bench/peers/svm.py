@@ -9,7 +9,8 @@ Prints Markdown; --output also keeps it, with every single time as JSON. --quick
 Rows: n x 20 of make_classification (10 informative features, 3 clusters a class, 2 % of the labels flipped), rbf kernel
 with gamma 0.05, tol 1e-3, cache 500 MB. With the folder of --data (letter.csv.gz, webkb7.jsonl.gz) also a letter of
 Letter recognition in [0, 1] and the pages of students as TF-IDF in CSR, each against the rest, and mapping convergence
-on Letter with gamma 1 and C = 100, half of the positives labelled. scikit-learn has no threads to give an SVM.
+on Letter with gamma 1 and C = 100, half of the positives labelled. scikit-learn has no threads to give an SVM; if
+scikit-learn-intelex is installed, whose C- and nu-SVMs have, it takes part in fits and scores.
 Solutions are judged by the dual objective and the KKT violation, both computed in float64 from alpha alone.
 """
 
@@ -82,20 +83,27 @@ class _Run:
         self.found: list[Measured] = []
         self.shared = {"tol": 1e-3, "cache_mb": options.cache_mb}
         self.repeats = {"repeats": options.repeats}
-        self.names = [f"fastpu {dtype} {n}" for n in options.threads for dtype in ("float64", "float32")] + [_PEER]
+        self.names = [f"fastpu {dtype} {n}" for n in options.threads for dtype in ("float64", "float32")]
+        if find_spec("sklearnex") is not None:
+            self.names += [f"{_PEER}-intelex {n}" for n in options.threads]
+        self.names.append(_PEER)
 
     def add(self, name: str, n_threads: int | None = None, /, **arguments: Any) -> None:
         """Measure, and keep the result."""
         result = measure(_MEASURES, name, arguments, omp_threads=n_threads or max(self.options.threads))
         self.found.append(Measured(name, arguments, result))
 
+    def who(self, kind: str) -> list[str]:
+        """Return the names of those that solve this problem."""
+        return [name for name in self.names if kind != "one_class" or "intelex" not in name]
+
     def fit(self) -> None:
         """C-, nu- and one-class SVMs of every size."""
         kinds = [("c_svm", 1.0), ("c_svm", 100.0), ("nu_svm", 0.1), ("nu_svm", 0.3), ("one_class", 0.1)]
         for n in self.options.n:
             for kind, parameter in kinds:
-                self.add("fits", kind=kind, rows=n, parameter=parameter, kernel=_RBF, names=self.names, **self.shared,
-                         **self.repeats)  # fmt: skip
+                self.add("fits", kind=kind, rows=n, parameter=parameter, kernel=_RBF, names=self.who(kind),
+                         **self.shared, **self.repeats)  # fmt: skip
 
     def letter(self) -> None:
         """A letter against the others."""
@@ -113,13 +121,13 @@ class _Run:
     def score(self) -> None:
         """Scores of other rows, and of the pages."""
         n = self.options.n[-2:][0]
-        arguments = {"names": self.names, "n_test": self.options.test_n, **self.shared, **self.repeats}
+        arguments = {"n_test": self.options.test_n, **self.shared, **self.repeats}
         for kind, parameter in (("c_svm", 1.0), ("one_class", 0.1)):
-            self.add("scoring", kind=kind, rows=n, parameter=parameter, kernel=_RBF, **arguments)
+            self.add("scoring", kind=kind, rows=n, parameter=parameter, kernel=_RBF, names=self.who(kind), **arguments)
         if self.options.data is not None and "text" in self.options.only:
             for kernel in _TEXT:
-                self.add("scoring", kind="c_svm", rows="student", parameter=1.0, kernel=kernel, **self.from_data(),
-                         **arguments)  # fmt: skip
+                self.add("scoring", kind="c_svm", rows="student", parameter=1.0, kernel=kernel, names=self.names,
+                         **self.from_data(), **arguments)  # fmt: skip
 
     def mapping(self) -> None:
         """SVMC, SMC and one SVM on a letter."""

@@ -1,9 +1,10 @@
-"""fastpu and scikit-learn, which solves SVMs by LIBSVM in one thread, behind one interface."""
+"""fastpu, scikit-learn, which solves SVMs by LIBSVM in one thread, and scikit-learn-intelex behind one interface."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from svm_problems import Problem, Solution
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Fastpu", "Machine", "ScikitLearn", "machine"]
+__all__ = ["Fastpu", "Intelex", "Machine", "ScikitLearn", "machine"]
 
 
 class Machine(ABC):
@@ -78,15 +79,20 @@ class Fastpu(Machine):
 class ScikitLearn(Machine):
     """SVC, NuSVC and OneClassSVM."""
 
-    def fit(self, problem: Problem) -> Any:
+    def classes(self) -> tuple[Any, Any, Any]:
+        """Return these three."""
         from sklearn import svm  # noqa: PLC0415 (only where it is measured)
 
+        return svm.SVC, svm.NuSVC, svm.OneClassSVM
+
+    def fit(self, problem: Problem) -> Any:
         shared = {**problem.kernel, "tol": problem.tol, "cache_size": problem.cache_mb}
+        svc, nu_svc, one_class = self.classes()
         if problem.kind == "c_svm":
-            return svm.SVC(C=problem.parameter, **shared).fit(problem.X, problem.y)
+            return svc(C=problem.parameter, **shared).fit(problem.X, problem.y)
         if problem.kind == "nu_svm":
-            return svm.NuSVC(nu=problem.parameter, **shared).fit(problem.X, problem.y)
-        return svm.OneClassSVM(nu=problem.parameter, **shared).fit(problem.X)
+            return nu_svc(nu=problem.parameter, **shared).fit(problem.X, problem.y)
+        return one_class(nu=problem.parameter, **shared).fit(problem.X)
 
     def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
         found: NDArray[np.float64] = model.decision_function(X)
@@ -98,9 +104,23 @@ class ScikitLearn(Machine):
         return model.support_, np.abs(coefficients(model))
 
 
+class Intelex(ScikitLearn):
+    """The first two of these as oneDAL solves them, with so many threads."""
+
+    def __init__(self, name: str, n_threads: int) -> None:
+        super().__init__(name)
+        self.n_threads = n_threads
+
+    def classes(self) -> tuple[Any, Any, Any]:
+        from sklearnex import svm  # noqa: PLC0415 (only where it is measured)
+
+        threads = {"n_jobs": self.n_threads}
+        return partial(svm.SVC, **threads), partial(svm.NuSVC, **threads), None
+
+
 def machine(name: str) -> Machine:
     """Return the library of a name: "scikit-learn", or "fastpu float64 2", the number of threads at the end."""
     if name == "scikit-learn":
         return ScikitLearn(name)
-    _, dtype, n_threads = name.split()
-    return Fastpu(name, int(n_threads), dtype)
+    library, *dtype, n_threads = name.split()
+    return Fastpu(name, int(n_threads), *dtype) if library == "fastpu" else Intelex(name, int(n_threads))

@@ -233,6 +233,7 @@ class SvmEngine:
         cost_unl: float,
         tol: float,
         max_iter: int,
+        start: NDArray[np.float64] | None,
         score_rows: NDArray[np.int64],
     ) -> dict[str, Any]: ...
 

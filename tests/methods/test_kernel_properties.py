@@ -182,8 +182,8 @@ def test_any_box_problem_of_pual_is_solved(H, cost, solver):
     assert abs(0.5 * w @ w - 2 * found["alpha"].sum() - best) <= OBJECTIVE_TOL * (1 + abs(best) + found["objective"])
 
 
-@given(matrices(4), st.sampled_from(["linear", "rbf"]), numbers)
-def test_any_bags_are_the_machines_of_their_rows(X, kernel, seed):
+@given(matrices(4), st.sampled_from(["linear", "rbf"]), st.booleans(), numbers)
+def test_any_bags_are_the_machines_of_their_rows(X, kernel, has_start, seed):
     rng = np.random.default_rng(seed)
     n, n_pos = len(X), 2
     options = {"kernel": kernel, "gamma": 0.25, "degree": 2, "coef0": 0.0}
@@ -191,9 +191,8 @@ def test_any_bags_are_the_machines_of_their_rows(X, kernel, seed):
     bags = rng.integers(n_pos, n, size=(3, 4))
     costs = np.array([1.5, 0.5])
     everyone = np.arange(n)
-    found = engine.solve_bags(
-        everyone[:n_pos], bags, cost_pos=costs, cost_unl=0.75, tol=1e-9, max_iter=10**5, score_rows=everyone
-    )
+    limits = {"tol": 1e-9, "max_iter": 10**5, "start": rng.random(n) if has_start else None}
+    found = engine.solve_bags(everyone[:n_pos], bags, cost_pos=costs, cost_unl=0.75, score_rows=everyone, **limits)
     K = svm.kernel_matrix(X, **options)
     for bag, objective in zip(bags, found["objective"], strict=True):
         drawn, counts = np.unique(bag, return_counts=True)

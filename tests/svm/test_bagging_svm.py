@@ -160,6 +160,23 @@ def test_a_row_in_every_bag_has_no_out_of_bag_score(data):
     assert np.isfinite(oob[-1])
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_large_bags_have_a_common_start_which_changes_nothing_but_the_time(kernel, data, monkeypatch):
+    X, y = data
+    options = {"kernel": kernel, "gamma": 0.5, "bag_size": int(np.sum(y == 0)), "n_estimators": 6, "random_state": 0}
+    models = [fastpu.fit_bagging_svm(X, y, n_threads=n_threads, **options) for n_threads in (1, 2, 7)]
+    # With a callback, bags are fitted a few at a time.
+    models.append(fastpu.fit_bagging_svm(X, y, n_threads=1, callback=lambda info: False, **options))
+    assert len({model_bits(model, X) for model in models}) == 1
+    tight = fastpu.fit_bagging_svm(X, y, tol=1e-7, **options)
+    monkeypatch.setattr("fastpu.svm.bagging_svm._SHARING_BAGS", 7)
+    cold = fastpu.fit_bagging_svm(X, y, tol=1e-7, **options)
+    assert tight.history["n_steps"].sum() < cold.history["n_steps"].sum()
+    assert max(tight.violation, cold.violation) <= 1e-7
+    np.testing.assert_allclose(tight.objective, cold.objective, rtol=1e-6)
+    np.testing.assert_allclose(tight.oob_decision_function, cold.oob_decision_function, atol=1e-4)
+
+
 # -- callbacks and endings ---------------------------------------------------------------------------------------------
 
 

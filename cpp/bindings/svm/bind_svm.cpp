@@ -128,8 +128,9 @@ class PyEngine {
   }
 
   py::dict solve_bags(const py::object& positives, const py::object& bags, const py::object& cost_pos, double cost_unl,
-                      double tol, index_t max_iter, const py::object& score_rows) {
+                      double tol, index_t max_iter, const py::object& start, const py::object& score_rows) {
     BaggingProblem problem;
+    if (!start.is_none()) problem.start = view_1d<double>(start, "start", n_rows());
     problem.n_pos = static_cast<index_t>(py::len(positives));
     problem.positives = row_numbers(positives, "positives");
     check_distinct(problem.positives, problem.n_pos);
@@ -338,7 +339,8 @@ void bind_svm(py::module_& module) {
            py::arg("max_iter"), py::arg("callback").none(true))
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
       .def("solve_bags", &PyEngine::solve_bags, py::arg("positives"), py::arg("bags"), py::kw_only(),
-           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("tol"), py::arg("max_iter"), py::arg("score_rows"));
+           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("tol"), py::arg("max_iter"), py::arg("start").none(true),
+           py::arg("score_rows"));
   module.def("solve_svm_grid", &solve_grid, py::arg("data"), py::arg("problem"), py::arg("chains"), py::kw_only(),
              py::arg("kernel"), py::arg("degree"), py::arg("coef0"), py::arg("tol"), py::arg("max_iter"),
              py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"));

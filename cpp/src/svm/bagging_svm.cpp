@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -58,6 +60,56 @@ Bag make_bag(const BaggingProblem& problem, index_t number) {
   return bag;
 }
 
+SvmProblem problem_of(const Bag& bag) {
+  SvmProblem problem;
+  problem.rows = bag.rows.data();
+  problem.n = static_cast<index_t>(bag.rows.size());
+  problem.labels = bag.labels.data();
+  problem.costs = bag.costs.data();
+  return problem;
+}
+
+// Where the bags start, and what is known of these points.
+struct Starts {
+  std::vector<std::vector<double>> alpha;  // of each bag, for its rows
+  std::vector<double> products;            // h of every row of the data in each bag
+};
+
+// The kernel values of a row and a support vector are computed once for the starts of all bags.
+template <class T>
+Starts make_starts(const Kernel<T>& kernel, const std::vector<Bag>& bags, const double* shares, Isa isa, Team& team) {
+  const index_t n = kernel.n_rows();
+  const auto n_bags = static_cast<index_t>(bags.size());
+  auto place = make_vector<index_t>(n, "places of support vectors");
+  std::vector<index_t> support;
+  for (index_t i = 0; i < n; ++i) {
+    place[at(i)] = static_cast<index_t>(support.size());
+    if (shares[i] > 0) support.push_back(i);
+  }
+  const auto n_support = static_cast<index_t>(support.size());
+  auto coefs = make_vector<double>(n_support * n_bags, "the coefficients of all bags");
+  Starts starts;
+  for (index_t b = 0; b < n_bags; ++b) {
+    const Bag& bag = bags[at(b)];
+    std::vector<double> alpha;
+    for (std::size_t k = 0; k < bag.rows.size(); ++k) alpha.push_back(shares[bag.rows[k]] * bag.costs[k]);
+    SvmProblem problem = problem_of(bag);
+    problem.start = alpha.data();
+    starts.alpha.push_back(feasible_start(problem));
+    for (std::size_t k = 0; k < bag.rows.size(); ++k) {
+      const double value = starts.alpha.back()[k];
+      if (value > 0) coefs[at(place[at(bag.rows[k])] * n_bags + b)] = bag.labels[k] * value;
+    }
+  }
+  auto all = make_vector<index_t>(n, "numbers of rows");
+  std::iota(all.begin(), all.end(), index_t{0});
+  const std::vector<double> zeros(bags.size());
+  starts.products = make_vector<double>(n * n_bags, "scores of all bags");
+  kernel_scores(kernel, {support.data(), n_support, coefs.data(), zeros.data(), n_bags}, all.data(), n, isa, team,
+                starts.products.data());
+  return starts;
+}
+
 // Returns the positives and all rows of any bag, in ascending order.
 std::vector<index_t> rows_of_bags(const BaggingProblem& problem) {
   std::vector<index_t> rows(problem.positives, problem.positives + problem.n_pos);
@@ -81,10 +133,11 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   smo_options.isa = engine.isa();
 
   // Kernel rows for all columns are computed once for all bags, if that is less work than computing them for each bag
-  // and half of the cache has room for them: those of all rows, or of the positives alone, which every bag has.
+  // and half of the cache has room for them: those of all rows, or of the positives alone, which every bag has. Values
+  // of short rows are computed faster than they are looked up.
   std::unique_ptr<detail::StoredRows<T>> stored;
   index_t bytes_left = engine.cache_bytes();
-  if (!engine.linear_data()) {
+  if (!engine.linear_data() && !engine.has_short_rows()) {
     const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
     const index_t most = bytes_left / 2 / bytes_of_row;
     const std::vector<index_t> drawn = rows_of_bags(problem);
@@ -99,16 +152,26 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   }
   const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;
 
+  std::vector<Bag> bags;
+  for (index_t number = 0; number < problem.n_bags; ++number) bags.push_back(make_bag(problem, number));
+  Starts starts;
+  if (problem.start != nullptr && !engine.linear_data()) {
+    starts = make_starts(shared, bags, problem.start, engine.isa(), team);
+  }
+
   BaggingResult result;
   result.bags.resize(at(problem.n_bags));
   std::vector<std::vector<std::pair<index_t, double>>> coefs(at(problem.n_bags));
+  std::vector<std::optional<KernelCache<T>>> caches(at(n_workers));
   team.for_each(problem.n_bags, n_workers, [&](index_t number, int worker) {
-    const Bag bag = make_bag(problem, number);
-    SvmProblem svm;
-    svm.rows = bag.rows.data();
-    svm.n = static_cast<index_t>(bag.rows.size());
-    svm.labels = bag.labels.data();
-    svm.costs = bag.costs.data();
+    const Bag& bag = bags[at(number)];
+    SvmProblem svm = problem_of(bag);
+    std::vector<double> products;
+    if (!starts.alpha.empty()) {
+      svm.start = svm.start_end = starts.alpha[at(number)].data();
+      for (const index_t row : bag.rows) products.push_back(starts.products[at(row * problem.n_bags + number)]);
+      svm.start_product = products.data();
+    }
     Team alone(1, [&team] { team.poll(); });
     const SvmResult solved = solve_svm(svm, [&](const SmoProblem& dual, double* solution) {
       if (engine.linear_data()) {
@@ -116,8 +179,13 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
                           *engine.linear_data());
       }
       const OfWorker<T> mine(shared, worker);
-      KernelCache<T> cache(mine, bytes_left / n_workers);
-      return smo(cache, dual, smo_options, {}, alone, solution);
+      std::optional<KernelCache<T>>& cache = caches[at(worker)];
+      if (cache) {
+        cache->serve(mine);
+      } else {
+        cache.emplace(mine, bytes_left / n_workers);
+      }
+      return smo(*cache, dual, smo_options, {}, alone, solution);
     });
     for (std::size_t k = 0; k < bag.rows.size(); ++k) {
       if (solved.alpha[k] > 0) coefs[at(number)].emplace_back(bag.rows[k], solved.alpha[k] * bag.labels[k]);

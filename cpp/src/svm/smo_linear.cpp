@@ -11,6 +11,7 @@
 #include "linalg/row_products.hpp"
 #include "svm/free_step.hpp"
 #include "svm/pair_solver.hpp"
+#include "svm/row_size.hpp"
 #include "svm/smo_state.hpp"
 
 namespace fastpu {
@@ -26,15 +27,6 @@ void add_row(const DenseView<T>& x, index_t row, double factor, const double* or
 template <class T>
 void add_row(const CsrView<T>& x, index_t row, double factor, const double* /*origin*/, double* w) {
   detail::add_row(x, row, factor, w);
-}
-
-template <class T>
-double mean_row_size(const DenseView<T>& x) {
-  return static_cast<double>(x.n_cols);
-}
-template <class T>
-double mean_row_size(const CsrView<T>& x) {
-  return static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
 }
 
 constexpr KernelParams kLinear{KernelKind::linear, 1.0, 1, 0.0};
@@ -259,7 +251,7 @@ void LinearSmo<View>::compute_w() {
 template <class View>
 void LinearSmo<View>::compute_gradients(const std::vector<index_t>& variables) {
   const auto n = static_cast<index_t>(variables.size());
-  const double work = static_cast<double>(n) * (1 + mean_row_size(x_));
+  const double work = static_cast<double>(n) * (1 + detail::mean_row_size(x_));
   constexpr index_t kBlock = 256;
   team_.for_each(count_blocks(n, kBlock), work < 100'000 ? 1 : team_.n_threads(), [&](index_t block, int) {
     const index_t end = std::min((block + 1) * kBlock, n);
@@ -345,7 +337,7 @@ void LinearSmo<View>::solve_working_set() {
   const auto columns = kernel.pack(rows.data(), n, team_);
   const index_t stride = round_up(n, kKernelPanel);
   constexpr index_t kRowsAtOnce = 32;
-  const double work = static_cast<double>(n * n) * mean_row_size(x_);
+  const double work = static_cast<double>(n * n) * detail::mean_row_size(x_);
   team_.for_each(count_blocks(n, kRowsAtOnce), work < 200'000 ? 1 : team_.n_threads(), [&](index_t block, int worker) {
     double* out[kRowsAtOnce];
     const index_t first = block * kRowsAtOnce;

@@ -10,15 +10,32 @@
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "svm/optimal_intercept.hpp"
+#include "svm/row_size.hpp"
 
 namespace fastpu {
 
 namespace {
 
-// Subtracts the surplus of a sum from the largest alphas.
-void take_surplus(std::vector<std::pair<double, index_t>>& alphas, double surplus, double* alpha) {
-  std::ranges::sort(alphas, std::greater<>{});
-  for (const auto& [value, i] : alphas) {
+// Subtracts the surplus of a sum from the alphas of some rows: in proportion from those below their bounds, which are
+// likely to move anyway, and if these are not enough from the largest of the others.
+void take_surplus(const SvmProblem& problem, const std::vector<index_t>& rows, double surplus, double* alpha) {
+  double free_sum = 0;
+  std::vector<std::pair<double, index_t>> bound;
+  for (const index_t i : rows) {
+    if (alpha[i] < problem.costs[i]) {
+      free_sum += alpha[i];
+    } else {
+      bound.emplace_back(alpha[i], i);
+    }
+  }
+  const double kept = surplus < free_sum ? 1 - surplus / free_sum : 0;
+  for (const index_t i : rows) {
+    if (alpha[i] < problem.costs[i]) alpha[i] *= kept;
+  }
+  surplus -= (1 - kept) * free_sum;
+  if (kept > 0) return;
+  std::ranges::sort(bound, std::greater<>{});
+  for (const auto& [value, i] : bound) {
     if (surplus <= 0) return;
     const double taken = std::min(value, surplus);
     alpha[i] = value - taken;
@@ -68,40 +85,6 @@ Totals total_costs(const SvmProblem& problem) {
   return totals;
 }
 
-// Returns a feasible alpha.
-std::vector<double> feasible_start(const SvmProblem& problem, const Totals& totals) {
-  auto alpha = make_vector<double>(problem.n, "alpha");
-  if (problem.start != nullptr) {
-    const bool is_scaled = problem.kind != SvmKind::c_svm;  // the start is scaled to the right sum before it is clipped
-    for (index_t i = 0; i < problem.n; ++i) {
-      alpha[at(i)] = std::max(0.0, is_scaled ? problem.start[i] : std::min(problem.start[i], problem.costs[i]));
-    }
-  }
-  if (problem.kind == SvmKind::one_class) {
-    if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
-    fill_up(problem, 0, problem.nu * totals.all, alpha.data());
-  } else if (problem.kind == SvmKind::nu_svm) {
-    const double half = 0.5 * problem.nu * totals.all;
-    // An absent class is refused even where nu W is 0 by rounding.
-    if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12) || std::min(totals.pos, totals.neg) == 0) {
-      throw std::invalid_argument("nu must be at most " +
-                                  std::to_string(2 * std::min(totals.pos, totals.neg) / totals.all) +
-                                  " for these classes, got " + std::to_string(problem.nu));
-    }
-    fill_up(problem, 1, half, alpha.data());
-    fill_up(problem, -1, half, alpha.data());
-  } else if (problem.start != nullptr) {
-    double balance = 0;
-    for (index_t i = 0; i < problem.n; ++i) balance += alpha[at(i)] * problem.labels[i];
-    std::vector<std::pair<double, index_t>> heavier;
-    for (index_t i = 0; i < problem.n; ++i) {
-      if (alpha[at(i)] > 0 && problem.labels[i] == (balance > 0 ? 1 : -1)) heavier.emplace_back(alpha[at(i)], i);
-    }
-    take_surplus(heavier, std::abs(balance), alpha.data());
-  }
-  return alpha;
-}
-
 // b, rho and the primal objective without |w|^2 / 2, computed from h = Kb of the rows.
 struct Primal {
   double intercept = 0;
@@ -148,12 +131,46 @@ Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std
 
 }  // namespace
 
+std::vector<double> feasible_start(const SvmProblem& problem) {
+  const Totals totals = total_costs(problem);
+  auto alpha = make_vector<double>(problem.n, "alpha");
+  if (problem.start != nullptr) {
+    const bool is_scaled = problem.kind != SvmKind::c_svm;  // the start is scaled to the right sum before it is clipped
+    for (index_t i = 0; i < problem.n; ++i) {
+      alpha[at(i)] = std::max(0.0, is_scaled ? problem.start[i] : std::min(problem.start[i], problem.costs[i]));
+    }
+  }
+  if (problem.kind == SvmKind::one_class) {
+    if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
+    fill_up(problem, 0, problem.nu * totals.all, alpha.data());
+  } else if (problem.kind == SvmKind::nu_svm) {
+    const double half = 0.5 * problem.nu * totals.all;
+    // An absent class is refused even where nu W is 0 by rounding.
+    if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12) || std::min(totals.pos, totals.neg) == 0) {
+      throw std::invalid_argument("nu must be at most " +
+                                  std::to_string(2 * std::min(totals.pos, totals.neg) / totals.all) +
+                                  " for these classes, got " + std::to_string(problem.nu));
+    }
+    fill_up(problem, 1, half, alpha.data());
+    fill_up(problem, -1, half, alpha.data());
+  } else if (problem.start != nullptr) {
+    double balance = 0;
+    for (index_t i = 0; i < problem.n; ++i) balance += alpha[at(i)] * problem.labels[i];
+    std::vector<index_t> heavier;
+    for (index_t i = 0; i < problem.n; ++i) {
+      if (alpha[at(i)] > 0 && problem.labels[i] == (balance > 0 ? 1 : -1)) heavier.push_back(i);
+    }
+    take_surplus(problem, heavier, std::abs(balance), alpha.data());
+  }
+  return alpha;
+}
+
 SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   const auto n = problem.n;
   if (n < 1) throw std::invalid_argument("a support vector machine needs rows, got none");
   const Totals totals = total_costs(problem);
   SvmResult result;
-  result.alpha = feasible_start(problem, totals);
+  result.alpha = feasible_start(problem);
   const auto label = [&](index_t i) { return problem.labels == nullptr ? 1 : problem.labels[i]; };
 
   auto solution = make_vector<double>(n, "variables");
@@ -221,6 +238,8 @@ SvmEngine<T>::SvmEngine(const Data& data, const KernelParams& params, index_t ca
       cache_bytes_(cache_bytes),
       isa_(isa) {
   if (params.kind == KernelKind::linear) linear_data_ = data;
+  constexpr double kShort = 32;
+  has_short_rows_ = std::visit([](const auto& view) { return detail::mean_row_size(view); }, data) < kShort;
 }
 
 template <class T>

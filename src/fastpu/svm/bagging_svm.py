@@ -16,7 +16,7 @@ from fastpu.data._validate import check_float, check_int, check_labels, check_ra
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options
-from fastpu.svm._solver import Training, TrainingScores, open_training, warn_if_degenerate
+from fastpu.svm._solver import Task, Training, TrainingScores, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine, linear_scores
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time
 _LEAST = np.finfo(np.float64).tiny
+_SHARING_BAGS = 3  # so few bags have no common start
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 
 
@@ -177,8 +178,9 @@ def fit_bagging_svm(
 
     Notes
     -----
-    T fits as in `fit_svm` on n_pos + K rows, several at a time, with one kernel cache; then the scores of the training
-    rows, O(n n_support d), or O(n d T) with the linear kernel.
+    T fits as in `fit_svm` on n_pos + K rows, several at a time; then the scores of the training rows, O(n n_support d),
+    or O(n d T) with the linear kernel. With a kernel, bags of at least half as many rows as are unlabelled start from
+    the SVM of all rows, in which each unlabelled one counts as often as it is in a bag on average.
 
     References
     ----------
@@ -215,8 +217,7 @@ def fit_bagging_svm(
     )
     matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
-    positives = np.flatnonzero(labels == 1).astype(np.int64)
-    size = positives.size if bag_size is None else check_int("bag_size", bag_size, low=1)
+    size = np.count_nonzero(labels == 1) if bag_size is None else check_int("bag_size", bag_size, low=1)
     if n_estimators is None:
         n_bags = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
     else:
@@ -231,7 +232,7 @@ def fit_bagging_svm(
     bags = unlabelled[generator.integers(0, unlabelled.size, size=(n_bags, size))]
 
     with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
-        work = _Bags(open_training(matrix, options), positives, bags, C, hook)
+        work = _Bags(open_training(matrix, options), labels == 1, bags, C, hook)
         for first in range(0, n_bags, work.n_at_once):
             if not work.fit(first, min(first + work.n_at_once, n_bags)):
                 break
@@ -257,12 +258,13 @@ class _Bags:
     def __init__(
         self,
         training: Training,
-        positives: NDArray[np.int64],
+        is_positive: NDArray[np.bool_],
         bags: NDArray[np.int64],
         C: float,
         hook: Callable[[BagRound], bool] | None,
     ) -> None:
         n_rows, n_bags = training.matrix.n_rows, len(bags)
+        positives = np.flatnonzero(is_positive).astype(np.int64)
         self._training, self._positives, self._bags, self._hook = training, positives, bags, hook
         self._is_linear = training.kernel.name == "linear"
         self._C, self._C_unl = C, C * positives.size / bags.shape[1]
@@ -284,6 +286,24 @@ class _Bags:
         self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
         if hook is not None:
             self.n_at_once = min(self.n_at_once, 4 * training.options.n_threads)
+        self._start = self._common_start(is_positive)
+
+    def _common_start(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+        """Return the share of its cost at which alpha of every row starts in each bag.
+
+        It comes from the SVM of all rows in which each unlabelled one counts as often as it is in a bag on average.
+        None if bags are so few or so small that they would take less time than this SVM.
+        """
+        training, (n_bags, size) = self._training, self._bags.shape
+        n_unlabelled = np.count_nonzero(~is_positive)
+        if self._is_linear or n_bags < _SHARING_BAGS or 2 * size < n_unlabelled:
+            return None
+        # The engine of this SVM is not kept, so that its cache does not add to those of the bags.
+        alone = open_training(training.matrix, training.options)
+        cost = np.where(is_positive, self._C, self._C_unl * size / n_unlabelled)
+        rows = np.arange(is_positive.size, dtype=np.int64)
+        task = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
+        return alone.solve(task, rows, np.where(is_positive, np.int8(1), np.int8(-1)), cost).alpha / cost
 
     def fit(self, first: int, stop: int) -> bool:
         """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
@@ -295,6 +315,7 @@ class _Bags:
             cost_unl=self._C_unl,
             tol=training.options.tol,
             max_iter=training.options.steps(self._positives.size + bags.shape[1]),
+            start=self._start,
             score_rows=np.arange(0 if self._is_linear else training.matrix.n_rows, dtype=np.int64),
         )
         decision = self._linear_decision(result) if self._is_linear else result["decision"]

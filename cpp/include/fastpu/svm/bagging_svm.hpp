@@ -21,6 +21,8 @@ struct BaggingProblem {
   index_t n_bags = 0;
   index_t bag_size = 0;
   double cost_unl = 1;  // of each draw
+  // For every row of the data the share of its cost at which its alpha starts in each bag; null starts from 0.
+  const double* start = nullptr;
 };
 
 struct BagReport {

@@ -57,6 +57,10 @@ struct SvmResult {
   SmoResult smo;
 };
 
+// Returns where the solver of a problem starts: at its start made feasible, or at zero or the first rows without one.
+// Throws std::invalid_argument if nu is infeasible.
+std::vector<double> feasible_start(const SvmProblem& problem);
+
 // A function that solves the dual; `solution` holds the start and then the result.
 using DualSolver = std::function<SmoResult(const SmoProblem& problem, double* solution)>;
 
@@ -79,12 +83,15 @@ class SvmEngine {
   const std::optional<Data>& linear_data() const { return linear_data_; }
   index_t cache_bytes() const { return cache_bytes_; }
   Isa isa() const { return isa_; }
+  // Whether rows have so few entries that kernel values are computed as fast as stored ones are looked up.
+  bool has_short_rows() const { return has_short_rows_; }
 
   SvmResult solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback, Team& team);
 
  private:
   std::unique_ptr<Kernel<T>> kernel_;
   std::optional<Data> linear_data_;
+  bool has_short_rows_ = false;
   index_t cache_bytes_;
   Isa isa_;
   std::optional<KernelCache<T>> cache_;
