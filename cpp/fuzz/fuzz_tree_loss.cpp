@@ -69,6 +69,12 @@ void run(Input& input) {
     losses[k]->derive(parts[k], tops, sums, same_g.data() + starts[k], same_h.data() + starts[k], team);
   }
   FUZZ_CHECK(same_bits(same_g, g) && same_bits(same_h, h));
+  // The same in as few passes as the loss needs, the second time with what is known of the first.
+  const auto whole = make_tree_loss({labels.data(), from(weights, 0), n}, options, team);
+  for (int call = 0; call < 2; ++call) {
+    whole->derive_alone({scores.data(), from(takes_part, 0)}, same_g.data(), same_h.data(), team);
+    FUZZ_CHECK(same_bits(same_g, g) && same_bits(same_h, h));
+  }
 }
 
 }  // namespace

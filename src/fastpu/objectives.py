@@ -15,6 +15,7 @@ so that their own parameters, such as the least sum of Hessians of a leaf, mean 
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Objective", "logistic", "nnpu", "pnu_auc", "upu"]
 
 _BY_ROW = ("logistic", "upu")  # of other rows, the derivatives of a row need the weights alone
+_ROWS_OF_A_THREAD = 4_000_000
 
 
 class Objective:
@@ -68,13 +70,14 @@ class Objective:
         self.y = None if y is None else self._codes(y, "y")
         self._n_threads = None if n_threads is None else resolve_n_threads(n_threads)
         self._last: _Rows | None = None
+        self._checked: weakref.ref[Any] | None = None
 
     def __repr__(self) -> str:
         rows = [] if self.y is None else [f"y of {self.y.size} rows"]
         return f"{self.name}({', '.join([*rows, *(f'{name}={value:g}' for name, value in self.params.items())])})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": None}
+        return {**self.__dict__, "_last": None, "_checked": None}
 
     def __deepcopy__(self, memo: object) -> Objective:
         return self
@@ -93,19 +96,19 @@ class Objective:
         -----
         O(n). In XGBoost's distributed training every worker has rows of its own, and sums go over the rows of all.
         """
-        labels, scores, weights = _read_call(first, second, sample_weight)
-        rows = self._rows(labels, scores.size, weights)
+        # The labels of a data set only show that it has the rows of y, which does not change.
+        was_checked = self.y is not None and self._checked is not None and self._checked() is second
+        labels, scores, weights = _read_call(first, second, sample_weight, wants_labels=not was_checked)
+        threads = self._threads_for(scores.size)
+        core = self._rows(labels, scores.size, weights).core
+        if hasattr(second, "get_label"):
+            self._checked = weakref.ref(second)
         collective = _collective_of(second)
-        threads = resolve_n_threads(self._n_threads)
-        tops = rows.core.tops(scores, threads)
-        if collective is not None:
-            tops = collective.allreduce(tops, collective.Op.MAX)
-            sums = collective.allreduce(rows.core.sums(scores, tops, threads), collective.Op.SUM)
-        elif self.name in _BY_ROW:
-            tops, sums = rows.of_zeros()
-        else:
-            sums = rows.core.sums(scores, tops, threads)
-        return rows.core.derive(scores, tops, sums, threads)
+        if collective is None:
+            return core.derive_alone(scores, threads)
+        tops = collective.allreduce(core.tops(scores, threads), collective.Op.MAX)
+        sums = collective.allreduce(core.sums(scores, tops, threads), collective.Op.SUM)
+        return core.derive(scores, tops, sums, threads)
 
     def metric(
         self, first: Any, second: Any, sample_weight: object = None
@@ -157,6 +160,8 @@ class Objective:
     def _rows(self, labels: Any, n_scores: int, weights: Any) -> _Rows:
         """Return the rows of a call, which are mostly those of the last one."""
         rows = self._last
+        if rows is not None and labels is None and self.y is not None:
+            labels = rows.labels
         if rows is None or not rows.were_made_from(labels, weights):
             labels, weights = _copied(labels), _copied(weights)  # which the caller may change between calls
             codes = self.y
@@ -167,12 +172,19 @@ class Objective:
             elif labels is not None and np.size(labels) == codes.size == n_scores:
                 _check_same_order(codes, labels)
             checked = check_sample_weight(weights, codes.size) if n_scores == codes.size else None
-            rows = _Rows(self._core(codes, checked, resolve_n_threads(self._n_threads)), codes.size, labels, weights)
+            core = self._core(codes, checked, self._threads_for(codes.size))
+            rows = _Rows(core, codes.size, labels, weights)
         if n_scores != rows.n:
             hint = "; leave y out to take the labels of every data set" if self.y is not None else ""
             raise ValueError(f"{self!r} must be called for {rows.n} rows, got {n_scores}{hint}")
         self._last = rows
         return rows
+
+    def _threads_for(self, n_rows: int) -> int:
+        """Return the number of threads: the libraries' own keep the CPUs for some milliseconds after a tree."""
+        if self._n_threads is not None:
+            return self._n_threads
+        return min(resolve_n_threads(None), 1 + n_rows // _ROWS_OF_A_THREAD)
 
     def _core(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int) -> _core.TreeLoss:
         return _core.TreeLoss(
@@ -192,11 +204,11 @@ class _Rows:
     def __init__(self, core: _core.TreeLoss, n: int, labels: Any, weights: Any):
         self.core = core
         self.n = n
-        self._given = (labels, weights)
+        self.labels, self._weights = labels, weights
         self._of_zeros: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
 
     def were_made_from(self, labels: Any, weights: Any) -> bool:
-        pairs = zip(self._given, (labels, weights), strict=True)
+        pairs = ((self.labels, labels), (self._weights, weights))
         return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
 
     def of_zeros(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -216,10 +228,12 @@ def _is_of(data: object, package: str) -> bool:
     return type(data).__module__.partition(".")[0] == package
 
 
-def _read_call(first: Any, second: Any, sample_weight: object) -> tuple[Any, NDArray[np.float64], Any]:
+def _read_call(
+    first: Any, second: Any, sample_weight: object, *, wants_labels: bool = True
+) -> tuple[Any, NDArray[np.floating], Any]:
     """Return labels, scores and weights from (scores, data set) or (labels, scores, weights)."""
     if hasattr(second, "get_label"):
-        labels, scores, weights = second.get_label(), first, second.get_weight()
+        labels, scores, weights = second.get_label() if wants_labels else None, first, second.get_weight()
     else:
         labels, scores, weights = first, second, sample_weight
     if labels is not None and np.size(labels) == 0:  # XGBoost's way to say none
@@ -231,7 +245,8 @@ def _read_call(first: Any, second: Any, sample_weight: object) -> tuple[Any, NDA
             f"scores must be one-dimensional, got {describe(scores)}; for labels of three kinds use lightgbm.train, "
             f"xgboost.train, or a regressor"
         )
-    return labels, np.require(scores, dtype=np.float64, requirements=["C", "A"]), weights
+    kind = np.float32 if getattr(scores, "dtype", None) == np.float32 else np.float64  # XGBoost's are float32
+    return labels, np.require(scores, dtype=kind, requirements=["C", "A"]), weights
 
 
 def _collective_of(data: object) -> Any:
@@ -270,7 +285,8 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
     gamma : float, default 0.5
         In [0, 1]: the weight of positive against labelled negative rows, where there are unlabelled rows as well.
     n_threads : int, optional
-        By default the CPUs that this process may use.
+        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
+        for some milliseconds after each tree.
 
     Returns
     -------
@@ -283,7 +299,7 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
 
     Notes
     -----
-    O(n) for each tree: three passes over the rows. Hessians are those of R, divided by R, which makes them positive.
+    O(n) for each tree. Hessians are those of R, divided by R, which makes them positive.
 
     References
     ----------
@@ -317,7 +333,8 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     y : array-like of shape (n,), optional
         +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
     n_threads : int, optional
-        By default the CPUs that this process may use.
+        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
+        for some milliseconds after each tree.
 
     Returns
     -------
@@ -355,7 +372,8 @@ def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obje
     prior : float
         In (0, 1): the share of positives among the unlabelled rows.
     n_threads : int, optional
-        By default the CPUs that this process may use.
+        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
+        for some milliseconds after each tree.
 
     Returns
     -------
@@ -405,7 +423,8 @@ def nnpu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obj
     prior : float
         In (0, 1): the share of positives among the unlabelled rows.
     n_threads : int, optional
-        By default the CPUs that this process may use.
+        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
+        for some milliseconds after each tree.
 
     Returns
     -------

@@ -92,6 +92,25 @@ def test_weights_that_are_changed_in_place_are_noticed(loss):
 
 
 @each_loss
+def test_the_labels_of_a_data_set_are_read_once_where_y_is_given(loss):
+    y, scores, _ = problem(loss)
+    asked = []
+    data = data_set(y)
+    data.get_label = lambda: asked.append(0) or y
+    objective = make(loss, y)
+    for _ in range(3):
+        assert_equal(objective(scores, data), loss, y, scores, np.ones(len(y)))
+    assert len(asked) == 1
+    assert_equal(objective(scores, data_set(y)), loss, y, scores, np.ones(len(y)))
+    with pytest.raises(ValueError, match="must have the rows of y in the same order"):
+        objective(scores, data_set(y[::-1]))
+    objective = make(loss)
+    for labels in (y, y[::-1]):
+        data.get_label = lambda labels=labels: labels
+        assert_equal(objective(scores, data), loss, labels, scores, np.ones(len(y)))
+
+
+@each_loss
 def test_threads_do_not_matter(loss):
     y, scores, _ = problem(loss, n=60_001)
     expected = make(loss, y, n_threads=1)(y, scores)
@@ -162,10 +181,17 @@ def test_rows_of_another_data_set_are_refused(loss):
 def test_wrong_scores_and_weights_are_refused(loss):
     y, scores, weights = problem(loss)
     objective = make(loss, y)
-    with pytest.raises(ValueError, match=r"scores must be finite and below 2\^900, got nan in row 7"):
-        objective(y, np.where(np.arange(len(y)) == 7, np.nan, scores))
+    for kind, wrong, said in (
+        (np.float64, np.nan, "nan"),
+        (np.float32, np.nan, "nan"),
+        (np.float64, -1e300, r"-1e\+300"),
+    ):
+        with pytest.raises(ValueError, match=rf"scores must be finite and below 2\^900, got {said} in row 7"):
+            objective(y, np.where(np.arange(len(y)) == 7, wrong, scores).astype(kind))
     with pytest.raises(ValueError, match=r"scores must be one-dimensional.*lightgbm.train"):
         objective(y, np.stack([scores, scores]))
+    with pytest.raises(ValueError, match=r"sample_weight, and its product with scores, must be below 2\^900"):
+        objective(y, scores, np.where(np.arange(len(y)) == 7, 1e300, 1.0))
     with pytest.raises(ValueError, match="sample_weight must be >= 0, got -"):
         objective(y, scores, -weights)
     with pytest.raises(ValueError, match="sample_weight must have one entry per row"):

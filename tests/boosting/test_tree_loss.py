@@ -90,6 +90,42 @@ def test_the_bits_do_not_depend_on_threads_and_levels(loss):
 
 
 @each_loss
+@each_level
+@pytest.mark.parametrize("weighted", [False, True])
+def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, isa, weighted):
+    """Also where nnpu's negative risk changes its sign from call to call, and where pnu_auc has two groups alone."""
+    for labels in ((1, 0, -1), (1, 0), (1, -1), (0, -1)) if loss == "pnu_auc" else ((1, 0),):
+        y, f, w = problem(loss, n=20_003, labels=labels)
+        weights = w if weighted else None
+        core = _core.TreeLoss(y, weights, loss=loss, **OPTIONS, n_threads=1, isa=isa)
+        for scores in (f, f + 3.0 * np.where(y == 1, 1, -1), f, 40 * f):
+            expected = derive(loss, y, scores, weights, isa=isa)[1:]
+            for n_threads in (1, 3):
+                np.testing.assert_array_equal(core.derive_alone(scores, n_threads), expected)
+
+
+@each_loss
+def test_derivatives_that_are_held_are_not_written_over(loss):
+    y, f, _ = problem(loss)
+    core = _core.TreeLoss(y, None, loss=loss, **OPTIONS, n_threads=1, isa="")
+    held = [core.derive_alone(scale * f, 1) for scale in (1.0, 0.5, 2.0, 0.25)]
+    del held[1], core
+    for scale, found in zip((1.0, 2.0, 0.25), held, strict=True):
+        np.testing.assert_array_equal(found, derive(loss, y, scale * f, None)[1:])
+
+
+@each_loss
+@each_level
+def test_scores_in_float32_give_the_bits_of_the_same_numbers_in_float64(loss, isa):
+    y, f, w = problem(loss)
+    single = f.astype(np.float32)
+    value, *expected = derive(loss, y, single.astype(np.float64), w, isa=isa)
+    found = derive(loss, y, single, w, isa=isa)
+    assert found[0] == value
+    np.testing.assert_array_equal(found[1:], expected)
+
+
+@each_loss
 def test_sums_of_parts_add_up_to_the_bits_of_the_whole(loss):
     y, f, w = problem(loss, n=5000)
     parts = [

@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/arguments.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
 
 namespace fastpu {
 
@@ -16,6 +18,40 @@ template <class Values>
 auto array_of(const Values& values) {
   return to_array(values.data(), static_cast<index_t>(values.size()));
 }
+
+// Memory for g and h that is used again when Python has dropped the arrays of an earlier call: for a million rows the
+// first touch of fresh memory takes a millisecond. It is called with the GIL held.
+class Shelf {
+ public:
+  static py::array_t<double> lend(const std::shared_ptr<Shelf>& shelf, index_t n) {
+    auto loan = std::make_unique<Loan>(Loan{shelf, shelf->take(n)});
+    const double* const values = loan->memory.data();
+    const py::capsule owner(loan.get(), [](void* of) { delete static_cast<Loan*>(of); });
+    static_cast<void>(loan.release());  // NOLINT(bugprone-unused-return-value): `owner` deletes it
+    return py::array_t<double>(static_cast<py::ssize_t>(n), values, owner);
+  }
+
+ private:
+  struct Loan {
+    std::shared_ptr<Shelf> shelf;
+    AlignedBuffer<double> memory;
+
+    Loan(std::shared_ptr<Shelf> from, AlignedBuffer<double> taken) : shelf(std::move(from)), memory(std::move(taken)) {}
+    Loan(Loan&&) = default;
+    ~Loan() {
+      if (shelf != nullptr && shelf->free_.size() < 2) shelf->free_.push_back(std::move(memory));
+    }
+  };
+
+  AlignedBuffer<double> take(index_t n) {
+    if (free_.empty()) return {n, "derivatives"};
+    AlignedBuffer<double> memory = std::move(free_.back());
+    free_.pop_back();
+    return memory;
+  }
+
+  std::vector<AlignedBuffer<double>> free_;
+};
 
 // A loss, with the arrays that it reads.
 class BoundLoss {
@@ -63,21 +99,32 @@ class BoundLoss {
     const TreeLossScores of = view(scores);
     const auto all_tops = fill<TreeLossTops, double>(tops, "tops");
     const auto all_sums = fill<TreeLossSums, std::int64_t>(sums, "sums");
-    py::array_t<double> g(rows_.n_rows);
-    py::array_t<double> h(rows_.n_rows);
+    return written(n_threads,
+                   [&](double* g, double* h, Team& team) { loss_->derive(of, all_tops, all_sums, g, h, team); });
+  }
+
+  py::tuple derive_alone(const py::object& scores, int n_threads) const {
+    const TreeLossScores of = view(scores);
+    return written(n_threads, [&](double* g, double* h, Team& team) { loss_->derive_alone(of, g, h, team); });
+  }
+
+ private:
+  template <class Write>
+  py::tuple written(int n_threads, Write&& write) const {
+    auto g = Shelf::lend(shelf_, rows_.n_rows);
+    auto h = Shelf::lend(shelf_, rows_.n_rows);
     double* const to_g = g.mutable_data();
     double* const to_h = h.mutable_data();
     Team team(n_threads, interrupt_poll());
     {
       const py::gil_scoped_release nogil;
-      loss_->derive(of, all_tops, all_sums, to_g, to_h, team);
+      write(to_g, to_h, team);
     }
     return py::make_tuple(g, h);
   }
-
- private:
   TreeLossScores view(const py::object& scores) const {
-    return {view_1d<double>(scores, "scores", rows_.n_rows), nullptr};
+    if (py::isinstance<Array<float>>(scores)) return {.narrow = view_1d<float>(scores, "scores", rows_.n_rows)};
+    return {.scores = view_1d<double>(scores, "scores", rows_.n_rows)};
   }
   template <class Struct, class T>
   static Struct fill(const py::object& array, const char* name) {
@@ -91,6 +138,7 @@ class BoundLoss {
   py::object sample_weight_;
   TreeLossRows rows_;
   std::unique_ptr<TreeLoss> loss_;
+  std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
 };
 
 }  // namespace
@@ -103,6 +151,7 @@ void bind_tree_loss(const py::module_& module) {
       .def("tops", &BoundLoss::tops, py::arg("scores"), py::arg("n_threads"))
       .def("sums", &BoundLoss::sums, py::arg("scores"), py::arg("tops"), py::arg("n_threads"))
       .def("objective", &BoundLoss::objective, py::arg("tops"), py::arg("sums"))
+      .def("derive_alone", &BoundLoss::derive_alone, py::arg("scores"), py::arg("n_threads"))
       .def("derive", &BoundLoss::derive, py::arg("scores"), py::arg("tops"), py::arg("sums"), py::arg("n_threads"));
 }
 

@@ -13,6 +13,7 @@ namespace {
 class LogisticFormula : public LossFormula {
  public:
   bool is_exponential() const final { return false; }
+  bool needs_means() const override { return false; }
 
   double objective(const LossMeans& means) const final {
     check(means);
@@ -68,6 +69,8 @@ class Upu : public LogisticFormula {
 class Nnpu final : public Upu {
  public:
   using Upu::Upu;
+
+  bool needs_means() const override { return true; }
 
  private:
   double objective_of(const LossMeans& means) const override {

@@ -28,7 +28,11 @@ class LossFormula {
 
   virtual bool is_exponential() const = 0;
   virtual double objective(const LossMeans& means) const = 0;
+  // The exponents of pnu_auc's slopes are what log(plus) and log(minus) would be if its exponentials had no offset.
   virtual LossSlopes slopes(const LossMeans& means) const = 0;
+  // Whether slopes depend on the means of the losses, or on the weights alone. Those of a logistic loss that depend on
+  // the means are one of two, by the sign of a mean that grows with mean[kLossUnlabelled].
+  virtual bool needs_means() const = 0;
 
  protected:
   LossFormula() = default;

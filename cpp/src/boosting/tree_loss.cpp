@@ -1,6 +1,7 @@
 #include "fastpu/boosting/tree_loss.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -25,6 +26,7 @@ using detail::LossMeans;
 using detail::LossRows;
 using detail::LossScale;
 using detail::LossSlopes;
+using detail::PerGroup;
 
 // A power of two by which numbers up to `top` lie in [0, 1].
 double scale_below(double top) { return top > 0 ? std::ldexp(1.0, std::min(-std::ilogb(top) - 1, 1000)) : 1.0; }
@@ -81,10 +83,11 @@ class RowLoss final : public TreeLoss {
       const index_t end = std::min(rows_.n_rows, (block + 1) * kLossRows);
       for (index_t i = block * kLossRows; i < end; ++i) check_row(i, takes_negatives);
     });
-    double top = rows_.n_rows > 0 ? 1.0 : 0.0;
-    if (rows_.sample_weight != nullptr)
-      top = *std::max_element(rows_.sample_weight, rows_.sample_weight + rows_.n_rows);
-    scale_of_all_ = scale_below(top);
+    most_weight_ = rows_.n_rows > 0 ? 1.0 : 0.0;
+    if (rows_.sample_weight != nullptr && rows_.n_rows > 0) {
+      most_weight_ = *std::max_element(rows_.sample_weight, rows_.sample_weight + rows_.n_rows);
+    }
+    scale_of_all_ = scale_below(most_weight_);
     weights_of_all_ = group_weights(nullptr, scale_of_all_, team);
   }
 
@@ -95,18 +98,15 @@ class RowLoss final : public TreeLoss {
     });
     TreeLossTops all;
     for (const TreeLossTops& of_block : found) all.extend(of_block);
-    if (all.values[kTopWeight] >= kMostSize || all.values[0] >= kMostSize) {
-      throw std::invalid_argument("sample_weight, and its product with scores, must be below 2^900");
-    }
+    check_sizes(all.values[kTopWeight], all.values[0]);
     return all;
   }
 
   TreeLossSums sums(const TreeLossScores& scores, const TreeLossTops& tops, Team& team) const override {
     const LossScale scale = scale_of(tops);
-    const bool is_known = scores.takes_part == nullptr && scale.weight == scale_of_all_;
-    TreeLossSums all = is_known ? weights_of_all_ : group_weights(scores.takes_part, scale.weight, team);
-    all.add(sum_blocks(team,
-                       [&](index_t block, std::int64_t* sums) { passes_.sums(rows_of(scores, block), scale, sums); }));
+    TreeLossSums all = group_weights_of(scores, scale.weight, team);
+    all.add(sum_blocks(
+        team, [&](index_t block, std::int64_t* sums) { passes_.sums(rows_of(scores, block), scale, nullptr, sums); }));
     return all;
   }
 
@@ -124,13 +124,88 @@ class RowLoss final : public TreeLoss {
 
   void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g, double* h,
               Team& team) const override {
-    const LossSlopes slopes = formula_->slopes(means_of(tops, sums));
-    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
-      passes_.derive(rows_of(scores, block), slopes, g + block * kLossRows, h + block * kLossRows);
-    });
+    const LossScale scale = scale_of(tops);
+    derive_by(scores, scale, slopes_of(scale, means_of(tops, sums)), nullptr, g, h, team);
+  }
+
+  void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const override {
+    if (scores.takes_part != nullptr) {
+      TreeLoss::derive(scores, g, h, team);
+    } else if (!formula_->needs_means()) {
+      check_sizes(most_weight_, 0);
+      derive_by(scores, {}, formula_->slopes(weights_in(weights_of_all_, scale_of_all_)), nullptr, g, h, team);
+    } else if (formula_->is_exponential()) {
+      derive_exponential(scores, g, h, team);
+    } else {
+      derive_by_sign(scores, g, h, team);
+    }
   }
 
  private:
+  // The sums leave what they have summed in h, and the derivatives are made of it.
+  void derive_exponential(const TreeLossScores& scores, double* g, double* h, Team& team) const {
+    const TreeLossTops of_all = tops(scores, team);
+    const LossScale scale = scale_of(of_all);
+    double* const kept = detail::is_one_way(scale) ? h : nullptr;
+    TreeLossSums sums = group_weights_of(scores, scale.weight, team);
+    sums.add(sum_blocks(team, [&](index_t block, std::int64_t* of_block) {
+      double* const to = kept == nullptr ? nullptr : kept + block * kLossRows;
+      passes_.sums(rows_of(scores, block), scale, to, of_block);
+    }));
+    derive_by(scores, scale, slopes_of(scale, means_of(of_all, sums)), kept, g, h, team);
+  }
+
+  // Derivatives by the sign that the mean had the last time, beside the sums that tell whether it still has it.
+  void derive_by_sign(const TreeLossScores& scores, double* g, double* h, Team& team) const {
+    const TreeLossTops of_all = tops(scores, team);
+    const LossScale scale = scale_of(of_all);
+    TreeLossSums sums = group_weights_of(scores, scale.weight, team);
+    LossMeans means = weights_in(sums, scale.weight);
+    const bool was_negative = was_negative_.load();
+    means.mean[detail::kLossUnlabelled] = was_negative ? -1 : 1;
+    const LossSlopes guessed = formula_->slopes(means);
+    sums.add(sum_blocks(team, [&](index_t block, std::int64_t* of_block) {
+      const index_t first = block * kLossRows;
+      passes_.derive(rows_of(scores, block), scale, guessed, {.sums = of_block}, g + first, h + first);
+    }));
+    const LossSlopes slopes = formula_->slopes(means_of(of_all, sums));
+    if (slopes.plus.unlabelled == guessed.plus.unlabelled) return;
+    was_negative_.store(!was_negative);
+    derive_by(scores, scale, slopes, nullptr, g, h, team);
+  }
+
+  void derive_by(const TreeLossScores& scores, const LossScale& scale, const LossSlopes& slopes, const double* kept,
+                 double* g, double* h, Team& team) const {
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
+      const index_t first = block * kLossRows;
+      const detail::LossReuse reuse{.kept = kept == nullptr ? nullptr : kept + first};
+      if (!passes_.derive(rows_of(scores, block), scale, slopes, reuse, g + first, h + first)) {
+        refuse_scores(scores, block);
+      }
+    });
+  }
+
+  // The slopes of the loss; those of an exponential one are factors of what `scale` has offset.
+  LossSlopes slopes_of(const LossScale& scale, const LossMeans& means) const {
+    LossSlopes slopes = formula_->slopes(means);
+    if (!formula_->is_exponential()) return slopes;
+    const auto factors = [](PerGroup& exponents, const PerGroup& offsets) {
+      const auto factor = [](double exponent, double offset) {
+        return exponent > -kInfinity ? std::exp(exponent - offset) : 0.0;
+      };
+      exponents = {factor(exponents.negative, offsets.negative), factor(exponents.unlabelled, offsets.unlabelled),
+                   factor(exponents.positive, offsets.positive)};
+    };
+    factors(slopes.plus, scale.rising);
+    factors(slopes.minus, scale.falling);
+    return slopes;
+  }
+
+  static void check_sizes(double weight, double product) {
+    if (weight < kMostSize && product < kMostSize) return;
+    throw std::invalid_argument("sample_weight, and its product with scores, must be below 2^900");
+  }
+
   index_t n_blocks() const { return count_blocks(rows_.n_rows, kLossRows); }
 
   // Adds up what add_block(block, sums) writes.
@@ -145,8 +220,13 @@ class RowLoss final : public TreeLoss {
 
   TreeLossSums group_weights(const std::uint8_t* takes_part, double scale, Team& team) const {
     return sum_blocks(team, [&](index_t block, std::int64_t* sums) {
-      kernels_.group_weights(rows_of({nullptr, takes_part}, block), scale, sums);
+      kernels_.group_weights(rows_of({.takes_part = takes_part}, block), scale, sums);
     });
+  }
+
+  TreeLossSums group_weights_of(const TreeLossScores& scores, double scale, Team& team) const {
+    const bool is_known = scores.takes_part == nullptr && scale == scale_of_all_;
+    return is_known ? weights_of_all_ : group_weights(scores.takes_part, scale, team);
   }
 
   void check_row(index_t i, bool takes_negatives) {
@@ -167,15 +247,23 @@ class RowLoss final : public TreeLoss {
   LossRows rows_of(const TreeLossScores& scores, index_t block) const {
     const index_t first = block * kLossRows;
     const auto from = [first](const auto* values) { return values == nullptr ? nullptr : values + first; };
-    return {from(scores.scores),      from(rows_.labels),      from(rows_.sample_weight),
-            from(log_weight_.data()), from(scores.takes_part), std::min(kLossRows, rows_.n_rows - first)};
+    return {from(scores.scores),
+            from(scores.narrow),
+            from(rows_.labels),
+            from(rows_.sample_weight),
+            from(log_weight_.data()),
+            from(scores.takes_part),
+            std::min(kLossRows, rows_.n_rows - first)};
   }
 
   static void refuse_scores(const TreeLossScores& scores, index_t block) {
+    const auto score = [&](index_t i) {
+      return scores.scores != nullptr ? scores.scores[i] : static_cast<double>(scores.narrow[i]);
+    };
     index_t i = block * kLossRows;
-    while (std::fabs(scores.scores[i]) < kMostSize) ++i;
+    while (std::fabs(score(i)) < kMostSize) ++i;
     std::ostringstream text;
-    text << "scores must be finite and below 2^900, got " << scores.scores[i] << " in row " << i;
+    text << "scores must be finite and below 2^900, got " << score(i) << " in row " << i;
     throw std::invalid_argument(text.str());
   }
 
@@ -197,11 +285,16 @@ class RowLoss final : public TreeLoss {
     return scale;
   }
 
-  LossMeans means_of(const TreeLossTops& tops, const TreeLossSums& sums) const {
-    const LossScale scale = scale_of(tops);
-    const auto weight = [&](int group) { return whole_sum(sums, kWeightSlots + group) / scale.weight; };
+  static LossMeans weights_in(const TreeLossSums& sums, double scale) {
+    const auto weight = [&](int group) { return whole_sum(sums, kWeightSlots + group) / scale; };
     LossMeans means;
     means.weight = {weight(0), weight(1), weight(2)};
+    return means;
+  }
+
+  LossMeans means_of(const TreeLossTops& tops, const TreeLossSums& sums) const {
+    const LossScale scale = scale_of(tops);
+    LossMeans means = weights_in(sums, scale.weight);
     const double p = means.weight.positive;
     const double u = means.weight.unlabelled;
     const std::array<double, kLossSlots> weights =
@@ -221,7 +314,9 @@ class RowLoss final : public TreeLoss {
   const detail::LossPasses& passes_;
   AlignedBuffer<double> log_weight_;
   TreeLossSums weights_of_all_;  // of the groups, where all rows take part, at this scale
+  double most_weight_ = 1;
   double scale_of_all_ = 1;
+  mutable std::atomic<bool> was_negative_ = false;  // of derive_by_sign: it decides the time, not the result
 };
 
 struct NamedFormula {

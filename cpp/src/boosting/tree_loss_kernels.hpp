@@ -27,6 +27,7 @@ inline constexpr index_t kLossRows = 1 << 14;
 
 struct LossRows {
   const double* scores = nullptr;
+  const float* narrow_scores = nullptr;  // read where `scores` is null; both null: 0
   const std::int8_t* labels = nullptr;
   const double* weights = nullptr;      // null: 1
   const double* log_weights = nullptr;  // null: 0; read by the exponential passes alone
@@ -50,20 +51,34 @@ struct LossScale {
 };
 
 // Coefficients by group.
-//     exponential   g = e^(F + log w + plus) - e^(-F + log w + minus),           h the sum of the two
-//     logistic      g = w (plus s(F) - minus s(-F)),  s(F) = 1 / (1 + e^-F),     h = w curve s(F) s(-F)
+//     exponential   g = plus e^(F + log w + rising) - minus e^(-F + log w + falling),   h the sum of the two
+//     logistic      g = w (plus s(F) - minus s(-F)),  s(F) = 1 / (1 + e^-F),            h = w curve s(F) s(-F)
 struct LossSlopes {
   PerGroup plus{};
   PerGroup minus{};
   PerGroup curve{};
 };
 
+// What derivatives and sums can have in common, so that they need one exponential of a row and not two.
+struct LossReuse {
+  const double* kept = nullptr;  // exponential: what `sums` has kept
+  std::int64_t* sums = nullptr;  // logistic: `derive` writes the sums of log(1 + e^F) there
+};
+
+// Rows of U have both exponents if there are rows of P and of N; all others have one.
+inline bool is_one_way(const LossScale& scale) {
+  return scale.rising.unlabelled == -kInfinity || scale.falling.unlabelled == -kInfinity;
+}
+
 struct LossPasses {
-  // Raises tops to what the rows need. Returns false if a score is NaN or has a size of kMostSize or more.
+  // Raises tops to what the rows need. This and `derive` return false if a score is NaN or has a size of kMostSize or
+  // more.
   bool (*tops)(const LossRows& rows, double* tops);
-  // Writes all but the weights of the groups.
-  void (*sums)(const LossRows& rows, const LossScale& scale, std::int64_t* sums);
-  void (*derive)(const LossRows& rows, const LossSlopes& slopes, double* g, double* h);
+  // Writes all but the weights of the groups. If `kept` is not null and no row has both exponents (is_one_way), the
+  // exponential passes leave there what they sum.
+  void (*sums)(const LossRows& rows, const LossScale& scale, double* kept, std::int64_t* sums);
+  bool (*derive)(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const LossReuse& reuse,
+                 double* g, double* h);
 };
 
 struct LossKernels {

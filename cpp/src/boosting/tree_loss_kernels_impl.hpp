@@ -55,7 +55,11 @@ struct Lanes {
 
 inline Lanes lanes_at(const LossRows& rows, index_t at, index_t first, index_t n) {
   Lanes lanes{};
-  if (rows.scores != nullptr) lanes.score = load<Doubles>(rows.scores + at);
+  if (rows.scores != nullptr) {
+    lanes.score = load<Doubles>(rows.scores + at);
+  } else if (rows.narrow_scores != nullptr) {
+    lanes.score = convert<Doubles>(load<Vec<float, kDoubles>>(rows.narrow_scores + at));
+  }
   lanes.weight = rows.weights == nullptr ? all(1.0) : load<Doubles>(rows.weights + at);
   lanes.log_weight = rows.log_weights == nullptr ? Doubles{} : load<Doubles>(rows.log_weights + at);
   lanes.group = widen(rows.labels + at);
@@ -81,12 +85,14 @@ inline void for_lanes(const LossRows& rows, Body&& body) {
   std::uint8_t takes_part[static_cast<unsigned>(kDoubles)] = {};
   for (index_t k = 0; k < rest; ++k) {
     if (rows.scores != nullptr) scores[k] = rows.scores[i + k];
+    if (rows.narrow_scores != nullptr) scores[k] = static_cast<double>(rows.narrow_scores[i + k]);
     if (rows.weights != nullptr) weights[k] = rows.weights[i + k];
     if (rows.log_weights != nullptr) log_weights[k] = rows.log_weights[i + k];
     labels[k] = rows.labels[i + k];
     takes_part[k] = rows.takes_part == nullptr ? std::uint8_t{1} : rows.takes_part[i + k];
   }
   const LossRows padded{scores,
+                        nullptr,
                         labels,
                         rows.weights == nullptr ? nullptr : weights,
                         rows.log_weights == nullptr ? nullptr : log_weights,
@@ -101,6 +107,13 @@ inline void store_lanes(const Lanes& lanes, double* to, const Doubles& v) {
   } else {
     for (int l = 0; l < lanes.n; ++l) to[lanes.first + l] = v[l];
   }
+}
+
+inline Doubles load_lanes(const Lanes& lanes, const double* from) {
+  if (lanes.n == kDoubles) return load<Doubles>(from + lanes.first);
+  Doubles v{};
+  for (int l = 0; l < lanes.n; ++l) v[l] = from[lanes.first + l];
+  return v;
 }
 
 // ---- Sums of numbers in [0, 1], as whole numbers ----
@@ -129,6 +142,10 @@ struct DigitSums {
     first = first + digits.first;
     second = second + digits.second;
   }
+  void take_off(const DigitSums& other) {
+    first = first - other.first;
+    second = second - other.second;
+  }
   void write(std::int64_t* to) const {
     to[0] = to[1] = 0;
     for (int l = 0; l < kDoubles; ++l) {
@@ -152,6 +169,16 @@ void group_weights(const LossRows& rows, double scale, std::int64_t* sums) {
   for (index_t g = 0; g < kGroups; ++g) groups[g].write(sums + 2 * (kWeightSlots + g));
 }
 
+// Rows with scores that are refused.
+struct Refused {
+  Doubles found{};
+
+  void see(const Lanes& lanes) {
+    found = more_of(found, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
+  }
+  bool none() const { return all_zero(found); }
+};
+
 // ---- Tops ----
 
 inline void raise(double& top, Doubles v) {
@@ -161,9 +188,9 @@ inline void raise(double& top, Doubles v) {
 bool exponential_tops(const LossRows& rows, double* tops) {
   Doubles most[static_cast<unsigned>(kLossSlots) + 1];
   for (Doubles& slot : most) slot = all(kNone);
-  Doubles refused{};
+  Refused refused;
   for_lanes(rows, [&](const Lanes& lanes) {
-    refused = more_of(refused, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
+    refused.see(lanes);
     const Doubles rising = lanes.log_weight + lanes.score;
     const Doubles falling = lanes.log_weight - lanes.score;
     const auto see = [&](int slot, double label, Doubles v) {
@@ -176,21 +203,21 @@ bool exponential_tops(const LossRows& rows, double* tops) {
     most[kTopWeight] = more_of(most[kTopWeight], lanes.weight);
   });
   for (int slot = 0; slot <= kLossSlots; ++slot) raise(tops[slot], most[slot]);
-  return all_zero(refused);
+  return refused.none();
 }
 
 bool logistic_tops(const LossRows& rows, double* tops) {
   Doubles loss = all(kNone);
   Doubles weight = all(kNone);
-  Doubles refused{};
+  Refused refused;
   for_lanes(rows, [&](const Lanes& lanes) {
-    refused = more_of(refused, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
+    refused.see(lanes);
     loss = more_of(loss, lanes.weight * (magnitude(lanes.score) + all(1.0)));
     weight = more_of(weight, lanes.weight);
   });
   raise(tops[0], loss);
   raise(tops[kTopWeight], weight);
-  return all_zero(refused);
+  return refused.none();
 }
 
 // ---- Sums ----
@@ -205,14 +232,12 @@ struct OneWay {
   }
 };
 
-// Rows of U have both exponents if there are rows of P and of N.
-inline bool has_both_ways(const PerGroup& rising, const PerGroup& falling) {
-  return rising.unlabelled > kNone && falling.unlabelled > kNone;
+inline PerGroup of_one_way(const LossScale& scale, const PerGroup& rising, const PerGroup& falling) {
+  const bool rises = scale.rising.unlabelled > kNone;
+  return {rising.negative, rises ? rising.unlabelled : falling.unlabelled, falling.positive};
 }
-inline OneWay one_way(const PerGroup& rising, const PerGroup& falling) {
-  const bool rises = rising.unlabelled > kNone;
-  return {{1, rises ? 1.0 : -1.0, -1},
-          {rising.negative, rises ? rising.unlabelled : falling.unlabelled, falling.positive}};
+inline OneWay one_way(const LossScale& scale) {
+  return {of_one_way(scale, {1, 1, 1}, {-1, -1, -1}), of_one_way(scale, scale.rising, scale.falling)};
 }
 inline Doubles rising_value(const Lanes& lanes, const PerGroup& offset) {
   return exp_of_vector<double>((lanes.log_weight + lanes.score) + lanes.pick(offset, kNone));
@@ -221,9 +246,9 @@ inline Doubles falling_value(const Lanes& lanes, const PerGroup& offset) {
   return exp_of_vector<double>((lanes.log_weight - lanes.score) + lanes.pick(offset, kNone));
 }
 
-void exponential_sums(const LossRows& rows, const LossScale& scale, std::int64_t* sums) {
+void exponential_sums(const LossRows& rows, const LossScale& scale, double* kept, std::int64_t* sums) {
   DigitSums slots[static_cast<unsigned>(kLossSlots)];
-  if (has_both_ways(scale.rising, scale.falling)) {
+  if (!is_one_way(scale)) {
     for_lanes(rows, [&](const Lanes& lanes) {
       const Digits up = digits_of(rising_value(lanes, scale.rising));
       const Digits down = digits_of(falling_value(lanes, scale.falling));
@@ -235,16 +260,18 @@ void exponential_sums(const LossRows& rows, const LossScale& scale, std::int64_t
       slots[kFallingPositive].add(without(down, unlabelled_down));
     });
   } else {
-    const OneWay way = one_way(scale.rising, scale.falling);
+    const OneWay way = one_way(scale);
     DigitSums& unlabelled_slot = slots[way.sign.unlabelled > 0 ? kRisingUnlabelled : kFallingUnlabelled];
     for_lanes(rows, [&](const Lanes& lanes) {
-      const Digits value = digits_of(way.value(lanes));
-      const Digits positive = in_group(lanes, 1, value);
-      const Digits unlabelled = in_group(lanes, 0, value);
-      slots[kFallingPositive].add(positive);
-      unlabelled_slot.add(unlabelled);
-      slots[kRisingNegative].add(without(without(value, positive), unlabelled));
+      const Doubles summed = way.value(lanes);
+      if (kept != nullptr) store_lanes(lanes, kept, summed);
+      const Digits value = digits_of(summed);
+      slots[kFallingPositive].add(in_group(lanes, 1, value));
+      slots[kRisingNegative].add(in_group(lanes, -1, value));
+      unlabelled_slot.add(value);
     });
+    unlabelled_slot.take_off(slots[kFallingPositive]);
+    unlabelled_slot.take_off(slots[kRisingNegative]);
   }
   for (index_t slot = 0; slot < kLossSlots; ++slot) slots[slot].write(sums + 2 * slot);
 }
@@ -267,12 +294,15 @@ inline Doubles log_of_one_and(Doubles t) {
   return s * polynomial<0>(kTerm, s * s);
 }
 
-void logistic_sums(const LossRows& rows, const LossScale& scale, std::int64_t* sums) {
+// log(1 + e^F), where `bend` is log(1 + e^-|F|).
+inline Doubles rising_loss(const Lanes& lanes, Doubles bend) { return more_of(lanes.score, Doubles{}) + bend; }
+
+void logistic_sums(const LossRows& rows, const LossScale& scale, double* /*kept*/, std::int64_t* sums) {
   DigitSums slots[static_cast<unsigned>(kLossSlots)];
   for_lanes(rows, [&](const Lanes& lanes) {
     const Doubles weight = lanes.weight * all(scale.loss);
     const Doubles bend = log_of_one_and(exp_of_vector<double>(Doubles{} - magnitude(lanes.score)));
-    const Digits rising = digits_of(weight * (more_of(lanes.score, Doubles{}) + bend));
+    const Digits rising = digits_of(weight * rising_loss(lanes, bend));
     const Digits falling = digits_of(weight * (more_of(Doubles{} - lanes.score, Doubles{}) + bend));
     slots[kLossPositive].add(in_group(lanes, 1, falling));
     slots[kLossUnlabelled].add(in_group(lanes, 0, rising));
@@ -283,26 +313,44 @@ void logistic_sums(const LossRows& rows, const LossScale& scale, std::int64_t* s
 
 // ---- Derivatives ----
 
-void exponential_derive(const LossRows& rows, const LossSlopes& slopes, double* g, double* h) {
-  if (has_both_ways(slopes.plus, slopes.minus)) {
+bool exponential_derive(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const LossReuse& reuse,
+                        double* g, double* h) {
+  Refused refused;
+  if (!is_one_way(scale)) {
     for_lanes(rows, [&](const Lanes& lanes) {
-      const Doubles up = rising_value(lanes, slopes.plus);
-      const Doubles down = falling_value(lanes, slopes.minus);
+      refused.see(lanes);
+      const Doubles up = lanes.pick(slopes.plus, 0) * rising_value(lanes, scale.rising);
+      const Doubles down = lanes.pick(slopes.minus, 0) * falling_value(lanes, scale.falling);
       store_lanes(lanes, g, up - down);
       store_lanes(lanes, h, up + down);
     });
+    return refused.none();
+  }
+  const OneWay way = one_way(scale);
+  const PerGroup factor = of_one_way(scale, slopes.plus, slopes.minus);
+  const auto write = [&](const Lanes& lanes, const Doubles& summed) {
+    const Doubles value = lanes.pick(factor, 0) * summed;
+    store_lanes(lanes, g, lanes.pick(way.sign, 0) * value);
+    store_lanes(lanes, h, value);
+  };
+  if (reuse.kept != nullptr) {
+    for_lanes(rows, [&](const Lanes& lanes) { write(lanes, load_lanes(lanes, reuse.kept)); });
   } else {
-    const OneWay way = one_way(slopes.plus, slopes.minus);
     for_lanes(rows, [&](const Lanes& lanes) {
-      const Doubles value = way.value(lanes);
-      store_lanes(lanes, g, lanes.pick(way.sign, 0) * value);
-      store_lanes(lanes, h, value);
+      refused.see(lanes);
+      write(lanes, way.value(lanes));
     });
   }
+  return refused.none();
 }
 
-void logistic_derive(const LossRows& rows, const LossSlopes& slopes, double* g, double* h) {
+bool logistic_derive(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const LossReuse& reuse,
+                     double* g, double* h) {
+  Refused refused;
+  DigitSums unlabelled;
+  DigitSums positive;
   for_lanes(rows, [&](const Lanes& lanes) {
+    refused.see(lanes);
     const Doubles t = exp_of_vector<double>(Doubles{} - magnitude(lanes.score));
     const Doubles large = all(1.0) / (all(1.0) + t);
     const Doubles small = t * large;
@@ -310,7 +358,17 @@ void logistic_derive(const LossRows& rows, const LossSlopes& slopes, double* g, 
     const Doubles falling = where_less(lanes.score, Doubles{}, large, small);
     store_lanes(lanes, g, lanes.weight * (lanes.pick(slopes.plus, 0) * rising - lanes.pick(slopes.minus, 0) * falling));
     store_lanes(lanes, h, lanes.weight * (lanes.pick(slopes.curve, 0) * (large * small)));
+    if (reuse.sums != nullptr) {
+      const Digits loss = digits_of(lanes.weight * all(scale.loss) * rising_loss(lanes, log_of_one_and(t)));
+      unlabelled.add(in_group(lanes, 0, loss));
+      positive.add(in_group(lanes, 1, loss));
+    }
   });
+  if (reuse.sums != nullptr) {
+    unlabelled.write(reuse.sums + index_t{2} * kLossUnlabelled);
+    positive.write(reuse.sums + index_t{2} * kLossAsNegative);
+  }
+  return refused.none();
 }
 
 }  // namespace

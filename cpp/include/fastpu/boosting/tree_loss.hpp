@@ -48,10 +48,12 @@ struct TreeLossRows {
   index_t n_rows = 0;
 };
 
-// Scores of all rows of a holder, and which of them take part: 1 or 0 for each, or null for all.
+// Scores of all rows of a holder, as float64 or as float32, and which of them take part: 1 or 0 for each, or null for
+// all.
 struct TreeLossScores {
   const double* scores = nullptr;
   const std::uint8_t* takes_part = nullptr;
+  const float* narrow = nullptr;  // read where `scores` is null
 };
 
 // What all summands lie below. The tops of several holders are the largest of each.
@@ -89,12 +91,15 @@ class TreeLoss {
   // the same for all holders, with rows or without.
   virtual double objective(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
   virtual TreeLossBounds bounds(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
-  // Writes g and h of all rows, 0 for those that do not take part.
+  // Writes g and h of all rows, 0 for those that do not take part. Throws std::invalid_argument for a score that is not
+  // finite.
   virtual void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g,
                       double* h, Team& team) const = 0;
 
   // All steps, where one holder has all rows. Returns the objective.
   double derive(const TreeLossScores& scores, double* g, double* h, Team& team) const;
+  // The same g and h, to the bit, without the objective: in as few passes as the loss needs.
+  virtual void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const = 0;
 
  protected:
   TreeLoss() = default;
