@@ -124,6 +124,17 @@ def test_too_few_rows_and_bad_parameters_are_refused():
         X,
         labelled,
     )
+    for cv in ("5", 5.0, None):
+        wrong = ElkanNotoClassifier(LogisticRegression(), cv=cv)
+        refused(
+            TypeError,
+            "cv must be an integer >= 2, a splitter of scikit-learn's kind, or a list",
+            wrong.fit,
+            X,
+            labelled,
+        )
+    wrong = ElkanNotoClassifier(LogisticRegression(), cv=[1, 2])
+    refused(TypeError, "cv must hold pairs (training rows, held-out rows), got int at 0", wrong.fit, X, labelled)
     alone = np.eye(4)[np.arange(40) % 2 + 2 * (np.arange(40) < 2)]  # two labelled rows like no others
     with pytest.raises(ValueError, match="estimator must give labelled rows a positive probability"):
         ElkanNotoClassifier(DecisionTreeClassifier(max_depth=1, random_state=0)).fit(alone, np.arange(40) < 2)

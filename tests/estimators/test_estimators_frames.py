@@ -231,7 +231,9 @@ def test_columns_that_are_no_numbers_are_named_with_what_to_do(name):
     takes_categories = DECLARED[getattr(estimators, name)._function.__name__].categories
     kinds = "numeric, boolean or categorical" if takes_categories else "numeric or boolean"
     way_out = (
-        "make categories of it" if takes_categories else "if it holds numbers, make them so with pandas.to_numeric"
+        "make categories of it"
+        if takes_categories
+        else "if it holds numbers, make them so with pandas.to_numeric; if words, make numbers of them with pandas."
     )
     words = pd.read_csv(io.StringIO(CSV))
     objects = table().astype({"age": object})

@@ -73,12 +73,32 @@ def test_a_fit_that_takes_the_prior_is_given_it():
     assert seen == [0.25] * 6
 
 
+ROWS = np.arange(40)
 CASES = {
     "no k": ({"scoring": "lift"}, TypeError, "k must be a whole number of unlabelled rows >= 1, or a share of them"),
     "k": ({"scoring": "lift", "k": 1.5}, ValueError, "in (0, 1], got 1.5"),
     "idle k": ({"k": 5}, ValueError, "k must be None unless scoring='lift', got 5 for scoring='puf' (str)"),
     "k of a function": ({"scoring": max, "k": 5}, ValueError, "k must be None unless scoring='lift', got 5 for scor"),
-    "too large in a fold": ({"scoring": "lift", "k": 25}, ValueError, "in (0, 1], got 25"),
+    "too large in a fold": (
+        {"scoring": "lift", "k": 8},
+        ValueError,
+        "k must be at most 7, the number of unlabelled rows in fold 0 of 4, got 8; the share of rows",
+    ),
+    "too large in one fold of the user's": (
+        {"scoring": "lift", "k": 5, "cv": [(ROWS, ROWS), (ROWS, np.flatnonzero(ROWS % 10 == 9))]},
+        ValueError,
+        "k must be at most 3, the number of unlabelled rows in fold 1 of 2, got 5",
+    ),
+    "too large for a validation set": (
+        {"scoring": "lift", "k": 3, "validation": (np.zeros((3, 2)), [1, 0, 0])},
+        ValueError,
+        "k must be at most 2, the number of unlabelled rows in y of validation, got 3",
+    ),
+    "cv as text": (
+        {"cv": "5"},
+        TypeError,
+        "cv must be an integer >= 2 or pairs of arrays of row numbers, got '5' (str",
+    ),
     "no prior": ({"scoring": "average_precision"}, ValueError, "prior must be given for scoring='average_precision'"),
     "idle prior": ({"scoring": "lift", "k": 1, "prior": 0.5}, ValueError, "prior must be None where neither scoring"),
     "no unlabelled row": ({"y": [1] * 40, "scoring": "lift", "k": 1}, ValueError, "(0) for scoring='lift', got 40 pos"),

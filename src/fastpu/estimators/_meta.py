@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import numbers
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import (
@@ -26,6 +26,7 @@ from fastpu.common._warnings import DegenerateModelWarning, warn
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_choice, check_int, check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
+from fastpu.judge._parts import check_folds
 from fastpu.model._prior import check_prior
 from fastpu.model._threshold import prior_threshold
 
@@ -328,7 +329,13 @@ def folds_of(training: Training, rows: NDArray[np.intp], cv: Any) -> list[tuple[
             )
         pairs = stratified_folds(positive.astype(np.int8), n_folds, np.random.default_rng(0))
         return [(rows[kept], rows[held]) for kept, held in pairs]
-    all_folds = check_cv(cv).split(training.X, training.codes == 1)
+    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise TypeError(
+            f"cv must be an integer >= 2, a splitter of scikit-learn's kind, or a list of pairs of arrays of row "
+            f"numbers, got {describe(cv)}"
+        )
+    pairs = cv.split(training.X, training.codes == 1) if hasattr(cv, "split") else cv
+    all_folds = check_folds(list(pairs), training.codes.size)
     folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held)) for kept, held in all_folds]
     if not np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.sort(rows)):
         raise ValueError(f"cv must hold every row out once, got {describe(cv)}")

@@ -74,6 +74,15 @@ class Criterion:
         if self.takes_prior:
             prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
 
+    def check_held(self, labels: NDArray[np.int8], where: str) -> None:
+        """Raise ValueError if more of the unlabelled rows held out are to be flagged than there are."""
+        n_unl = label_counts(labels)[1]
+        if self.k is not None and 0 < n_unl < self.k:  # a share of them is at most 1
+            raise ValueError(
+                f"k must be at most {n_unl}, the number of unlabelled rows in {where}, got {short(self.k)}; the share "
+                f"of rows that will be flagged, a float in (0, 1], fits any number of rows"
+            )
+
     def check_validation(self, y: object, n_rows: int) -> Any:
         """Return the labels of a validation set, as the criterion reads them."""
         where = "y of validation"
@@ -86,6 +95,7 @@ class Criterion:
             return np.where(positive, np.int8(1), np.int8(-1))
         labels = check_labels(y, n_rows, name=where)
         self.check_rows(labels, where)
+        self.check_held(labels, where)
         return labels
 
     def __call__(self, model: Any, part: Part, n_threads: int | None) -> float:

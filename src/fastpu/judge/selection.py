@@ -339,12 +339,16 @@ def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, cr
     if not isinstance(cv, numbers.Integral):
         if isinstance(cv, str) or not isinstance(cv, Iterable):
             raise TypeError(f"cv must be an integer >= 2 or pairs of arrays of row numbers, got {describe(cv)}")
-        return check_folds(list(cv), labels.size)
-    n_folds = check_int("cv", cv, low=2)
-    for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
-        if 0 < count < n_folds:
-            raise ValueError(f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}")
-    return stratified_folds(labels, n_folds, generator)
+        folds = check_folds(list(cv), labels.size)
+    else:
+        n_folds = check_int("cv", cv, low=2)
+        for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
+            if 0 < count < n_folds:
+                raise ValueError(f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}")
+        folds = stratified_folds(labels, n_folds, generator)
+    for number, (_, held) in enumerate(folds):
+        criterion.check_held(labels[held], f"fold {number} of {len(folds)}")
+    return folds
 
 
 def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any]:
