@@ -1,7 +1,8 @@
 """The learners: each sees the training rows and which of them are labelled, at its defaults, and scores the test rows.
 
 Nothing here looks at the classes, except for "all labels known". nnPU takes the prior that `fastpu.priors.bbe`
-estimates from the same rows.
+estimates from the same rows. SARClassifier is told the column that decides which positives are labelled, and is left
+out where there is none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import fastpu
-from fastpu.estimators import TwoStepClassifier
+from fastpu.estimators import SARClassifier, TwoStepClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tasks import Problem
 
-__all__ = ["FASTPU", "LEARNERS", "ORACLE", "Outcome", "judge"]
+__all__ = ["FASTPU", "LEARNERS", "NOT_AT_RANDOM", "ORACLE", "Outcome", "judge"]
 
 ORACLE = "all labels known"
+NOT_AT_RANDOM = "SARClassifier, logistic"
 _TOP = 0.01  # share of the test rows that "precision at the top" looks at
 
 
@@ -95,6 +97,11 @@ def _two_step(problem: Problem, seed: int) -> NDArray[np.float64]:
     return model.decision_function(problem.X_test)
 
 
+def _sar(problem: Problem, seed: int) -> NDArray[np.float64]:
+    model = SARClassifier(_logistic(seed), propensity_columns=problem.labelled_by).fit(problem.X, problem.is_labelled)
+    return model.predict_proba(problem.X_test)[:, 1]
+
+
 def _as_negatives(make: Callable[[int], Any]) -> Callable[[Problem, int], NDArray[np.float64]]:
     def learn(problem: Problem, seed: int) -> NDArray[np.float64]:
         model = make(seed).fit(problem.X, problem.is_labelled)
@@ -145,6 +152,7 @@ FASTPU: dict[str, Callable[[Problem, int], NDArray[np.float64]]] = {
     "fit_bsvm, rbf": _biased_svm,
     "fit_nnpu": _nnpu,
     "TwoStepClassifier, logistic": _two_step,
+    NOT_AT_RANDOM: _sar,
 }
 LEARNERS: dict[str, Callable[[Problem, int], NDArray[np.float64]]] = {
     **FASTPU,

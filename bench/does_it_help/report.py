@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from learners import FASTPU, ORACLE
+from learners import FASTPU, LEARNERS, NOT_AT_RANDOM, ORACLE
 from scipy.stats import rankdata, studentized_range
 from tasks import TASKS
 
@@ -34,12 +34,12 @@ class Place:
 
 
 class _Values:
-    """One measure of every learner: means over splits, by task and share."""
+    """One measure of every learner that was judged everywhere: means over splits, by task and share."""
 
     def __init__(self, outcomes: Mapping[Place, Mapping[str, Outcome]], measure: str) -> None:
         self.tasks = list(dict.fromkeys(place.task for place in outcomes))
         self.shares = list(dict.fromkeys(place.share for place in outcomes))
-        self.names = list(next(iter(outcomes.values())))
+        self.names = [name for name in LEARNERS if all(name in found for found in outcomes.values())]
         each: dict[tuple[str, float], list[list[float]]] = {}
         for place, found in outcomes.items():
             each.setdefault((place.task, place.share), []).append([getattr(found[n], measure) for n in self.names])
@@ -79,14 +79,13 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(known.mean()) if known.size else np.nan
 
 
-def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
-    """Return everything that was measured as Markdown."""
+def _means(title: str, outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    """Return a table of the means and mean ranks of the learners, the best first."""
     auc, ap, top, seconds = (_Values(outcomes, measure) for measure in ("auc", "ap", "top", "seconds"))
     names, by_auc = auc.ranks()
     by_ap = ap.ranks()[1].mean(axis=0)
     ranks = by_auc.mean(axis=0)
     order = [*np.argsort(ranks, kind="stable")]
-    n_splits = len({place.split for place in outcomes})
     rows = []
     for name in [*(names[i] for i in order), *([ORACLE] if ORACLE in auc.names else [])]:
         i = names.index(name) if name in names else -1
@@ -98,10 +97,21 @@ def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
         ])  # fmt: skip
     shares = [f"AUC, {100 * share:g} % labelled" for share in auc.shares]
     head = ["learner", *shares, "average precision", "precision in the top 1 %", "rank by AUC", "rank by AP", "CPU-s"]
-    parts = [_table(f"Means over {len(auc.tasks)} tasks, {n_splits} splits each", head, rows)]
+    return _table(title, head, rows)
+
+
+def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    """Return everything that was measured as Markdown."""
+    auc = _Values(outcomes, "auc")
+    n_splits = len({place.split for place in outcomes})
+    parts = [_means(f"Means over {len(auc.tasks)} tasks, {n_splits} splits each", outcomes)]
     if len(auc.tasks) > 1:
-        difference = _critical_difference(len(names), len(auc.tasks))
+        difference = _critical_difference(len(auc.ranks()[0]), len(auc.tasks))
         parts.append(f"Mean ranks that differ by less than {difference:.1f} cannot be told apart by these tasks.\n")
+    not_at_random = {place: each for place, each in outcomes.items() if NOT_AT_RANDOM in each}
+    if 0 < len(not_at_random) < len(outcomes):
+        tasks = ", ".join(f'"{task}"' for task in dict.fromkeys(place.task for place in not_at_random))
+        parts.append(_means(f"Labels that are not at random: {tasks} alone", not_at_random))
     for s, share in enumerate(auc.shares):
         lines = [
             [task, *(_number(float(auc.of(name)[t, s])) for name in auc.names)] for t, task in enumerate(auc.tasks)

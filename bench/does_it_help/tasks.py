@@ -40,13 +40,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Problem:
-    """Training rows, which of them are labelled, and test rows. All training rows without a label are unlabelled."""
+    """Training rows, which of them are labelled, by which column, and test rows. All others are unlabelled."""
 
     X: Any
     truth: NDArray[np.bool_]
     is_labelled: NDArray[np.bool_]
     X_test: Any
     truth_test: NDArray[np.bool_]
+    labelled_by: int | None
 
 
 def draw(
@@ -74,7 +75,7 @@ def draw(
     if isinstance(X, np.ndarray):
         spread = X[train].std(axis=0)
         X = (X - X[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return Problem(X[train], truth[train], is_labelled, X[test], truth[test])
+    return Problem(X[train], truth[train], is_labelled, X[test], truth[test], labelled_by)
 
 
 def _table(name: str, positive: str) -> Callable[[Path], tuple[Any, NDArray[np.bool_]]]:
