@@ -1,4 +1,4 @@
-"""Every fit function at its defaults, beside logistic regression of P against U, on a folder of data sets.
+"""Every method at its defaults, beside logistic regression of P against U, on a folder of data sets.
 
 python bench/defaults --data DIR [--sets letter=A pima=positive ...] [--output FILE]
 
@@ -15,7 +15,8 @@ rank, and counts as an AUC of 1/2.
 Printed are, for each method, its mean rank by AUC, the median difference of AUCs to logistic regression (over all, and
 for each share of labels) and the worst, the median share of test rows called positive, median and most seconds of a
 fit with one thread, and how many fits warned of what; then the mean AUC on each set. A few functions come once more
-with another kernel or basis ("fit_bagging_svm rbf").
+with another kernel or basis ("fit_bagging_svm rbf"), and the classes around a user's classifier have that logistic
+regression in them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--shares", nargs="+", type=float, default=[0.05, 0.3], help="labelled (default: .05 .3)")
     parser.add_argument("--splits", type=int, default=2, help="random splits (default: %(default)s)")
     parser.add_argument("--max-rows", type=int, default=2000, help="to fit, and to test (default: %(default)s)")
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds of a fit (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds of a fit (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time (default: %(default)s)")
     parser.add_argument("--output", type=Path, help="file for the tables, Markdown (default: none written)")
     options = parser.parse_args(argv)
