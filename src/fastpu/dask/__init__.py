@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from fastpu.dask._workers import WorkerLostError
 from fastpu.dask.boosted_trees import fit_boosted_trees
+from fastpu.dask.forest import fit_forest
 
-__all__ = ["WorkerLostError", "fit_boosted_trees"]
+__all__ = ["WorkerLostError", "fit_boosted_trees", "fit_forest"]

@@ -142,9 +142,16 @@ def _read_beside(y: Any, weights: Any, n_rows: int, number: int) -> tuple[NDArra
             if any(sizes.values()):
                 raise ValueError(f"X is empty, but not y and sample_weight: {sizes}")  # noqa: TRY301
             return np.empty(0, dtype=np.int8), None if weights is None else np.empty(0)
-        return check_labels(y, n_rows), check_sample_weight(weights, n_rows)
+        return check_labels(y, n_rows), None if weights is None else _read_weights(weights, n_rows)
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
+
+
+def _read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the weights of a partition; all may be 0, as long as those of another are not."""
+    beside_one: Any = check_sample_weight(np.append(weights, 1.0), n_rows + 1)
+    of_rows: NDArray[np.float64] = beside_one[:-1]
+    return of_rows
 
 
 def _expansion(values: NDArray[np.float64]) -> tuple[float, ...]:
@@ -186,7 +193,7 @@ def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census)
     parts = [_read(X, number, census.categories or "refuse")] if n_rows else []
     if weights is None:
         return SortedColumns(parts, columns)
-    mass = [np.asarray(check_sample_weight(weights, n_rows))] if n_rows else []
+    mass = [_read_weights(weights, n_rows)] if n_rows else []
     return SortedColumns(parts, columns, mass, census.weight_range)
 
 

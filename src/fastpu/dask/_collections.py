@@ -31,6 +31,10 @@ def is_collection(value: object) -> bool:
 
 def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Rows:
     """Return the partitions; `name` tells in messages whose X and y these are."""
+    columns = [y] if sample_weight is None else [y, sample_weight]
+    if _is_frame(X) and all(_is_series_beside(column, X) for column in columns):
+        _check_categories(X, f"X{name}")
+        return _read_together(X, columns)
     x_parts, x_sizes = _partitions(X, f"X{name}")
     if not x_parts:
         raise ValueError(f"X{name} must have at least one partition, got none")
@@ -54,6 +58,31 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
         beside.append(parts)
     labels, weights = beside
     return Rows(x_parts, labels or [], weights)
+
+
+def _is_series_beside(column: Any, X: Any) -> bool:
+    return _is_frame(column) and column.ndim == 1 and column.npartitions == X.npartitions
+
+
+def _read_together(X: Any, columns: list[Any]) -> Rows:
+    """Return the partitions of a frame and of columns beside it.
+
+    They are asked for as one frame: apart, Dask may divide them in different ways, for it joins small files of Parquet
+    by what is read of them.
+    """
+    meta = _joined(X._meta, *(column._meta for column in columns))
+    parts = X.map_partitions(_joined, *columns, align_dataframes=False, meta=meta).to_delayed()
+    n, take = X.shape[1], dask.delayed(_columns, pure=True)
+    of_columns = [[take(part, n + k) for part in parts] for k in range(len(columns))]
+    return Rows([take(part, slice(n)) for part in parts], of_columns[0], of_columns[1] if len(columns) > 1 else None)
+
+
+def _joined(frame: Any, *columns: Any) -> Any:
+    return frame.assign(**{f"fastpu.dask {k}": column.array for k, column in enumerate(columns)})
+
+
+def _columns(frame: Any, which: int | slice) -> Any:
+    return frame.iloc[:, which]
 
 
 def _partitions(value: Any, name: str) -> tuple[list[Any], list[int | None]]:

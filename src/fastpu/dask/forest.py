@@ -1,0 +1,240 @@
+"""PU forests of rows that many machines hold."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._progress import make_callback
+from fastpu.common._threads import resolve_n_threads
+from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, labels_of, score
+from fastpu.dask._binning import bin_partitions, find_global_cuts, look_at
+from fastpu.dask._client import find_client
+from fastpu.dask._collections import read_rows
+from fastpu.dask._workers import results_of
+from fastpu.data._validate import check_int
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
+from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
+from fastpu.forest._model import ForestRows, make_model
+from fastpu.tree._fit import _MAX_BINS, as_int, check_continued, check_init_model, draw_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.dask._binning import Census
+    from fastpu.dask._client import Client
+    from fastpu.data._cuts import CutsOfFeatures
+    from fastpu.forest._arguments import Growth
+    from fastpu.tree.tree_ensemble import TreeEnsemble
+
+__all__ = ["fit_forest"]
+
+
+@answers_unknown_keywords
+def fit_forest(
+    X: object,
+    y: object,
+    *,
+    client: Client | None = None,
+    n_trees: int = 500,
+    criterion: Literal["gini", "nnpu", "upu"] = "gini",
+    prior: float | None = None,
+    scenario: Literal["case_control", "single_set"] = "case_control",
+    splitter: Literal["random", "best"] = "random",
+    bag_ratio: float | None = 2.0,
+    max_features: Literal["sqrt", "all"] | float = "sqrt",
+    min_leaf_rows: int = 3,
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+    max_bins: int | None = None,
+    init_model: TreeEnsemble | None = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int = 1,
+    callback: Callable[[ForestRound], bool | None] | None = None,
+    progress: bool = False,
+) -> TreeEnsemble:
+    """`fastpu.fit_forest` of a Dask collection: the same forest, bit for bit.
+
+    Rows stay on the workers, as codes of one byte a value. A tree needs the rows of its bag alone: they are gathered
+    on one worker, which grows the tree, while others grow others. Which rows are in the bag of a tree follows from the
+    seed, the number of the tree and the places of the rows in the collection, so neither the partitions nor the
+    workers change the model.
+
+    Parameters
+    ----------
+    X : Dask array or frame of shape (n, d), or list of futures or delayed objects
+        Partitions of rows: arrays, CSR matrices or frames, whose columns of categories must be known
+        (``categorize()``). What `fastpu.fit_forest` takes otherwise is taken here.
+    y : Dask array or series, or list, of shape (n,)
+        +1 positive, 0 unlabelled, in the partitions of `X`.
+    client : distributed.Client, optional
+        By default the current one.
+    n_trees, criterion, prior, scenario, splitter, bag_ratio, max_features, min_leaf_rows, max_depth, max_leaves, \
+max_bins, init_model, random_state, progress
+        As in `fastpu.fit_forest`.
+    sample_weight : Dask array or series, or list, of shape (n,), optional
+        As in `fastpu.fit_forest`. Weights that are not whole numbers can give a cut that is the neighbouring one of
+        `fastpu.fit_forest`'s, where rounding decides; it is the same for all partitions.
+    n_threads : int, default 1
+        Threads of each task; a worker runs as many tasks at once as Dask gave it threads.
+    callback : callable, optional
+        ``callback(info: ForestRound) -> bool``, called for the trees in their order, whenever some are done; True ends
+        the fit with the trees so far.
+
+    Returns
+    -------
+    TreeEnsemble
+        `oob_decision_function` has an entry for each row, in the order of the collection.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `fastpu.fit_forest`, and if `y` or `sample_weight` has other partitions than `X`.
+    WorkerLostError
+        If rows are lost with a worker, and cannot be computed again. The tasks of a worker that is lost otherwise are
+        repeated by others.
+
+    Warns
+    -----
+    DegenerateModelWarning
+        As in `fastpu.fit_forest`.
+
+    Notes
+    -----
+    Each tree sends its unlabelled rows and the positive ones once to each worker: for b rows in a bag and d features
+    about ``b d`` bytes a tree. That is little while bags are small, as with few positive rows. With 100,000 positive
+    rows and 500 trees it is 5 GB for 50 features; beyond that a smaller `bag_ratio` or `fit_boosted_trees` sends less.
+    A task holds the rows of its bags; the driver has the trees and 13 bytes a row, for labels and out-of-bag scores,
+    and 8 more with weights, which also the workers have then.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np
+    >>> import fastpu, fastpu.dask
+    >>> from distributed import Client
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(400) < 0.5
+    >>> X = rng.standard_normal((400, 4)) + 1.5 * truth[:, None]
+    >>> y = truth & (np.arange(400) < 100)
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     far_X, far_y = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
+    ...     model = fastpu.dask.fit_forest(far_X, far_y, n_trees=50, random_state=0)
+    >>> same = fastpu.fit_forest(X, y, n_trees=50, random_state=0)
+    >>> bool(np.array_equal(model.decision_function(X), same.decision_function(X)))
+    True
+    """
+    growth = check_growth(
+        criterion=criterion,
+        prior=prior,
+        scenario=scenario,
+        splitter=splitter,
+        bag_ratio=bag_ratio,
+        max_features=max_features,
+        min_leaf_rows=min_leaf_rows,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+    )
+    n_new = check_int("n_trees", n_trees, low=1)
+    n_cuts = _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    threads = resolve_n_threads(n_threads)
+    before = check_init_model(init_model, FUNCTION)
+    rows = read_rows(X, y, sample_weight)
+    connected = find_client(client)
+    census = look_at(connected, rows)
+    cuts = find_global_cuts(connected, rows, census, n_cuts, threads)
+    params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
+    seed = draw_seed(random_state, before)
+    if before is not None:
+        all_rows: Any = _AllRows(census.n_rows, cuts)
+        check_continued(before, all_rows, params)
+    n_all = n_new if before is None else before.n_trees + n_new
+    params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
+    with Tasks(connected) as tasks:
+        parts = bin_partitions(connected, rows, cuts)
+        tasks.adopt(parts)
+        told = _told_of(tasks, parts, census, cuts, growth)
+        n_pos, n_unl = told.group_sizes()
+        plan = Plan(
+            n_pos,
+            n_unl,
+            seed,
+            n_all - n_new,
+            n_new,
+            growth.of_bags(n_pos, n_unl),
+            growth.of_trees(cuts.n_features, told.prior),
+            threads,
+        )
+        with make_callback(callback, progress, total=n_new, description="forest") as hook:
+
+            def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
+                return hook is not None and hook(ForestRound(tree + 1, n_all, n_leaves, depth))
+
+            grown = grow_on_parts(
+                tasks,
+                parts,
+                _groups_of_parts(census),
+                plan,
+                n_features=cuts.n_features,
+                weights=_weights_of_groups(tasks, told),
+                before=_out_of_bag_before(tasks, before, census.sizes),
+                first_set=0 if before is None else len(before.category_sets),
+                on_tree=None if hook is None else on_tree,
+            )
+        return make_model(grown, told, growth, seed, before, params)
+
+
+def _told_of(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFeatures, growth: Growth) -> ForestRows:
+    """Return what the driver knows of the rows: their labels and weights, and how to score them."""
+    own = results_of(tasks.client, [tasks.submit(labels_of, part) for part in parts], "reading y")
+    weights = None if census.weight_range is None else np.concatenate([of_part for _, of_part in own])
+    checked = check_groups(np.concatenate([labels for labels, _ in own]), weights, census.n_rows, growth)
+
+    def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
+        scores = [tasks.submit(score, part, model) for part in parts]
+        return np.concatenate(results_of(tasks.client, scores, "scoring"))
+
+    return ForestRows(cuts, *checked, score_all)
+
+
+@dataclasses.dataclass(frozen=True)
+class _AllRows:
+    """The rows of all partitions, in place of their bins, as far as `check_continued` asks."""
+
+    n_rows: int
+    cuts: CutsOfFeatures
+
+    _check_fits = BinnedFeatures._check_fits
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.cuts, name)
+
+
+def _groups_of_parts(census: Census) -> list[GroupsOfPart]:
+    """Return which rows of each group every partition has."""
+    counts = np.array(census.groups)
+    starts = np.cumsum(counts, axis=0) - counts
+    return [
+        GroupsOfPart(int(start[0]), int(count[0]), int(start[1]), int(count[1]))
+        for start, count in zip(starts, counts, strict=True)
+    ]
+
+
+def _weights_of_groups(tasks: Tasks, rows: ForestRows) -> list[Any] | None:
+    """Return the weights of the positive and of the unlabelled rows, as futures, or None."""
+    weights = rows.weights
+    return None if weights is None else tasks.scatter([weights[rows.counted(label)] for label in (1, 0)])
+
+
+def _out_of_bag_before(tasks: Tasks, before: TreeEnsemble | None, sizes: Sequence[int]) -> list[Any]:
+    """Return for each partition the out-of-bag sums of a model to go on with, as futures, or None."""
+    if before is None or before.oob_sum is None or before.oob_count is None:
+        return [None] * len(sizes)
+    places = [slice(*ends) for ends in pairwise(np.concatenate([[0], np.cumsum(sizes)]).tolist())]
+    return tasks.scatter([(before.oob_sum[at], before.oob_count[at]) for at in places])
