@@ -104,6 +104,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/uses",
     "doc_module": "fastpu",
     "first_notebook_cell": "%matplotlib inline",  # without it a notebook shows no figure that pyplot does not know of
+    "remove_config_comments": True,
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,

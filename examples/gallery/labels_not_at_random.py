@@ -9,6 +9,7 @@ All methods but one assume that the labelled rows are a random sample of the pos
 the column that decides: the distance to the road. `fastpu.estimators.SARClassifier` is made for that.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure

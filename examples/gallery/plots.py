@@ -7,6 +7,7 @@ notebook with ``%matplotlib inline`` shows it if it is the last line of a cell; 
 and ``ax=`` draws into axes of yours. matplotlib comes with ``pip install 'fastpu[plot]'``.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 from sklearn.datasets import load_wine
 
 import fastpu

@@ -337,13 +337,16 @@ def bbe(
 ) -> PriorEstimate:
     """Estimate the prior by best-bin estimation: from a score that tells positive from unlabelled rows.
 
-    For any cut, q_u / q_p, the shares of unlabelled and of positive rows above it, is at least the prior, and equal to
-    it if only positive rows are above. The best bin is above the cut with the least upper bound: the upper end of q_u
-    over the lower end of q_p, each an exact binomial bound (Clopper and Pearson) of 98 %, which is narrow for small
-    shares. Where no bin has positives alone the ratio is too large. How fast it falls towards the largest scores is
-    seen by a logistic model of the same scores, P(negative | s) : P(positive | s) proportional to e^-(a s + b), whose
-    likelihood tells how much of the ratio is left at the end. The estimate is the ratio of the best bin, moved into the
-    shares that the likelihood allows within a standard error. Scores are of rows that a model has not been fitted to.
+    Rows are scored by models that have not been fitted to them. Let q_u and q_p be the shares of the unlabelled and of
+    the positive rows above a cut of the scores. The ratio q_u / q_p is at least the prior for every cut, and equal to
+    it if all rows above are positive. The best bin is above the cut with the least upper bound of the ratio: the upper
+    end of q_u over the lower end of q_p, each an exact binomial bound (Clopper and Pearson) of 98 %, which is narrow
+    for small shares.
+
+    Where no bin holds positives alone, this ratio is too large. How fast it falls towards the largest scores shows how
+    much is left at the end: a logistic model of the same scores, P(negative | s) : P(positive | s) proportional to
+    e^-(a s + b), has a likelihood for each share. The estimate is the ratio of the best bin, moved into the shares that
+    the likelihood allows within a standard error.
 
     Parameters
     ----------

@@ -110,13 +110,13 @@ def scar_test(
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     prior : float, optional
-        The share of positives among the unlabelled rows, in (0, 1), best too small rather than too large. As many of
-        the largest scores are compared as 90 % of the unlabelled rows among them are positive by it: by
-        prior (labelled rows above / n_pos) / (unlabelled rows above / n_unl). What the others can do to the difference
-        at most, the rest of that share, is taken off before it is compared with chance.
+        The share of positives among the unlabelled rows, in (0, 1); if in doubt, pass too small a one. It says how many
+        of the largest scores are compared: as many as leave 90 % of the unlabelled rows among them positive, a share
+        that is estimated by prior (labelled rows above / n_pos) / (unlabelled rows above / n_unl). The other 10 %
+        could change the difference by as much at most; that is taken off before it is compared with chance.
     n_top : int, optional
-        In place of `prior`: so many unlabelled rows, at least 10, with the largest scores are taken for positive. The
-        test holds its level only if they are.
+        In place of `prior`: the number of unlabelled rows, at least 10, with the largest scores that are taken for
+        positive. The test holds its level only if they are.
     columns : str, int, slice, list of str or of int, or mask, optional
         The columns to be tested, by default all.
     fit : callable, optional

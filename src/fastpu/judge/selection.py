@@ -132,11 +132,11 @@ def select(
         "auc", and +1 and 0 (unlabelled) for the others.
     refine : {"greedy"}, optional
         After the grid, move from the best point: in each round every numeric parameter of at least two values is
-        made 10 % larger and 10 % smaller, the others left as they are (whole numbers move by at least 1), and the best
-        of these points is gone to if it is better; otherwise the search ends.
+        made 10 % larger and 10 % smaller, with the others left as they are (whole numbers move by at least 1). The
+        search moves to the best of these points if it is better, and ends otherwise.
     n_jobs : int, optional
-        Processes to work in, -1 for as many as there are CPUs, if joblib is installed; otherwise, and by default, one.
-        The result is the same. Grids of kernel machines (see the notes) have as many threads instead.
+        Number of processes, -1 for as many as there are CPUs, if joblib is installed; otherwise, and by default, one.
+        The result is the same. Grids of kernel machines (see the notes) use as many threads instead.
     random_state : int >= 0, numpy.random.Generator or None
         Draws the folds. A `fit` that takes a `random_state` is given one seed in all fits: this integer, or one drawn.
     prior : float, optional
@@ -147,13 +147,14 @@ def select(
         Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star";
         "average_precision" is of the unlabelled rows, and takes from it what `prior` is a share of.
     k : int or float, optional
-        For "lift": how many of the unlabelled rows held out are flagged, or better, as a float in (0, 1], which share.
+        For "lift": how many of the unlabelled rows held out are flagged. A float in (0, 1] is a share of them, which
+        does not depend on the size of the folds.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the rows in fits and scores; "lift", "average_precision" and callables judge without them, and
         so do validation sets.
     admit : sequence of {"not_converged", "degenerate"}, default ()
-        Flawed models that may be chosen. Without it a point is inadmissible, with the worst possible score, if any of
-        its fits warns with ConvergenceWarning or DegenerateModelWarning. That of a fit that fails always is.
+        Flawed models that may be chosen. Without it a point is inadmissible, and has the worst possible score, if any
+        of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
     **fit_params
         Further arguments of every fit. `sample_cost` is taken by rows, as `sample_weight` is.
 
