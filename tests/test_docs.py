@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,3 +152,35 @@ def test_included_parts_are_found(page):
         start, end = re.findall(r': "?(.+?)"?$', block, re.MULTILINE)
         assert text.count(start) == 1
         assert text.index(start) < text.index(end)
+
+
+# ---- Versions side by side ----
+
+
+def add_version(built, site, version):
+    command = [sys.executable, str(DOCS / "add_version.py"), str(built), str(site), version]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_stable_is_the_newest_number_and_a_version_is_replaced_as_a_whole(tmp_path):
+    built, site = tmp_path / "built", tmp_path / "site"
+    built.mkdir()
+    for version in ("latest", "0.9", "0.10", "0.2"):
+        for old in built.iterdir():
+            old.unlink()
+        (built / f"made_for_{version}.html").touch()
+        assert add_version(built, site, version).returncode == 0
+        first = "stable" if (site / "stable").exists() else "latest"
+        assert f"url={first}/" in (site / "index.html").read_text()
+    assert json.loads((site / "versions.json").read_text()) == ["latest", "stable", "0.10", "0.9", "0.2"]
+    assert [page.name for page in (site / "stable").iterdir()] == ["made_for_0.10.html"]
+    add_version(built, site, "0.10")
+    assert [page.name for page in (site / "0.10").iterdir()] == ["made_for_0.2.html"]
+    assert sorted(path.name for path in site.iterdir() if path.name.startswith(".")) == []
+
+
+def test_only_numbers_and_latest_are_versions(tmp_path):
+    result = add_version(tmp_path, tmp_path / "site", "v1")
+    assert result.returncode == 1
+    assert "VERSION must be latest or a number such as 0.1, got v1" in result.stderr
+    assert not (tmp_path / "site").exists()
