@@ -69,6 +69,20 @@ TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes)
               means.weight.unlabelled * slopes.curve.unlabelled * curve(unlabelled)};
 }
 
+// The last two signs, and which sign came after each two the last time. nnpu's mean soon swings around 0, one round
+// above it and one or two below.
+struct SignHistory {
+  std::uint8_t last = 0;   // two bits, 1 for a negative sign
+  std::uint8_t after = 0;  // a bit for each value of `last`
+
+  bool guess() const { return ((after >> last) & 1) != 0; }
+  SignHistory then(bool is_negative) const {
+    const unsigned bit = 1U << last;
+    const unsigned known = is_negative ? after | bit : after & ~bit;
+    return {static_cast<std::uint8_t>((last << 1 | int{is_negative}) & 3), static_cast<std::uint8_t>(known)};
+  }
+};
+
 class RowLoss final : public TreeLoss {
  public:
   RowLoss(const TreeLossRows& rows, std::unique_ptr<LossFormula> formula, Isa isa, bool takes_negatives, Team& team)
@@ -155,23 +169,24 @@ class RowLoss final : public TreeLoss {
     derive_by(scores, scale, slopes_of(scale, means_of(of_all, sums)), kept, g, h, team);
   }
 
-  // Derivatives by the sign that the mean had the last time, beside the sums that tell whether it still has it.
+  // Derivatives by the sign that the mean is likely to have, beside the sums that tell whether it has it.
   void derive_by_sign(const TreeLossScores& scores, double* g, double* h, Team& team) const {
     const TreeLossTops of_all = tops(scores, team);
     const LossScale scale = scale_of(of_all);
     TreeLossSums sums = group_weights_of(scores, scale.weight, team);
     LossMeans means = weights_in(sums, scale.weight);
-    const bool was_negative = was_negative_.load();
-    means.mean[detail::kLossUnlabelled] = was_negative ? -1 : 1;
+    const SignHistory history = signs_.load();
+    const bool is_negative = history.guess();
+    means.mean[detail::kLossUnlabelled] = is_negative ? -1 : 1;
     const LossSlopes guessed = formula_->slopes(means);
     sums.add(sum_blocks(team, [&](index_t block, std::int64_t* of_block) {
       const index_t first = block * kLossRows;
       passes_.derive(rows_of(scores, block), scale, guessed, {.sums = of_block}, g + first, h + first);
     }));
     const LossSlopes slopes = formula_->slopes(means_of(of_all, sums));
-    if (slopes.plus.unlabelled == guessed.plus.unlabelled) return;
-    was_negative_.store(!was_negative);
-    derive_by(scores, scale, slopes, nullptr, g, h, team);
+    const bool is_right = slopes.plus.unlabelled == guessed.plus.unlabelled;
+    signs_.store(history.then(is_negative == is_right));
+    if (!is_right) derive_by(scores, scale, slopes, nullptr, g, h, team);
   }
 
   void derive_by(const TreeLossScores& scores, const LossScale& scale, const LossSlopes& slopes, const double* kept,
@@ -316,7 +331,7 @@ class RowLoss final : public TreeLoss {
   TreeLossSums weights_of_all_;  // of the groups, where all rows take part, at this scale
   double most_weight_ = 1;
   double scale_of_all_ = 1;
-  mutable std::atomic<bool> was_negative_ = false;  // of derive_by_sign: it decides the time, not the result
+  mutable std::atomic<SignHistory> signs_;  // of derive_by_sign: they decide the time, not the result
 };
 
 struct NamedFormula {
