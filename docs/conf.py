@@ -16,6 +16,7 @@ from sphinx.util import logging
 from sphinx_gallery.scrapers import figure_rst
 
 import fastpu
+import fastpu.dask
 import fastpu.estimators
 from fastpu.common._methods import DECLARED
 
@@ -116,6 +117,7 @@ logger = logging.getLogger(__name__)
 # The public modules by their short names.
 MODULES = {
     "": fastpu,
+    "dask": fastpu.dask,
     "datasets": fastpu.datasets,
     "estimators": fastpu.estimators,
     "metrics": fastpu.metrics,

@@ -31,7 +31,7 @@ PARTS = [
 ]
 PUBLIC_MODULES = [
     "fastpu",
-    *(f"fastpu.{name}" for name in ("datasets", "estimators", "metrics", "objectives", "plot", "priors")),
+    *(f"fastpu.{name}" for name in ("dask", "datasets", "estimators", "metrics", "objectives", "plot", "priors")),
 ]
 
 

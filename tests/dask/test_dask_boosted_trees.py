@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
+import sys
 import time
 
 import numpy as np
@@ -143,7 +145,7 @@ def test_what_does_not_fit_is_refused(client):
         ((lazy_X, lazy_y), {"n_bags": 5}, TypeError, "n_bags"),
         ((lazy_X.rechunk({1: 2}), lazy_y), {}, ValueError, "whole rows in every chunk"),
         ((lazy_X, 0 * lazy_y), {}, ValueError, "y must hold at least two of"),
-        ((lazy_X, lazy_y + 7), {}, ValueError, "partition 0: y"),
+        ((lazy_X, lazy_y + 7), {}, ValueError, r"partition [01]: y must hold 1"),
     ):
         with pytest.raises(error, match=words):
             fit(*args, **options)
@@ -165,6 +167,13 @@ def test_without_a_client_it_says_what_to_do(monkeypatch):
         fastpu.dask.fit_boosted_trees(chunked(X, (100,)), chunked(y, (100,)))
     with pytest.raises(TypeError, match=r"client must be a dask\.distributed\.Client or None, got"):
         fastpu.dask.fit_boosted_trees(chunked(X, (100,)), chunked(y, (100,)), client="tcp://127.0.0.1:1")
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    spec = importlib.util.find_spec("fastpu.dask._client")
+    with pytest.raises(ImportError, match=r"pip install 'fastpu\[dask\]'"):
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
 def test_an_interrupted_driver_leaves_nothing_on_the_workers(client):

@@ -317,7 +317,9 @@ def template(census: Census, cuts: CutsOfFeatures) -> BinnedFeatures:
 
 def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures) -> list[Any]:
     """Return the binned partitions as futures that are done."""
-    sent = client.scatter(cuts, hash=False)
+    sent = dask.delayed(
+        cuts, pure=False, traverse=False
+    )  # once, for all tasks; another worker can have it if one is lost
     parts = _tasks(client, _bin, rows.X, rows.y, rows.weights, also=(sent,))
     try:
         wait_for(client, parts, "binning")

@@ -192,12 +192,13 @@ class Workers:
 
     def ask_each(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return what the shards answer, each to arguments of its own."""
-        try:
-            asked = [holder.actor.answer(question, own) for holder, own in zip(self.holders, arguments, strict=True)]
-        except RuntimeError as error:  # the scheduler has told the client already
-            raise self._lost(self._missing() or self.holders) from error
+        asked: list[Any] = []
 
         async def all_answers() -> list[Any]:
+            if not asked:
+                asked.extend(
+                    holder.actor.answer(question, own) for holder, own in zip(self.holders, arguments, strict=True)
+                )
             return await asyncio.gather(*asked, return_exceptions=True)
 
         while True:
@@ -206,6 +207,8 @@ class Workers:
                 break
             except TimeoutError:
                 self._check_all_there()
+            except RuntimeError as error:  # the scheduler has told the client already
+                raise self._lost(self._missing() or self.holders) from error
         for holder, answer in zip(self.holders, answers, strict=True):
             if isinstance(answer, OSError):
                 raise self._lost([holder]) from answer
