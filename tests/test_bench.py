@@ -41,6 +41,11 @@ COMMANDS = {
     "peers/isvm.py": ("--quick --only text iadmm --threads 1", "sklearn", "### An iteration of IADMM"),
     "peers/forest.py": ("--quick --threads 1 --sets some=yes --data", "sklearn joblib lightgbm", "### Test AUC by set"),
     "peers/boosted_trees.py": ("--quick", "lightgbm xgboost", "### 20 bags of 100 trees"),
+    "peers/boosted_trees_quality.py": (
+        "--tasks rare* --splits 1 --max-rows 300 --losses logistic --leaves 2 4",
+        "sklearn lightgbm",
+        "### Mean AUC on the simulated tables",
+    ),
     "peers/knn_graph.py": ("--quick --threads 1", "sklearn faiss", "### The 5 nearest neighbours of every row"),
     "peers/nnpu.py": ("--quick --threads 1", "", "| 300 x 20, 3 epochs | all rows | 1 | fastpu |"),
     "peers/pual.py": ("--quick --threads 1", "", "### A grid of kernel PUAL"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -81,6 +82,23 @@ def test_same_trees_with_weights(rows, whole):
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
 def test_same_trees_for_any_number_of_bins(rows, max_bins):
     compare(*rows(), max_bins=max_bins, min_leaf_rows=3)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"n_bags": 5}, {"loss": "logistic"}, {"loss": "logistic", "n_bags": 5}], ids=str
+)
+def test_noise_in_many_categories_does_little_harm(options):
+    found = []
+    for seed in range(2):
+        X, y = pu_rows(1000, 3, seed=seed)
+        rng = np.random.default_rng(seed)
+        noise = {f"noise {k}": pd.Categorical(rng.integers(0, 100, 1000)) for k in range(3)}
+        held, truth = pu_rows(1000, 3, seed=seed + 10)
+        for columns in ({}, noise):
+            model = fit(pd.DataFrame(X).assign(**columns), y, n_rounds=30, **options)
+            found.append(fastpu.metrics.auc(truth, model.decision_function(pd.DataFrame(held).assign(**columns))))
+    without, with_noise = found[::2], found[1::2]
+    assert np.mean(with_noise) > np.mean(without) - 0.05  # a loss of .2 where gains by chance are not taken off
 
 
 @given(st.integers(0, 10**6), st.sampled_from(list(LOSSES)), st.integers(2, 9), st.integers(1, 30))

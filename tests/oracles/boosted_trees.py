@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from oracles import tree_loss
-from oracles.forest import TIE, Bins, Stream, derived, draw_with_replacement, draw_without_replacement
+from oracles.forest import (
+    TIE,
+    Bins,
+    Stream,
+    derived,
+    draw_with_replacement,
+    draw_without_replacement,
+    excess_categories,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +118,7 @@ class Grower:
     g_unit: float
     h_unit: float
     features: list[int]
+    chance_gain: float  # of a cut that tells nothing
 
     def score(self, rows: np.ndarray) -> float:
         g, h = self.g[rows].sum() * self.g_unit, self.h[rows].sum() * self.h_unit + self.options.l2
@@ -159,6 +168,8 @@ class Grower:
                 if not self.bins.categorical[feature]:
                     yield Split(feature, left, gain, cut=k, missing_left=missing_left)
                     continue
+                if codes_left:
+                    gain -= excess_categories(len(present)) * self.chance_gain
                 others = set(range(256)) - set(present) if missing_left else set()
                 chosen = frozenset((code - 1) % 256 for code in others | set(codes_left))
                 yield Split(feature, left, gain, categories=chosen, missing_left=missing_left)
@@ -255,7 +266,8 @@ def boost(
         g[rows], h[rows] = tree_loss.derivatives(options.loss, labels[rows], f[rows], w[rows], **loss)
         most_g, most_h = tree_loss.bounds(options.loss, labels[rows], f[rows], w[rows], **loss)
         (g_whole, g_unit), (h_whole, h_unit) = whole(g, w, most_g), whole(h, w, most_h)
-        grower = Grower(bins, options, w, g_whole, h_whole, g_unit, h_unit, features)
+        chance_gain = tree_loss.chance_gain(options.loss, labels[rows], f[rows], w[rows], **loss)
+        grower = Grower(bins, options, w, g_whole, h_whole, g_unit, h_unit, features, chance_gain)
         tree = grower.grow(rows)
         for node in tree.nodes:
             if node.children is None:

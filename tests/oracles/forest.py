@@ -12,12 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _WORD = (1 << 64) - 1
 _GOLD = 0x9E3779B97F4A7C15
 TIE = 1e-12
+CATEGORIES_LIKE_NUMBERS = 5
 
 
 # -- draws -------------------------------------------------------------------------------------------------------------
@@ -46,8 +51,22 @@ class Stream:
     def below(self, n: int) -> int:
         return (self.next() * n) >> 64
 
+    def next_below(self, n: int) -> int:
+        """Without those draws that would favour small numbers."""
+        while (drawn := self.next()) < (1 << 64) % n:
+            pass
+        return drawn % n
+
     def unit(self) -> float:
         return (self.next() >> 11) * 2.0**-53
+
+
+def shuffled(values: list[int], seed: int) -> list[int]:
+    stream, values = Stream(seed), list(values)
+    for i in range(len(values), 1, -1):
+        j = stream.next_below(i)
+        values[i - 1], values[j] = values[j], values[i - 1]
+    return values
 
 
 def draw_with_replacement(rows: list[int], weights: list[float], n: int, stream: Stream) -> list[int]:
@@ -86,6 +105,11 @@ class Bins:
         return self.categorical[feature] or (len(cuts) > 0 and cuts[0] == -np.inf)
 
 
+def excess_categories(n: int) -> int:
+    """By how many a split by n categories is marked down: as much as n would gain by chance more than numbers do."""
+    return max(0, n - CATEGORIES_LIKE_NUMBERS)
+
+
 # -- criteria ----------------------------------------------------------------------------------------------------------
 
 
@@ -120,6 +144,16 @@ class Criterion:
             return p / (p + u)
         wp, wn = self.weights(n_pos, n_unl)
         return (wp - wn) / u if wn >= 0 and u > 0 else 1.0
+
+    def chance_gain(self, n_pos: int, n_unl: int) -> float:
+        """The mean gain of a cut that tells nothing, of rows of P drawn with replacement and of U without."""
+        p, u = self.shares(n_pos, n_unl)
+        if u == 0:
+            return 0.0
+        variance = p * u * (2.0 * u / self.n_pos + p / self.n_unl)
+        if self.name == "gini":
+            return 2.0 * variance / (p + u) ** 3
+        return 4.0 * self.prior**2 * variance / u**3
 
     def is_done(self, n_pos: int, n_unl: int) -> bool:
         if self.name == "gini":
@@ -173,6 +207,7 @@ class Split:
     left: frozenset[int]
     missing_right: bool
     gain: float = 0.0
+    excess: int = 0  # how many times the gain of a cut by chance is taken off
 
 
 class Tree:
@@ -226,6 +261,7 @@ class Tree:
                 if min(p + u, node.cover - p - u) < options.min_leaf_rows:
                     continue
                 split.gain = cost - criterion.cost(p, u) - criterion.cost(n_pos - p, n_unl - u)
+                split.gain -= split.excess * criterion.chance_gain(n_pos, n_unl)
                 if split.gain > least and (best is None or split.gain > best.gain + TIE * abs(best.gain)):
                     best = split
         return best
@@ -250,6 +286,7 @@ class Tree:
             order = self.by_statistic(node, feature, present)
             n = len(order)
             firsts = range(1, n) if self.options.splitter == "best" else [1 + int(unit * (n - 1))] if n > 1 else []
+            order = self.kept_or_drawn(order, node, feature, unit, firsts)
             found = [(None, frozenset(order[:j])) for j in firsts]
             alone = has_missing and (n == 1 or self.options.splitter == "best")
         else:
@@ -267,6 +304,7 @@ class Tree:
         splits = []
         if alone:  # missing entries against all others
             splits.append(Split(feature, None if self.bins.categorical[feature] else 0, frozenset({0}), False))
+        n_first = len(splits)
         for cut, left in found:
             if has_missing:
                 splits.append(Split(feature, cut, left | {0}, False))
@@ -277,7 +315,24 @@ class Tree:
                 splits.append(Split(feature, cut, left - {0} if right else left | {0}, right))
             else:
                 splits.append(Split(feature, cut, left, False))
+        if self.bins.categorical[feature]:
+            for split in splits[n_first:]:
+                split.excess = excess_categories(len(present))
         return splits
+
+    def kept_or_drawn(
+        self, order: list[int], node: Node, feature: int, unit: float, firsts: Sequence[int]
+    ) -> list[int]:
+        """The order of the categories, or a random one if its random cut gains no more than many do by chance."""
+        if self.options.splitter == "best" or not firsts:
+            return order
+        codes, criterion = self.bins.codes[:, feature], self.criterion
+        first = order[: firsts[0]]
+        (p, n_pos), (u, n_unl) = ((int(np.isin(codes[g], first).sum()), len(g)) for g in (node.pos, node.unl))
+        gain = criterion.cost(n_pos, n_unl) - criterion.cost(p, u) - criterion.cost(n_pos - p, n_unl - u)
+        excess = excess_categories(len(order))
+        is_by_chance = excess > 0 and gain <= excess * criterion.chance_gain(n_pos, n_unl)
+        return shuffled(order, int(unit * 2.0**53)) if is_by_chance else order
 
     def by_statistic(self, node: Node, feature: int, present: list[int]) -> list[int]:
         """The codes of categories by the ratio of their P rows to their U rows, compared without rounding."""

@@ -69,13 +69,31 @@ def derivatives(
     return u * sigmoid(f) - prior * p, u * curve
 
 
+def chance_gain(loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float) -> float:
+    """The sum of g^2, if all rows of a group have the same |g|, over that of h, both as `bounds` has them."""
+    n = float(w.sum())
+    weights = {label: w[y == label].sum() for label in (1, 0, -1)}
+    if loss == "pnu_auc":
+        return sum(n / 2 / weight for weight in weights.values() if weight > 0)
+    pos, unl, h = _bounds_of_groups(loss, y, f, w, prior)
+    return (pos**2 / weights[1] + unl**2 / weights[0]) / h
+
+
 def bounds(
     loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float
 ) -> tuple[float, float]:
     """What the sums of |g| and of h do not exceed, from the means of the losses alone (Jensen's inequality)."""
-    n = float(w.sum())
     if loss == "pnu_auc":
-        return 2 * n, 2 * n
+        return 2 * float(w.sum()), 2 * float(w.sum())
+    pos, unl, h = _bounds_of_groups(loss, y, f, w, prior)
+    return pos + unl, h
+
+
+def _bounds_of_groups(
+    loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, prior: float
+) -> tuple[float, float, float]:
+    """Those of |g| over P and over U, and of h."""
+    n = float(w.sum())
 
     def slope(label: int, z: np.ndarray) -> float:
         return float(-np.expm1(-np.average(log_loss(z[y == label]), weights=w[y == label])))
@@ -86,7 +104,7 @@ def bounds(
     unlabeled, rising, falling = slope(0, -f), slope(1, -f), slope(1, f)
     curve_pos, curve_unl = curve(min(rising, falling)), curve(unlabeled)
     if loss == "logistic":
-        return n * (falling + unlabeled), n * (curve_pos + curve_unl)
+        return n * falling, n * unlabeled, n * (curve_pos + curve_unl)
     if loss == "nnpu" and negative_risk(y, f, w, prior) < 0:
-        return n * (prior * rising + unlabeled), n * (prior * curve_pos + curve_unl)
-    return n * (prior + unlabeled), n * curve_unl
+        return n * prior * rising, n * unlabeled, n * (prior * curve_pos + curve_unl)
+    return n * prior, n * unlabeled, n * curve_unl

@@ -87,7 +87,7 @@ class Booster {
     if (features_.binned().is_sparse()) drop_unsplittable(features);
     MadeRound made;
     const TreeStart start = start_of(std::move(features));
-    made.tree = grower_.grow(start.features, {start.g_scale, start.h_scale, unit_},
+    made.tree = grower_.grow(start.features, {start.g_scale, start.h_scale, unit_, chance_gain()},
                              [&](std::uint64_t* histogram) { return rows_.start(start, histogram); });
     measure(false);
     made.risk = loss_->objective(tops_, sums_);
@@ -120,6 +120,8 @@ class Booster {
     tops_ = rows_.tops(of_drawn);
     sums_ = rows_.sums(of_drawn, tops_);
   }
+
+  double chance_gain() const { return loss_->bounds(tops_, sums_).chance_gain; }
 
   TreeStart start_of(std::vector<std::uint32_t> features) const {
     TreeStart start;

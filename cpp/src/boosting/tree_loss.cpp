@@ -40,6 +40,9 @@ double whole_sum(const TreeLossSums& sums, int slot) {
 // What the rounding of sums may take from a mean, in the units of the sums.
 constexpr double kLeastMean = 0x1p-61;
 
+// The sum of squares over a group whose rows have the same |g|, in proportion to their weights.
+double squares(double sum, double weight) { return weight > 0 ? sum / weight * sum : 0.0; }
+
 // Every exponential is n times its share in the sum of its slot, and the shares of a product are in two slots. The
 // exponents are rounded.
 TreeLossBounds exponential_bounds(const LossMeans& means, const TreeLossTops& tops) {
@@ -50,7 +53,10 @@ TreeLossBounds exponential_bounds(const LossMeans& means, const TreeLossTops& to
     if (std::isfinite(top)) size = std::max(size, std::abs(top));
   }
   const double sum = 2 * means.n() * std::min(std::exp(kRounding * size), kMostSize);
-  return {sum, sum};
+  const PerGroup& weight = means.weight;
+  const double n = means.n();
+  const double all = squares(n, weight.positive) + squares(n, weight.unlabelled) + squares(n, weight.negative);
+  return {sum, sum, all / (2 * n)};
 }
 
 // With l(z) = log(1 + e^-z), s(F) is 1 - e^-l(-F), a concave function of l(-F): its mean is at most that of the mean
@@ -63,10 +69,13 @@ TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes)
   const double unlabelled = slope(detail::kLossUnlabelled);
   const double plus = std::abs(slopes.plus.positive);
   const double minus = std::abs(slopes.minus.positive);
-  return {means.weight.positive * std::min(plus * rising + minus * falling, std::max(plus, minus)) +
-              means.weight.unlabelled * std::abs(slopes.plus.unlabelled) * unlabelled,
-          means.weight.positive * slopes.curve.positive * curve(std::min(rising, falling)) +
-              means.weight.unlabelled * slopes.curve.unlabelled * curve(unlabelled)};
+  const PerGroup& weight = means.weight;
+  const double g_positive = weight.positive * std::min(plus * rising + minus * falling, std::max(plus, minus));
+  const double g_unlabelled = weight.unlabelled * std::abs(slopes.plus.unlabelled) * unlabelled;
+  const double h = weight.positive * slopes.curve.positive * curve(std::min(rising, falling)) +
+                   weight.unlabelled * slopes.curve.unlabelled * curve(unlabelled);
+  const double all = squares(g_positive, weight.positive) + squares(g_unlabelled, weight.unlabelled);
+  return {g_positive + g_unlabelled, h, h > 0 ? all / h : 0.0};
 }
 
 // The last two signs, and which sign came after each two the last time. nnpu's mean soon swings around 0, one round

@@ -344,12 +344,13 @@ void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const s
   }
   std::ranges::stable_sort(categories, {}, &Category::value);
   const double score = search.sums.score();
+  const double by_chance = excess_categories(categories.size()) * units_.chance_gain;
   NewtonSplit split;
   split.exists = true;
   split.by_categories = true;
   split.feature = feature;
   const auto offer = [&](std::size_t n_left, std::uint64_t left, bool missing_right) {
-    split.gain = search.sums.score(left) - score;
+    split.gain = search.sums.score(left) - score - (n_left > 0 ? by_chance : 0.0);
     if (split.gain == -kInfinity) return false;
     split.missing_right = missing_right;
     split.left = left;

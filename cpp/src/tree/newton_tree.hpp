@@ -5,7 +5,8 @@
 // and the value of a leaf is -rate G / (H + l2), from finer sums. Of splits whose gains agree to 1e-12 the first wins,
 // by feature, then cut, then missing values left before right. The categories of a feature are cut in the order of what
 // would be their values as leaves, largest first; those that the node does not have go with what is missing. Where
-// nothing is missing in a node, missing values go to the side with the larger H, or left.
+// nothing is missing in a node, missing values go to the side with the larger H, or left. What many categories gain by
+// chance is taken off the gain (excess_categories in split_search.hpp).
 //
 // The gains need no counts of rows: only of a split that is made are the rows counted, up to as many as a leaf must
 // have, and where they are too few, the codes of that feature are, and the search goes on among the splits that are
@@ -33,11 +34,12 @@ struct NewtonOptions {
 // A sum of words is what a split knows of its left side.
 using NewtonSplit = Split<std::uint64_t>;
 
-// The units of a tree, as TreeStart has them.
+// The units of a tree, as TreeStart has them, and what a cut by chance gains in the mean.
 struct NewtonUnits {
   double g_scale = 1;
   double h_scale = 1;
   CountUnit count;
+  double chance_gain = 0;
 };
 
 class NewtonGrower {

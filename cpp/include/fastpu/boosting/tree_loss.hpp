@@ -71,10 +71,12 @@ struct TreeLossSums {
   void add(const TreeLossSums& other);
 };
 
-// What the sums of |g| and of h over the rows that take part do not exceed.
+// What the sums of |g| and of h over the rows that take part do not exceed, and about what a cut of these rows by
+// chance gains in the mean: the sum of g^2, if all rows of a group have the same g, over that of h.
 struct TreeLossBounds {
   double g = 0;
   double h = 0;
+  double chance_gain = 0;
 };
 
 class TreeLoss {
