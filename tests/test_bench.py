@@ -35,6 +35,12 @@ COMMANDS = {
     "papers/pu_svm_path": ("--tables 2 --draws 2 --splits 2 --shares 0.6", "", "Table 2, PU_toy1"),
     "priors": ("--sets some --splits 2 --data", "", "| some | 120 x 3 |"),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
+    "dask/growth.py": (
+        "--shards 1 2 --rows 600 --large 1200 --rounds 2",
+        "dask distributed",
+        "### Predicted, 50 columns, 16 threads a worker",
+    ),
+    "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
     "peers/pairwise_numpy.py": ("--sizes 40 60 --rounds 10 --repeats 1", "", "The same 10 stumps in all three"),
     "peers/objectives.py": ("--n 2000 --rounds 2 --threads 1", "lightgbm xgboost", "| xgboost | nnpu | 1 |"),
     "peers/svm.py": ("--quick --only score --threads 1", "sklearn", "### Scores of other rows"),

@@ -1,0 +1,282 @@
+"""How long a round of boosted trees takes on many workers: one machine plays all of them, and the network is put in.
+
+    python bench/dask/growth.py [--shards 1 4 16 64 256] [--rows 50000] [--rounds 5] [--output DIR]
+
+The driver's loop of fastpu.dask runs as it is, over so many shards of the same number of rows in this process, one
+after the other. Measured are the processor time that the shards take in a round (the mean over shards, of one thread),
+the bytes that each of them is sent and sends back, the number of questions, and what the driver does itself: adding up
+the answers and choosing splits. What Dask costs the driver for a message is measured on two workers of this machine.
+
+Put in are the network's latency (a message each way) and bandwidth, which the driver's link shares between all workers.
+Where the driver limits, the root of n workers could add up the answers of as many others each. fastpu.dask does not do
+that: "in a tree" says what it would bring.
+
+The prediction for more rows takes the shards' time as a + b n, from shards of --rows and --large, and divides b by the
+threads of a worker: an even share is assumed, and the slowest worker is taken to be as fast as the mean. The driver's
+time is c + d (shards that it adds up), from the fewest and the most shards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import pickle
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from distributed import Client, LocalCluster
+
+import fastpu
+from fastpu import _core
+from fastpu.dask._boosted_rows import SharedRows
+from fastpu.dask._workers import Workers
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
+
+from report_parts import machine, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+COLUMNS = 50
+DIFFERENT = 4  # blocks of rows, that shards take in turns: their codes can be shared
+TREES = {"max_leaves": 8, "max_depth": -1, "min_leaf_rows": 20.0, "min_leaf_hessian": 1e-3, "l2": 1.0}
+FIT = {"learning_rate": 0.05, "subsample_unl": 1.0, "colsample": 1.0, "n_bags": 0, "bag_unl": 0, "seed": 0}
+LOSS: dict[str, Any] = {"loss": "pnu_auc", "gamma": 0.5, "prior": 0.5}
+NONE = dict.fromkeys(
+    ["categorical", "init_nodes", "init_starts", "init_sets", "init_oob_sum", "eval_features", "eval_labels",
+     "eval_weight"]
+)  # fmt: skip
+
+
+# ---- Workers that are none ----
+
+
+class Shard:
+    """What `fastpu.dask` keeps on a worker, as far as its questions ask."""
+
+    def __init__(self, features: fastpu.BinnedFeatures, labels: Any, n_unlabelled: int):
+        shard = _core.BoostedShard(
+            features._native, labels, None, categorical=None, **LOSS, init_nodes=None, init_starts=None,
+            init_sets=None, n_unlabelled=n_unlabelled, numbers=None, n_threads=1, isa="",
+        )  # fmt: skip
+        self.kept = {"boosted": shard}
+
+
+@dataclass
+class Measured:
+    """What the questions of some rounds took, all together."""
+
+    n_questions: int = 0
+    sent: int = 0  # bytes to each shard
+    received: int = 0  # bytes from each
+    by_shards: float = 0.0  # mean seconds of a shard
+    elsewhere: float = 0.0  # seconds of this process that are not the driver's
+
+
+@dataclass
+class Played:
+    """In place of `fastpu.dask`'s workers."""
+
+    shards: list[Shard]
+    measured: Measured = field(default_factory=Measured)
+
+    def ask(self, question: Callable[..., Any], *arguments: Any) -> list[Any]:
+        start = time.process_time()
+        answers = [question(shard, *arguments) for shard in self.shards]
+        found = self.measured
+        found.n_questions += 1
+        found.by_shards += (time.process_time() - start) / len(self.shards)
+        found.sent += len(pickle.dumps(arguments, pickle.HIGHEST_PROTOCOL))
+        found.received += len(pickle.dumps(answers[0], pickle.HIGHEST_PROTOCOL))
+        found.elsewhere += time.process_time() - start
+        return answers
+
+
+# ---- Measurements ----
+
+
+@dataclass(frozen=True)
+class Round:
+    """Seconds, bytes and questions of a round."""
+
+    n_questions: float
+    sent: float
+    received: float
+    by_shard: float
+    by_driver: float
+
+
+def blocks(n_rows: int, n_blocks: int = DIFFERENT) -> list[tuple[fastpu.BinnedFeatures, Any]]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_blocks * n_rows, COLUMNS), dtype=np.float32)
+    truth = X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=len(X)) > 2
+    y = (truth & (rng.random(len(X)) < 0.05)).astype(np.int8)
+    bins = fastpu.bin_features(X)
+    places = [slice(k * n_rows, (k + 1) * n_rows) for k in range(n_blocks)]
+    return [(bins[place], y[place]) for place in places]
+
+
+def measure(parts: Sequence[tuple[fastpu.BinnedFeatures, Any]], n_shards: int, n_rounds: int) -> Round:
+    n_unlabelled = sum(int(np.sum(parts[k % len(parts)][1] == 0)) for k in range(n_shards))
+    workers = Played([Shard(*parts[k % len(parts)], n_unlabelled) for k in range(n_shards)])
+    start = time.process_time()
+    _core.boost_trees(
+        parts[0][0]._native, None, None, n_rounds=n_rounds, early_stopping_rounds=0, callback=None, n_threads=1,
+        rows=SharedRows(workers), **LOSS, **TREES, **FIT, **NONE,
+    )  # fmt: skip
+    seconds = time.process_time() - start - workers.measured.elsewhere
+    m = workers.measured
+    each = (value / n_rounds for value in (m.n_questions, m.sent, m.received, m.by_shards, seconds))
+    return Round(*each)
+
+
+def _reply(_shard: Any, n_bytes: int) -> Any:
+    return np.zeros(n_bytes // 8)
+
+
+def seconds_of_a_message(n_bytes: int, n_questions: int = 200) -> float:
+    """Return the processor time of the driver for an answer of so many bytes."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        parts = [client.submit(int, k, workers=[address]) for k, address in enumerate(client.nthreads())]
+        client.gather(parts)
+        with Workers(client, dict(enumerate(parts)), 1) as workers:
+            workers.ask(_reply, n_bytes)
+            start = time.process_time()
+            for _ in range(n_questions):
+                workers.ask(_reply, n_bytes)
+            return (time.process_time() - start) / (n_questions * len(workers.holders))
+
+
+# ---- The model ----
+
+
+@dataclass(frozen=True)
+class Network:
+    latency: float  # seconds of a message
+    bandwidth: float  # bytes a second
+    message: float  # seconds of the driver's processor
+
+    def messages(self, a_round: Round, n: int) -> float:
+        return a_round.n_questions * n * self.message
+
+    def flat(self, a_round: Round, n: int) -> tuple[float, float]:
+        """Return the seconds of latency and of transfer, where every worker speaks with the driver."""
+        return 2 * self.latency * a_round.n_questions, n * (a_round.sent + a_round.received) / self.bandwidth
+
+    def in_tree(self, a_round: Round, n: int) -> tuple[float, float]:
+        """Return the same where answers are added up by the root of n workers each, and those by the driver."""
+        latency, transfer = self.flat(a_round, root(n))
+        return 2 * latency, 2 * transfer
+
+
+def root(n: int) -> int:
+    return math.ceil(math.sqrt(n))
+
+
+@dataclass(frozen=True)
+class Model:
+    """Seconds of a shard are fixed + per_row n, of the driver own + per_shard (shards that it adds up)."""
+
+    fixed: float
+    per_row: float
+    own: float
+    per_shard: float
+    a_round: Round
+    network: Network
+
+    def terms(self, n_rows: float, n_workers: int, n_threads: int, *, tree: bool) -> list[float]:
+        shard = self.fixed + self.per_row * n_rows / n_workers / n_threads
+        latency, transfer = (self.network.in_tree if tree else self.network.flat)(self.a_round, n_workers)
+        added = 2 * root(n_workers) if tree else n_workers
+        driver = self.own + self.per_shard * added
+        terms = [shard, latency, transfer, driver, self.network.messages(self.a_round, added)]
+        return [*terms, sum(terms)]
+
+
+# ---- The report ----
+
+
+def ms(seconds: float) -> str:
+    return f"{1000 * seconds:.1f}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
+
+
+def report(options: argparse.Namespace) -> str:
+    parts = blocks(options.rows)
+    found = {}
+    for n_shards in options.shards:
+        found[n_shards] = measure(parts, n_shards, options.rounds)
+        print(f"{n_shards} shards: done", file=sys.stderr, flush=True)
+    few, many = min(found), max(found)
+    of_large = measure(blocks(options.large, 1), 1, options.rounds)
+    one, most = found[few], found[many]
+    message = seconds_of_a_message(round(most.received / most.n_questions))
+    network = Network(options.latency, options.bandwidth / 8, message)
+    per_row = (of_large.by_shard - one.by_shard) / (options.large - options.rows)
+    per_shard = (most.by_driver - one.by_driver) / max(1, many - few)
+    fixed = max(0.0, one.by_shard - per_row * options.rows)
+    model = Model(fixed, per_row, max(0.0, one.by_driver - per_shard * few), per_shard, most, network)
+    rows = []
+    for n_shards, r in found.items():
+        latency, flat = network.flat(r, n_shards)
+        by_dask = network.messages(r, n_shards)
+        added = 2 * root(n_shards)
+        in_tree = sum(network.in_tree(r, n_shards)) + model.own + per_shard * added + network.messages(r, added)
+        cells = [r.by_shard, latency, flat, r.by_driver, by_dask, r.by_shard + latency + flat + r.by_driver + by_dask]
+        rows.append([
+            f"{n_shards}", f"{r.n_questions:.0f}", f"{r.sent / 1000:.1f}", f"{r.received / 1000:.0f}",
+            *map(ms, [*cells, r.by_shard + in_tree]),
+        ])  # fmt: skip
+    heads = ["shards", "questions", "kB to each", "kB from each", "shard, ms", "latency, ms", "driver's link, ms",
+             "driver, ms", "Dask, ms", "a round, ms", "in a tree, ms"]  # fmt: skip
+    leaves = TREES["max_leaves"]
+    grown = table(
+        f"Growth: {options.rows:,} x {COLUMNS} a shard, {leaves} leaves, {options.rounds} rounds", heads, rows
+    )
+    rows = []
+    for n_rows in options.predict:
+        for n_workers in (32, 256):
+            for tree in (False, True):
+                terms = model.terms(n_rows, n_workers, options.threads, tree=tree)
+                rows.append([f"{n_rows:.0e}", f"{n_workers}", "tree" if tree else "driver", *map(ms, terms)])
+    heads = ["rows", "workers", "summed by", "shard, ms", "latency, ms", "transfer, ms", "driver, ms", "Dask, ms",
+             "a round, ms"]  # fmt: skip
+    predicted = table(f"Predicted, {COLUMNS} columns, {options.threads} threads a worker", heads, rows)
+    terms = (
+        f"Measured: a shard takes {1000 * fixed:.2f} ms + {1e9 * per_row:.1f} ns a row, the driver "
+        f"{1000 * model.own:.2f} ms + {1000 * per_shard:.3f} ms a shard, and Dask {1000 * message:.2f} ms of its "
+        f"processor a message. Put in: {1000 * options.latency:g} ms a message, {options.bandwidth / 1e9:g} Gbit/s."
+    )
+    return f"{grown}\n\n{terms}\n\n{predicted}"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        "growth", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--shards", type=int, nargs="+", default=[1, 4, 16, 64, 256])
+    parser.add_argument("--rows", type=int, default=50_000, help="of a shard (default: %(default)s)")
+    parser.add_argument("--large", type=int, default=1_000_000, help="rows of the shard that tells what a row takes")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--latency", type=float, default=0.5e-3, help="seconds of a message (default: %(default)s)")
+    parser.add_argument("--bandwidth", type=float, default=10e9, help="bits a second of a link (default: 10e9)")
+    parser.add_argument("--threads", type=int, default=16, help="of a worker, in the prediction (default: %(default)s)")
+    parser.add_argument("--predict", type=float, nargs="+", default=[1e9], help="rows of the prediction")
+    parser.add_argument("--output", type=Path, help="folder for dask_growth.md")
+    options = parser.parse_args(argv)
+    text = report(options)
+    print(machine("numpy"), text, sep="\n\n")
+    if options.output:
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "dask_growth.md").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
