@@ -287,8 +287,8 @@ class BoostedFit:
             seed=self._training.seed,
         ).save(path)
 
-    def resume(self, path: str, *, has_seed: bool) -> None:
-        """Go on from the file, if there is one."""
+    def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
+        """Go on from the file, if there is one, towards so many rounds."""
         if not Path(path).exists():
             return
         saved = load(path)
@@ -296,6 +296,7 @@ class BoostedFit:
             not isinstance(saved, TreeEnsemble)
             or saved.params.get("checkpoint") != self._digest()
             or (has_seed and saved.seed != self._training.seed)
+            or saved.n_trees > n_rounds
         ):
             raise ValueError(
                 f"checkpoint must name a new file, or that of a fit to the same rows with the same arguments, "
@@ -304,5 +305,5 @@ class BoostedFit:
         n_first = self._trees.n_first
         self._trees = _Trees.of(saved)
         self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]
-        self._trees.status = saved.status
+        self._trees.status = "n_rounds" if saved.status == "callback" else saved.status
         self._training = dataclasses.replace(self._training, seed=saved.seed)

@@ -212,9 +212,9 @@ def fit_boosted_trees(
     total_mass = (census.mass[0], census.mass[1])
     training = Training(settings, prior_by_mass(settings, *total_mass), seed, resolve_n_threads(None))
     fit = BoostedFit(connected, rows, census, cuts, form, training, held, patience, before, n_threads)
-    if path is not None:
-        fit.resume(path, has_seed=random_state is not None or before is not None)
     n_all = n_new + (0 if before is None else before.n_trees)
+    if path is not None:
+        fit.resume(path, n_all, has_seed=random_state is not None or before is not None)
     params |= {
         "n_rounds": n_all,
         "early_stopping_rounds": patience or None,
