@@ -9,7 +9,7 @@ import fastpu
 from fastpu.common._params import check_random_state
 from fastpu.data._validate import check_matrix
 from fastpu.metrics import err_star, puf_score
-from fastpu.path._selection import crossings
+from fastpu.path._selection import crossings, curve_on_path
 from helpers import refused
 from path_cases import KERNELS, normal_rows
 
@@ -197,6 +197,22 @@ def test_rounding_at_the_end_of_a_path_is_no_crossing(seed, options):
     machine = path.select("puf", **options)
     assert machine.params["lam"] >= path.end * (1 - 1e-12)
     assert machine.decision_function(X[y == 1]).min() >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("lam_min", [0.0, 1e-2])
+def test_no_candidate_lies_nearer_to_0_than_the_end_of_the_path(kernel, lam_min, seed):
+    """Below its end a path is one machine, or none: a change of side there would be rounding."""
+    X, _, y = issue_rows(seed, 90)
+    path = fastpu.fit_pu_svm_path(X, y, cost_pos=10.0, lam_min=lam_min, n_threads=1, **KERNELS[kernel])
+    for options in ({}, {"cv": 3, "random_state": seed}, {"X": X[::2], "y": y[::2]}):
+        curve = curve_on_path(path, "puf", options.get("X"), options.get("y"), prior=None, scenario="case_control",
+                              cv=options.get("cv"), random_state=seed, n_threads=1)  # fmt: skip
+        assert curve is not None
+        assert curve.cuts.size > 3
+        assert curve.cuts.min() >= path.end * (1 - 1e-12)
+        assert path.select("puf", **options).params["lam"] >= path.end * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -46,6 +46,9 @@ void PairSolver<T>::close() {
   const index_t n = size_;
   while (size_ % kSmoLane != 0) add(0, 0.0, 0.0, 0.0, 0.0, 0.0);
   padded_size_ = std::exchange(size_, n);
+  // An even number of blocks of equal size, so that no thread waits for a last one.
+  const index_t n_blocks = std::max<index_t>(1, padded_size_ / (2 * kPassBlock) * 2);
+  pass_block_ = round_up(count_blocks(padded_size_, n_blocks), kSmoLane);
   double largest = 0;
   for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<double>(diagonal_[i])));
   least_curvature_ = std::max(kLeastCurvature * largest, std::numeric_limits<double>::min());
@@ -55,12 +58,12 @@ void PairSolver<T>::close() {
 template <class T>
 template <class Pass>
 SmoFirst PairSolver<T>::in_blocks(Pass&& pass) {
-  if (padded_size_ <= 2 * kPassBlock) return pass(0, padded_size_);
-  const index_t n_blocks = count_blocks(padded_size_, kPassBlock);
+  if (padded_size_ <= pass_block_) return pass(0, padded_size_);
+  const index_t n_blocks = count_blocks(padded_size_, pass_block_);
   team_.for_each(n_blocks, [&](index_t block, int) {
-    const index_t first = block * kPassBlock;
+    const index_t first = block * pass_block_;
     SmoFirst& out = block_first_[at(block)];
-    out = pass(first, std::min(kPassBlock, padded_size_ - first));
+    out = pass(first, std::min(pass_block_, padded_size_ - first));
     if (out.up >= 0) out.up += first;
   });
   SmoFirst best = block_first_[0];
@@ -97,12 +100,12 @@ SmoSecond PairSolver<T>::second(int group, const SmoFirst& from, const T* row_up
                          static_cast<double>(diagonal_[from.up]), least_curvature_, row_up + first,
                          diagonal_.data() + first);
   };
-  if (padded_size_ <= 2 * kPassBlock) return pass(0, padded_size_);
-  const index_t n_blocks = count_blocks(padded_size_, kPassBlock);
+  if (padded_size_ <= pass_block_) return pass(0, padded_size_);
+  const index_t n_blocks = count_blocks(padded_size_, pass_block_);
   team_.for_each(n_blocks, [&](index_t block, int) {
-    const index_t first = block * kPassBlock;
+    const index_t first = block * pass_block_;
     SmoSecond& out = block_second_[at(block)];
-    out = pass(first, std::min(kPassBlock, padded_size_ - first));
+    out = pass(first, std::min(pass_block_, padded_size_ - first));
     if (out.low >= 0) out.low += first;
   });
   SmoSecond best = block_second_[0];

@@ -59,7 +59,7 @@ class PairSolver {
   PairProgress solve(double tol, index_t max_steps, Row&& row);
 
  private:
-  // The number of variables in a block of a pass; smaller blocks are not worth another thread.
+  // The least number of variables in a block of a pass; smaller blocks are not worth another thread.
   static constexpr index_t kPassBlock = 8192;
   // The least curvature used along a pair, as a share of the largest diagonal entry: the curvature is zero for equal
   // rows, and negative for some pairs if the kernel is not positive definite.
@@ -83,6 +83,7 @@ class PairSolver {
   index_t stride_;
   index_t size_ = 0;
   index_t padded_size_ = 0;
+  index_t pass_block_ = 0;
   double least_curvature_ = kLeastCurvature;
   std::vector<std::uint8_t> group_;
   AlignedBuffer<double> gradient_;

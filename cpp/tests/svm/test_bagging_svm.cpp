@@ -111,7 +111,7 @@ void check_bags(const Bags& bags, const BaggingResult& result, const KernelParam
 
 }  // namespace
 
-CASE("bags equal problems of their own, with kernel rows of the positives stored or not") {
+CASE("bags equal problems of their own, with few kernel rows in the cache or many") {
   for (const KernelParams& params : {kRbf, kLinear}) {
     for (const index_t bytes : {index_t{0}, index_t{300'000}, kManyBytes}) {
       const Bags bags(150, 6, 25, 101);
@@ -124,6 +124,24 @@ CASE("bags equal problems of their own, with kernel rows of the positives stored
         CHECK(same_bits(solve_bags(engine, bags.problem, {1e-9, 1'000'000}, team), result));
       }
     }
+  }
+}
+
+CASE("bags of kernel values that are dear to compute, stored for all or for the positives, start anywhere") {
+  for (const index_t bytes : {index_t{0}, index_t{300'000}, kManyBytes}) {
+    Bags bags(150, 6, 25, 103);
+    const std::vector<double> k = kernel_matrix(kRbf, bags.data.points);
+    const index_t n = bags.data.n();
+    const SvmEngine<double> engine(fastpu::make_precomputed_kernel(fastpu::DenseView<double>{k.data(), n, n}), bytes,
+                                   fastpu::best_isa());
+    Team team(2);
+    check_bags(bags, solve_bags(engine, bags.problem, {1e-9, 1'000'000}, team), kRbf);
+    std::vector<double> start(at(n), 0.0);
+    for (index_t i = 0; i < n; i += 2) start[at(i)] = i % 3 == 0 ? 1.0 : 0.3;
+    bags.problem.start = start.data();
+    check_bags(bags, solve_bags(engine, bags.problem, {1e-9, 1'000'000}, team), kRbf);
+    check_bags(bags, solve_bags(engine_of(bags.data, kRbf, bytes), bags.problem, {1e-9, 1'000'000}, team), kRbf);
+    check_bags(bags, solve_bags(engine_of(bags.data, kLinear, bytes), bags.problem, {1e-9, 1'000'000}, team), kLinear);
   }
 }
 
