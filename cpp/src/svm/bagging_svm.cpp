@@ -91,8 +91,8 @@ Starts make_starts(const Kernel<T>& kernel, const std::vector<Bag>& bags, const 
   Starts starts;
   for (index_t b = 0; b < n_bags; ++b) {
     const Bag& bag = bags[at(b)];
-    std::vector<double> alpha;
-    for (std::size_t k = 0; k < bag.rows.size(); ++k) alpha.push_back(shares[bag.rows[k]] * bag.costs[k]);
+    std::vector<double> alpha(bag.rows.size());
+    for (std::size_t k = 0; k < alpha.size(); ++k) alpha[k] = shares[bag.rows[k]] * bag.costs[k];
     SvmProblem problem = problem_of(bag);
     problem.start = alpha.data();
     starts.alpha.push_back(feasible_start(problem));
@@ -153,6 +153,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;
 
   std::vector<Bag> bags;
+  bags.reserve(at(problem.n_bags));
   for (index_t number = 0; number < problem.n_bags; ++number) bags.push_back(make_bag(problem, number));
   Starts starts;
   if (problem.start != nullptr && !engine.linear_data()) {
