@@ -50,7 +50,7 @@ def fit_nnpu(
     callback: Callable[[RiskRound], bool | None] | None = None,
     progress: bool = False,
 ) -> RiskMachine | RiskNetwork:
-    """nnPU: train a classifier on positive and unlabelled rows by a risk that cannot fall below what risks can be.
+    """nnPU: train on positive and unlabelled rows, by a risk whose part for the negatives cannot fall below 0.
 
     With pi, l and means as in `fit_upu`,
 
@@ -72,8 +72,8 @@ callback, progress
     beta : float, default 0
         >= 0, how far R- may fall below 0.
     gamma_nn : float, default 1
-        In [0, 1], the length of a step back; with 0 there is no step but that of `lam` and `weight_decay` (and of
-        Adam's means, which remember the gradients before).
+        In [0, 1], the length of a step back. With 0 such a step has no part of the risk, only those of `lam` and
+        `weight_decay` (and of Adam's means, which remember the gradients before).
 
     Returns
     -------

@@ -103,17 +103,17 @@ def fit_upu(
     max_iter : int, default 200
         Most steps of Newton's method. Another value of `tol` or `max_iter` is refused where Adam trains the model.
     learning_rate : float, optional
-        Of Adam, as the arguments down to `early_stopping_rounds`: where Newton's method solves the risk, they are
-        refused with a ValueError. By default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Adam's means decay
-        with 0.9 and 0.999, and eps is 1e-8.
+        The learning rate of Adam, by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Adam's means decay
+        with 0.9 and 0.999, and eps is 1e-8. This argument and those below, down to `early_stopping_rounds`, are for
+        Adam: where Newton's method solves the risk, they are refused with a ValueError.
     weight_decay : float, optional
-        >= 0, times all parameters, intercepts included, it is added to the gradient; by default 0.005 for "mlp" (the
-        reference setting) and 0 for the others. The risk that is reported does not hold it, nor `lam`.
+        >= 0; this many times the parameters, intercepts included, is added to the gradient. By default 0.005 for "mlp"
+        (the reference setting) and 0 for the others. The risk that is reported includes neither this nor `lam`.
     batch_size : int, "auto" or None, default "auto"
-        Rows of a step: the next ones of a random order that is drawn anew for each epoch, positive and unlabelled
-        rows together, as in the reference; the last batch may be smaller, and a batch without rows of a group has 0 in
-        place of their mean. None is all rows in one batch. "auto" is None for "linear" and "gauss"; for "mlp" it makes
-        as many batches as have 1000 rows, and 10 positive ones on average, each.
+        The number of rows of a step. They are the next ones of a random order that is drawn anew for each epoch,
+        positive and unlabelled rows together, as in the reference. The last batch may be smaller, and a batch without
+        rows of a group has 0 in place of their mean. None is all rows in one batch. "auto" is None for "linear" and
+        "gauss"; for "mlp" it makes as many batches as have 1000 rows, and 10 positive ones on average, each.
     n_epochs : int, optional
         Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
         most 2000 times, or for 100 epochs where there is nothing to stop by.
