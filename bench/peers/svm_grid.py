@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _SCRIPT = Path(__file__)
 _N_FOLDS = 5
-_CACHE_MB = 200
+_CACHE_MB = 500
 _DATA = {"clear": {"class_sep": 1.2, "flip_y": 0.05}, "noisy": {"class_sep": 0.8, "flip_y": 0.2}}
 _ALL = 5000  # rows up to which other libraries fit every point
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "linalg/cholesky.hpp"
 
@@ -26,106 +28,158 @@ bool make_factor(const FreeProblem& problem, const std::vector<index_t>& free, C
   return factor.factor() == 0;
 }
 
-// Finds the step to the minimum of the quadratic in the free variables, with a sum of zero over each group.
-bool find_direction(const FreeProblem& problem, const std::vector<index_t>& free, Isa isa,
-                    std::vector<double>& direction) {
-  const auto n = static_cast<index_t>(free.size());
-  Cholesky factor(n, isa, "the kernel matrix of the free variables");
-  if (!make_factor(problem, free, factor)) return false;
-  direction.resize(at(n));
-  for (index_t k = 0; k < n; ++k) direction[at(k)] = -problem.gradient[at(free[at(k)])];
-  factor.solve(direction.data());
-  // The Lagrange multipliers of the one or two groups solve a system of that size.
-  double matrix[2][2] = {};
-  double sums[2] = {};
-  std::vector<double> unit[2];
-  for (int g = 0; g < 2; ++g) {
-    unit[g].assign(at(n), 0.0);
-    for (index_t k = 0; k < n; ++k) unit[g][at(k)] = problem.group[at(free[at(k)])] == g ? 1.0 : 0.0;
-    factor.solve(unit[g].data());
+// The step to the minimum of the quadratic in the free variables, on conditions: that the sums of groups stay, and that
+// variables that met their bounds do. Each condition takes a solution of the factored system, so that meeting a bound
+// costs much less than another factor.
+class Face {
+ public:
+  Face(const FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor, Isa isa)
+      : factor_(factor), isa_(isa), is_held_(free.size()), newton_(free.size()) {
+    for (std::size_t k = 0; k < free.size(); ++k) {
+      newton_[k] = -problem.gradient[at(free[k])];
+      group_.push_back(problem.group[at(free[k])]);
+    }
+    factor_.solve(newton_.data());
+    for (int g = 0; g < 2; ++g) {
+      std::vector<double> members(free.size());
+      std::ranges::transform(group_, members.begin(), [&](std::uint8_t group) { return group == g ? 1.0 : 0.0; });
+      if (std::ranges::find(members, 1.0) != members.end()) add(std::move(members));
+    }
   }
-  for (index_t k = 0; k < n; ++k) {
-    const int g = problem.group[at(free[at(k)])];
-    sums[g] += direction[at(k)];
-    for (int h = 0; h < 2; ++h) matrix[g][h] += unit[h][at(k)];
+
+  // Keeps the variable in a place where it is.
+  void hold(std::size_t place) {
+    is_held_[place] = 1;
+    std::vector<double> unit(newton_.size());
+    unit[place] = 1;
+    add(std::move(unit));
   }
-  double multiplier[2] = {};
-  const double determinant = matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0];
-  if (matrix[0][0] > 0 && matrix[1][1] > 0 && determinant > 0) {
-    multiplier[0] = (sums[0] * matrix[1][1] - sums[1] * matrix[0][1]) / determinant;
-    multiplier[1] = (matrix[0][0] * sums[1] - matrix[1][0] * sums[0]) / determinant;
-  } else {
-    for (int g = 0; g < 2; ++g) multiplier[g] = matrix[g][g] > 0 ? sums[g] / matrix[g][g] : 0;
+
+  bool is_held(std::size_t place) const { return is_held_[place] != 0; }
+
+  // Returns the step, from where the free variables are after `made` of the last one.
+  const std::vector<double>& next(double made) {
+    for (std::size_t k = 0; k < step_.size(); ++k) newton_[k] -= made * step_[k];
+    const auto n = static_cast<index_t>(conditions_.size());
+    Cholesky system(n, isa_, "the conditions of free variables");
+    std::vector<double> multipliers(at(n));
+    for (index_t c = 0; c < n; ++c) {
+      for (index_t d = c; d < n; ++d)
+        system.matrix()[c * system.stride() + d] = dot(conditions_[at(c)], columns_[at(d)]);
+      multipliers[at(c)] = dot(conditions_[at(c)], newton_);
+    }
+    system.factor();
+    system.solve(multipliers.data());
+    step_ = newton_;
+    for (index_t c = 0; c < n; ++c) {
+      for (std::size_t k = 0; k < step_.size(); ++k) step_[k] -= multipliers[at(c)] * columns_[at(c)][k];
+    }
+    remove_rounding();
+    return step_;
   }
-  for (index_t k = 0; k < n; ++k) {
-    direction[at(k)] -= multiplier[0] * unit[0][at(k)] + multiplier[1] * unit[1][at(k)];
-  }
-  // Removes what rounding left of the sums.
-  for (int g = 0; g < 2; ++g) {
+
+ private:
+  static double dot(const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
-    double count = 0;
-    for (index_t k = 0; k < n; ++k) {
-      if (problem.group[at(free[at(k)])] != g) continue;
-      sum += direction[at(k)];
-      ++count;
+    for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+    return sum;
+  }
+  // Makes the step meet its conditions, but for the rounding of a sum.
+  void remove_rounding() {
+    double sum[2] = {};
+    double count[2] = {};
+    for (std::size_t k = 0; k < step_.size(); ++k) {
+      if (is_held(k)) step_[k] = 0;
+      sum[group_[k]] += step_[k];
+      count[group_[k]] += is_held(k) ? 0 : 1;
     }
-    for (index_t k = 0; k < n; ++k) {
-      if (problem.group[at(free[at(k)])] == g) direction[at(k)] -= sum / count;
+    for (std::size_t k = 0; k < step_.size(); ++k) {
+      if (!is_held(k)) step_[k] -= sum[group_[k]] / count[group_[k]];
     }
   }
-  return std::ranges::all_of(direction, [](double x) { return std::isfinite(x); });
+  void add(std::vector<double> condition) {
+    columns_.push_back(condition);
+    factor_.solve(columns_.back().data());
+    conditions_.push_back(std::move(condition));
+  }
+
+  const Cholesky& factor_;
+  Isa isa_;
+  std::vector<std::uint8_t> group_;
+  std::vector<char> is_held_;
+  std::vector<double> newton_;  // the step without conditions
+  std::vector<double> step_;
+  std::vector<std::vector<double>> conditions_;
+  std::vector<std::vector<double>> columns_;  // the inverse of the kernel matrix times each of them
+};
+
+// Moves the free variables from bound to bound until they are at the minimum of the face, which is returned, or many of
+// them have met bounds.
+bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor, Isa isa) {
+  constexpr int kMostBounds = 60;
+  Face face(problem, free, factor, isa);
+  double share = 0;
+  for (int n_held = 0; n_held <= kMostBounds; ++n_held) {
+    const std::vector<double>& step = face.next(share);
+    share = 1;
+    std::size_t stop = free.size();
+    for (std::size_t k = 0; k < free.size(); ++k) {
+      const index_t i = free[k];
+      const double room =
+          step[k] > 0 ? problem.upper[at(i)] - problem.value[at(i)] : problem.value[at(i)] - problem.lower[at(i)];
+      if (face.is_held(k) || !(share * std::abs(step[k]) > room)) continue;
+      share = room / std::abs(step[k]);
+      stop = k;
+    }
+    for (std::size_t k = 0; k < free.size(); ++k) {
+      const index_t i = free[k];
+      if (face.is_held(k)) continue;
+      const double value = problem.value[at(i)] + share * step[k];
+      problem.value[at(i)] = std::clamp(value, problem.lower[at(i)], problem.upper[at(i)]);
+      if (k == stop) problem.value[at(i)] = step[k] > 0 ? problem.upper[at(i)] : problem.lower[at(i)];
+    }
+    if (stop == free.size()) return true;
+    face.hold(stop);
+  }
+  return false;
 }
 
 }  // namespace
 
 double minimise_free(FreeProblem& problem, Isa isa) {
   const auto n = static_cast<index_t>(problem.value.size());
-  std::vector<double> direction;
-  std::vector<double> moved(at(n));
   double total = 0;
-  constexpr int kMostTimes = 6;
+  constexpr int kMostTimes = 3;
   for (int time = 0; time < kMostTimes; ++time) {
     std::vector<index_t> free;
     for (index_t i = 0; i < n; ++i) {
       if (problem.value[at(i)] > problem.lower[at(i)] && problem.value[at(i)] < problem.upper[at(i)]) free.push_back(i);
     }
-    const auto n_free = static_cast<index_t>(free.size());
-    if (n_free < 2 || n_free > kMostFree || !find_direction(problem, free, isa, direction)) break;
-    // The longest step within the bounds, and the variable that limits it.
-    double step = 1;
-    index_t stopped_by = -1;
-    for (index_t k = 0; k < n_free; ++k) {
-      const index_t i = free[at(k)];
-      const double d = direction[at(k)];
-      const double room =
-          d > 0 ? problem.upper[at(i)] - problem.value[at(i)] : problem.value[at(i)] - problem.lower[at(i)];
-      if (step * std::abs(d) > room) {
-        step = room / std::abs(d);
-        stopped_by = i;
-      }
-    }
+    if (free.size() < 2) break;
+    Cholesky factor(static_cast<index_t>(free.size()), isa, "the kernel matrix of the free variables");
+    if (!make_factor(problem, free, factor)) break;
+    const std::vector<double> before = problem.value;
+    const bool is_minimal = descend(problem, free, factor, isa);
     double slope = 0;
     double curvature = 0;
-    for (index_t i = 0; i < n; ++i) {
-      double sum = 0;
-      for (index_t k = 0; k < n_free; ++k) sum += problem.kernel[at(i * n + free[at(k)])] * direction[at(k)];
-      moved[at(i)] = sum;
+    std::vector<double> moved(at(n));
+    for (const index_t j : free) {
+      const double difference = problem.value[at(j)] - before[at(j)];
+      const double* row = problem.kernel.data() + j * n;
+      for (index_t i = 0; i < n; ++i) moved[at(i)] += difference * row[i];
     }
-    for (index_t k = 0; k < n_free; ++k) {
-      slope += problem.gradient[at(free[at(k)])] * direction[at(k)];
-      curvature += moved[at(free[at(k)])] * direction[at(k)];
+    for (const index_t i : free) {
+      slope += problem.gradient[at(i)] * (problem.value[at(i)] - before[at(i)]);
+      curvature += moved[at(i)] * (problem.value[at(i)] - before[at(i)]);
     }
-    const double decrease = -step * (slope + 0.5 * step * curvature);
-    if (!(decrease > 0)) break;
+    const double decrease = -(slope + 0.5 * curvature);
+    if (!(decrease > 0)) {
+      problem.value = before;
+      break;
+    }
     total += decrease;
-    for (index_t k = 0; k < n_free; ++k) {
-      const index_t i = free[at(k)];
-      const double value = problem.value[at(i)] + step * direction[at(k)];
-      problem.value[at(i)] = std::clamp(value, problem.lower[at(i)], problem.upper[at(i)]);
-      if (i == stopped_by) problem.value[at(i)] = direction[at(k)] > 0 ? problem.upper[at(i)] : problem.lower[at(i)];
-    }
-    for (index_t i = 0; i < n; ++i) problem.gradient[at(i)] += step * moved[at(i)];
-    if (stopped_by < 0) break;
+    for (index_t i = 0; i < n; ++i) problem.gradient[at(i)] += moved[at(i)];
+    if (is_minimal) break;
   }
   return total;
 }

@@ -40,7 +40,6 @@ class Smo {
   };
 
   void start();
-  void make_first_step(const double* end);
   void activate(const std::vector<index_t>& variables);
   void find_windows();
   void find_windows_of_all();
@@ -69,7 +68,6 @@ class Smo {
   std::vector<Shrunk> shrunk_;
   double objective_ = 0;
   index_t steps_when_computed_ = 0;
-  index_t steps_when_activated_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
   int n_computed_ = 0;
   double largest_diagonal_ = 0;
@@ -121,7 +119,6 @@ SmoResult Smo<T>::run() {
   if (has_moved_far()) compute_gradients();
   find_windows_of_all();
   result_.violation = state_.violation();
-  result_.moved = moved_;
   if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
   return std::move(result_);
 }
@@ -140,64 +137,21 @@ void Smo<T>::start() {
     watch_.see_row(diagonal, problem_.linear[i]);
     largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
   }
-  if (problem_.start != nullptr) {
-    for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
-    moved_ = problem_.start->moved;
-  }
   activate(all);
-  if (problem_.start == nullptr) {
-    changes_.clear();
-    for (index_t i = 0; i < n; ++i) {
-      if (value_[i] != 0) changes_.add(i, value_[i]);
-    }
-    if (changes_.size() > 0) source_.update(changes_, solver_->gradient());
-  } else {
-    make_first_step(problem_.start->end);
+  changes_.clear();
+  for (index_t i = 0; i < n; ++i) {
+    if (value_[i] != 0) changes_.add(i, value_[i]);
   }
+  if (changes_.size() > 0) source_.update(changes_, solver_->gradient());
   for (index_t p = 0; p < n; ++p) {
     const index_t i = active_[at(p)];
     objective_ += 0.5 * value_[i] * (solver_->gradient()[p] + problem_.linear[i]);
   }
 }
 
-// Goes to `end`, or only to the minimum on the way there.
-template <class T>
-void Smo<T>::make_first_step(const double* end) {
-  const index_t n = problem_.n;
-  changes_.clear();
-  double distance = 0;
-  for (index_t i = 0; i < n; ++i) {
-    if (end[i] == value_[i]) continue;
-    changes_.add(i, end[i] - value_[i]);
-    distance += std::abs(end[i] - value_[i]);
-  }
-  if (changes_.size() == 0) return;
-  auto product = AlignedBuffer<double>::zeros(round_up(n, detail::kSmoLane), "gradients");
-  source_.update(changes_, product.data());
-  double slope = 0;
-  double curvature = 0;
-  for (index_t p = 0; p < n; ++p) {
-    const index_t i = active_[at(p)];
-    slope += solver_->gradient()[p] * (end[i] - value_[i]);
-    curvature += product[p] * (end[i] - value_[i]);
-  }
-  if (!(slope < 0)) return;
-  // The whole step if it is downhill: what reaches its bound need not be moved there one by one.
-  const double step = -2 * slope < curvature ? -slope / curvature : 1;
-  for (index_t p = 0; p < n; ++p) {
-    const index_t i = active_[at(p)];
-    solver_->gradient()[p] += step * product[p];
-    const double value = step == 1 ? end[i] : value_[i] + step * (end[i] - value_[i]);
-    value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
-    solver_->set_value(p, value_[i]);
-  }
-  moved_ += step * distance;
-}
-
 template <class T>
 void Smo<T>::activate(const std::vector<index_t>& variables) {
   active_ = source_.activate(variables);
-  steps_when_activated_ = result_.n_steps;
   wishes_.clear();
   solver_->clear();
   for (const index_t i : active_) {
@@ -232,10 +186,6 @@ void Smo<T>::shrink() {
     (state_.is_likely_to_stay(i, solver_->gradient()[p]) ? shrunk.variables : stay).push_back(i);
   }
   if (3 * shrunk.variables.size() < active_.size() || stay.size() < 2) return;
-  // The cached rows lose what belongs to the variables that leave, which later problems have to compute anew.
-  const auto n_steps = static_cast<double>(result_.n_steps - steps_when_activated_);
-  const double saved = n_steps * static_cast<double>(shrunk.variables.size());
-  if (saved < options_.row_cost * static_cast<double>(problem_.n) * static_cast<double>(stay.size())) return;
   for (index_t p = 0; p < n_active; ++p) result_.gradient[at(active_[at(p)])] = solver_->gradient()[p];
   shrunk.value.assign(value_, value_ + problem_.n);
   shrunk_.push_back(std::move(shrunk));

@@ -99,7 +99,8 @@ Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std
   const auto middle = [&](int side, double target, auto&& position) {
     points.clear();
     for (index_t i = 0; i < problem.n; ++i) {
-      if (side == 0 || problem.labels[i] == side) points.push_back({position(i), problem.costs[i]});
+      const bool is_mine = side == 0 || problem.labels[i] == side;
+      if (is_mine && problem.costs[i] > 0) points.push_back({position(i), problem.costs[i]});
     }
     return detail::best_intercepts(points, target).middle;
   };

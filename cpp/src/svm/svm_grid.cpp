@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "kernels/stored_rows.hpp"
 #include "kernels/svm_kernels.hpp"
+#include "svm/block_solver.hpp"
 
 namespace fastpu {
 
@@ -46,18 +48,33 @@ double distance(const SvmChain& chain, const GridPoint& a, const GridPoint& b) {
   return std::abs(std::log(a.factor_pos / b.factor_pos)) + std::abs(std::log(a.factor_neg / b.factor_neg));
 }
 
+// Chains of one width, and the rows over which all of their problems are posed, so that they share kernel rows. In each
+// problem the rows to which it is not fitted have no cost.
+struct Family {
+  std::vector<index_t> rows;  // ascending
+  std::vector<std::size_t> chains;
+};
+
 // Solves the problems of a chain one after the other.
 template <class T>
 class ChainSolver {
  public:
-  ChainSolver(const SvmChain& chain, KernelCache<T>& cache, const SvmOptions& options, Isa isa, Team& team)
-      : chain_(chain), cache_(cache), team_(team) {
-    options_.tol = options.tol;
-    options_.max_steps = options.max_steps;
-    options_.isa = isa;
-    options_.row_cost = 1;
-    costs_ = make_vector<double>(chain.n, "costs");
-    start_ = make_vector<double>(chain.n, "alpha");
+  ChainSolver(const SvmChain& chain, const std::vector<index_t>& rows, KernelCache<T>& cache, const SvmOptions& options,
+              Isa isa, Team& team)
+      : chain_(chain),
+        rows_(rows),
+        solver_(cache, rows, chain.kind == SvmKind::nu_svm ? 2 : 1,
+                SmoOptions{.tol = options.tol, .max_steps = options.max_steps, .isa = isa}, team) {
+    const auto n = static_cast<index_t>(rows.size());
+    base_ = make_vector<double>(n, "costs");
+    costs_ = make_vector<double>(n, "costs");
+    start_ = make_vector<double>(n, "alpha");
+    labels_.assign(at(n), 1);
+    place_ = places_of(chain.rows, chain.n);
+    for (index_t i = 0; i < chain.n; ++i) {
+      base_[place_[at(i)]] = chain.base[i];
+      if (chain.labels != nullptr) labels_[place_[at(i)]] = chain.labels[i];
+    }
     products_.resize(chain.points.size());
     moved_.resize(chain.points.size());
   }
@@ -71,6 +88,7 @@ class ChainSolver {
       return std::tuple(point.factor_neg, point.factor_pos, point.nu);
     });
     result_.fits.resize(n_points);
+    result_.held = make_vector<double>(chain_.n_held * static_cast<index_t>(n_points), "scores of held-out rows");
     for (std::size_t k = 0; k < n_points; ++k) {
       const std::size_t* nearest = nullptr;
       for (std::size_t s = 0; s < k; ++s) {
@@ -78,19 +96,25 @@ class ChainSolver {
       }
       solve(order[k], nearest);
     }
-    score();
     return std::move(result_);
   }
 
  private:
+  std::vector<std::size_t> places_of(const index_t* numbers, index_t n) const {
+    std::vector<std::size_t> places;
+    for (index_t k = 0; k < n; ++k) {
+      places.push_back(static_cast<std::size_t>(std::ranges::lower_bound(rows_, numbers[k]) - rows_.begin()));
+    }
+    return places;
+  }
   // Of equally distant points the later one is taken.
   bool is_nearer(std::size_t a, std::size_t b, std::size_t to) const {
     const std::vector<GridPoint>& points = chain_.points;
     return distance(chain_, points[a], points[to]) <= distance(chain_, points[b], points[to]);
   }
-  double factor(std::size_t point, index_t row) const {
+  double cost(std::size_t point, std::size_t place) const {
     const GridPoint& at_point = chain_.points[point];
-    return chain_.labels == nullptr || chain_.labels[row] > 0 ? at_point.factor_pos : at_point.factor_neg;
+    return base_[place] * (labels_[place] > 0 ? at_point.factor_pos : at_point.factor_neg);
   }
 
   // Sets where a problem starts: at the solution of the solved one. What is at its bound there goes towards the new
@@ -98,44 +122,40 @@ class ChainSolver {
   void start_from(std::size_t solved) {
     const GridFit& fit = result_.fits[solved];
     std::ranges::fill(start_, 0.0);
-    for (std::size_t s = 0; s < fit.support.size(); ++s) start_[at(fit.support[s])] = fit.alpha[s];
+    for (std::size_t s = 0; s < fit.support.size(); ++s) start_[place_[at(fit.support[s])]] = fit.alpha[s];
     end_ = start_;
     if (chain_.kind != SvmKind::c_svm) return;
     double growth[2] = {};
     double room[2] = {};
     for (std::size_t s = 0; s < fit.support.size(); ++s) {
-      const index_t i = fit.support[s];
-      const double more = costs_[at(i)] - fit.alpha[s];
-      (is_bound(fit, s, solved) ? growth : room)[side_of(i)] += more;
+      const std::size_t i = place_[at(fit.support[s])];
+      (is_bound(i, solved) ? growth : room)[side_of(i)] += costs_[i] - start_[i];
     }
     const int larger = growth[1] > growth[0] ? 1 : 0;
     const double made_up = std::min(growth[larger] - growth[1 - larger], room[1 - larger]);
     const double share = growth[larger] > 0 ? (growth[1 - larger] + made_up) / growth[larger] : 0;
     for (std::size_t s = 0; s < fit.support.size(); ++s) {
-      const index_t i = fit.support[s];
-      const double more = costs_[at(i)] - fit.alpha[s];
-      if (!is_bound(fit, s, solved)) {
-        if (side_of(i) != larger && made_up > 0) end_[at(i)] += more * (made_up / room[1 - larger]);
+      const std::size_t i = place_[at(fit.support[s])];
+      const double more = costs_[i] - start_[i];
+      if (!is_bound(i, solved)) {
+        if (side_of(i) != larger && made_up > 0) end_[i] += more * (made_up / room[1 - larger]);
       } else if (side_of(i) != larger || share == 1) {
-        end_[at(i)] = costs_[at(i)];
+        end_[i] = costs_[i];
       } else {
-        end_[at(i)] += share * more;
+        end_[i] += share * more;
       }
     }
   }
-  int side_of(index_t row) const { return chain_.labels[row] > 0 ? 1 : 0; }
-  bool is_bound(const GridFit& fit, std::size_t s, std::size_t point) const {
-    const index_t i = fit.support[s];
-    return fit.alpha[s] >= chain_.base[i] * factor(point, i);
-  }
+  int side_of(std::size_t place) const { return labels_[place] > 0 ? 1 : 0; }
+  bool is_bound(std::size_t place, std::size_t point) const { return start_[place] >= cost(point, place); }
 
   void solve(std::size_t point, const std::size_t* nearest) {
-    for (index_t i = 0; i < chain_.n; ++i) costs_[at(i)] = chain_.base[i] * factor(point, i);
+    for (std::size_t i = 0; i < rows_.size(); ++i) costs_[i] = cost(point, i);
     SvmProblem problem;
     problem.kind = chain_.kind;
-    problem.rows = chain_.rows;
-    problem.n = chain_.n;
-    problem.labels = chain_.labels;
+    problem.rows = rows_.data();
+    problem.n = static_cast<index_t>(rows_.size());
+    problem.labels = chain_.labels == nullptr ? nullptr : labels_.data();
     problem.costs = costs_.data();
     problem.nu = chain_.points[point].nu;
     if (nearest != nullptr) {
@@ -148,17 +168,22 @@ class ChainSolver {
         problem.start_moved = moved_[*nearest];
       }
     }
-    const SvmResult solved = solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
-      return smo(cache_, dual, options_, {}, team_, solution);
-    });
+    const SvmResult solved =
+        solve_svm(problem, [&](const SmoProblem& dual, double* solution) { return solver_.solve(dual, solution); });
     products_[point] = solved.decision;
     for (double& f : products_[point]) f -= solved.intercept;
     moved_[point] = solved.smo.moved;
     GridFit& fit = result_.fits[point];
+    fit.least = kInfinity;
+    fit.most = -kInfinity;
     for (index_t i = 0; i < chain_.n; ++i) {
-      if (solved.alpha[at(i)] <= 0) continue;
+      const double f = solved.decision[place_[at(i)]];
+      fit.n_positive += f > 0 ? 1 : 0;
+      fit.least = std::min(fit.least, f);
+      fit.most = std::max(fit.most, f);
+      if (solved.alpha[place_[at(i)]] <= 0) continue;
       fit.support.push_back(i);
-      fit.alpha.push_back(solved.alpha[at(i)]);
+      fit.alpha.push_back(solved.alpha[place_[at(i)]]);
     }
     fit.intercept = solved.intercept;
     fit.margin = solved.margin;
@@ -167,53 +192,57 @@ class ChainSolver {
     fit.violation = solved.smo.violation;
     fit.n_steps = solved.smo.n_steps;
     fit.status = solved.smo.status;
-    fit.n_positive = std::ranges::count_if(solved.decision, [](double f) { return f > 0; });
-    const auto [least, most] = std::ranges::minmax(solved.decision);
-    fit.least = least;
-    fit.most = most;
-  }
-
-  // Scores the held-out rows by all fits: the kernel values of a row and a support vector are computed once.
-  void score() {
-    const auto n_models = static_cast<index_t>(result_.fits.size());
-    auto place = make_vector<index_t>(chain_.n, "places of support vectors");
-    for (const GridFit& fit : result_.fits) {
-      for (const index_t i : fit.support) place[at(i)] = 1;
+    const std::vector<std::size_t> held = places_of(chain_.held, chain_.n_held);
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      result_.held[k * chain_.points.size() + point] = solved.decision[held[k]];
     }
-    std::vector<index_t> support;
-    for (index_t i = 0; i < chain_.n; ++i) {
-      if (place[at(i)] == 0) continue;
-      place[at(i)] = static_cast<index_t>(support.size());
-      support.push_back(chain_.rows[i]);
-    }
-    const auto n_support = static_cast<index_t>(support.size());
-    auto coefs = make_vector<double>(n_support * n_models, "coefficients of a grid");
-    std::vector<double> intercepts;
-    for (index_t m = 0; m < n_models; ++m) {
-      const GridFit& fit = result_.fits[at(m)];
-      intercepts.push_back(fit.intercept);
-      for (std::size_t s = 0; s < fit.support.size(); ++s) {
-        const index_t i = fit.support[s];
-        const double sign = chain_.labels == nullptr ? 1.0 : chain_.labels[i];
-        coefs[at(place[at(i)] * n_models + m)] = sign * fit.alpha[s];
-      }
-    }
-    result_.held = make_vector<double>(chain_.n_held * n_models, "scores of held-out rows");
-    kernel_scores(cache_.kernel(), {support.data(), n_support, coefs.data(), intercepts.data(), n_models}, chain_.held,
-                  chain_.n_held, options_.isa, team_, result_.held.data());
   }
 
   const SvmChain& chain_;
-  KernelCache<T>& cache_;
-  SmoOptions options_;
-  Team& team_;
+  const std::vector<index_t>& rows_;
+  detail::BlockSolver<T> solver_;
   ChainResult result_;
+  std::vector<std::size_t> place_;   // of each row of the chain among all rows
+  std::vector<std::int8_t> labels_;  // this and what follows is of all rows
+  std::vector<double> base_;
   std::vector<double> costs_;
   std::vector<double> start_;  // alpha to start from, and to go towards at first
   std::vector<double> end_;
   std::vector<std::vector<double>> products_;  // of each solved point: f less the intercept
   std::vector<double> moved_;                  // of each solved point: see SmoResult
 };
+
+// Puts chains of equal widths into one family, unless their rows differ so much that they had better stay by
+// themselves.
+std::vector<Family> families_of(const std::vector<SvmChain>& chains) {
+  std::map<double, std::vector<std::size_t>> by_gamma;
+  for (std::size_t c = 0; c < chains.size(); ++c) by_gamma[chains[c].gamma].push_back(c);
+  const auto rows_of = [&](const std::vector<std::size_t>& members) {
+    std::vector<index_t> rows;
+    for (const std::size_t c : members) {
+      const SvmChain& chain = chains[c];
+      rows.insert(rows.end(), chain.rows, chain.rows + chain.n);
+      rows.insert(rows.end(), chain.held, chain.held + chain.n_held);
+    }
+    std::ranges::sort(rows);
+    const auto repeated = std::ranges::unique(rows);
+    rows.erase(repeated.begin(), repeated.end());
+    return rows;
+  };
+  std::vector<Family> families;
+  for (const auto& [gamma, members] : by_gamma) {
+    std::vector<index_t> rows = rows_of(members);
+    double used = 0;
+    for (const std::size_t c : members) used += static_cast<double>(chains[c].n + chains[c].n_held);
+    // Every problem is posed over all rows, so that rows of others cost time.
+    if (2 * used >= static_cast<double>(rows.size() * members.size())) {
+      families.push_back({std::move(rows), members});
+      continue;
+    }
+    for (const std::size_t c : members) families.push_back({rows_of({c}), {c}});
+  }
+  return families;
+}
 
 // The squared distances of all rows from each other; null if they are not worth their memory.
 template <class T>
@@ -257,19 +286,36 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     const index_t width = std::visit([](const auto& view) { return entries_per_row(view); }, data);
     stored = share_distances(*distances, chains, width, cache_bytes, team);
   }
-  const auto n_chains = static_cast<index_t>(chains.size());
-  const auto n_workers = static_cast<int>(std::clamp<index_t>(n_chains, 1, team.n_threads()));
+  // Where there are fewer families than threads, parts of a family are units of work.
+  struct Unit {
+    const Family* family;
+    std::size_t first;
+    std::size_t last;
+  };
+  const std::vector<Family> families = families_of(chains);
+  std::vector<Unit> units;
+  for (const Family& family : families) {
+    const std::size_t n_parts = (at(team.n_threads()) + families.size() - 1) / families.size();
+    const std::size_t size = (family.chains.size() + n_parts - 1) / n_parts;
+    for (std::size_t first = 0; first < family.chains.size(); first += size) {
+      units.push_back({&family, first, std::min(first + size, family.chains.size())});
+    }
+  }
+  const auto n_units = static_cast<index_t>(units.size());
+  const auto n_workers = static_cast<int>(std::clamp<index_t>(n_units, 1, team.n_threads()));
   const index_t bytes_each = (stored ? cache_bytes / 2 : cache_bytes) / n_workers;
   std::vector<ChainResult> results(chains.size());
   std::vector<std::optional<KernelCache<T>>> caches(at(n_workers));
-  team.for_each(n_chains, n_workers, [&](index_t c, int worker) {
-    const SvmChain& chain = chains[at(c)];
+  team.for_each(n_units, n_workers, [&](index_t u, int worker) {
+    const Unit& unit = units[at(u)];
+    const std::vector<index_t>& rows = unit.family->rows;
+    const double gamma = chains[unit.family->chains[unit.first]].gamma;
     Team alone(1, [&team] { team.poll(); });
     std::unique_ptr<Kernel<T>> kernel;
     if (stored) {
-      kernel = std::make_unique<RbfOfDistances<T>>(*stored, chain.gamma, isa);
+      kernel = std::make_unique<RbfOfDistances<T>>(*stored, gamma, isa);
     } else {
-      kernel = kernel_with(params.kind, chain.gamma, 1);
+      kernel = kernel_with(params.kind, gamma, 1);
     }
     std::optional<KernelCache<T>>& cache = caches[at(worker)];
     if (cache) {
@@ -277,7 +323,11 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     } else {
       cache.emplace(*kernel, bytes_each);
     }
-    results[at(c)] = ChainSolver<T>(chain, *cache, options, isa, alone).run();
+    cache->set_columns(rows.data(), static_cast<index_t>(rows.size()), alone);
+    for (std::size_t c = unit.first; c < unit.last; ++c) {
+      const std::size_t chain = unit.family->chains[c];
+      results[chain] = ChainSolver<T>(chains[chain], rows, *cache, options, isa, alone).run();
+    }
   });
   return results;
 }

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from fastpu.common._text import describe, short
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = [
     "MANY",
@@ -23,6 +20,7 @@ __all__ = [
     "check_random_state",
     "check_scores_rows",
     "forced_isa",
+    "is_sequence",
 ]
 
 MANY = 2**62  #: More of anything than there can be: larger limits are cut to it, which the core can read.
@@ -123,3 +121,10 @@ def _range_text(low: float | None, high: float | None, *, open_low: bool = False
 
 def _bound(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+def is_sequence(value: object) -> bool:
+    """Return whether an argument that may be one value or many is many."""
+    return (isinstance(value, np.ndarray) and value.ndim > 0) or (
+        isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    )

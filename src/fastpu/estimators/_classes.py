@@ -66,7 +66,7 @@ _LABELS = "array-like of shape (n,)\n    Two labels, or -1, 0 and 1, as `fastpu.
 _LABELS_OR_NONE = (
     "array-like of shape (n,), optional\n    None if all rows are of the class; else rows of other labels are left out."
 )
-_MANY_VALUES = re.compile(r" \| (Sequence|NDArray)\[\w+\]")  # a classifier takes one value
+_MANY_VALUES = re.compile(r" \| (Sequence|NDArray)\[[^]]+\]")  # a classifier takes one value
 
 _EXAMPLE = """
 >>> import numpy as np

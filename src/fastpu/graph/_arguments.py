@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import is_sequence
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_choice, check_float, check_int, check_random_state
 from fastpu.kernels._kernels import Kernel, check_kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -166,7 +166,7 @@ def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
     columns: dict[str, list[float]] = {}
     lengths: dict[str, int] = {}
     for name, value in values.items():
-        if _is_sequence(value):
+        if is_sequence(value):
             entries: list[Any] = list(value)  # type: ignore[call-overload] # it is a sequence
             if not entries:
                 raise ValueError(f"{name} must be a number > 0 or a sequence of at least one, got {describe(value)}")
@@ -196,9 +196,3 @@ def check_parameter(name: str, value: object) -> float:
     if not _LEAST <= number <= _MOST:
         raise ValueError(f"{name} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
     return number
-
-
-def _is_sequence(value: object) -> bool:
-    return (isinstance(value, np.ndarray) and value.ndim > 0) or (
-        isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
-    )

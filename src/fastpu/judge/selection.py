@@ -32,6 +32,7 @@ from fastpu.judge._search import Search
 from fastpu.judge._trials import Work
 from fastpu.model._fields import FrozenMapping
 from fastpu.model._prior import prior_among_unlabeled
+from fastpu.svm._grid import SvmGrid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,8 +187,9 @@ def select(
 
     Grids of kernel machines are solved as one: of `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf", "poly"
     or "precomputed", over costs, `nu` and `gamma`, on folds. Squared distances serve all widths and folds, kernel rows
-    all costs, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as a fit from
-    nothing does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to `cache_mb`.
+    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as a fit
+    from nothing does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
+    `cache_mb`, but for some 20 MB a thread.
 
     Warnings of the fits are kept in the table rather than shown, apart from those of the final fit and of categories
     that are not fastpu's. Python records warnings for a whole process: calls from several threads at once may note each
@@ -247,7 +249,7 @@ def select(
         work=work,
         source=source,
         grid=shared,
-        shares=shared_parameters(fit),
+        shares=() if SvmGrid.knows(fit) else shared_parameters(fit),
         together=shares_together(fit),
         sign=criterion.sign,
         jobs=jobs,

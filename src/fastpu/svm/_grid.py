@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
-from fastpu.common._sharing import unwrapped
+from fastpu.common._params import forced_isa, is_sequence
+from fastpu.common._sharing import shared_parameters, shares_work, unwrapped
 from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
 from fastpu.svm._arguments import check_options
 from fastpu.svm._fit import model_params, warn_of_failures
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastpu.svm._fit import Posed
     from fastpu.svm._solver import Task
 
-__all__ = ["FoldData", "GridFit", "SvmGrid", "shares_grid"]
+__all__ = ["FoldData", "GridFit", "SvmGrid", "fit_each", "shares_grid"]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
@@ -36,24 +36,50 @@ _OPTIONS = ("kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter",
 
 @dataclass(frozen=True)
 class _Poser:
-    """How a fit function poses its problem, and the names of its costs."""
+    """How a fit function poses its problem."""
 
     problem: str
     pose: Callable[..., Posed]
-    costs: tuple[str, ...]
 
 
 def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
-    """Mark a fit function whose fits with other costs, kernel widths and folds share work.
+    """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
 
     ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver.
     """
 
     def mark(function: _Fit) -> _Fit:
-        vars(function)["grid_poser"] = _Poser(problem, pose, costs)
-        return function
+        vars(function)["grid_poser"] = _Poser(problem, pose)
+        return shares_work(*costs, "gamma", together=True)(function)
 
     return mark
+
+
+def fit_each(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> list[KernelMachine] | None:
+    """Return a model for each entry of the costs and widths that are sequences, or None if none of them is.
+
+    `arguments` are all those of the fit function. The sequences must have one length.
+    """
+    names = [name for name in shared_parameters(fit) if is_sequence(arguments[name])]
+    if not names:
+        return None
+    lengths = {name: len(arguments[name]) for name in names}
+    if 0 in lengths.values():
+        raise ValueError(f"{names[0]} must be one value or a sequence of at least one, got an empty one")
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+    points = [dict(zip(names, entries, strict=True)) for entries in zip(*(arguments[n] for n in names), strict=True)]
+    rest = {name: value for name, value in arguments.items() if name not in names}
+    if not SvmGrid.takes(fit, set(names), rest):
+        return [fit(**rest, **point) for point in points]
+    X, y = rest.pop("X"), rest.pop("y", None)
+    grid = SvmGrid(fit, X, rest)
+    everything = FoldData(np.arange(grid.n_rows), np.empty(0, dtype=np.int64), y, {})
+    fits = grid.solve(points, [everything])[0]
+    for each in fits:
+        each.warn()
+    return [each.model() for each in fits]
 
 
 @dataclass(frozen=True)
@@ -62,7 +88,7 @@ class FoldData:
 
     train: NDArray[np.int64]
     held: NDArray[np.int64]
-    labels: NDArray[np.int8]
+    labels: object
     by_row: Mapping[str, Any]
 
 
@@ -103,13 +129,21 @@ class SvmGrid:
         self._matrix = check_kernel_matrix(X, self._options({}).kernel)
 
     @staticmethod
+    def knows(fit: Callable[..., Any]) -> bool:
+        """Tell whether a function is marked by `shares_grid`."""
+        return hasattr(unwrapped(fit), "grid_poser")
+
+    @staticmethod
     def takes(fit: Callable[..., Any], names: set[str], arguments: Mapping[str, Any]) -> bool:
         """Tell whether fits with these arguments, which differ in the parameters `names` alone, share work."""
-        poser = getattr(unwrapped(fit), "grid_poser", None)
-        if poser is None or not names <= {*poser.costs, "gamma"}:
+        if not SvmGrid.knows(fit) or not names <= set(shared_parameters(fit)):
             return False
         given = {**_defaults(fit), **arguments}
         return given["kernel"] in _KERNELS and given["callback"] is None and not given["progress"]
+
+    @property
+    def n_rows(self) -> int:
+        return self._matrix.n_rows
 
     def _options(self, point: Mapping[str, Any]) -> Options:
         given = {**self._arguments, **point}
@@ -155,8 +189,8 @@ class SvmGrid:
 
 
 def _defaults(fit: Callable[..., Any]) -> dict[str, Any]:
-    parameters = list(inspect.signature(fit).parameters.values())
-    return {parameter.name: parameter.default for parameter in parameters[2:]}
+    parameters = inspect.signature(fit).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
 
 
 class _Chain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -11,13 +11,16 @@ from fastpu.data._validate import check_float, check_labels, check_sample_weight
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, cost_per_row, require_both
 from fastpu.svm._fit import Posed, fit_machine
-from fastpu.svm._grid import shares_grid
+from fastpu.svm._grid import fit_each, shares_grid
 from fastpu.svm._solver import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from fastpu.svm._solver import SvmRound
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from fastpu.svm._solver import SvmArguments, SvmRound
     from fastpu.svm.kernel_machine import KernelMachine
 
 __all__ = ["fit_bsvm"]
@@ -37,17 +40,43 @@ def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sa
     return Posed(Task("fit_bsvm", "biased SVM", "c_svm", costs), signs, cost, weights)
 
 
-@answers_unknown_keywords
-@shares_grid("c_svm", _pose, "C_pos", "C_unl", "C")
+@overload
 def fit_bsvm(
     X: object,
     y: object,
     *,
     C_pos: float,
     C_unl: float,
-    C: float = 1.0,
+    C: float = ...,
+    gamma: float | str = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine: ...
+
+
+@overload
+def fit_bsvm(
+    X: object,
+    y: object,
+    *,
+    C_pos: float | Sequence[float] | NDArray[Any],
+    C_unl: float | Sequence[float] | NDArray[Any],
+    C: float | Sequence[float] | NDArray[Any] = ...,
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine | list[KernelMachine]: ...
+
+
+@answers_unknown_keywords
+@shares_grid("c_svm", _pose, "C_pos", "C_unl", "C")
+def fit_bsvm(
+    X: object,
+    y: object,
+    *,
+    C_pos: float | Sequence[float] | NDArray[Any],
+    C_unl: float | Sequence[float] | NDArray[Any],
+    C: float | Sequence[float] | NDArray[Any] = 1.0,
     kernel: str | Callable[..., object] = "linear",
-    gamma: float | str = "scale",
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -57,7 +86,7 @@ def fit_bsvm(
     n_threads: int | None = None,
     callback: Callable[[SvmRound], bool | None] | None = None,
     progress: bool = False,
-) -> KernelMachine:
+) -> KernelMachine | list[KernelMachine]:
     """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two.
 
     Minimises over w, b in the feature space of the kernel
@@ -73,10 +102,10 @@ def fit_bsvm(
         As in `fit_svm`.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
-    C_pos, C_unl : float
+    C_pos, C_unl : float or sequence of floats
         Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. C_pos = C_unl * n_unl / n_pos
-        gives both groups the same total cost.
-    C : float, default 1.0
+        gives both groups the same total cost. Sequences of these, `C` and `gamma` as those of `C` in `fit_svm`.
+    C : float or sequence of floats, default 1.0
         > 0, multiplies both.
     kernel : str or callable, default "linear"
     gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
@@ -86,7 +115,7 @@ def fit_bsvm(
 
     Returns
     -------
-    KernelMachine
+    KernelMachine, or a list of them if an argument is a sequence
 
     Raises
     ------
@@ -114,6 +143,8 @@ def fit_bsvm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
+    if (models := fit_each(fit_bsvm, locals())) is not None:
+        return models
     options = check_options(
         kernel=kernel,
         gamma=gamma,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float, check_sample_weight
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
 from fastpu.svm._fit import Posed, fit_machine
-from fastpu.svm._grid import shares_grid
+from fastpu.svm._grid import fit_each, shares_grid
 from fastpu.svm._solver import SvmRound, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
+    from fastpu.svm._solver import SvmArguments
     from fastpu.svm.kernel_machine import KernelMachine
 
 __all__ = ["SvmRound", "fit_nu_svm", "fit_one_class_svm", "fit_svm"]
@@ -35,16 +37,40 @@ def _pose_svm(n_rows: int, y: object, *, C: object, sample_cost: object, sample_
     return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
 
 
+@overload
+def fit_svm(
+    X: object,
+    y: object,
+    *,
+    C: float = ...,
+    sample_cost: object = ...,
+    gamma: float | str = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine: ...
+
+
+@overload
+def fit_svm(
+    X: object,
+    y: object,
+    *,
+    C: float | Sequence[float] | NDArray[Any] = ...,
+    sample_cost: object = ...,
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine | list[KernelMachine]: ...
+
+
 @answers_unknown_keywords
 @shares_grid("c_svm", _pose_svm, "C")
 def fit_svm(
     X: object,
     y: object,
     *,
-    C: float = 1.0,
+    C: float | Sequence[float] | NDArray[Any] = 1.0,
     sample_cost: object = None,
     kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str = "scale",
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -54,7 +80,7 @@ def fit_svm(
     n_threads: int | None = None,
     callback: Callable[[SvmRound], bool | None] | None = None,
     progress: bool = False,
-) -> KernelMachine:
+) -> KernelMachine | list[KernelMachine]:
     """C-SVM, supervised, with a cost for each row.
 
     Minimises over w, b in the feature space of the kernel
@@ -71,8 +97,10 @@ def fit_svm(
         ``kernel="precomputed"`` the symmetric matrix of K between every two rows, shape (n, n), dense.
     y : array-like of shape (n,)
         +1 positive, -1 negative. Unlabelled rows (0) are for `fit_bsvm` and others.
-    C : float, default 1.0
-        > 0; the larger, the fewer errors on the training rows.
+    C : float or sequence of floats, default 1.0
+        > 0; the larger, the fewer errors on the training rows. Sequences of `C` and `gamma`, of one length, stand for
+        that many models, an entry in each: a list of them comes back. With the kernels "rbf", "poly" and "precomputed"
+        they share kernel rows and start from each other's solutions, if there is no callback; each meets `tol`.
     sample_cost : array-like of shape (n,), optional
         Costs >= 0 that multiply `C`; a row of cost 0 is left out.
     kernel : str or callable, default "rbf"
@@ -81,7 +109,7 @@ def fit_svm(
         (len(A), len(B)). It is called with rows of `X`, dense or CSR as `X` is, on the calling thread, and must be
         symmetric: a sample of rows is looked at before the fit. "sigmoid" is not positive definite: the dual is then
         not convex, and the fit ends at a stationary point, of which there may be several.
-    gamma : float, "scale" or "auto", default "scale"
+    gamma : float, "scale" or "auto", or a sequence of these, default "scale"
         "scale" is 1 / (d var(X)) with the variance of all entries of `X` (rows of cost 0 left out, the others counted
         by `sample_weight`), "auto" is 1 / d.
     degree : int, default 3
@@ -103,7 +131,7 @@ def fit_svm(
 
     Returns
     -------
-    KernelMachine
+    KernelMachine, or a list of them if an argument is a sequence
 
     Raises
     ------
@@ -149,7 +177,11 @@ def fit_svm(
     array([ 1,  1, -1, -1])
     >>> model.support
     array([0, 1, 2, 3])
+    >>> [m.support.size for m in fastpu.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
+    [4, 4]
     """
+    if (models := fit_each(fit_svm, locals())) is not None:
+        return models
     options = check_options(
         kernel=kernel,
         gamma=gamma,
@@ -175,15 +207,37 @@ def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -
     return Posed(Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, feasible), labels, cost, weights)
 
 
+@overload
+def fit_nu_svm(
+    X: object,
+    y: object,
+    *,
+    nu: float = ...,
+    gamma: float | str = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine: ...
+
+
+@overload
+def fit_nu_svm(
+    X: object,
+    y: object,
+    *,
+    nu: float | Sequence[float] | NDArray[Any] = ...,
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine | list[KernelMachine]: ...
+
+
 @answers_unknown_keywords
 @shares_grid("nu_svm", _pose_nu_svm, "nu")
 def fit_nu_svm(
     X: object,
     y: object,
     *,
-    nu: float = 0.5,
+    nu: float | Sequence[float] | NDArray[Any] = 0.5,
     kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str = "scale",
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -193,7 +247,7 @@ def fit_nu_svm(
     n_threads: int | None = None,
     callback: Callable[[SvmRound], bool | None] | None = None,
     progress: bool = False,
-) -> KernelMachine:
+) -> KernelMachine | list[KernelMachine]:
     """nu-SVM, supervised: the C-SVM whose share of support vectors is chosen in place of C.
 
     Minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are the
@@ -205,10 +259,11 @@ def fit_nu_svm(
     X : array-like, CSR matrix or DataFrame of shape (n, d)
     y : array-like of shape (n,)
         +1 positive, -1 negative.
-    nu : float, default 0.5
+    nu : float or sequence of floats, default 0.5
         In (0, 1]: at most this share of the rows lies within the margin or on its wrong side, and at least this share
         are support vectors. It must be at most 2 min(W+, W-) / W, W+ and W- the weights of the two classes: the
-        default is refused with a ValueError where fewer than a quarter of the rows are of one class.
+        default is refused with a ValueError where fewer than a quarter of the rows are of one class. Sequences of `nu`
+        and `gamma` as those of `C` in `fit_svm`.
     kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fit_svm`.
     sample_weight : array-like of shape (n,), optional
@@ -216,7 +271,7 @@ def fit_nu_svm(
 
     Returns
     -------
-    KernelMachine
+    KernelMachine, or a list of them if an argument is a sequence
         Its `margin` is rho, its `objective` that of the dual before the division.
 
     Raises
@@ -246,6 +301,8 @@ def fit_nu_svm(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
+    if (models := fit_each(fit_nu_svm, locals())) is not None:
+        return models
     options = check_options(
         kernel=kernel,
         gamma=gamma,
@@ -273,13 +330,42 @@ def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.flo
     return min(nu, bound)
 
 
-@answers_unknown_keywords
+def _pose_one_class_svm(n_rows: int, y: None = None, *, nu: object, sample_weight: object) -> Posed:
+    del y
+    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+    weights = check_sample_weight(sample_weight, n_rows)
+    task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
+    return Posed(task, None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights)
+
+
+@overload
 def fit_one_class_svm(
     X: object,
     *,
-    nu: float = 0.1,
+    nu: float = ...,
+    gamma: float | str = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine: ...
+
+
+@overload
+def fit_one_class_svm(
+    X: object,
+    *,
+    nu: float | Sequence[float] | NDArray[Any] = ...,
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
+    **options: Unpack[SvmArguments],
+) -> KernelMachine | list[KernelMachine]: ...
+
+
+@answers_unknown_keywords
+@shares_grid("one_class", _pose_one_class_svm, "nu")
+def fit_one_class_svm(
+    X: object,
+    *,
+    nu: float | Sequence[float] | NDArray[Any] = 0.1,
     kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str = "scale",
+    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -289,7 +375,7 @@ def fit_one_class_svm(
     n_threads: int | None = None,
     callback: Callable[[SvmRound], bool | None] | None = None,
     progress: bool = False,
-) -> KernelMachine:
+) -> KernelMachine | list[KernelMachine]:
     """One-class SVM: a region that holds all but a share of the rows, from rows of one kind alone.
 
     Minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights and W
@@ -299,8 +385,9 @@ def fit_one_class_svm(
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
         Rows of the class, for example the labelled positives.
-    nu : float, default 0.1
-        In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors.
+    nu : float or sequence of floats, default 0.1
+        In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors. Sequences
+        of `nu` and `gamma` as those of `C` in `fit_svm`.
     kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fit_svm`.
     sample_weight : array-like of shape (n,), optional
@@ -308,7 +395,7 @@ def fit_one_class_svm(
 
     Returns
     -------
-    KernelMachine
+    KernelMachine, or a list of them if an argument is a sequence
         Its `margin` is rho, and its intercept -rho.
 
     Raises
@@ -341,7 +428,8 @@ def fit_one_class_svm(
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """
-    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+    if (models := fit_each(fit_one_class_svm, locals())) is not None:
+        return models
     options = check_options(
         kernel=kernel,
         gamma=gamma,
@@ -353,7 +441,5 @@ def fit_one_class_svm(
         n_threads=n_threads,
     )
     matrix = check_training_rows(X, options.kernel, "fit_one_class_svm")
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
-    posed = Posed(task, None, cost_per_row(matrix.n_rows, {}, {"sample_weight": weights}), weights)
+    posed = _pose_one_class_svm(matrix.n_rows, nu=nu, sample_weight=sample_weight)
     return fit_machine(posed, matrix, options, callback=callback, progress=progress)

@@ -19,7 +19,7 @@ struct SmoProblem {
   const double* lower = nullptr;   // <= start <= upper
   const double* upper = nullptr;
   const std::uint8_t* groups = nullptr;  // 0 or 1 for each variable; null puts all in one group
-  const SmoStart* start = nullptr;       // null if nothing is known; the linear kernel does not look at it
+  const SmoStart* start = nullptr;       // null if nothing is known; only BlockSolver looks at it
 };
 
 // What is known of the start: K times it, and the end of a step from it that may be worth making. The solver goes to
@@ -33,10 +33,7 @@ struct SmoStart {
 struct SmoOptions {
   double tol = 1e-3;
   index_t max_steps = 10'000'000;  // most updates of a pair
-  // If the cached kernel rows serve other problems afterwards, what it costs to lose a part of them: variables are
-  // shrunk after as many steps for each row as this says, times the ratio of those that stay to those that leave.
-  double row_cost = 0;
-  index_t working_set = 0;  // variables in a working set of smo_linear; 0 chooses by the number of features
+  index_t working_set = 0;  // variables in a working set; 0 leaves the choice to the solver, and smo() has none
   Isa isa = best_isa();
 };
 
@@ -60,7 +57,7 @@ struct SmoResult {
   SmoStatus status = SmoStatus::tol;
   index_t n_steps = 0;
   double violation = 0;          // of all variables, at the end
-  double moved = 0;              // total distance of all steps since gradients were computed anew
+  double moved = 0;              // of BlockSolver: total distance of all steps since gradients were computed anew
   std::vector<double> gradient;  // Kb + q at the end
   std::vector<SmoRound> rounds;
 };

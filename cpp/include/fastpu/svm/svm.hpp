@@ -32,7 +32,7 @@ struct SvmProblem {
   const index_t* rows = nullptr;  // distinct rows of the engine's data
   index_t n = 0;
   const std::int8_t* labels = nullptr;  // +1 or -1; null for one class
-  const double* costs = nullptr;        // > 0
+  const double* costs = nullptr;        // >= 0; rows whose cost is 0 are not fitted to, but get their f
   double nu = 0.5;                      // share of W; for nu-SVM at most twice the share of the smaller class
   const double* start = nullptr;        // alpha to start from, which is made feasible; null starts from zero
   // For C-SVM, if the start is feasible as it is: h of the start, a feasible alpha to go towards at first, and the

@@ -1,0 +1,441 @@
+#include "svm/block_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "kernels/svm_kernels.hpp"
+#include "svm/free_step.hpp"
+#include "svm/smo_state.hpp"
+#include "svm/working_set.hpp"
+
+namespace fastpu::detail {
+
+namespace {
+
+constexpr index_t kMostSize = 1536;      // most variables in a working set
+constexpr index_t kLeastSize = 512;      // in one that has room for all free ones
+constexpr index_t kRoom = 256;           // in it beside the free ones
+constexpr double kFactorSpeed = 50'000;  // multiplications of a factorisation in the time of a pair step, times three
+
+// One problem.
+template <class T>
+class BlockSmo {
+ public:
+  BlockSmo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, Team& team,
+           WorkingKernel<T>& kernel, PairSolver<T>& pairs, double* solution)
+      : source_(cache, problem, options.isa, team),
+        problem_(problem),
+        options_(options),
+        team_(team),
+        kernel_(kernel),
+        pairs_(pairs),
+        value_(solution),
+        state_(problem, solution) {}
+
+  SmoResult run();
+
+ private:
+  void start();
+  void make_first_step(const double* end);
+  void find_windows();
+  void compute_gradients();
+  bool has_moved_far() const;
+  void solve_working_set(index_t n_free);
+  void take_working_set(index_t size, bool is_all);
+  void make_wide_steps();
+  bool solve_pairs(double tol, index_t most_steps);
+  void change(index_t k, double value);
+  void apply_changes();
+  double move_free();
+
+  CachedRows<T> source_;
+  const SmoProblem& problem_;
+  const SmoOptions& options_;
+  Team& team_;
+  WorkingKernel<T>& kernel_;
+  PairSolver<T>& pairs_;
+  WorkingSet choice_;
+  std::vector<index_t> working_;  // variables of the working set, their places, and at these places their gradients
+  std::vector<index_t> places_;
+  std::vector<double> gradient_;
+  std::unique_ptr<PairSolver<T>> wide_;
+  std::vector<const T*> rows_;
+  std::vector<double> differences_;
+  double* value_;
+  SmoState state_;
+  PrecisionWatch watch_;
+
+  SmoResult result_;
+  std::vector<index_t> all_;  // variables that may move at all
+  Changes changes_;
+  double objective_ = 0;
+  double largest_diagonal_ = 0;
+  double moved_ = 0;  // total distance of all steps since gradients were computed anew
+  int n_computed_ = 0;
+  bool is_stuck_ = false;
+};
+
+template <class T>
+SmoResult BlockSmo<T>::run() {
+  start();
+  constexpr int kMostTimes = 20;  // near the optimum gradients could be computed anew every time
+  for (;;) {
+    team_.poll();
+    find_windows();
+    const double violation = state_.violation();
+    if (violation <= options_.tol) {
+      if (n_computed_ >= kMostTimes || !has_moved_far()) break;
+      compute_gradients();
+      continue;
+    }
+    if (watch_.is_reached(violation, objective_, is_stuck_, value_, problem_.n)) {
+      result_.status = SmoStatus::precision;
+      break;
+    }
+    if (result_.n_steps >= options_.max_steps) {
+      result_.status = SmoStatus::max_steps;
+      break;
+    }
+    const auto n_free = static_cast<index_t>(
+        std::ranges::count_if(all_, [&](index_t i) { return state_.may_grow(i) && state_.may_shrink(i); }));
+    if (3 * n_free > 4 * kernel_.size()) {  // too many of them would be missing in a working set
+      make_wide_steps();
+    } else {
+      solve_working_set(n_free);
+    }
+    result_.rounds.push_back({result_.n_steps, objective_, violation, static_cast<index_t>(all_.size())});
+  }
+  if (has_moved_far()) compute_gradients();
+  find_windows();
+  result_.violation = state_.violation();
+  result_.moved = moved_;
+  if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
+  return std::move(result_);
+}
+
+template <class T>
+void BlockSmo<T>::start() {
+  const index_t n = problem_.n;
+  for (index_t i = 0; i < n; ++i) {
+    const double diagonal = source_.diagonal(i);
+    check_diagonal<T>(diagonal, problem_.rows[i]);
+    watch_.see_row(diagonal, problem_.linear[i]);
+    largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
+    if (problem_.lower[i] < problem_.upper[i]) all_.push_back(i);
+  }
+  if (problem_.start == nullptr) {
+    compute_gradients();
+  } else {
+    result_.gradient.assign(problem_.linear, problem_.linear + n);
+    for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
+    moved_ = problem_.start->moved;
+    make_first_step(problem_.start->end);
+  }
+  for (index_t i = 0; i < n; ++i) objective_ += 0.5 * value_[i] * (result_.gradient[at(i)] + problem_.linear[i]);
+}
+
+// Goes to `end`, or only to the minimum on the way there.
+template <class T>
+void BlockSmo<T>::make_first_step(const double* end) {
+  // Where bounds grow by one factor most variables do, and K times the start is known: only what differs from a
+  // multiple of the start needs kernel rows.
+  std::vector<double> factors;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (value_[i] != 0) factors.push_back(end[i] / value_[i] - 1);
+  }
+  const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
+  std::nth_element(factors.begin(), middle, factors.end());
+  const double factor = factors.empty() ? 0 : *middle;
+  changes_.clear();
+  double distance = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double multiple = factor * value_[i];
+    const double rest = end[i] - value_[i] - multiple;
+    distance += std::abs(multiple);
+    if (std::abs(rest) <= 4 * std::numeric_limits<double>::epsilon() * std::abs(end[i])) continue;
+    changes_.add(i, rest);
+    distance += std::abs(rest);
+  }
+  std::vector<double> product(at(problem_.n));
+  for (index_t i = 0; i < problem_.n; ++i) product[at(i)] = factor * problem_.start->product[i];
+  if (changes_.size() > 0) source_.update(changes_, product.data());
+  double slope = 0;
+  double curvature = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    slope += result_.gradient[at(i)] * (end[i] - value_[i]);
+    curvature += product[at(i)] * (end[i] - value_[i]);
+  }
+  if (!(slope < 0)) return;
+  // The whole step if it is downhill: what reaches its bound need not be moved there one by one.
+  const double step = -2 * slope < curvature ? -slope / curvature : 1;
+  for (index_t i = 0; i < problem_.n; ++i) result_.gradient[at(i)] += step * product[at(i)];
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double value = step == 1 ? end[i] : value_[i] + step * (end[i] - value_[i]);
+    value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
+  }
+  moved_ += step * distance;
+}
+
+template <class T>
+void BlockSmo<T>::find_windows() {
+  state_.clear_windows();
+  for (const index_t i : all_) state_.widen(i, result_.gradient[at(i)]);
+}
+
+template <class T>
+void BlockSmo<T>::compute_gradients() {
+  result_.gradient.assign(problem_.linear, problem_.linear + problem_.n);
+  moved_ = 0;
+  ++n_computed_;
+  changes_.clear();
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (value_[i] != 0) changes_.add(i, value_[i]);
+  }
+  if (changes_.size() > 0) source_.update(changes_, result_.gradient.data());
+}
+
+// Gradients accumulate rounding errors, which may be visible after long steps.
+template <class T>
+bool BlockSmo<T>::has_moved_far() const {
+  return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved_ > 0.1 * options_.tol;
+}
+
+// Optimises some hundred variables with all others held, on their own kernel matrix.
+template <class T>
+void BlockSmo<T>::solve_working_set(index_t n_free) {
+  const index_t size = std::clamp(n_free + kRoom, std::min(kLeastSize, kernel_.size()), kernel_.size());
+  const bool is_all = static_cast<index_t>(all_.size()) <= size;
+  take_working_set(size, is_all);
+  std::vector<double> before;
+  for (const index_t i : working_) before.push_back(value_[i]);
+  // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
+  const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
+  // Pair steps find the variables at bounds. Where they crawl, Newton steps move what is between, each after so many
+  // pairs as take about as long.
+  constexpr int kMostTimes = 8;
+  const auto cube = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
+  const index_t steps_at_once = std::max(2 * size, static_cast<index_t>(cube / kFactorSpeed));
+  is_stuck_ = true;
+  for (int time = 0; time < kMostTimes; ++time) {
+    const index_t n_before = result_.n_steps;
+    if (solve_pairs(tol, std::min(options_.max_steps - n_before, steps_at_once))) break;
+    if (result_.n_steps >= options_.max_steps) break;
+    const double decrease = move_free();
+    objective_ -= decrease;
+    if (decrease > 0) is_stuck_ = false;
+    if (result_.n_steps == n_before && !(decrease > 0)) break;
+  }
+  changes_.clear();
+  for (std::size_t k = 0; k < working_.size(); ++k) {
+    const double difference = value_[working_[k]] - before[k];
+    if (difference == 0) continue;
+    changes_.add(working_[k], difference);
+    moved_ += std::abs(difference);
+  }
+  if (changes_.size() > 0) source_.update(changes_, result_.gradient.data());
+}
+
+template <class T>
+void BlockSmo<T>::take_working_set(index_t size, bool is_all) {
+  working_ = all_;
+  if (!is_all) {
+    const auto& chosen = choice_.choose(state_, all_, size, std::max(size / 2, size - kRoom), options_.tol,
+                                        [&](index_t k) { return result_.gradient[at(all_[at(k)])]; });
+    working_.clear();
+    for (const index_t k : chosen) working_.push_back(all_[at(k)]);
+  }
+  kernel_.hold(working_, team_);
+  working_.clear();
+  places_.clear();
+  gradient_.assign(at(kernel_.n_used()), 0.0);
+  for (index_t p = 0; p < kernel_.n_used(); ++p) {
+    const index_t i = kernel_.variable(p);
+    if (i < 0) continue;
+    working_.push_back(i);
+    places_.push_back(p);
+    gradient_[at(p)] = result_.gradient[at(i)];
+  }
+}
+
+// Makes pair steps until the working set is optimal within tol, which is returned, or for so many steps.
+template <class T>
+bool BlockSmo<T>::solve_pairs(double tol, index_t most_steps) {
+  pairs_.clear();
+  std::size_t k = 0;
+  for (index_t p = 0; p < kernel_.n_used(); ++p) {
+    if (k < places_.size() && places_[k] == p) {
+      const index_t i = working_[k++];
+      pairs_.add(state_.group(i), gradient_[at(p)], value_[i], problem_.lower[i], problem_.upper[i],
+                 static_cast<double>(kernel_.row(p)[p]));
+    } else {
+      pairs_.add(0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    }
+  }
+  pairs_.close();
+  const PairProgress progress = pairs_.solve(tol, most_steps, [&](index_t p) { return kernel_.row(p); });
+  result_.n_steps += progress.n_steps;
+  objective_ -= progress.decrease;
+  if (progress.n_steps > 0) is_stuck_ = false;
+  for (k = 0; k < places_.size(); ++k) value_[working_[k]] = pairs_.value(places_[k]);
+  std::copy_n(pairs_.gradient(), kernel_.n_used(), gradient_.begin());
+  return progress.is_optimal;
+}
+
+// Makes pair steps among all variables: where more of them are free than a working set has room for.
+template <class T>
+void BlockSmo<T>::make_wide_steps() {
+  constexpr index_t kStepsAtOnce = 1000;
+  const index_t n = problem_.n;
+  if (!wide_) wide_ = std::make_unique<PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
+  wide_->clear();
+  for (index_t i = 0; i < n; ++i) {
+    wide_->add(state_.group(i), result_.gradient[at(i)], value_[i], problem_.lower[i], problem_.upper[i],
+               source_.diagonal(i));
+  }
+  wide_->close();
+  const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsAtOnce);
+  const PairProgress progress = wide_->solve(options_.tol, most_steps, [&](index_t i) {
+    const T* values = source_.find(i);
+    return values == nullptr ? source_.row(i, {}) : values;
+  });
+  result_.n_steps += progress.n_steps;
+  objective_ -= progress.decrease;
+  moved_ += progress.distance;
+  is_stuck_ = progress.is_stuck;
+  for (index_t i = 0; i < n; ++i) value_[i] = wide_->value(i);
+  std::copy_n(wide_->gradient(), n, result_.gradient.begin());
+}
+
+// Notes a new value of a variable of the working set.
+template <class T>
+void BlockSmo<T>::change(index_t k, double value) {
+  const index_t i = working_[at(k)];
+  if (value == value_[i]) return;
+  rows_.push_back(kernel_.row(places_[at(k)]));
+  differences_.push_back(value - value_[i]);
+  value_[i] = value;
+}
+
+template <class T>
+void BlockSmo<T>::apply_changes() {
+  svm_kernels(options_.isa)
+      .of<T>()
+      .add_rows(gradient_.data(), rows_.data(), differences_.data(), static_cast<index_t>(rows_.size()),
+                kernel_.n_used());
+  rows_.clear();
+  differences_.clear();
+}
+
+// Moves all free variables of the working set together by Newton steps. Returns the decrease of the objective.
+template <class T>
+double BlockSmo<T>::move_free() {
+  std::vector<index_t> free;
+  for (std::size_t k = 0; k < working_.size(); ++k) {
+    if (state_.may_grow(working_[k]) && state_.may_shrink(working_[k])) free.push_back(static_cast<index_t>(k));
+  }
+  FreeProblem problem;
+  problem.kernel.reserve(free.size() * free.size());
+  for (const index_t k : free) {
+    const index_t i = working_[at(k)];
+    problem.gradient.push_back(gradient_[at(places_[at(k)])]);
+    problem.value.push_back(value_[i]);
+    problem.lower.push_back(problem_.lower[i]);
+    problem.upper.push_back(problem_.upper[i]);
+    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+    const T* row = kernel_.row(places_[at(k)]);
+    for (const index_t other : free) problem.kernel.push_back(static_cast<double>(row[places_[at(other)]]));
+  }
+  const double decrease = minimise_free(problem, options_.isa);
+  for (std::size_t f = 0; f < free.size(); ++f) change(free[f], problem.value[f]);
+  apply_changes();
+  return decrease;
+}
+
+}  // namespace
+
+template <class T>
+WorkingKernel<T>::WorkingKernel(const Kernel<T>& kernel, const std::vector<index_t>& rows, index_t size)
+    : kernel_(kernel),
+      rows_(rows),
+      stride_(round_up(size, kKernelPanel) + kSmoLane),  // no power of two: entries of a column share no cache set
+      values_(AlignedBuffer<T>::zeros(size * stride_, "the kernel matrix of a working set")),
+      variables_(at(size), -1),
+      places_(rows.size(), -1),
+      fresh_(kRowsAtOnce * stride_, "the kernel matrix of a working set") {}
+
+template <class T>
+void WorkingKernel<T>::hold(const std::vector<index_t>& variables, Team& team) {
+  n_used_ = 0;
+  std::vector<index_t> arriving;
+  for (const index_t i : variables) {
+    if (places_[at(i)] < 0) arriving.push_back(i);
+  }
+  std::vector<index_t> leaving_or_staying = std::exchange(variables_, std::vector<index_t>(variables_.size(), -1));
+  for (const index_t i : variables) {
+    if (places_[at(i)] >= 0) variables_[at(places_[at(i)])] = i;
+  }
+  auto next = variables_.begin();
+  for (const index_t i : arriving) {
+    next = std::find(next, variables_.end(), -1);
+    *next = i;
+  }
+  for (const index_t i : leaving_or_staying) {
+    if (i >= 0) places_[at(i)] = -1;
+  }
+  std::vector<index_t> places;  // in use
+  std::vector<index_t> columns;
+  for (index_t k = 0; k < size(); ++k) {
+    if (variable(k) < 0) continue;
+    places_[at(variable(k))] = k;
+    n_used_ = k + 1;
+    places.push_back(k);
+    columns.push_back(rows_[at(variable(k))]);
+  }
+  if (arriving.empty()) return;
+  const auto n = static_cast<index_t>(columns.size());
+  const auto packed = kernel_.pack(columns.data(), n, team);
+  const auto n_arriving = static_cast<index_t>(arriving.size());
+  for (index_t first = 0; first < n_arriving; first += kRowsAtOnce) {
+    const index_t n_now = std::min(kRowsAtOnce, n_arriving - first);
+    index_t numbers[kRowsAtOnce];
+    T* out[kRowsAtOnce];
+    for (index_t r = 0; r < n_now; ++r) {
+      numbers[r] = rows_[at(arriving[at(first + r)])];
+      out[r] = fresh_.data() + r * stride_;
+    }
+    kernel_.fill(numbers, n_now, *packed, 0, n, out, 0);
+    for (index_t r = 0; r < n_now; ++r) {
+      const index_t place = places_[at(arriving[at(first + r)])];
+      for (index_t c = 0; c < n; ++c) {
+        values_[place * stride_ + places[at(c)]] = out[r][c];
+        values_[places[at(c)] * stride_ + place] = out[r][c];
+      }
+    }
+  }
+}
+
+template <class T>
+BlockSolver<T>::BlockSolver(KernelCache<T>& cache, const std::vector<index_t>& rows, int n_groups,
+                            const SmoOptions& options, Team& team)
+    : cache_(cache),
+      options_(options),
+      team_(team),
+      kernel_(cache.kernel(), rows,
+              std::min(options.working_set > 0 ? options.working_set : kMostSize, static_cast<index_t>(rows.size()))),
+      pairs_(kernel_.size(), n_groups, options.isa, team) {}
+
+template <class T>
+SmoResult BlockSolver<T>::solve(const SmoProblem& problem, double* solution) {
+  return BlockSmo<T>(cache_, problem, options_, team_, kernel_, pairs_, solution).run();
+}
+
+template class WorkingKernel<float>;
+template class WorkingKernel<double>;
+template class BlockSolver<float>;
+template class BlockSolver<double>;
+
+}  // namespace fastpu::detail
