@@ -328,6 +328,14 @@ _set(
     max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
 )
 _set("TreeEnsemble.with_probabilities", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
+_many: dict[str, Any] = {"many": True, "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
+_set("fit_svm fit_bsvm", C=positive(changes=(0.01,), **_many))
+_set("fit_bsvm", C_pos=positive(changes=(0.02,), **_many), C_unl=positive(changes=(0.02,), **_many))
+_set("fit_nu_svm fit_one_class_svm", nu=real(0, 1, open_low=True, changes=(0.3,), **_many))
+_set(
+    "fit_svm fit_bsvm fit_nu_svm fit_one_class_svm",
+    gamma=positive(words=("scale", "auto"), changes=("auto", 0.125), where={"kernel": "rbf"}, **_many),
+)
 _costs = {"many": True, "changes": (0.01,), "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
 _set("fit_bpsi", C=positive(**_costs))
 _set("fit_isvm fit_ipsi", C=positive(none=True, **_costs))

@@ -1,9 +1,9 @@
 // Sequential minimal optimisation in blocks, for many problems over the same rows: those of smo.hpp, but with working
 // sets of some hundred variables, the free ones and those that violate most. A working set is solved on its own kernel
 // matrix, which fits the caches of the processor: pair steps find the variables at bounds, and where they crawl, Newton
-// steps move the others. Only then are the gradients of all variables updated, from kernel rows that stay cached for the
-// problems that follow. No variable is shrunk, so that these rows are always whole. Where more variables are free than a
-// working set has room for, pair steps are made among all.
+// steps move the others. Only then are the gradients of all variables updated, from kernel rows that stay cached for
+// the problems that follow. No variable is shrunk, so that these rows are always whole. Where more variables are free
+// than a working set has room for, pair steps are made among all.
 #pragma once
 
 #include <memory>

@@ -97,12 +97,12 @@ def _parameters(function: Callable[..., Any], base: type[FastpuClassifier]) -> l
     annotations: dict[str, Any] = {}
     for kind in _kinds(base):
         annotations |= {name: text for name, text in inspect.get_annotations(kind).items() if name not in annotations}
-    shared = shared_parameters(function)
+    many = {*shared_parameters(function), *getattr(function, "takes_many", ())}
     parameters = {}
     for keyword in inspect.signature(function).parameters.values():
         if keyword.kind is keyword.KEYWORD_ONLY and keyword.name not in _OF_ROWS:
             annotation = keyword.annotation
-            if keyword.name in shared:
+            if keyword.name in many:
                 annotation = _MANY_VALUES.sub("", annotation)
             parameters[keyword.name] = keyword.replace(annotation=annotation)
     for name, annotation in annotations.items():

@@ -32,7 +32,6 @@ from fastpu.judge._search import Search
 from fastpu.judge._trials import Work
 from fastpu.model._fields import FrozenMapping
 from fastpu.model._prior import prior_among_unlabeled
-from fastpu.svm._grid import SvmGrid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -187,7 +186,7 @@ def select(
 
     Grids of kernel machines are solved as one: of `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf", "poly"
     or "precomputed", over costs, `nu` and `gamma`, on folds. Squared distances serve all widths and folds, kernel rows
-    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as a fit
+    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as one
     from nothing does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
     `cache_mb`, but for some 20 MB a thread.
 
@@ -249,7 +248,7 @@ def select(
         work=work,
         source=source,
         grid=shared,
-        shares=() if SvmGrid.knows(fit) else shared_parameters(fit),
+        shares=shared_parameters(fit),
         together=shares_together(fit),
         sign=criterion.sign,
         jobs=jobs,

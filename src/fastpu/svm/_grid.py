@@ -10,7 +10,8 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import forced_isa, is_sequence
-from fastpu.common._sharing import shared_parameters, shares_work, unwrapped
+from fastpu.common._sharing import unwrapped
+from fastpu.common._text import describe
 from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
 from fastpu.svm._arguments import check_options
 from fastpu.svm._fit import model_params, warn_of_failures
@@ -50,7 +51,8 @@ def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callab
 
     def mark(function: _Fit) -> _Fit:
         vars(function)["grid_poser"] = _Poser(problem, pose)
-        return shares_work(*costs, "gamma", together=True)(function)
+        vars(function)["takes_many"] = (*costs, "gamma")
+        return function
 
     return mark
 
@@ -60,12 +62,15 @@ def fit_each(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> list[Kern
 
     `arguments` are all those of the fit function. The sequences must have one length.
     """
-    names = [name for name in shared_parameters(fit) if is_sequence(arguments[name])]
+    names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
         return None
     lengths = {name: len(arguments[name]) for name in names}
-    if 0 in lengths.values():
-        raise ValueError(f"{names[0]} must be one value or a sequence of at least one, got an empty one")
+    for name in names:
+        if not lengths[name]:
+            raise ValueError(f"{name} must be one value or a sequence of at least one, got {describe(arguments[name])}")
+        if any(is_sequence(entry) for entry in arguments[name]):
+            raise TypeError(f"{name} must be one value or a sequence of single values, got {describe(arguments[name])}")
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
         raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
@@ -129,14 +134,9 @@ class SvmGrid:
         self._matrix = check_kernel_matrix(X, self._options({}).kernel)
 
     @staticmethod
-    def knows(fit: Callable[..., Any]) -> bool:
-        """Tell whether a function is marked by `shares_grid`."""
-        return hasattr(unwrapped(fit), "grid_poser")
-
-    @staticmethod
     def takes(fit: Callable[..., Any], names: set[str], arguments: Mapping[str, Any]) -> bool:
         """Tell whether fits with these arguments, which differ in the parameters `names` alone, share work."""
-        if not SvmGrid.knows(fit) or not names <= set(shared_parameters(fit)):
+        if not hasattr(unwrapped(fit), "grid_poser") or not names <= set(unwrapped(fit).takes_many):
             return False
         given = {**_defaults(fit), **arguments}
         return given["kernel"] in _KERNELS and given["callback"] is None and not given["progress"]
