@@ -211,6 +211,7 @@ void BlockSmo<T>::solve_working_set(index_t n_free) {
   const bool is_all = static_cast<index_t>(all_.size()) <= size;
   take_working_set(size, is_all);
   std::vector<double> before;
+  before.reserve(working_.size());
   for (const index_t i : working_) before.push_back(value_[i]);
   // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
   const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
@@ -374,7 +375,8 @@ void WorkingKernel<T>::hold(const std::vector<index_t>& variables, Team& team) {
   for (const index_t i : variables) {
     if (places_[at(i)] < 0) arriving.push_back(i);
   }
-  std::vector<index_t> leaving_or_staying = std::exchange(variables_, std::vector<index_t>(variables_.size(), -1));
+  const std::vector<index_t> leaving_or_staying =
+      std::exchange(variables_, std::vector<index_t>(variables_.size(), -1));
   for (const index_t i : variables) {
     if (places_[at(i)] >= 0) variables_[at(places_[at(i)])] = i;
   }

@@ -102,6 +102,7 @@ class ChainSolver {
  private:
   std::vector<std::size_t> places_of(const index_t* numbers, index_t n) const {
     std::vector<std::size_t> places;
+    places.reserve(at(n));
     for (index_t k = 0; k < n; ++k) {
       places.push_back(static_cast<std::size_t>(std::ranges::lower_bound(rows_, numbers[k]) - rows_.begin()));
     }
@@ -127,15 +128,15 @@ class ChainSolver {
     if (chain_.kind != SvmKind::c_svm) return;
     double growth[2] = {};
     double room[2] = {};
-    for (std::size_t s = 0; s < fit.support.size(); ++s) {
-      const std::size_t i = place_[at(fit.support[s])];
+    for (const index_t row : fit.support) {
+      const std::size_t i = place_[at(row)];
       (is_bound(i, solved) ? growth : room)[side_of(i)] += costs_[i] - start_[i];
     }
     const int larger = growth[1] > growth[0] ? 1 : 0;
     const double made_up = std::min(growth[larger] - growth[1 - larger], room[1 - larger]);
     const double share = growth[larger] > 0 ? (growth[1 - larger] + made_up) / growth[larger] : 0;
-    for (std::size_t s = 0; s < fit.support.size(); ++s) {
-      const std::size_t i = place_[at(fit.support[s])];
+    for (const index_t row : fit.support) {
+      const std::size_t i = place_[at(row)];
       const double more = costs_[i] - start_[i];
       if (!is_bound(i, solved)) {
         if (side_of(i) != larger && made_up > 0) end_[i] += more * (made_up / room[1 - larger]);
