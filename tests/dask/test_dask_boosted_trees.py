@@ -83,8 +83,8 @@ def test_futures_of_csr_blocks_on_one_of_two_workers(client):
     X, y = rows(900)
     X = np.where(np.random.default_rng(2).random(X.shape) < 0.6, 0.0, np.nan_to_num(X))
     parts, worker = [slice(0, 400), slice(400, 900)], next(iter(client.nthreads()))
-    blocks = client.scatter([sparse.csr_array(X[part]) for part in parts], workers=[worker])
-    labels = client.scatter([y[part] for part in parts], workers=[worker])
+    blocks = client.scatter([sparse.csr_array(X[part]) for part in parts], workers=[worker], hash=False)
+    labels = client.scatter([y[part] for part in parts], workers=[worker], hash=False)
     cuts = fastpu.bin_features(sparse.csr_array(X), max_bins=20)
     found = fastpu.dask.fit_boosted_trees(blocks, labels, client=client, max_bins=cuts, **FIT)
     assert_same_model(found, fastpu.fit_boosted_trees(cuts, y, **FIT))
@@ -150,11 +150,21 @@ def test_what_does_not_fit_is_refused(client):
         with pytest.raises(error, match=words):
             fit(*args, **options)
     assert_nothing_is_left(client)
-    parts = client.scatter([X[:60], X[60:, :4]])
+    far = {
+        name: client.scatter(part, hash=False)
+        for name, part in (
+            ("X", X[:60]),
+            ("X of 4", X[60:, :4]),
+            ("other X", X[60:]),
+            ("y", y[:60]),
+            ("other y", y[60:]),
+            ("few", y[:30]),
+        )
+    }
     with pytest.raises(ValueError, match=r"the same columns in all partitions: n_features is 5 in partition 0"):
-        fit(parts, client.scatter([y[:60], y[60:]]))
+        fit([far["X"], far["X of 4"]], [far["y"], far["other y"]])
     with pytest.raises(ValueError, match=r"partition 1: y must have one entry per row"):
-        fit(client.scatter([X[:60], X[60:]]), client.scatter([y[:60], y[:30]]))
+        fit([far["X"], far["other X"]], [far["y"], far["few"]])
 
 
 def test_without_a_client_it_says_what_to_do(monkeypatch):
