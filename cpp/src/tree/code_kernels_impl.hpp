@@ -278,11 +278,40 @@ void find_leaves(const WalkedNode* tree, index_t n_nodes, const Code* columns, i
   store(leaves, leaf);
 }
 
+#if defined(__AVX512BW__)
+// The same with a bit for each row.
+void find_leaves(const WalkedNode* tree, index_t n_nodes, const std::uint8_t* columns, index_t stride,
+                 std::uint8_t* leaves) {
+  std::uint64_t at_node[kSmallTree + 1];
+  at_node[0] = ~std::uint64_t{0};
+  __m512i leaf = _mm512_setzero_si512();
+  __m512i number = _mm512_setzero_si512();
+  for (index_t k = 0; k < n_nodes; ++k) {
+    const WalkedNode& node = tree[k];
+    const std::uint64_t rows = at_node[k];
+    if (node.left == 0) {
+      leaf = _mm512_mask_mov_epi8(leaf, rows, number);
+      number = _mm512_add_epi8(number, _mm512_set1_epi8(1));
+      continue;
+    }
+    const std::uint64_t at_most =
+        word_at_most(columns + static_cast<index_t>(node.column) * stride, static_cast<std::uint8_t>(node.cut.shift),
+                     static_cast<std::uint8_t>(node.cut.most));
+    at_node[node.left] = rows & at_most;
+    at_node[node.left + 1] = rows & ~at_most;
+  }
+  _mm512_storeu_si512(leaves, leaf);
+}
+#endif
+
 // Adds to 64 sums the values of the leaves with the given numbers.
 #if defined(__AVX512F__)
-template <class Code>
-inline __m512i places_of(const Code* leaves) {
-  return reinterpret<__m512i>(convert<Vec<std::int64_t>>(load<Vec<Code, 8>>(leaves)));
+// With all lanes in the mask, or gcc 12 warns of what is below it.
+inline __m512i places_of(const std::uint8_t* leaves) {
+  return _mm512_maskz_cvtepu8_epi64(0xff, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaves)));
+}
+inline __m512i places_of(const std::uint16_t* leaves) {
+  return _mm512_maskz_cvtepu16_epi64(0xff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(leaves)));
 }
 template <class Code, class ValuesAt>
 void add_eight_by_eight(const Code* leaves, double* sums, ValuesAt&& values_at) {
