@@ -9,6 +9,10 @@
 #include "common/vector_lanes.hpp"
 #include "tree/newton_kernels.hpp"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #if defined(__GNUC__)
 #define FASTPU_PREFETCH(address) __builtin_prefetch(address)
 #else
@@ -142,7 +146,24 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
 constexpr index_t kBinsAtOnce = 256;
 
 // Writes start + bins[0] + ... + bins[k] for k = 0, ..., n - 1, and returns the last of them. A sum waits for the one
-// before it, so that four parts are added up side by side.
+// before it, so that some are added up side by side.
+#if defined(__AVX512F__)
+// After the n sums the last one may follow, up to a multiple of 8.
+std::uint64_t add_up(const std::uint64_t* bins, index_t n, std::uint64_t start, std::uint64_t* sums) {
+  const __m512i last = _mm512_set1_epi64(7);
+  __m512i before = _mm512_set1_epi64(static_cast<std::int64_t>(start));
+  for (index_t k = 0; k < n; k += 8) {
+    const __mmask8 some = n - k < 8 ? static_cast<__mmask8>((1U << static_cast<unsigned>(n - k)) - 1U) : __mmask8{0xff};
+    __m512i sum = _mm512_maskz_loadu_epi64(some, bins + k);
+    sum = _mm512_add_epi64(sum, _mm512_maskz_alignr_epi64(0xfe, sum, sum, 7));
+    sum = _mm512_add_epi64(sum, _mm512_maskz_alignr_epi64(0xfc, sum, sum, 6));
+    sum = _mm512_add_epi64(sum, _mm512_maskz_alignr_epi64(0xf0, sum, sum, 4));
+    _mm512_storeu_si512(sums + k, _mm512_add_epi64(sum, before));
+    before = _mm512_add_epi64(before, _mm512_maskz_permutexvar_epi64(0xff, last, sum));
+  }
+  return reinterpret<Vec<std::uint64_t>>(before)[0];
+}
+#else
 std::uint64_t add_up(const std::uint64_t* bins, index_t n, std::uint64_t start, std::uint64_t* sums) {
   const index_t part = n / 4;
   const std::uint64_t* part_bins[4];
@@ -159,6 +180,7 @@ std::uint64_t add_up(const std::uint64_t* bins, index_t n, std::uint64_t start, 
   for (index_t k = 4 * part; k < n; ++k) sums[k] = start += bins[k];
   return start;
 }
+#endif
 
 // In floats, from whole numbers. The sides have whole numbers of less than 2^31, which a float holds to 2^-24,
 // relative; twelve more roundings come after these, and the sums are of nothing but positive numbers: 2^-20 in all. The

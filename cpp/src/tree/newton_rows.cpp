@@ -8,7 +8,8 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kBlockRows = 8192;  // of one parallel task
+constexpr index_t kBlockRows = 8192;    // of one parallel task
+constexpr index_t kAddedRows = 2048;    // whose codes one task adds up
 // What is done to a row, in steps of adding a word to a bin: copying its number, splitting a node, finding its leaf.
 constexpr index_t kCopyWork = 1;
 constexpr index_t kSplitWork = 4;
@@ -133,15 +134,15 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
     kernels_.add_rows<Code>()(table, list_.data() + first, end - first, words_.data(), columns, to);
   };
   if (n_workers == 1) {
-    for (index_t first = node.first; first < node.end; first += kBlockRows) {
+    for (index_t first = node.first; first < node.end; first += kAddedRows) {
       team_.poll();
-      add(first, std::min<index_t>(node.end, first + kBlockRows), histogram);
+      add(first, std::min<index_t>(node.end, first + kAddedRows), histogram);
     }
     return;
   }
   const auto size = at(histogram_size());
   std::vector<char> is_used(parts_.size());
-  team_.for_each(count_blocks(node.n_rows(), kBlockRows), n_workers, [&](index_t block, int worker) {
+  team_.for_each(count_blocks(node.n_rows(), kAddedRows), n_workers, [&](index_t block, int worker) {
     std::uint64_t* to = histogram;
     if (worker > 0) {
       std::vector<std::uint64_t>& part = parts_[at(worker - 1)];
@@ -149,8 +150,8 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
       is_used[at(worker - 1)] = 1;
       to = part.data();
     }
-    const index_t first = node.first + block * kBlockRows;
-    add(first, std::min<index_t>(node.end, first + kBlockRows), to);
+    const index_t first = node.first + block * kAddedRows;
+    add(first, std::min<index_t>(node.end, first + kAddedRows), to);
   });
   for (std::size_t w = 0; w < parts_.size(); ++w) {
     if (is_used[w] == 0) continue;

@@ -200,7 +200,7 @@ void NewtonGrower::search(Node* known, std::uint64_t* known_bins, Node* other, s
   set(searches_[0], known, known_bins);
   set(searches_[1], other, other_bins);
 
-  constexpr index_t kBinsPerWorker = 65536;
+  constexpr index_t kBinsPerWorker = 16384;
   const index_t work = 2 * places_.size();
   const int workers = static_cast<int>(std::min<index_t>(n_workers_, 1 + work / kBinsPerWorker));
   const auto n_features = static_cast<index_t>(drawn_.size());
