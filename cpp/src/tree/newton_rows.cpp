@@ -8,8 +8,8 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kBlockRows = 8192;    // of one parallel task
-constexpr index_t kAddedRows = 2048;    // whose codes one task adds up
+constexpr index_t kBlockRows = 8192;  // of one parallel task
+constexpr index_t kAddedRows = 2048;  // whose codes one task adds up
 // What is done to a row, in steps of adding a word to a bin: copying its number, splitting a node, finding its leaf.
 constexpr index_t kCopyWork = 1;
 constexpr index_t kSplitWork = 4;

@@ -124,7 +124,7 @@ void walk_coded(const WalkTrees& walk, const RowCodes& codes, index_t n_columns,
     WalkedRows rows;
   };
   const int workers = workers_for(n_rows, walk.n_trees(), team);
-  std::vector<Scratch> scratch(at(workers));
+  std::vector<Scratch> scratch(at(team.n_threads()));
   team.for_each(count_blocks(n_rows, stride), workers, [&](index_t block, int worker) {
     auto& [coded, rows] = scratch[at(worker)];
     if (coded.empty()) coded = AlignedBuffer<Code>(std::max<index_t>(n_columns, 1) * stride, "the codes of rows");
@@ -201,7 +201,7 @@ void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, double*
         trees, first_tree, end_tree, [&](const TreeNode& node) { return categorical_feature(x, node); },
         [&](const TreeNode& node) { return binned_cut(x, node); });
     const int workers = workers_for(x.n_rows, walk.n_trees(), team);
-    std::vector<WalkedRows> scratch(at(workers));
+    std::vector<WalkedRows> scratch(at(team.n_threads()));
     team.for_each(count_blocks(x.n_rows, at_once), workers, [&](index_t block, int worker) {
       const index_t first = block * at_once;
       walk_block(walk, codes + first, x.column_stride, std::min(at_once, x.n_rows - first), scratch[at(worker)],

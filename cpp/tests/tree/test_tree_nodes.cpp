@@ -1,10 +1,12 @@
 // Trees from outside: what is no tree is refused.
 #include "fastpu/tree/tree_nodes.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -125,4 +127,16 @@ CASE("nodes of any bytes are refused or walked") {
     }
   }
   CHECK(n_walked > 1000 && n_walked < 19'000);
+}
+
+CASE("any worker of a team scores rows within a loop of the team") {
+  const Trees trees;
+  const std::vector<double> x(300, 1.0);
+  std::vector<double> scores(600);
+  fastpu::Team team(3);
+  team.for_each(6, [&](index_t block, int) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that others get a block
+    tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), 100, 3}, scores.data() + 100 * block, team);
+  });
+  for (const double score : scores) CHECK(score == 8.25);
 }
