@@ -164,6 +164,14 @@ def test_weights_of_whole_numbers_give_the_trees_of_repeated_rows():
     np.testing.assert_allclose(model.nodes["value"], again.nodes["value"], rtol=1e-9, atol=1e-12)
 
 
+def test_gains_of_the_largest_weights_are_kept_as_floats():
+    X, y = pu_rows()
+    model = fit(X, y, sample_weight=np.full(len(y), 1e90))
+    assert np.isfinite(model.nodes["gain"]).all()
+    assert model.nodes["gain"].max() == np.finfo(np.float32).max
+    assert np.isfinite(model.decision_function(X)).all()
+
+
 @pytest.mark.parametrize("loss", ["pnu_auc", "logistic", "upu"])
 def test_small_steps_lower_the_risk(loss):
     X, y = pu_rows(500)

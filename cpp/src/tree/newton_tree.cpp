@@ -114,7 +114,7 @@ bool NewtonGrower::split(std::uint32_t number, bool is_last) {
 
   TreeNode& stored = tree_.nodes[number];
   stored.split = 4 * split.feature + (split.by_categories ? 2U : 0U) + (split.missing_right ? 1U : 0U);
-  stored.gain = static_cast<float>(split.gain);
+  stored.gain = static_cast<float>(std::min<double>(split.gain, std::numeric_limits<float>::max()));
   stored.left = static_cast<std::int32_t>(left);
   if (split.by_categories) {
     stored.threshold = static_cast<double>(tree_.sets.size());
