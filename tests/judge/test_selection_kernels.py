@@ -76,6 +76,23 @@ def test_every_criterion_chooses_as_from_fits_one_by_one(scoring, data, grids):
     assert grids == [12]  # three widths, four folds
 
 
+@pytest.mark.parametrize("scoring", ["puf", "err_star", "auc", "lift", "average_precision"])
+def test_every_criterion_is_of_scores_from_the_same_run(scoring, data, monkeypatch):
+    """Only the model of all rows has a solver of its own, and no model is made to score the rows held out."""
+    X, y, _ = data
+    engines, scored = [], []
+    make, score = _core.SvmEngine, fastpu.KernelMachine.decision_function
+    monkeypatch.setattr(_core, "SvmEngine", lambda *args, **options: engines.append(1) or make(*args, **options))
+    monkeypatch.setattr(
+        fastpu.KernelMachine, "decision_function", lambda *args, **o: scored.append(1) or score(*args, **o)
+    )
+    options = {"puf": {}, "auc": {}, "lift": {"k": 0.2}}.get(scoring, {"prior": 0.4})
+    fastpu.select(fastpu.fit_bsvm, X, y, {"C_pos": [1.0, 10.0], "gamma": WIDTHS}, C_unl=0.5, kernel="rbf",
+                  scoring=scoring, random_state=0, **options)  # fmt: skip
+    assert len(engines) == 1
+    assert not scored
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 @pytest.mark.parametrize("form", ["dense", "csr", "float32"])
 def test_kernels_and_forms_choose_as_fits_one_by_one(kernel, form, data, grids):

@@ -13,6 +13,7 @@
 #include "svm/pair_solver.hpp"
 #include "svm/row_size.hpp"
 #include "svm/smo_state.hpp"
+#include "svm/working_set.hpp"
 
 namespace fastpu {
 
@@ -112,7 +113,6 @@ class LinearSmo {
   void find_windows(const std::vector<index_t>& variables);
   void shrink();
   void choose_working_set();
-  void take_candidates(index_t n);
   void solve_working_set();
   double move_free(std::vector<double>& value);
 
@@ -139,9 +139,8 @@ class LinearSmo {
   index_t working_set_size_ = 0;
   std::unique_ptr<detail::PairSolver<double>> solver_;
   AlignedBuffer<double> working_kernel_;
+  detail::WorkingSet choice_;
   std::vector<index_t> working_set_;
-  std::vector<char> is_chosen_;
-  std::vector<std::pair<double, index_t>> candidates_;
 };
 
 template <class View>
@@ -196,7 +195,6 @@ template <class View>
 void LinearSmo<View>::start() {
   const index_t n = problem_.n;
   result_.gradient.assign(at(n), 0.0);
-  is_chosen_.assign(at(n), 0);
   all_.resize(at(n));
   std::iota(all_.begin(), all_.end(), index_t{0});
   active_ = all_;
@@ -277,54 +275,15 @@ void LinearSmo<View>::shrink() {
   if (5 * stay.size() < 4 * active_.size() && stay.size() >= 2) active_ = std::move(stay);
 }
 
-// Chooses the variables that violate most on both sides, and the free ones (with a linear kernel there are few):
-// without the free ones the others could hardly move.
+// With a linear kernel there are few free variables, and without them the others could hardly move.
 template <class View>
 void LinearSmo<View>::choose_working_set() {
+  working_set_ = active_;
+  if (static_cast<index_t>(active_.size()) <= working_set_size_) return;
+  const auto& chosen = choice_.choose(state_, active_, working_set_size_, working_set_size_ / 2, options_.tol,
+                                      [&](index_t k) { return result_.gradient[at(active_[at(k)])]; });
   working_set_.clear();
-  if (static_cast<index_t>(active_.size()) <= working_set_size_) {
-    working_set_ = active_;
-    return;
-  }
-  candidates_.clear();
-  for (const index_t i : active_) {
-    if (!state_.may_grow(i) || !state_.may_shrink(i)) continue;
-    const detail::Window& window = state_.window(state_.group(i));
-    candidates_.emplace_back(
-        -std::max(window.low_max - result_.gradient[at(i)], result_.gradient[at(i)] - window.up_min), i);
-  }
-  take_candidates(working_set_size_ / 2);
-  const index_t room = working_set_size_ - static_cast<index_t>(working_set_.size());
-  index_t n_violated = 0;
-  for (int g = 0; g < state_.n_groups(); ++g) n_violated += state_.window(g).violation() > options_.tol ? 1 : 0;
-  for (int g = 0; g < state_.n_groups(); ++g) {
-    const detail::Window window = state_.window(g);
-    if (!(window.violation() > options_.tol)) continue;
-    for (const bool upwards : {true, false}) {
-      candidates_.clear();
-      for (const index_t i : active_) {
-        if (is_chosen_[at(i)] != 0 || state_.group(i) != g) continue;
-        const double gradient = result_.gradient[at(i)];
-        if (upwards && state_.may_grow(i) && gradient < window.low_max) candidates_.emplace_back(gradient, i);
-        if (!upwards && state_.may_shrink(i) && gradient > window.up_min) candidates_.emplace_back(-gradient, i);
-      }
-      take_candidates(std::max<index_t>(1, room / (2 * n_violated)));
-    }
-  }
-  for (const index_t i : working_set_) is_chosen_[at(i)] = 0;
-  std::ranges::sort(working_set_);
-}
-
-// Returns the smallest of the candidates.
-template <class View>
-void LinearSmo<View>::take_candidates(index_t n) {
-  const auto n_taken = std::min(at(n), candidates_.size());
-  const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(n_taken);
-  std::nth_element(candidates_.begin(), end, candidates_.end());
-  for (auto it = candidates_.begin(); it != end; ++it) {
-    is_chosen_[at(it->second)] = 1;
-    working_set_.push_back(it->second);
-  }
+  for (const index_t k : chosen) working_set_.push_back(active_[at(k)]);
 }
 
 template <class View>
