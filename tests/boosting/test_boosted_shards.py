@@ -149,3 +149,19 @@ def test_shards_refuse_what_does_not_fit():
     shard = _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=None)
     with pytest.raises(ValueError, match="cannot draw"):
         shard.draw(0, 1)
+    split = (0, 0, False, False, np.zeros(4, dtype=np.uint64))
+    with pytest.raises(ValueError, match="there is no node 0"):
+        shard.split(0, 1, split, False)
+    tops = shard.tops(False)
+    shard.start(False, tops, shard.sums(False, tops), 1.0, 1.0, True, 1.0, 1, np.array([0, 1], dtype=np.uint32), True)
+    for call, words in (
+        (lambda: shard.histogram(1), "there is no node 1"),
+        (lambda: shard.split(0, 2, split, False), "a child must be the next node"),
+        (lambda: shard.split(0, 1, (99, *split[1:]), False), "there is no feature 99"),
+        (lambda: shard.leaf_sums(np.array([3], dtype=np.uint32)), "there is no node 3"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    counts, histogram = shard.split(0, 1, split, True)
+    assert counts[2] + counts[3] == len(y)
+    assert histogram.any()

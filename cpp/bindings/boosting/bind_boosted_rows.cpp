@@ -1,5 +1,6 @@
 #include "boosting/bind_boosted_rows.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -205,6 +206,7 @@ class BoostedShard {
   }
 
   py::array count_entries(bool of_drawn, double scale, index_t enough) {
+    if (!features_->is_sparse()) throw py::value_error("dense features have an entry in every row");
     return to_array(unlocked([&] { return rows_->count_entries(of_drawn, {scale, enough}); }));
   }
 
@@ -230,6 +232,8 @@ class BoostedShard {
     tree.are_repetitions = are_repetitions;
     tree.unit = {scale, enough};
     tree.features = vector_from<std::uint32_t>(features, "features");
+    for (const std::uint32_t feature : tree.features) check_feature(feature);
+    n_nodes_ = 1;
     py::array_t<std::uint64_t> bins = make_histogram(histogram);
     std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
     const TreeRoot root = unlocked([&] { return rows_->start(tree, to); });
@@ -237,7 +241,10 @@ class BoostedShard {
   }
 
   py::tuple split(std::uint32_t node, std::uint32_t left, const py::tuple& packed, bool histogram) {
-    const NodeSplit split = unpack_split(packed);
+    const NodeSplit split = checked_split(node, packed);
+    if (left == 0 || left > n_nodes_)
+      throw py::value_error("a child must be the next node, or one that was made before");
+    n_nodes_ = std::max(n_nodes_, left + 2);
     py::array_t<std::uint64_t> bins = make_histogram(histogram);
     std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
     const SplitRows made = unlocked([&] { return rows_->split(node, left, split, to); });
@@ -246,6 +253,7 @@ class BoostedShard {
   }
 
   py::array histogram(std::uint32_t node) {
+    check_node(node);
     py::array_t<std::uint64_t> bins = make_histogram(true);
     std::uint64_t* to = bins.mutable_data();
     unlocked([&] { rows_->set_histogram(node, to); });
@@ -253,20 +261,22 @@ class BoostedShard {
   }
 
   py::array count_sides(std::uint32_t node, const py::tuple& packed) {
-    const NodeSplit split = unpack_split(packed);
+    const NodeSplit split = checked_split(node, packed);
     const SideCounts counts = unlocked([&] { return rows_->count_sides(node, split); });
     const index_t both[] = {counts.left, counts.right};
     return to_array(both, 2);
   }
 
   py::array count_codes(std::uint32_t node, std::uint32_t feature) {
+    check_node(node);
+    check_feature(feature);
     std::vector<index_t> counts;
     unlocked([&] { rows_->count_codes(node, feature, counts); });
     return to_array(counts);
   }
 
   py::array leaf_sums(const py::object& leaves) {
-    const auto numbers = vector_from<std::uint32_t>(leaves, "leaves");
+    const std::vector<std::uint32_t> numbers = checked_leaves(leaves);
     std::vector<std::int64_t> values;
     for (const LeafSums& sum : unlocked([&] { return rows_->leaf_sums(numbers); })) {
       values.push_back(sum.g);
@@ -276,12 +286,31 @@ class BoostedShard {
   }
 
   void add(const py::object& leaves, const py::object& values) {
-    const auto numbers = vector_from<std::uint32_t>(leaves, "leaves");
+    const std::vector<std::uint32_t> numbers = checked_leaves(leaves);
     const auto added = vector_from<double>(values, "values", static_cast<index_t>(numbers.size()));
     unlocked([&] { rows_->add(numbers, added); });
   }
 
  private:
+  void check_node(std::uint32_t node) const {
+    if (node >= n_nodes_) throw py::value_error("there is no node " + std::to_string(node));
+  }
+  void check_feature(std::uint32_t feature) const {
+    if (index_t{feature} >= features_->n_features)
+      throw py::value_error("there is no feature " + std::to_string(feature));
+  }
+  NodeSplit checked_split(std::uint32_t node, const py::tuple& packed) const {
+    check_node(node);
+    const NodeSplit split = unpack_split(packed);
+    check_feature(split.feature);
+    return split;
+  }
+  std::vector<std::uint32_t> checked_leaves(const py::object& leaves) const {
+    auto numbers = vector_from<std::uint32_t>(leaves, "leaves");
+    for (const std::uint32_t leaf : numbers) check_node(leaf);
+    return numbers;
+  }
+
   py::array_t<std::uint64_t> make_histogram(bool is_wanted) const {
     const index_t n = is_wanted ? histogram_size(*features_) : 0;
     py::array_t<std::uint64_t> bins(static_cast<py::ssize_t>(n));
@@ -310,6 +339,7 @@ class BoostedShard {
   BoostedTreesTrainingSet train_;
   ShardPlace place_;
   std::unique_ptr<BoostedRows> rows_;
+  std::uint32_t n_nodes_ = 0;  // of the tree that was begun last
 };
 
 }  // namespace
