@@ -344,13 +344,14 @@ void Smo<T>::list_wishes() {
 }
 
 // Chooses kernel rows to compute along with one that is needed: of those that violate most, four in five are needed
-// later, and a row computed with others takes about half the time of a single row and is worth sharing among threads.
+// later, and a row computed with others takes about half the time of a single row. Eight rows are enough to share among
+// threads; one thread computes four, since more of fewer are needed.
 template <class T>
 const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
-  constexpr std::size_t kRowsAtOnce = 8;
+  const std::size_t rows_at_once = team_.n_threads() > 1 ? 8 : 4;
   soon_.clear();
   if (wishes_.empty()) list_wishes();
-  while (!wishes_.empty() && soon_.size() + 1 < kRowsAtOnce) {
+  while (!wishes_.empty() && soon_.size() + 1 < rows_at_once) {
     const index_t p = wishes_.back();
     wishes_.pop_back();
     // A variable that violates on both sides is in the list twice.
