@@ -164,9 +164,9 @@ void run(Input& input) {
   }
 
   options.cuts = binned.cuts;
-  const BinnedFeatures halves[] = {is_dense ? bin_features(x.dense_view(), options, team)
-                                            : bin_features(x.csr_view(), options, team),
-                                   take_rows(binned, std::vector<index_t>(1, 0).data(), 1, team)};
+  const BinnedFeatures halves[] = {
+      is_dense ? bin_features(x.dense_view(), options, team) : bin_features(x.csr_view(), options, team),
+      take_rows(binned, std::vector<index_t>(1, 0).data(), 1, team)};
   const BinnedFeatures stacked = stack_rows({&halves[0], &halves[1]}, team);
   check_binned(stacked, team);
   for (index_t f = 0; f < x.d; ++f) {

@@ -49,8 +49,8 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
                         index_t min_leaf_rows, index_t max_depth, index_t max_leaves, const py::object& oob_sum,
                         const py::object& oob_count, const py::object& callback, int n_threads,
                         const std::string& isa) {
-  ForestOptions options = growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves,
-                                         isa);
+  ForestOptions options =
+      growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves, isa);
   options.n_trees = n_trees;
   options.first_tree = first_tree;
   options.first_set = first_set;
@@ -98,8 +98,8 @@ ForestResult grow_drawn(const BinnedFeatures& features, const Array<std::uint32_
                         const std::string& splitter, index_t first_tree, std::uint64_t seed, index_t max_features,
                         index_t min_leaf_rows, index_t max_depth, index_t max_leaves, int n_threads,
                         const std::string& isa) {
-  ForestOptions options = growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves,
-                                         isa);
+  ForestOptions options =
+      growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves, isa);
   if (bags.ndim() != 2) throw py::value_error("bags must be a 2-D array");
   options.n_trees = bags.shape(0);
   options.first_tree = first_tree;

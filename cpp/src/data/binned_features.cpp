@@ -295,8 +295,8 @@ BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team&
   } else {
     all.row_stride = first.row_stride;
     all.column_stride = detail::column_stride(all.n_rows);
-    all.by_row = AlignedBuffer<std::uint8_t>(all.n_rows * all.row_stride * detail::code_bytes(all.width),
-                                             "the codes by row");
+    all.by_row =
+        AlignedBuffer<std::uint8_t>(all.n_rows * all.row_stride * detail::code_bytes(all.width), "the codes by row");
     std::size_t done = 0;
     for (const BinnedFeatures* part : parts) {
       team.poll();

@@ -277,7 +277,7 @@ def grow_on_parts(
     parts : sequence of Future of BinnedPart
     owns : sequence of GroupsOfPart
         Of each partition.
-    weights : Future, or None
+    weights : list of two futures, or None
         Of the weights of the positive and of the unlabelled rows, all positive.
     before : sequence
         For each partition the out-of-bag sums of earlier trees, as a future or None.

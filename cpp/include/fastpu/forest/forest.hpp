@@ -87,7 +87,7 @@ struct ForestResult {
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team);
 
-// ---- For rows that lie on many machines: bags are drawn by numbers, gathered, and trees grown on what was gathered ----
+// ---- For rows that lie on many machines: bags are drawn by numbers, and trees grown on gathered rows ----
 
 // The groups that bags are drawn from, and the chances of their rows, all positive, or null for equal ones.
 struct BagGroups {
