@@ -340,7 +340,7 @@ def test_stumps_are_those_of_xgboost(loss):
     from oracles import tree_loss
 
     X, y = pu_rows(400, 3)
-    model = fit(X, y, loss=loss, max_leaves=2, min_leaf_rows=1, min_leaf_hessian=1.0, n_rounds=6, max_bins=1000)
+    model = fit(X, y, loss=loss, max_leaves=2, min_leaf_rows=1, min_leaf_hessian=1.0, l2=1.0, n_rounds=6, max_bins=1000)
     weights, scores = np.ones(y.size), np.zeros(y.size)
     for tree in range(6):
         g, h = tree_loss.derivatives(loss, y, scores, weights, gamma=0.5, prior=0.5)

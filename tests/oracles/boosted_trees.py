@@ -35,11 +35,11 @@ class Options:
     gamma: float = 0.5
     prior: float = 0.5
     learning_rate: float = 0.05
-    max_leaves: int = 8
+    max_leaves: int = 4
     max_depth: int | None = None
     min_leaf_rows: float = 20
     min_leaf_hessian: float = 1e-3
-    l2: float = 1.0
+    l2: float = 10.0
     subsample_unl: float = 1.0
     colsample: float = 1.0
 

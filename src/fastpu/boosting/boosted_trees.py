@@ -45,11 +45,11 @@ def fit_boosted_trees(
     gamma: float = 0.5,
     n_rounds: int = 100,
     learning_rate: float = 0.05,
-    max_leaves: int = 8,
+    max_leaves: int = 4,
     max_depth: int | None = None,
     min_leaf_rows: int | None = None,
     min_leaf_hessian: float = 1e-3,
-    l2: float = 1.0,
+    l2: float = 10.0,
     n_bags: int = 1,
     bag_ratio: float | None = None,
     subsample_unl: float = 1.0,
@@ -110,7 +110,7 @@ def fit_boosted_trees(
         Number of trees, in every bag.
     learning_rate : float, default 0.05
         Part of Newton's step that is made, in (0, 1e6]; more than 1 overshoots.
-    max_leaves : int, default 8
+    max_leaves : int, default 4
         Most leaves of a tree, >= 2; splits that gain most come first.
     max_depth : int, optional
         Most levels of splits.
@@ -118,7 +118,7 @@ def fit_boosted_trees(
         Fewest rows of a leaf, by weight: counted, not estimated. By default 20, and 3 with bags, which are small.
     min_leaf_hessian : float, default 1e-3
         Least sum H of a leaf, >= 0.
-    l2 : float, default 1.0
+    l2 : float, default 10.0
         What is added to H: 0, or at least 1e-12.
     n_bags : int, default 1
         Boosters whose scores are averaged. With more than one each has a bag of its own: n_P positive rows drawn with

@@ -110,8 +110,8 @@ class ForestClassifier(Forest):
 class BoostedTreesClassifier(BoostedTrees):
     def __init__(self, *, loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu'] = 'pnu_auc', prior: float | None = None,
         scenario: Literal['case_control', 'single_set'] = 'case_control', gamma: float = 0.5, n_rounds: int = 100,
-        learning_rate: float = 0.05, max_leaves: int = 8, max_depth: int | None = None,
-        min_leaf_rows: int | None = None, min_leaf_hessian: float = 0.001, l2: float = 1.0, n_bags: int = 1,
+        learning_rate: float = 0.05, max_leaves: int = 4, max_depth: int | None = None,
+        min_leaf_rows: int | None = None, min_leaf_hessian: float = 0.001, l2: float = 10.0, n_bags: int = 1,
         bag_ratio: float | None = None, subsample_unl: float = 1.0, colsample: float = 1.0,
         max_bins: int | None = None, early_stopping_rounds: int | None = None, n_folds: int = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,

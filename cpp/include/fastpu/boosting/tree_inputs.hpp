@@ -21,11 +21,11 @@ struct BoostedTreesOptions {
   TreeLossOptions loss;  // with the instruction-set level of everything
   index_t n_rounds = 100;
   double learning_rate = 0.05;
-  index_t max_leaves = 8;
+  index_t max_leaves = 4;
   index_t max_depth = -1;     // -1: any
   double min_leaf_rows = 20;  // by weight
   double min_leaf_hessian = 1e-3;
-  double l2 = 1;
+  double l2 = 10;
   double subsample_unl = 1;  // in (0, 1]: the share of U that a tree is grown on, drawn anew for each
   double colsample = 1;      // in (0, 1]: the share of the features that a tree may split
   index_t n_bags = 0;        // 0: no bags, all rows
