@@ -199,7 +199,7 @@ CASE("bags end when Poll throws") {
   const SvmEngine<double> engine = engine_of(bags.data, kRbf, 0);
   std::atomic<int> n_polls{0};
   Team team(3, [&] {
-    if (++n_polls == 5) throw std::runtime_error("interrupted");
+    if (++n_polls == 2) throw std::runtime_error("interrupted");
   });
   CHECK_THROWS(std::runtime_error, solve_bags(engine, bags.problem, {1e-9, 1'000'000}, team), "interrupted");
 }
