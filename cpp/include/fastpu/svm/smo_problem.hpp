@@ -33,7 +33,7 @@ struct SmoStart {
 struct SmoOptions {
   double tol = 1e-3;
   index_t max_steps = 10'000'000;  // most updates of a pair
-  index_t working_set = 0;  // variables in a working set; 0 leaves the choice to the solver, and smo() has none
+  index_t working_set = 0;         // variables in a working set; 0 leaves the choice to the solver, and smo() has none
   Isa isa = best_isa();
 };
 

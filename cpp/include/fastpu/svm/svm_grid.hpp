@@ -2,11 +2,11 @@
 //
 // A chain is one width and one fold. Its problems are those of svm.hpp, with costs c_i = base_i times the factor of the
 // row's class; they are solved in ascending order, each from the solution of the nearest one that is solved already, to
-// the same tolerance as from nothing. Chains of one width whose rows are much the same are posed over all of these rows,
-// where those that are not fitted to have no cost: they share one cache of kernel rows, and the scores of held-out rows
-// are there when a problem is solved. Chains of the rbf kernel share the squared distances of all rows, if half of the
-// cache has room for them and they are cheaper to look up than to compute. Each chain is the work of one thread, so
-// results do not depend on their number.
+// the same tolerance as from nothing. Chains of one width whose rows are much the same are posed over all of these
+// rows, where those that are not fitted to have no cost: they share one cache of kernel rows, and the scores of
+// held-out rows are there when a problem is solved. Chains of the rbf kernel share the squared distances of all rows,
+// if half of the cache has room for them and they are cheaper to look up than to compute. Each chain is the work of one
+// thread, so results do not depend on their number.
 #pragma once
 
 #include <cstdint>
