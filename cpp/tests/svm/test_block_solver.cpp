@@ -22,6 +22,8 @@ using fastpu::detail::WorkingKernel;
 
 constexpr double kTightTol = 1e-10;
 
+std::mt19937 random_numbers(unsigned seed) { return std::mt19937(seed); }
+
 // The rows of a box, and what solves problems on them.
 template <class T>
 struct Blocks {
@@ -29,13 +31,13 @@ struct Blocks {
   std::vector<index_t> rows;
   Team team{1};
   std::optional<KernelCache<T>> cache;
-  std::optional<BlockSolver<T>> solver;
+  std::unique_ptr<BlockSolver<T>> solver;
 
   Blocks(const Points<T>& points, const KernelParams& params, const Box& box, const SmoOptions& options, index_t bytes)
       : kernel(make_kernel(points.dense(), params, options.isa, 1)), rows(box.rows) {
     cache.emplace(*kernel, bytes);
     cache->set_columns(rows.data(), box.n(), team);
-    solver.emplace(*cache, rows, box.groups.empty() ? 1 : 2, options, team);
+    solver = std::make_unique<BlockSolver<T>>(*cache, rows, box.groups.empty() ? 1 : 2, options, team);
   }
   Solved solve(const Box& box, const SmoStart* start = nullptr) {
     Solved solved;
@@ -147,7 +149,7 @@ CASE("the kernel matrix of a working set is right after every change of the set"
   const std::vector<index_t> rows = random_box(60, false, 632).rows;
   Team team(1);
   WorkingKernel<double> working(*kernel, rows, 40);
-  std::mt19937 random(633);
+  std::mt19937 random = random_numbers(633);
   for (int change = 0; change < 20; ++change) {
     std::vector<index_t> variables = all_rows(60);
     std::shuffle(variables.begin(), variables.end(), random);
