@@ -8,6 +8,7 @@ import pytest
 from fastpu import objectives
 
 xgboost = pytest.importorskip("xgboost")
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
@@ -18,9 +19,10 @@ SCORE_TOL = 1e-5
 
 @pytest.fixture(scope="module")
 def client():
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-    )
+    with dask.config.set({"distributed.comm.timeouts.connect": "120s"}):  # the workers of a busy machine start late
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        )
     with cluster, distributed.Client(cluster) as connected:
         yield connected
 
