@@ -29,6 +29,7 @@ struct SlowNode {
   std::vector<std::uint32_t> left_codes;  // of a split by categories, those that the node met
   std::vector<std::uint32_t> right_codes;
   double gain = 0;
+  double excess = 0;  // how many times the gain of a cut by chance is taken off
   std::size_t left = 0;
   std::uint64_t key = 0;
   std::vector<index_t> rows;
@@ -138,6 +139,16 @@ class SlowTree {
     return options_.criterion == fastpu::ForestCriterion::upu ? 4.0 * w_n : 0.0;
   }
 
+  // The mean gain of a cut that tells nothing, of rows of P drawn with replacement and of U without.
+  double chance_gain(const SlowNode& node) const {
+    if (node.u == 0) return 0.0;
+    const double p = node.p / all_p_;
+    const double u = node.u / all_u_;
+    const double variance = p * u * (2.0 * u / all_p_ + p / all_u_);
+    if (options_.criterion == fastpu::ForestCriterion::gini) return 2.0 * variance / std::pow(p + u, 3);
+    return 4.0 * options_.prior * options_.prior * variance / std::pow(u, 3);
+  }
+
   bool is_left(const SlowNode& node, index_t row) const {
     const std::uint32_t code = codes_[at(node.feature)][at(row)];
     if (can_be_missing(node.feature) && code == 0) return !node.missing_right;
@@ -159,7 +170,8 @@ class SlowTree {
     }
     const double least = static_cast<double>(options_.min_leaf_rows);
     if (p + u < least || node.p + node.u - p - u < least) return;
-    const double gain = loss(node.p, node.u) - loss(p, u) - loss(node.p - p, node.u - u);
+    const double gain = loss(node.p, node.u) - loss(p, u) - loss(node.p - p, node.u - u) -
+                        (candidate.excess > 0 ? candidate.excess * chance_gain(node) : 0.0);
     if (options_.criterion != fastpu::ForestCriterion::gini) {
       const double w_p = options_.prior * (node.p * (1.0 / all_p_));
       if (!(gain > 1e-12 * (w_p + std::abs(node.u * (1.0 / all_u_) - w_p)))) return;
@@ -216,6 +228,19 @@ class SlowTree {
     if (m == 1) return;
     if (candidate.by_categories) {
       const std::size_t only = 1 + static_cast<std::size_t>(where * static_cast<double>(m - 1));
+      candidate.excess = static_cast<double>(std::max<std::size_t>(m, 5) - 5);
+      if (options_.random_cuts && candidate.excess > 0) {
+        double p = 0;
+        double u = 0;
+        for (std::size_t i = 0; i < only; ++i) {
+          p += counts[present[i]].first;
+          u += counts[present[i]].second;
+        }
+        const double gain = loss(node.p, node.u) - loss(p, u) - loss(node.p - p, node.u - u);
+        if (!(gain > candidate.excess * chance_gain(node))) {
+          fastpu::Random(static_cast<std::uint64_t>(where * 0x1p53)).shuffle(present);
+        }
+      }
       for (std::size_t n = 1; n < m; ++n) {
         if (!options_.random_cuts || n == only) consider_both_sides(node, with_left(n), some_missing);
       }
