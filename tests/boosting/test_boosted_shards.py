@@ -58,7 +58,7 @@ class Shards:
 def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, **options):
     """Boost the rows in parts of random sizes."""
     given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
-    given |= {"max_leaves": 8, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "l2": 1.0}
+    given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "l2": 10.0}
     given |= {"n_bags": 1, "bag_ratio": None, "subsample_unl": 1.0, "colsample": 1.0}
     settings = _tree_boost.check_settings(**{**given, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
