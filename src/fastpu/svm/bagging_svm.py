@@ -217,7 +217,7 @@ def fit_bagging_svm(
     )
     matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
-    size = np.count_nonzero(labels == 1) if bag_size is None else check_int("bag_size", bag_size, low=1)
+    size = int(np.count_nonzero(labels == 1)) if bag_size is None else check_int("bag_size", bag_size, low=1)
     if n_estimators is None:
         n_bags = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
     else:
@@ -295,7 +295,7 @@ class _Bags:
         None if bags are so few or so small that they would take less time than this SVM.
         """
         training, (n_bags, size) = self._training, self._bags.shape
-        n_unlabelled = np.count_nonzero(~is_positive)
+        n_unlabelled = int(np.count_nonzero(~is_positive))
         if self._is_linear or n_bags < _SHARING_BAGS or 2 * size < n_unlabelled:
             return None
         # The engine of this SVM is not kept, so that its cache does not add to those of the bags.
