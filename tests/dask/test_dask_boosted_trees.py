@@ -133,6 +133,8 @@ def test_the_driver_ends_the_fit_by_its_eval_set(client, lazy):
 def test_what_does_not_fit_is_refused(client):
     X, y = rows(100)
     lazy_X, lazy_y = chunked(X, (60, 40)), chunked(y, (60, 40))
+    kinds = frames.from_pandas(pandas.DataFrame({"kind": pandas.Categorical(["a", "b"] * 50)}), npartitions=2)
+    kinds["kind"] = kinds["kind"].cat.as_unknown()
 
     def fit(*args, **options):
         return fastpu.dask.fit_boosted_trees(*args, client=client, **options)
@@ -146,6 +148,7 @@ def test_what_does_not_fit_is_refused(client):
         ((lazy_X.rechunk({1: 2}), lazy_y), {}, ValueError, "whole rows in every chunk"),
         ((lazy_X, 0 * lazy_y), {}, ValueError, "y must hold at least two of"),
         ((lazy_X, lazy_y + 7), {}, ValueError, r"partition [01]: y must hold 1"),
+        ((kinds, lazy_y), {}, ValueError, r"known categories in column 'kind': name them by astype"),
     ):
         with pytest.raises(error, match=words):
             fit(*args, **options)

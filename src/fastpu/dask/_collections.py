@@ -114,7 +114,10 @@ def _check_categories(X: Any, name: str) -> None:
         return
     for column, dtype in X.dtypes.items():
         if type(dtype).__name__ == "CategoricalDtype" and not X[column].cat.known:
-            raise ValueError(f"{name} must have known categories in column {column!r}: use categorize()")
+            raise ValueError(
+                f"{name} must have known categories in column {column!r}: name them by "
+                f"astype({{{column!r}: pandas.CategoricalDtype([...])}})"
+            )
 
 
 def _is_array(value: object) -> bool:

@@ -71,7 +71,8 @@ def fit_forest(
     ----------
     X : Dask array or frame of shape (n, d), or list of futures or delayed objects
         Partitions of rows: arrays, CSR matrices or frames, whose columns of categories must be known
-        (``categorize()``). What `fastpu.fit_forest` takes otherwise is taken here.
+        (``astype`` with a ``pandas.CategoricalDtype`` that lists them). What `fastpu.fit_forest` takes otherwise is
+        taken here.
     y : Dask array or series, or list, of shape (n,)
         +1 positive, 0 unlabelled, in the partitions of `X`.
     client : distributed.Client, optional
