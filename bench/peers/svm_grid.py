@@ -128,9 +128,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--d", type=int, default=10, metavar="N", help="features (default: %(default)s)")
     threads = [t for t in (1, 2) if t <= cpus()]
     parser.add_argument("--threads", type=int, nargs="+", default=threads, metavar="N", help="default: %(default)s")
-    parser.add_argument(
-        "--sample", type=int, default=10, metavar="N", help="points from nothing (default: %(default)s)"
-    )
     parser.add_argument("--output", type=Path, help="folder for svm_grid.md and svm_grid.json")
     parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
     options = parser.parse_args(argv)

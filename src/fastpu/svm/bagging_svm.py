@@ -29,7 +29,7 @@ __all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time
 _LEAST = np.finfo(np.float64).tiny
-_SHARING_BAGS = 3  # so few bags have no common start
+_SHARING_BAGS = 3  # fewer bags have no common start
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 
 
