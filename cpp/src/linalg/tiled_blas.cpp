@@ -128,11 +128,9 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   mirror(c);
 }
 
-// Updates the lower triangle from `end` on, once columns [first, end) of the factor are known there, and factors the
-// first tile of it meanwhile. Returns what potrf says of that tile.
-index_t TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
+// Updates the lower triangle from `end` on, once columns [first, end) of the factor are known there.
+void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
   const index_t n = a.n_rows;
-  index_t failed = 0;
   const index_t tiles = count_blocks(n - end, kTile);
   team_.for_each(tiles * (tiles + 1) / 2, workers(n - end, n - end, end - first), [&](index_t block, int) {
     const auto [row, col] = pair_of(block);
@@ -143,28 +141,25 @@ index_t TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) cons
     const auto to = part(a, i, left.n_rows, j, right.n_rows);
     if (i == j) {
       blas_.syrk(Op::none, -1.0, left, 1.0, to);
-      if (block == 0) failed = blas_.potrf(to);
     } else {
       blas_.gemm(Op::none, Op::transpose, -1.0, left, right, 1.0, to);
     }
   });
-  return failed;
 }
 
 index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
   const index_t n = a.n_rows;
   if (a.n_cols != n) throw std::invalid_argument("A must be square");
-  index_t failed = n == 0 ? 0 : blas_.potrf(part(a, 0, extent(0, n), 0, extent(0, n)));
   for (index_t first = 0; first < n; first += kTile) {
-    if (failed != 0) return first + failed;
     const index_t size = extent(first, n);
     const index_t end = first + size;
     const auto pivot = part(a, first, size, first, size);
+    if (const index_t failed = blas_.potrf(pivot); failed != 0) return first + failed;
     team_.for_each(count_blocks(n - end, kTile), workers(n - end, size, size), [&](index_t block, int) {
       const index_t row = end + block * kTile;
       blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
     });
-    failed = update(a, first, end);
+    update(a, first, end);
   }
   return 0;
 }

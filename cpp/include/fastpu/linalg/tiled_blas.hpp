@@ -33,7 +33,7 @@ class TiledBlas {
   void solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
  private:
-  index_t update(BlasMatrix<double> a, index_t first, index_t end) const;
+  void update(BlasMatrix<double> a, index_t first, index_t end) const;
 
   const Blas& blas_;
   Team& team_;
