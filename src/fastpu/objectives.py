@@ -273,7 +273,7 @@ def _check_same_order(codes: NDArray[np.int8], labels: NDArray[Any]) -> None:
 def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = None) -> Objective:
     r"""Return the AUC's exponential loss from positive, unlabelled and, if any, labelled negative rows.
 
-    Minimises log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), with the means A_G of e^-F and B_G of e^F
+    The loss is log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), with the means A_G of e^-F and B_G of e^F
     over group G. Where one of the groups has no rows, R is the product of the other two. No prior is needed.
 
     Parameters
@@ -325,7 +325,7 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
 def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
 
-    Minimises mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
+    The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
     ratio of the two densities.
 
     Parameters
@@ -363,7 +363,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
-    Minimises prior mean_P (-F) + mean_U log(1 + e^F).
+    The loss is prior mean_P (-F) + mean_U log(1 + e^F).
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obje
 def nnpu(y: object = None, *, prior: float, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of nnPU, whose estimated risk of the negatives cannot fall below 0.
 
-    Minimises prior mean_P log(1 + e^-F) + max(0, r) with r = mean_U log(1 + e^F) - prior mean_P log(1 + e^F). Where
+    The loss is prior mean_P log(1 + e^-F) + max(0, r) with r = mean_U log(1 + e^F) - prior mean_P log(1 + e^F). Where
     r < 0, derivatives are those of -r, which undoes that (algorithm 1 of the reference), with the absolute curvature.
 
     Parameters

@@ -338,4 +338,10 @@ def test_parts_that_do_not_fit(parts, error, text):
 
 
 def test_numbers_that_no_float_holds_are_no_labels():
-    refused(ValueError, "y holds numbers too large for a label", as_labels, [10**400, 0], positive=0)
+    refused(
+        ValueError,
+        "y must hold labels within the range of float64, got a larger integer",
+        as_labels,
+        [10**400, 0],
+        positive=0,
+    )

@@ -96,7 +96,7 @@ def test_big_endian_single_precision_stays_single():
         (None, TypeError, "got None (NoneType)"),
         ({"a": 1}, TypeError, "got {'a': 1} (dict)"),
         ("text", TypeError, "got 'text' (str)"),
-        (pl.LazyFrame({"a": [1.0]}), TypeError, "a LazyFrame has no rows yet: pass what its collect() returns"),
+        (pl.LazyFrame({"a": [1.0]}), TypeError, "rows must be in memory, got a polars LazyFrame"),
     ],
 )
 def test_bad_dense_matrices(X, error, text):

@@ -230,7 +230,7 @@ def test_costs_graph_and_evaluation_rows_are_passed_on():
     fitted = estimators.PUALClassifier().fit(X, labelled, graph=graph)
     np.testing.assert_array_equal(fitted.coef_[0], fastpu.fit_pual(X, labelled, graph=graph).coef)
     parts = estimators.PUALClassifier(calibration="sigmoid")
-    refused(ValueError, "fits to parts of the rows, for which graph is not made", parts.fit, X, labelled, graph=graph)
+    refused(ValueError, "graph must be left out", parts.fit, X, labelled, graph=graph)
 
     y = np.where(labelled, "p", "?")
     y[0], y[1] = "p", "?"
@@ -436,7 +436,7 @@ def test_forests_go_on_and_score_out_of_bag():
     scores = whole.model_.oob_decision_function - whole.threshold_
     np.testing.assert_array_equal(whole.oob_decision_function_, scores)
     calibrated = estimators.ForestClassifier(calibration="sigmoid", random_state=0)
-    refused(ValueError, "for which init_model is not made", calibrated.fit, X, labelled, init_model=first.model_)
+    refused(ValueError, "init_model must be left out", calibrated.fit, X, labelled, init_model=first.model_)
 
 
 def test_forests_are_calibrated_on_out_of_bag_scores():

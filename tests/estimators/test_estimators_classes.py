@@ -71,9 +71,9 @@ def test_documentation_is_that_of_the_function_and_of_what_is_special():
         ("OneClassSVMClassifier", ONE_CLASS),
     ):
         classifier = getattr(estimators, name)
-        summary, about, parameters, *_ = inspect.getdoc(classifier).split("\n\n")
+        summary, purpose, about, parameters, *_ = inspect.getdoc(classifier).split("\n\n")
         function = function_of(classifier)
-        assert summary == " ".join(inspect.getdoc(function).split("\n\n")[0].split())
+        assert [summary, purpose] == inspect.getdoc(function).split("\n\n")[:2]
         assert " ".join(about.split()) == f"This is `fastpu.{function.__name__}` for scikit-learn. {special}".strip()
         assert f"\n    As in `fastpu.{function.__name__}`.\n" in parameters
 

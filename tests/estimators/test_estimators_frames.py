@@ -181,7 +181,7 @@ def test_polars_frames_are_the_same(name):
     tolerance = 0 if own(name) else 1e-6
     np.testing.assert_allclose(again.decision_function(other), fitted.decision_function(frame), rtol=0, atol=tolerance)
     refused(ValueError, "feature names should match", again.predict, other[:, ::-1])
-    message = "a LazyFrame has no rows yet: pass what its collect() returns"
+    message = "rows must be in memory, got a polars LazyFrame"
     refused(TypeError, message, fresh(name).fit, other.lazy(), y)
 
 

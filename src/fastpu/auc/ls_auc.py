@@ -67,7 +67,11 @@ def fit_ls_auc(
 ) -> RankMachine | list[RankMachine]:
     """LSAUC: rank labelled positive above labelled negative rows, by a squared loss of pairs, in closed form.
 
-    Minimises over w, with f(x) = w'phi(x) and means over positive (p) and negative (n) rows,
+    It is for a quick ranking, linear or by a Gaussian basis, from labelled positives and labelled negatives, however
+    many pairs they form. Unlabelled rows are left out: fit it beside `fit_samult` or `fit_pnu_auc` to see whether they
+    help.
+
+    The fit minimises over w, with f(x) = w'phi(x) and means over positive (p) and negative (n) rows,
 
         mean_pn (1 - f(x_p) + f(x_n))^2 + lam |w|^2.
 
@@ -203,8 +207,12 @@ def fit_samult(
 ) -> RankMachine | list[RankMachine]:
     """SAMULT: semi-supervised AUC by squared losses, without a class prior.
 
-    Minimises over w, with f(x) = w'phi(x) and R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two
-    groups,
+    It is for a quick ranking, linear or by a Gaussian basis, from positive, negative and unlabelled rows whose class
+    prior is not known. Without labelled negatives take `fit_pnu_auc` if the prior is known, and `fit_pnu_auc_boost` if
+    not.
+
+    The fit minimises over w, with f(x) = w'phi(x) and R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of
+    two groups,
 
         gamma R_pn(f) + (1 - gamma) (R_pu(f) + R_un(f)) + lam |w|^2.
 
@@ -326,8 +334,12 @@ def fit_pnu_auc(
 ) -> RankMachine | list[RankMachine]:
     """PNU-AUC: AUC by squared losses from positive, negative and unlabelled rows whose class prior is known.
 
-    Minimises over w, with f(x) = w'phi(x), R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two groups,
-    and a share pi of positives among the unlabelled rows,
+    It is for a quick ranking, linear or by a Gaussian basis, where the prior is known well, and labelled rows of one
+    class are few or missing: ``eta=1`` needs no negatives, and ``eta=-1`` no positives. Where the prior is a guess take
+    `fit_samult`.
+
+    The fit minimises over w, with f(x) = w'phi(x), R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two
+    groups, and a share pi of positives among the unlabelled rows,
 
         (1 - |eta|) R_pn(f) + |eta| R_x(f) + lam |w|^2,
 

@@ -128,7 +128,7 @@ def check_settings(
     if kind in _WITH_PRIOR and prior is None:
         raise ValueError(
             f"prior must be given for loss={kind!r}: the share of positives among the unlabelled rows, for example by "
-            f"fastpu.priors.km2; got None"
+            f"fastpu.priors.bbe; got None"
         )
     if kind not in _WITH_PRIOR and prior is not None:
         raise ValueError(f"prior must be None for loss={kind!r}, which needs none, got {describe(prior)}")

@@ -67,7 +67,12 @@ def fit_boosted_trees(
 ) -> TreeEnsemble:
     r"""Boosted trees for positive and unlabelled rows, and bags of boosted trees.
 
-    A sum of small trees F, each of which takes a step of Newton's method on its leaves towards the minimum of
+    It is for tables in which columns interact and classes overlap, and for labelled negatives beside positive and
+    unlabelled rows. Pass ``n_bags=20`` for the best ranking: each bag holds few of the hidden positives. One booster is
+    the default, as it is quicker, and callbacks and early stopping go by its rounds. On most tables `fit_forest` is the
+    better first choice.
+
+    The score F sums small trees, each of which takes a step of Newton's method on its leaves towards the minimum of
 
     .. math:: \text{"pnu\_auc":}\quad & \log (\gamma A_P B_N + \tfrac{1 - \gamma}{2} (A_P B_U + A_U B_N)),
             \qquad A_G = \mathrm{mean}_G\, e^{-F}, \quad B_G = \mathrm{mean}_G\, e^F

@@ -43,7 +43,12 @@ def fit_pnu_auc_boost(
 ) -> StumpEnsemble:
     """PNUAUCBoost: boost stumps for the AUC from positive (P), unlabelled (U) and negative (N) rows.
 
-    Minimises, one stump at a time,
+    It is for a ranking of many rows by columns that count each on its own, in any units, with missing entries and
+    categories. Labelled negatives are used where there are some, and no class prior is needed. It is the fastest of the
+    boosting methods. Where labels are few pass `early_stopping_rounds`, as the default of 200 rounds fits the
+    unlabelled rows too closely.
+
+    The fit minimises, one stump at a time,
 
         J(f) = R(f) exp(rho sum_t alpha_t),
         R(f) = gamma E_P[e^-f] E_N[e^f] + (1 - gamma)/2 (E_P[e^-f] E_U[e^f] + E_U[e^-f] E_N[e^f])
@@ -200,7 +205,10 @@ def fit_rankboost_auc(
 ) -> StumpEnsemble:
     """RankBoost for the AUC (RBAUC): boost stumps on the labelled rows alone.
 
-    Minimises E_P[e^-f] E_N[e^f] exp(rho sum_t alpha_t), which is `fit_pnu_auc_boost` with gamma = 1 on the
+    This is `fit_pnu_auc_boost` without unlabelled rows, for labelled positives and labelled negatives: fit both to see
+    whether unlabelled rows help.
+
+    The fit minimises E_P[e^-f] E_N[e^f] exp(rho sum_t alpha_t), which is `fit_pnu_auc_boost` with gamma = 1 on the
     rows with y = +1 and y = -1; unlabelled rows are left out, their values give no thresholds either (binned
     features keep their cuts). RankBoost as first published has ``rho=0``.
 
@@ -284,7 +292,10 @@ def fit_pnu_adaboost(
 ) -> StumpEnsemble:
     """PNU-AdaBoost (PNUAB): AdaBoost on P, N and U taken twice, as positives and as negatives.
 
-    Minimises, one stump at a time, with stumps h_t in {-1, +1},
+    This is the classifier that the paper of `fit_pnu_auc_boost` compares with, and is here for such comparisons. For a
+    ranking that is to be used take `fit_pnu_auc_boost`.
+
+    The fit minimises, one stump at a time, with stumps h_t in {-1, +1},
 
         (1 - gamma)/2 (E_P[e^-f] + E_U[e^f]) + gamma/2 (E_U[e^-f] + E_N[e^f]),
 

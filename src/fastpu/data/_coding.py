@@ -120,7 +120,7 @@ def _read_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
             numbers = [math.nan if is_missing(item) else float(item) for item in items]
             return np.array(numbers, dtype=np.float64)
         except OverflowError:
-            raise ValueError(f"{name} holds numbers too large for a label") from None
+            raise ValueError(f"{name} must hold labels within the range of float64, got a larger integer") from None
     result = np.empty(len(items), dtype=object)
     result[:] = items
     return result

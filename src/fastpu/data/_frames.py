@@ -21,7 +21,9 @@ def frame_kind(X: object) -> str | None:
     """Return "pandas" or "polars" if `X` is a DataFrame of that library, else None; a LazyFrame is refused."""
     lazy = getattr(sys.modules.get("polars"), "LazyFrame", None)
     if lazy is not None and isinstance(X, lazy):
-        raise TypeError("a LazyFrame has no rows yet: pass what its collect() returns")
+        raise TypeError(
+            "rows must be in memory, got a polars LazyFrame, which has none yet: pass what its collect() returns"
+        )
     for library in ("pandas", "polars"):
         # A library that another thread is still importing has no DataFrame yet.
         frame = getattr(sys.modules.get(library), "DataFrame", None)

@@ -108,7 +108,10 @@ class BinnedFeatures:
         if self.n_features != n_features:
             raise ValueError(f"{name} must have {n_features} features like the training data, got {self.n_features}")
         if feature_names is not None and self.feature_names not in (None, feature_names):
-            raise ValueError(f"{name} must have the feature names of the training data, in the same order")
+            raise ValueError(
+                f"{name} must have the feature names of the training data, {short(feature_names)}, in this order, got "
+                f"{short(self.feature_names)}"
+            )
         for column in sorted(map(int, {*categories, *self.categories})):
             known, found = (kept.get(str(column), "numbers") for kept in (categories, self.categories))
             if known != found:

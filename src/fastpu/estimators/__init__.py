@@ -14,15 +14,14 @@ models, are refused. `random_state` may also be a RandomState.
 unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
 their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive. So do
 the two numbers -1 and 1 for methods that take both unlabelled rows and negatives: `PNUAUCBoostClassifier`,
-`PNUAdaBoostClassifier`, `SAMULTClassifier` and `PNUAUCClassifier` read -1 as negative, as their functions do (but for
-``gamma=0`` of the second and ``eta=1`` of the last, which learn from no negative row). Where -1 means unlabelled, pass
-booleans, or 0 and 1. The methods for positive and unlabelled rows alone take -1 for unlabelled, the only thing it can
-mean to them; their functions ask for `as_labels` instead.
-Of two words the one that comes later in the alphabet is the larger: "unknown" after "churned". A `LabelWarning` tells
-where 70 % of the rows or more would so be labelled positive, where the word begins with "unl" or "unk" or is "u", and
-how to turn the labels round with `as_labels`.
-`classes_` holds the two labels that `predict` returns, -1 and 1 where there were three. Missing labels are refused,
-and so are the two labels -1 and 0, in which no row is positive.
+`BoostedTreesClassifier`, `PNUAdaBoostClassifier`, `SAMULTClassifier` and `PNUAUCClassifier` read -1 as negative, as
+their functions do (but for ``gamma=0`` of `PNUAdaBoostClassifier` and ``eta=1`` of `PNUAUCClassifier`, which learn from
+no negative row). Where -1 means unlabelled, pass booleans, or 0 and 1. The methods for positive and unlabelled rows
+alone take -1 for unlabelled, the only thing it can mean to them; their functions ask for `as_labels` instead. Of two
+words the one that comes later in the alphabet is the larger: "unknown" after "churned". A `LabelWarning` tells where 70
+% of the rows or more would so be labelled positive, where the word begins with "unl" or "unk" or is "u", and how to
+turn the labels round with `as_labels`. `classes_` holds the two labels that `predict` returns, -1 and 1 where there
+were three. Missing labels are refused, and so are the two labels -1 and 0, in which no row is positive.
 
 **Attributes** of a fitted classifier:
 
@@ -31,7 +30,8 @@ and so are the two labels -1 and 0, in which no row is positive.
 - `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``.
   ``clf.with_threshold(prior=0.2, X_unl=X_unl)`` returns a copy with the threshold that matches a prior.
 - `n_iter_`: rounds or iterations; a closed form counts as one.
-- `feature_importances_` of the boosting classifiers and of forests, and `oob_decision_function_` of forests.
+- `feature_importances_` of the boosting classifiers and of forests, and `oob_decision_function_` of forests and of bags
+  of boosted trees.
 - `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
   `decision_function` is ``X @ coef_.T + intercept_``; others have none.
 
@@ -53,12 +53,12 @@ kernel matrix, which scikit-learn's searches then cut on both sides.
 can end the fit; the boosting classifiers also show them the model of every round, for a
 ``ScoringMonitor(scoring={"puf": puf_scorer()})``. The parameters `callback` and `progress` are those of the functions.
 
-**Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier` and
-`WeightedUnlabeledClassifier` learn from positive and unlabelled rows by fits of another classifier, `estimator`: one of
-scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels 1 and 0 and rows as
-they were given (frames, sparse matrices, texts). They read labels as said above, of two labels the smaller as
-unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above.
-Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
+**Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier`,
+`WeightedUnlabeledClassifier` and `SARClassifier` learn from positive and unlabelled rows by fits of another classifier,
+`estimator`: one of scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels
+1 and 0 and rows as they were given (frames, sparse matrices, texts). They read labels as said above, of two labels the
+smaller as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold`
+as above. Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
 
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 

@@ -132,7 +132,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         """Return the model with probabilities, and the prior if it was estimated for them."""
         for name in ("graph", "init_model"):
             if arguments.get(name) is not None:
-                raise ValueError(f"calibration fits to parts of the rows, for which {name} is not made: leave it out")
+                raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
         own = fitted.get("prior_")
         if own is None:
             own = getattr(self, "prior", None)

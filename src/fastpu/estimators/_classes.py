@@ -187,7 +187,7 @@ def _documentation(
     as_in = "".join(f"{line.removesuffix(',')}\n    As in `fastpu.{function.__name__}`.\n" for line in names)
     return "\n\n".join(
         [
-            " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split()),
+            *(inspect.getdoc(function) or "").split("\n\n")[:2],  # its summary and what it is for
             textwrap.fill(" ".join(" ".join(about).split()), 116),
             _section("Parameters", as_in + sections["Parameters"]),
             _section("Attributes", sections["Attributes"]),

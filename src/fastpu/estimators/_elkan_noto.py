@@ -20,6 +20,10 @@ __all__ = ["ElkanNotoClassifier"]
 class ElkanNotoClassifier(MetaClassifier):
     """Elkan and Noto's classifier: the probability of being labelled, divided by the label frequency.
 
+    It is for a yes or no, or probabilities, by a classifier of your own, where all rows are one sample, each positive
+    had the same chance of getting a label, and classes hardly overlap. If the prior is known take
+    `WeightedUnlabeledClassifier`. A ranking needs neither: dividing by a number changes no order.
+
     Where all rows together are one sample of the population (the single-training-set scenario) and every positive is
     labelled with the same chance c, whatever its features, a row is labelled with the probability
 

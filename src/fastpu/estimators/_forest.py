@@ -39,7 +39,7 @@ class Forest(FastpuClassifier):
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
         scores = self.model_.oob_decision_function
         if scores is None:
-            raise AttributeError("oob_decision_function_ is there for n_bags > 1 alone")
+            raise AttributeError("oob_decision_function_ needs n_bags > 1, as a single booster is grown on all rows")
         return scores - self.model_.threshold
 
 

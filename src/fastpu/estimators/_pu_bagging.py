@@ -22,6 +22,9 @@ __all__ = ["PUBaggingClassifier"]
 class PUBaggingClassifier(MetaClassifier):
     """PU bagging: the mean of many fits of a classifier, each to all positives against a few unlabelled rows.
 
+    It is for a ranking by a learner of your own, such as LightGBM or a pipeline, with few labels and no prior. For
+    trees `fastpu.fit_forest` does the same faster, and for support vector machines `fastpu.fit_bagging_svm`.
+
     Each of T bags holds all n_pos positive rows, all rows labelled negative, and K = `bag_ratio` * n_pos unlabelled
     rows, drawn with replacement, which stand in for negatives. The score of a row is the mean over the bags,
 

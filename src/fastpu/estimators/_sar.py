@@ -41,6 +41,9 @@ _RESPONSE = "predict_proba"
 class SARClassifier(MetaClassifier):
     r"""Learn from labels that are not missing at random, by expectation maximisation around any classifier (SAR-EM).
 
+    It is for labels that are not missing at random, where you know which columns (distance, ward, date) decide how
+    often positives are labelled.
+
     Some positives are labelled more often than others: a row is positive with the probability f(x), and a positive row
     is labelled with the probability e(z), its propensity, where z are some columns of x. What is maximised, over a
     classifier f and a propensity model e, is the log likelihood of the labels s (1 labelled, 0 not) with weights w,

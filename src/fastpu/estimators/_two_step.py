@@ -22,6 +22,9 @@ __all__ = ["TwoStepClassifier"]
 class TwoStepClassifier(MetaClassifier):
     """The two-step method: find reliable negatives by spies, then tell positives from them.
 
+    It is for a yes or no by a classifier of your own without a prior, where positives differ clearly from most
+    unlabelled rows, as in text; and to see which rows are surely negative.
+
     Step 1: some labelled positives, the spies, join the unlabelled rows, and `estimator` is fitted to the other
     positives against all of these. The spies are scored as the hidden positives are. t is the largest score of a spy
     such that at most the share `spy_quantile` of the spies score less, and unlabelled rows that score less than t are

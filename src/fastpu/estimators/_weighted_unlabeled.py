@@ -23,6 +23,8 @@ _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and
 class WeightedUnlabeledClassifier(MetaClassifier):
     r"""A classifier of unlabelled rows that count as positive and as negative, with weights that add up to the prior.
 
+    It is for probabilities by a classifier of your own, such as LightGBM or logistic regression, if the prior is known.
+
     With pi = P(Y = 1) among the unlabelled rows, given as `prior`, and eta(x) = P(Y = 1 | x) among them, the
     supervised loss of a classifier f on rows like the unlabelled ones is
 

@@ -138,7 +138,7 @@ def check_growth(
     elif prior is None:
         raise ValueError(
             f"prior must be given for criterion={kind!r}: the share of positives among the unlabelled rows, for "
-            f"example by fastpu.priors.km2; got None"
+            f"example by fastpu.priors.bbe; got None"
         )
     return Growth(
         criterion=kind,

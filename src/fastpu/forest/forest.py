@@ -52,6 +52,11 @@ def fit_forest(
 ) -> TreeEnsemble:
     r"""PU forest: the mean of trees, each of all positives against a few unlabelled rows.
 
+    Take it first for a table: columns of any kind and in any units, missing entries and categories are used as they
+    are, no prior is needed, and the defaults serve. `TreeEnsemble.oob_decision_function` ranks the unlabelled rows
+    without a second fit. Where a line or a smooth boundary in few columns is enough, `fit_bagging_svm` and `fit_isvm`
+    can be better, and where classes overlap much, `fit_boosted_trees` in bags.
+
     Each tree has a bag of its own: n_P positive rows drawn with replacement, and `bag_ratio` n_P unlabelled rows drawn
     without, which stand in for negatives. Few of the hidden positives are in any one bag, and the mean evens out the
     harm that they do. A tree splits its bag to minimise, over its leaves l,

@@ -76,7 +76,10 @@ def fit_gllc(
 ) -> PualMachine | list[PualMachine]:
     """GLLC, the global and local learning classifier: `fit_pual` with the squared loss on the positives too.
 
-    Minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b and f'Rf as in `fit_pual`,
+    It is for data that suit `fit_pual`, without labelled positives that lie far out. The fit is one linear system,
+    without iterations.
+
+    The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b and f'Rf as in `fit_pual`,
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf
 

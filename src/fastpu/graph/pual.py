@@ -103,7 +103,11 @@ def fit_pual(
 ) -> PualMachine | list[PualMachine]:
     """PUAL, a PU classifier with an asymmetric loss, for positives on both sides of the negatives.
 
-    Minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
+    It is for positives on both sides of the negatives, some of them far out, where neighbours tend to be of the same
+    class and no prior is known: some thousand rows with a kernel, 100,000 with a linear model. `fit_gllc` is quicker,
+    and often as good.
+
+    The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
 
         lam/2 |w|^2 + C_pos sum_P max(0, 1 - f(x_i)) + C_unl sum_U (1 + f(x_i))^2 + f'Rf,
         f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2,

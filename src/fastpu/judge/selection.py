@@ -101,6 +101,11 @@ def select(
 ) -> Selection:
     """Choose the parameters of a fit by a criterion on held-out rows, and fit all rows with the best ones.
 
+    This is grid search for data without labelled negatives, on which no accuracy can be computed. Take
+    ``scoring="lift"`` with a share `k` for a ranking, "err_star" for a classifier if the prior is known, and "puf" if
+    it is not. With fewer than some twenty labelled rows leave parameters at their defaults: so few rows can hardly tell
+    values apart.
+
     Every point of the grid is fitted to the rows outside each fold and judged on the rows in it; its score is the mean
     over the folds. With a validation set, it is fitted to all rows and judged there.
 

@@ -45,6 +45,10 @@ def fit_smc(
 ) -> MappingMachine | MappingScorer:
     """SMC, mapping convergence: fit an SVM to P against the rows of U rejected so far, until it rejects no more.
 
+    It is for positives that are a class of their own among many, with a gap around it, as one letter of 26. Where
+    classes overlap it rejects nearly all rows in the end: take another method there. With many unlabelled rows
+    `fit_svmc` is faster.
+
     Rows with h < 0 are negative, rows with h >= 0 positive:
 
         h_0 = psi1(P, U),  N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
@@ -205,6 +209,8 @@ def fit_svmc(
     progress: bool = False,
 ) -> MappingMachine | MappingScorer:
     """SVMC: mapping convergence in which only the support vectors of the last boundary stay in N.
+
+    It is for data that suit `fit_smc` and have many unlabelled rows.
 
     As `fit_smc`, with one more step in the loop: after each fit N is reset to its negative support vectors (alpha >
     0), so that h_(i+1) is fitted to P, SV(h_i) and N_i alone. That is much faster if U is large, but a later boundary

@@ -67,7 +67,10 @@ def fit_bpsi(
 ) -> LinearMachine | list[LinearMachine]:
     """BPSI, biased psi-learning: positive against unlabelled rows with two costs, and a loss that ends at 1.
 
-    Goes downhill in
+    It is for data that suit a linear `fit_bsvm`, but whose hidden positives or outliers pull its boundary. With small
+    costs it can collapse to a model that calls all rows the same.
+
+    The fit goes downhill in
 
         |w|^2 / 2 + C C_pos sum_P psi(f(x_i)) + C C_unl sum_U psi(-f(x_i)),    f(x) = w'x + b,
 

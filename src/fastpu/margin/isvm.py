@@ -69,6 +69,11 @@ def fit_isvm(
 ) -> LinearMachine | list[LinearMachine]:
     """ISVM, the iterative SVM: a linear SVM, and the labels that it gives to unlabelled rows, by turns.
 
+    It is for a linear boundary where classes overlap and no prior is known, for text (CSR), and for more columns than
+    rows. The one parameter to choose is `C`, and a sequence of values costs little more than one. Standardise columns
+    of numbers. Where positives are rare, `predict` calls too many rows positive: the scores still rank, and
+    `LinearMachine.with_threshold` matches a prior.
+
     With labels y that are +1 on labelled rows, and with n_+ and n_- rows labelled +1 and -1, let
 
         S(f, y) = |w|^2 / 2 + C [ 1/n_+ sum_(y_i = 1) L(f(x_i)) + 1/n_- sum_(y_i = -1) L(-f(x_i)) ],    f(x) = w'x + b,
@@ -76,9 +81,9 @@ def fit_isvm(
     and L(z) = max(0, 1 - z). f_0 minimises S with all unlabelled rows negative, y_k gives them the signs of f_k (-1
     where it is 0), and f_(k+1) minimises S(., y_k), for k = 0, 1, ... until
 
-    - f_(k+1) calls no unlabelled row negative (status "no_negative"): S would be 0/0. No optimum does, so that this is
-      a matter of sub-problems that were not solved;
-    - the new labels would raise S, S(f_(k+1), y_(k+1)) > S(f_(k+1), y_k) ("increase"), as they may, for they change n_+
+    - f_(k+1) calls no unlabelled row negative (status "no_negative"), so that S is not defined. No minimiser does so:
+      then a sub-problem was not solved;
+    - the new labels would raise S, S(f_(k+1), y_(k+1)) > S(f_(k+1), y_k) ("increase"), which can be, as they change n_+
       and n_-;
     - y_(k+1) = y_k ("labels"), a fixed point;
     - S(f_(k+1), y_(k+1)) differs from S(f_k, y_k) by no more than a share `tol` ("tol").
@@ -209,6 +214,9 @@ def fit_ipsi(
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
     """IPSI, iterative psi-learning: `fit_isvm` with the psi loss, which no outlier can outweigh.
+
+    It is for data that suit `fit_isvm`, but have rows far on the wrong side: wrong labels, or outliers among the
+    unlabelled rows. With a small `C` it can collapse to a model that calls all rows the same.
 
     The loss is L(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). A minimiser of S(., y_k) is sought by the
     difference-of-convex iteration from f_k: min(z, 0) is replaced by s z, s = 1 where z < 0 at the last classifier and

@@ -46,7 +46,10 @@ def fit_svm_path(
 ) -> SVMPath:
     """All solutions of the weighted SVM over its regularisation, with every breakpoint (SvmPath).
 
-    Finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
+    It is for labelled positives and labelled negatives, up to a few thousand rows, if you want the best cost of all
+    rather than the best of a grid, or want to see how the machine changes with it. For one given cost take `fit_svm`.
+
+    The fit finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
 
         sum_i c_i max(0, 1 - y_i (w'phi(x_i) + b)) + lam |w|^2 / 2,
 
@@ -164,7 +167,11 @@ def fit_pu_svm_path(
 ) -> SVMPath:
     """PU-SvmPath: all solutions of the SVM that must have every labelled positive right.
 
-    Finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
+    It is for positives whose labels are certain, classes that overlap little, and up to a few thousand rows:
+    `SVMPath.select` then finds the best regularisation of all. Where classes overlap give a finite `cost_pos`, or all
+    rows may be called positive.
+
+    The fit finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
 
         cost_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2   subject to  f(x_i) >= 1 for all labelled positives,
 

@@ -52,6 +52,9 @@ def fit_nnpu(
 ) -> RiskMachine | RiskNetwork:
     """nnPU: train on positive and unlabelled rows, by a risk whose part for the negatives cannot fall below 0.
 
+    It is for a classifier from positive and unlabelled rows whose class prior is known, above all for a network
+    (``model="mlp"``), which would follow the labelled rows too closely in `fit_upu`. Standardise the columns.
+
     With pi, l and means as in `fit_upu`,
 
         R+ = pi mean_p l(f),    R- = mean_u l(-f) - pi mean_p l(-f),

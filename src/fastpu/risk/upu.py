@@ -58,6 +58,9 @@ def fit_upu(
 ) -> RiskMachine | RiskNetwork:
     """uPU: minimise an unbiased estimate of the risk of a classifier from positive and unlabelled rows.
 
+    It is for a classifier from positive and unlabelled rows whose class prior is known, linear or by a Gaussian basis;
+    with the default loss its scores are log odds. Standardise the columns. For a network take `fit_nnpu`.
+
     With the share pi of positives among unlabelled rows, a loss l, and means over positive (p) and unlabelled (u) rows,
 
         R(f) = pi mean_p l(f) + [ mean_u l(-f) - pi mean_p l(-f) ]  (+ lam/2 |weights|^2)

@@ -89,7 +89,11 @@ def fit_bsvm(
 ) -> KernelMachine | list[KernelMachine]:
     """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two.
 
-    Minimises over w, b in the feature space of the kernel
+    It is for a smooth boundary in standardised columns, or for text (linear kernel, CSR), with some ten labelled rows
+    or more, and two costs that you choose, for example by `select`. With fewer labelled rows `fit_bagging_svm` ranks
+    better.
+
+    The fit minimises over w, b in the feature space of the kernel
 
         |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
 

@@ -83,7 +83,11 @@ def fit_svm(
 ) -> KernelMachine | list[KernelMachine]:
     """C-SVM, supervised, with a cost for each row.
 
-    Minimises over w, b in the feature space of the kernel
+    It is for labelled positives and labelled negatives. It is the supervised method that the others can be compared
+    with, and the solver for a scheme of your own that gives every row a cost. For positive and unlabelled rows take
+    `fit_bsvm` or `fit_bagging_svm`.
+
+    The fit minimises over w, b in the feature space of the kernel
 
         |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w'phi(x_i) + b)),    C_i = C * sample_cost_i * sample_weight_i,
 
@@ -250,9 +254,12 @@ def fit_nu_svm(
 ) -> KernelMachine | list[KernelMachine]:
     """nu-SVM, supervised: the C-SVM whose share of support vectors is chosen in place of C.
 
-    Minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are the
-    weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that
-    free support vectors have f = +1 and -1, as LIBSVM does.
+    It is for labelled positives and labelled negatives, where you would rather name a share of errors than a cost. For
+    positive and unlabelled rows take `fit_bsvm` or `fit_bagging_svm`.
+
+    The fit minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are
+    the weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that free
+    support vectors have f = +1 and -1, as LIBSVM does.
 
     Parameters
     ----------
@@ -378,8 +385,11 @@ def fit_one_class_svm(
 ) -> KernelMachine | list[KernelMachine]:
     """One-class SVM: a region that holds all but a share of the rows, from rows of one kind alone.
 
-    Minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights and W
-    their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
+    It is for when there are no unlabelled rows like those to be judged. Where there are some, methods that use them are
+    better: `nu` and `gamma` cannot be chosen by positive rows alone.
+
+    The fit minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights
+    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
 
     Parameters
     ----------
