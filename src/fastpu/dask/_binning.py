@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from fastpu.common._text import short
 from fastpu.dask._client import dask
-from fastpu.dask._workers import Workers, results_of, wait_for
+from fastpu.dask._workers import WorkerLostError, Workers, results_of, wait_for
 from fastpu.data._cuts import (
     Answer,
     CutsOfFeatures,
@@ -52,6 +52,7 @@ __all__ = [
     "template",
 ]
 
+_ATTEMPTS = 3  # at finding cuts, where workers are lost meanwhile
 _SORTED_SHARE = 0.25  # of the workers' memory that sorted columns may take at once
 
 
@@ -271,15 +272,27 @@ def find_global_cuts(
     at_once = _columns_at_once(client, census, len(numeric))
     for start in range(0, len(numeric), at_once):
         columns = numeric[start : start + at_once]
-        sorted_parts = _tasks(client, _sort, rows.X, rows.weights, also=(columns, census))
-        try:
-            wait_for(client, sorted_parts, "sorting columns")
-            with Workers(client, dict(enumerate(sorted_parts)), n_threads) as workers:
-                found += find_cuts(_asking(workers), len(columns), max_bins)
-        finally:
-            for part in sorted_parts:
-                part.release()
+        for attempts_left in reversed(range(_ATTEMPTS)):
+            try:
+                found += _cuts_of_columns(client, rows, census, columns, max_bins, n_threads)
+                break
+            except WorkerLostError:
+                if not attempts_left or not client.nthreads():
+                    raise
     return CutsOfFeatures.of(found, census.n_features, max_bins, census.feature_names, census.categories)
+
+
+def _cuts_of_columns(
+    client: Client, rows: Rows, census: Census, columns: list[int], max_bins: int, n_threads: int | None
+) -> list[Any]:
+    sorted_parts = _tasks(client, _sort, rows.X, rows.weights, also=(columns, census))
+    try:
+        wait_for(client, sorted_parts, "sorting columns")
+        with Workers(client, dict(enumerate(sorted_parts)), n_threads) as workers:
+            return find_cuts(_asking(workers), len(columns), max_bins)
+    finally:
+        for part in sorted_parts:
+            part.release()
 
 
 def _asking(workers: Workers) -> Callable[[Question], Answer]:

@@ -68,7 +68,7 @@ def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
         for number, (future, state) in enumerate(zip(futures, states, strict=True)):
             if state == "error":
                 _raise(future.exception(), what, number)
-            if state in ("cancelled", "lost"):
+            if state == "cancelled":  # "lost" may still come back: Dask computes again what it can
                 raise WorkerLostError(
                     f"{what}: partition {number} is lost, since a Dask worker is gone with data that nobody can "
                     f"compute again; pass a collection in place of futures, or scatter them with broadcast=True"
@@ -155,10 +155,11 @@ class Workers:
                 wait = time.monotonic()
                 self._check_all_there()
         for holder, future in zip(self.holders, self._futures, strict=True):
-            if future.status == "error":
-                raise future.exception()
             if future.status != "finished":
-                raise self._lost([holder])
+                missing = self._missing()
+                raise (
+                    future.exception() if future.status == "error" and not missing else self._lost(missing or [holder])
+                )
         self.holders = [
             _Holder(holder.address, future.result(), holder.partitions)
             for holder, future in zip(self.holders, self._futures, strict=True)
