@@ -51,6 +51,25 @@ def test_rows_that_are_all_the_same(fit):
     assert scores[0] == scores[1] == scores[2]
 
 
+@pytest.mark.parametrize("options", [{}, {"model": "mlp"}, {"model": "mlp", "n_epochs": 20, "batch_size": 30}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_far_from_zero_are_learned_from_as_centred_ones(options, weighted, data):
+    """Adam does not know whether a column is years or years since 2000."""
+    X, y = data
+    weights = np.arange(y.size) % 3 + 1.0 if weighted else None
+    centred = X - np.average(X, axis=0, weights=weights)
+    far = centred + 2000.0
+    more = {"prior": 0.4, "random_state": 0, "sample_weight": weights, **options}
+    near = fastpu.fit_nnpu(centred, y, eval_set=(centred[::2], y[::2]), **more)
+    model = fastpu.fit_nnpu(far, y, eval_set=(far[::2], y[::2]), **more)
+    assert model.n_iter == near.n_iter
+    np.testing.assert_allclose(model.history["eval_risk"], near.history["eval_risk"], rtol=1e-6)
+    expected = near.decision_function(centred)
+    np.testing.assert_allclose(model.decision_function(far), expected, atol=1e-6 * np.abs(expected).max())
+    single = fastpu.fit_nnpu(far.astype(np.float32), y, **more).decision_function(far.astype(np.float32))
+    assert fastpu.metrics.auc(y, single) == pytest.approx(fastpu.metrics.auc(y, expected), abs=0.02)
+
+
 # -- weights -----------------------------------------------------------------------------------------------------------
 
 

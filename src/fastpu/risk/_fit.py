@@ -177,6 +177,9 @@ def fit_by_adam(
     """Fit by Adam and return the model."""
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
     eval_weights = None
+    centre = None if shape.model == "gauss" else _far_means(rows.matrix, rows.weights)
+    features = _moved(rows.features, centre)
+    eval_rows = None if eval_rows is None else _moved(eval_rows, centre)
     start = _start(rows, shape)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
@@ -189,7 +192,7 @@ def fit_by_adam(
         generator=rows.generator,
     )
     if split.held is not None:
-        eval_rows, eval_labels = rows.features[split.held], rows.labels[split.held]
+        eval_rows, eval_labels = features[split.held], rows.labels[split.held]
         eval_weights = split.held_weights
     stops = training.patience is not None and (eval_rows is not None or shape.model != "mlp")
     n_epochs = training.epochs(stops=stops)
@@ -200,7 +203,7 @@ def fit_by_adam(
             return hook is not None and hook(RiskRound(epoch, n_epochs, value, judged, n_reversed))
 
         result = _core.fit_nnpu(
-            rows.features,
+            features,
             rows.labels,
             split.weights,
             start,
@@ -250,7 +253,7 @@ def fit_by_adam(
         "n_epochs": n_epochs,
     }
     model: Model
-    net = result["net"]
+    net = _moved_back(result["net"], centre)
     if shape.model != "mlp":
         coef = net["coef"].astype(np.float64)
         model = make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
@@ -297,6 +300,42 @@ def _start(rows: Rows, shape: Shape) -> _core.Net:
         "coef": coef.astype(dtype),
         "intercept": 0.0,
     }
+
+
+def _far_means(matrix: Matrix, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return the means of the dense columns that are further from 0 than they spread, 0 for others; None without any.
+
+    Adam takes very many steps where a coefficient and the intercept do nearly the same.
+    """
+    if matrix.is_sparse:
+        return None
+    mass = np.ones(matrix.n_rows) if weights is None else weights
+    sums, squares = np.zeros((2, matrix.n_features))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in matrix.blocks():
+            sums += np.einsum("i,ij->j", mass[rows], matrix.values[rows], dtype=np.float64)
+        means = sums / mass.sum()
+        for rows in matrix.blocks():
+            squares += np.einsum("i,ij->j", mass[rows], (matrix.values[rows] - means) ** 2)
+        is_far = np.abs(means) > np.sqrt(squares / mass.sum())
+    return np.where(is_far, means, 0.0).astype(matrix.dtype).astype(np.float64) if is_far.any() else None
+
+
+def _moved(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
+    """Return rows less the centre."""
+    if centre is None or matrix.is_sparse:
+        return matrix
+    return DenseMatrix(matrix.values - centre.astype(matrix.dtype))
+
+
+def _moved_back(net: _core.Net, centre: NDArray[np.float64] | None) -> _core.Net:
+    """Return the net of rows as they were given."""
+    if centre is None:
+        return net
+    if not net["hidden_intercept"].size:
+        return {**net, "intercept": net["intercept"] - float(centre @ net["coef"])}
+    hidden_intercept = net["hidden_intercept"] - centre @ net["hidden_coef"]
+    return {**net, "hidden_intercept": hidden_intercept.astype(net["hidden_intercept"].dtype)}
 
 
 # ---------------------------------------------------------------------------------------- models and warnings

@@ -101,6 +101,9 @@ callback, progress
     O(batch size * n_hidden + d n_hidden) beside X, and n times as many numbers as there are centres for "gauss".
     float32 rows are trained on in float32, risks are summed in float64.
 
+    Adam takes a copy of dense rows in which columns whose mean is further from 0 than their standard deviation are
+    centred; the intercepts of the model are those of the rows as they were given.
+
     References
     ----------
     Kiryo, Niu, du Plessis and Sugiyama, "Positive-unlabeled learning with non-negative risk estimator", NIPS 2017,
