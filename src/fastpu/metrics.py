@@ -15,9 +15,10 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warnings import EstimateWarning, warn
-from fastpu.data._validate import check_binary, check_sample_weight, check_vector
+from fastpu.data._validate import check_binary, check_sample_weight
 from fastpu.judge._prior_sampling import PriorEstimate
 from fastpu.judge._pu_criteria import err_star, puf_score, scale_down
+from fastpu.judge._ranked_rows import check_scores
 from fastpu.judge._ranking import (
     RankingCurve,
     RankingEstimate,
@@ -54,7 +55,6 @@ __all__ = [
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
 _AT_ONCE = 1 << 16  # scores that are worked on between two looks at Ctrl-C
 _N_PARTS = 20  # more than _AT_ONCE scores are sorted in so many parts of about one size, one after the other
-_EXACT = 2.0**53  # below it float64 has every integer
 _MOST_APART = 0.05  # if the shares that an estimate allows give AUCs further apart than this, the user is warned
 _ROUNDING = 1e-9  # `prior_among_unlabeled` takes so small a part of a share for rounding of the prior
 
@@ -102,7 +102,7 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     0.875
     """
     positive = check_binary(y_true)
-    (scores,) = _check_scores(("score", score), n=positive.size)
+    (scores,) = check_scores(("score", score), n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
         return _win_share(scores[positive], scores[~positive])
@@ -266,7 +266,7 @@ def pu_auc(
     given, drawn_as = check_prior(prior if estimate is None else estimate.value), check_scenario(scenario)
     if estimate is not None:
         drawn_as = "case_control"
-    pos, unl = _check_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    pos, unl = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
     share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
     if 1 - share < _ROUNDING:
         raise ValueError(
@@ -381,21 +381,8 @@ def un_risk(score_unl: object, score_neg: object) -> float:
 
 
 def _risk(high: object, low: object, high_name: str, low_name: str) -> float:
-    scores = _check_scores((high_name, high), (low_name, low))
+    scores = check_scores((high_name, high), (low_name, low))
     return _win_share(scores[1], scores[0])
-
-
-def _check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
-    """Return vectors in the order of these, whose names come first: ranks of integers that float64 makes equal."""
-    scores = [check_vector(name, value, n=n, inf="allow") for name, value in given]
-    if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
-        return scores
-    whole = [np.asarray(value) for _, value in given]
-    together = np.concatenate(whole)
-    if together.dtype.kind not in "iu":
-        return scores
-    ranks = np.unique(together, return_inverse=True)[1].astype(np.float64)
-    return np.split(ranks, np.cumsum([part.size for part in whole[:-1]]))
 
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

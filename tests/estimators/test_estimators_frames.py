@@ -79,6 +79,7 @@ def series(y):
         "arrow booleans": (plain.astype("bool[pyarrow]"), [False, True]),
         "arrow integers": (plain.astype("int64[pyarrow]"), [0, 1]),
         "objects": (plain.astype(object), [False, True]),
+        "objects of NumPy": (np.array([np.bool_(label) for label in y.tolist()], dtype=object), [False, True]),
         "words": (words, ["other", "pos"]),
         "string": (words.astype("string"), ["other", "pos"]),
         "category": (words.astype("category"), ["other", "pos"]),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from fastpu.metrics import auc, pn_risk, pu_auc, pu_risk, un_risk
+from fastpu.metrics import auc, average_precision, pn_risk, pu_auc, pu_risk, recall_at_k, un_risk
 
 SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 3.0, np.inf])
 GROUP = st.lists(SCORES, min_size=1, max_size=12)
@@ -96,6 +96,9 @@ def test_integers_that_float64_does_not_have_are_told_apart(rng):
     assert auc([1, 0], np.array([2.0**53, np.inf])) == 0.0
     assert pn_risk([2**53], np.array([0.5])) == 0.0
     assert pu_auc([2**53 + 1, 2**53], [2**53, 0], prior=0.1) == pu_auc([2, 1], [1, 0], prior=0.1)
+    assert recall_at_k([2**53 + 1, 2**53], [2**53, 0], k=1) == recall_at_k([2, 1], [1, 0], k=1) == 1.0
+    assert recall_at_k([2**53], [2**53 + 1, 0], k=1) == 0.0
+    assert average_precision([2**53], [2**53 + 1, 0], prior=0.1) == average_precision([1], [2, 0], prior=0.1) == 0.2
 
 
 @pytest.mark.parametrize("kind", ["normal", "ties", "constant", "infinite", "sorted"])

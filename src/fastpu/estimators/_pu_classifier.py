@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Labels", "PUClassifier", "label_vector", "require_classes", "require_distinct_names"]
 
 _CODES = (-1, 0, 1)
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _MOST_LABELLED = 0.7  # share of rows with the positive one of two words from which on the other one is probably meant
 _SAYS_UNLABELED = re.compile(
     r"(unl|unk|u$)", re.IGNORECASE
@@ -188,7 +189,7 @@ def label_vector(y: Any, *, warn: bool = False) -> NDArray[Any]:
             f"Input y contains NaN or other missing labels, {n_missing} of {values.size}: where they mean unlabelled, "
             f"pass fastpu.as_labels(y, positive=...) as y"
         )
-    if labels and all(isinstance(label, bool | int | float) for label in labels):
+    if labels and all(isinstance(label, _NUMBERS) for label in labels):
         return np.array(labels)
     return values
 

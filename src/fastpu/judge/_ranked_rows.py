@@ -14,7 +14,9 @@ from fastpu.data._validate import check_vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Ranked", "check_k", "mean_precision", "recall_of"]
+__all__ = ["Ranked", "check_k", "check_scores", "mean_precision", "recall_of"]
+
+_EXACT = 2.0**53  # below it float64 has every integer
 
 
 def check_k(k: object, n_unl: int | None = None) -> int:
@@ -37,6 +39,19 @@ def check_k(k: object, n_unl: int | None = None) -> int:
     return rows
 
 
+def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
+    """Return vectors in the order of these, whose names come first: ranks of integers that float64 makes equal."""
+    scores = [check_vector(name, value, n=n, inf="allow") for name, value in given]
+    if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
+        return scores
+    whole = [np.asarray(value) for _, value in given]
+    together = np.concatenate(whole)
+    if together.dtype.kind not in "iu":
+        return scores
+    ranks = np.unique(together, return_inverse=True)[1].astype(np.float64)
+    return np.split(ranks, np.cumsum([part.size for part in whole[:-1]]))
+
+
 @dataclass(frozen=True)
 class Ranked:
     """The place of each row in the order of all scores, the largest first; equal scores are one place."""
@@ -47,8 +62,7 @@ class Ranked:
 
     @classmethod
     def of(cls, score_pos: object, score_unl: object) -> Ranked:
-        pos = check_vector("score_pos", score_pos, inf="allow")
-        unl = check_vector("score_unl", score_unl, inf="allow")
+        pos, unl = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
         values, rising = np.unique(np.concatenate([pos, unl]), return_inverse=True)
         # Rows in the order of their places, so that what is drawn of them is read and counted in fast memory.
         places = values.size - 1 - rising

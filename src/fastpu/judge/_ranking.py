@@ -130,7 +130,8 @@ def recall_at_k(
     ----------
     score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
         Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
-        positive, infinite allowed. On rows that it was fitted to, every figure here is too good.
+        positive, infinite allowed. On rows that it was fitted to, every figure here is too good. Integers of one NumPy
+        type are compared as they are, other numbers as float64.
     k : int or float
         An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
         them, rounded to whole rows, at least one. So 1 is one row and 1.0 is all of them.
