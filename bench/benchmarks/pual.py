@@ -14,7 +14,6 @@ import numpy as np
 from .common import KERNEL_SIZES, N_THREADS, SIZES, dense_rows, require, sparse_rows
 
 FITS = ("fit_pual", "fit_gllc", "fit_bls_svm")
-SOLVERS = ("exact", "admm")
 
 
 def _labels(truth: np.ndarray) -> np.ndarray:
@@ -55,12 +54,12 @@ class Linear:
 
 
 class Kernel:
-    """Fits with an rbf kernel: one, by either solver, and a grid of 27 points in one call."""
+    """Fits with an rbf kernel: one, and a grid of 27 points in one call."""
 
-    param_names = ("n", "n_threads", "solver")
-    params = (KERNEL_SIZES[:1], N_THREADS, SOLVERS)
+    param_names = ("n", "n_threads")
+    params = (KERNEL_SIZES[:1], N_THREADS)
 
-    def setup(self, n: int, n_threads: int, solver: str) -> None:
+    def setup(self, n: int, n_threads: int) -> None:
         warnings.simplefilter("ignore")  # models of some points call all rows the same
         X, truth = dense_rows(n)
         self.X, self.y = X.astype("float64"), _labels(truth)
@@ -69,20 +68,20 @@ class Kernel:
         lam, C_unl, C_pos = (list(column) for column in zip(*points, strict=True))
         self.grid = {"lam": lam, "C_unl": C_unl, "C_pos": C_pos}
 
-    def time_one(self, n: int, n_threads: int, solver: str) -> None:
-        self.fit(self.X, self.y, kernel="rbf", solver=solver, n_threads=n_threads)
+    def time_one(self, n: int, n_threads: int) -> None:
+        self.fit(self.X, self.y, kernel="rbf", n_threads=n_threads)
 
-    def time_grid(self, n: int, n_threads: int, solver: str) -> None:
-        self.fit(self.X, self.y, kernel="rbf", solver=solver, n_threads=n_threads, **self.grid)
+    def time_grid(self, n: int, n_threads: int) -> None:
+        self.fit(self.X, self.y, kernel="rbf", n_threads=n_threads, **self.grid)
 
-    def time_nystroem(self, n: int, n_threads: int, solver: str) -> None:
-        self.fit(self.X, self.y, kernel="rbf", solver=solver, n_threads=n_threads, n_components=200, random_state=0)
+    def time_nystroem(self, n: int, n_threads: int) -> None:
+        self.fit(self.X, self.y, kernel="rbf", n_threads=n_threads, n_components=200, random_state=0)
 
-    def peakmem_one(self, n: int, n_threads: int, solver: str) -> None:
+    def peakmem_one(self, n: int, n_threads: int) -> None:
         """Peak of the process."""
-        self.time_one(n, n_threads, solver)
+        self.time_one(n, n_threads)
 
-    def track_n_iter(self, n: int, n_threads: int, solver: str) -> int:
+    def track_n_iter(self, n: int, n_threads: int) -> int:
         """Steps of the solver over the grid."""
-        models = self.fit(self.X, self.y, kernel="rbf", solver=solver, n_threads=n_threads, **self.grid)
+        models = self.fit(self.X, self.y, kernel="rbf", n_threads=n_threads, **self.grid)
         return sum(model.n_iter for model in models)

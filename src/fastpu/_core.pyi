@@ -129,13 +129,10 @@ class PathSolution(TypedDict):
 
 class DualSolution(TypedDict):
     alpha: NDArray[np.float64]
-    scores: NDArray[np.float64]
     objective: float
     gap: float
-    mu: float
     n_iter: int
     status: str
-    method: str
     iterations: NDArray[np.int64]
     objectives: NDArray[np.float64]
     gaps: NDArray[np.float64]
@@ -422,16 +419,12 @@ def knn_similarity(
 
 class PualDual:
     def __init__(self, factor: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
     def solve(
         self,
         cost: float,
         *,
-        solver: str,
         tol: float,
         max_iter: int,
-        mu: float,
         callback: Callable[[int, float, float], bool] | None,
     ) -> DualSolution: ...
 

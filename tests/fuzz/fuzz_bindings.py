@@ -100,7 +100,7 @@ VALUES = {
     "rho": [0.01, 0.0, 0.5],
     "scenario": ["case_control", "single_set"],
     "sigma": [1.0, 1e-200, 1e200],
-    "solver": ["auto", "exact", "iadmm", "admm", "smo"],
+    "solver": ["auto", "exact", "iadmm", "smo"],
     "solver_max_iter": [None, 5],
     "solver_tol": [1e-9, 1e-3],
     "splitter": ["random", "best"],

@@ -36,7 +36,6 @@ class Fit:
 
 FITS = {
     "pual": Fit(fastpu.fit_pual),
-    "pual_admm": Fit(fastpu.fit_pual, {"solver": "admm"}),
     "gllc": Fit(fastpu.fit_gllc),
     "bls_svm": Fit(fastpu.fit_bls_svm, has_graph=False),
 }

@@ -85,6 +85,6 @@ def test_a_kernel_matrix_that_cannot_be_had_is_refused_with_its_size():
             fit(X, y, kernel="rbf", **options)
 
 
-def test_the_step_is_for_admm_and_the_papers_form(data):
-    words = "mu must be None unless solver='admm' or kernel_form='paper', got 1.0"
+def test_the_step_is_for_the_papers_form(data):
+    words = "mu must be None unless kernel_form='paper', got 1.0"
     refused(ValueError, words, fastpu.fit_pual, *data, mu=1.0)

@@ -25,26 +25,6 @@ const char* name_of(PualStatus status) {
   return "";
 }
 
-const char* name_of(PualMethod method) {
-  switch (method) {
-    case PualMethod::bounds:
-      return "bounds";
-    case PualMethod::active_set:
-      return "active_set";
-    case PualMethod::interior_point:
-      return "interior_point";
-    case PualMethod::admm:
-      return "admm";
-  }
-  return "";
-}
-
-PualSolver pual_solver(const std::string& name) {
-  if (name == "exact" || name == "auto") return PualSolver::exact;
-  if (name == "admm") return PualSolver::admm;
-  throw py::value_error("solver has no value '" + name + "'");
-}
-
 class PyPualDual {
  public:
   PyPualDual(const Array<double>& factor, int n_threads, const std::string& isa) : n_threads_(n_threads) {
@@ -57,15 +37,10 @@ class PyPualDual {
     dual_ = std::make_unique<PualDual>(view, level, functions, team);
   }
 
-  index_t n_rows() const { return dual_->n_rows(); }
-
-  py::dict solve(double cost, const std::string& solver, double tol, index_t max_iter, double mu,
-                 const py::object& callback) const {
+  py::dict solve(double cost, double tol, index_t max_iter, const py::object& callback) const {
     PualOptions options;
-    options.solver = pual_solver(solver);
     options.tol = tol;
     options.max_iter = max_iter;
-    options.mu = mu;
     PualCallback on_round;
     if (!callback.is_none()) {
       on_round = [&callback](const PualRound& round) {
@@ -81,13 +56,10 @@ class PyPualDual {
     }
     py::dict out;
     out["alpha"] = to_array(result.alpha);
-    out["scores"] = to_array(result.scores);
     out["objective"] = result.objective;
     out["gap"] = result.gap;
-    out["mu"] = result.mu;
     out["n_iter"] = result.n_iter;
     out["status"] = name_of(result.status);
-    out["method"] = name_of(result.method);
     out["iterations"] = to_array(result.iterations);
     out["objectives"] = to_array(result.objectives);
     out["gaps"] = to_array(result.gaps);
@@ -105,9 +77,8 @@ void bind_pual(const py::module_& module) {
   py::class_<PyPualDual>(module, "PualDual")
       .def(py::init<const Array<double>&, int, const std::string&>(), py::arg("factor").noconvert(), py::kw_only(),
            py::arg("n_threads"), py::arg("isa"))
-      .def_property_readonly("n_rows", &PyPualDual::n_rows)
-      .def("solve", &PyPualDual::solve, py::arg("cost"), py::kw_only(), py::arg("solver"), py::arg("tol"),
-           py::arg("max_iter"), py::arg("mu"), py::arg("callback").none(true));
+      .def("solve", &PyPualDual::solve, py::arg("cost"), py::kw_only(), py::arg("tol"), py::arg("max_iter"),
+           py::arg("callback").none(true));
 }
 
 }  // namespace fastpu

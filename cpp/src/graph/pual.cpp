@@ -21,17 +21,12 @@ using detail::BoxValue;
 using Vector = std::vector<double>;
 
 constexpr index_t kMostSteps = 200;
-constexpr index_t kMostIterations = 100'000;
 constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first system of equations is solved
 constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
 constexpr index_t kActiveRounds = 15;   // rounds of the active set; if more are needed, Q is too singular for it
 constexpr index_t kMostFree = 4096;     // most alphas between their bounds for which equations are solved
-constexpr index_t kRecordEvery = 10;    // iterations of ADMM between two records
-constexpr double kRelaxation = 1.6;     // over-relaxation of ADMM
-constexpr index_t kFirstPolish = 100;   // iterations of ADMM before the first polish; the intervals then double
-constexpr index_t kFreezeMu = 2000;     // iterations of ADMM after which mu stays fixed, which makes it converge
 
-// What all solvers share: the current alpha and Q alpha, and the record of the search.
+// The search for the minimum: the current alpha and Q alpha, and the record of the steps.
 class Search {
  public:
   Search(const BoxGram& gram, double cost, const PualOptions& options, const PualCallback& callback, Team& team)
@@ -41,19 +36,11 @@ class Search {
         callback_(callback),
         team_(team),
         alpha_(size()),
-        q_alpha_(size()) {
-    most_ =
-        options.max_iter > 0 ? options.max_iter : (options.solver == PualSolver::admm ? kMostIterations : kMostSteps);
-  }
+        q_alpha_(size()),
+        most_(options.max_iter > 0 ? options.max_iter : kMostSteps) {}
 
   PualResult run() {
-    if (!at_bounds()) {
-      if (options_.solver == PualSolver::admm) {
-        admm();
-      } else {
-        exact();
-      }
-    }
+    if (!at_bounds()) search();
     for (double& value : alpha_) value = std::clamp(value, 0.0, cost_);
     gram_.apply(alpha_.data(), q_alpha_.data());
     const BoxValue value = detail::box_value(gram_.n(), cost_, alpha_.data(), q_alpha_.data());
@@ -64,8 +51,6 @@ class Search {
       const bool is_out = result_.n_iter >= most_;
       result_.status = is_solved ? PualStatus::gap : is_out ? PualStatus::max_iter : PualStatus::precision;
     }
-    result_.scores.resize(size());
-    for (std::size_t i = 0; i < size(); ++i) result_.scores[i] = q_alpha_[i] - 1;
     result_.alpha = std::move(alpha_);
     return std::move(result_);
   }
@@ -93,16 +78,14 @@ class Search {
     std::fill(alpha_.begin(), alpha_.end(), cost_);
     gram_.apply(alpha_.data(), q_alpha_.data());
     if (*std::max_element(q_alpha_.begin(), q_alpha_.end()) > 2) return false;
-    result_.method = PualMethod::bounds;
     tell(value());
     return true;
   }
 
-  void exact() {
+  void search() {
     if (gram_.is_dense() && active_set(kFirstDescents, std::min(kActiveRounds, most_))) return;
     if (result_.status == PualStatus::callback || result_.n_iter >= most_) return;
     const index_t before = result_.n_iter;
-    result_.method = PualMethod::interior_point;
     const BoxPoint found = detail::box_interior_point(
         gram_, cost_, options_.tol, most_ - before,
         [&](index_t n_steps, const BoxValue& at) {
@@ -132,7 +115,6 @@ class Search {
         q_alpha_[i] *= start / cost_;
       }
     }
-    result_.method = PualMethod::active_set;
     for (index_t round = 0; round < most_rounds; ++round) {
       team_.poll();
       const index_t descents = round == 0 ? n_descents : kMoreDescents;
@@ -222,136 +204,6 @@ class Search {
     careful.solve(right.data());
   }
 
-  // ---- admm
-
-  // The step for theta: replaces x by Q (1 + mu Q)^-1 x, using the smaller of the two possible factors.
-  class Theta {
-   public:
-    Theta(const BoxGram& gram, Team& team)
-        : gram_(gram),
-          team_(team),
-          size_(gram.is_dense() ? gram.n() : gram.rank()),
-          gram_of_columns_(gram.is_dense() ? 0 : size_ * size_, "the normal equations"),
-          matrix_(size_ * size_, "the normal equations"),
-          small_(static_cast<std::size_t>(size_)) {
-      if (gram.is_dense()) return;
-      TiledBlas(gram.blas(), team).gram(gram.factor(), BlasMatrix<double>(gram_of_columns_.data(), size_, size_));
-    }
-
-    void set(double mu) {
-      const double* from = gram_.is_dense() ? gram_.gram().data : gram_of_columns_.data();
-      for (index_t i = 0; i < size_ * size_; ++i) matrix_[i] = mu * from[i];
-      for (index_t i = 0; i < size_; ++i) matrix_[i * size_ + i] += 1;
-      const bool is_finite = std::isfinite(mu * gram_.trace());
-      if (!is_finite || TiledBlas(gram_.blas(), team_).cholesky({matrix_.data(), size_, size_}) != 0) {
-        throw std::invalid_argument("mu must be so small that 1 + mu Q has a Cholesky factor, got " +
-                                    std::to_string(mu));
-      }
-    }
-
-    void step(const Vector& x, Vector& out) {
-      const Blas& blas = gram_.blas();
-      if (gram_.is_dense()) {
-        std::copy(x.begin(), x.end(), small_.begin());
-      } else {
-        blas.gemv(Op::transpose, 1.0, gram_.factor(), x.data(), 0.0, small_.data());
-      }
-      const BlasMatrix<const double> factor(matrix_.data(), size_, size_);
-      const BlasMatrix<double> row(small_.data(), 1, size_);
-      blas.trsm(Op::transpose, factor, row);
-      blas.trsm(Op::none, factor, row);
-      blas.gemv(Op::none, 1.0, gram_.is_dense() ? gram_.gram() : gram_.factor(), small_.data(), 0.0, out.data());
-    }
-
-   private:
-    const BoxGram& gram_;
-    Team& team_;
-    index_t size_;
-    AlignedBuffer<double> gram_of_columns_;
-    AlignedBuffer<double> matrix_;
-    Vector small_;
-  };
-
-  // Tries whether ADMM has identified the free alphas: if so, one solve of their equations gives the solution.
-  // Otherwise alpha is restored.
-  bool polish() {
-    Vector alpha(alpha_);
-    Vector q_alpha(q_alpha_);
-    solve_free();
-    if (is_solved(value())) return true;
-    alpha_ = std::move(alpha);
-    q_alpha_ = std::move(q_alpha);
-    return false;
-  }
-
-  void admm() {
-    result_.method = PualMethod::admm;
-    const bool is_printed = options_.mu > 0;
-    double mu = is_printed ? options_.mu : static_cast<double>(gram_.n()) / gram_.trace();
-    const double over = is_printed ? 1.0 : kRelaxation;
-    Theta theta(gram_, team_);
-    theta.set(mu);
-    Vector h(size());
-    Vector last_h(size());
-    Vector right(size());
-    Vector f_plus_1(size());
-    Vector moved(size());
-    Vector q_moved(size());
-    index_t next_polish = kFirstPolish;
-    std::fill(alpha_.begin(), alpha_.end(), 0.0);  // u
-    while (result_.n_iter < most_) {
-      if (result_.n_iter % kRecordEvery == 0) team_.poll();
-      for (std::size_t i = 0; i < size(); ++i) right[i] = alpha_[i] + mu * (2 - h[i]);
-      theta.step(right, f_plus_1);
-      std::swap(h, last_h);
-      double primal = 0;
-      double of_f = 0;
-      double of_h = 0;
-      for (std::size_t i = 0; i < size(); ++i) {
-        const double lack = 2 - f_plus_1[i];
-        const double d = over * lack + (1 - over) * last_h[i] + alpha_[i] / mu;
-        const double u = std::clamp(mu * d, 0.0, cost_);
-        h[i] = d - u / mu;
-        alpha_[i] = u;
-        primal += (lack - h[i]) * (lack - h[i]);
-        of_f += (f_plus_1[i] - 1) * (f_plus_1[i] - 1);
-        of_h += h[i] * h[i];
-      }
-      ++result_.n_iter;
-      if (std::isnan(primal)) {
-        throw std::invalid_argument("mu must be such that the numbers of solver='admm' do not overflow, got " +
-                                    std::to_string(mu));
-      }
-      if (result_.n_iter % kRecordEvery != 0 && result_.n_iter < most_) continue;
-      gram_.apply(alpha_.data(), q_alpha_.data());
-      const BoxValue at = value();
-      if (tell(at) || is_solved(at)) break;
-      if (is_printed) continue;
-      if (result_.n_iter == next_polish) {
-        if (polish()) break;
-        next_polish *= 2;
-      }
-      if (result_.n_iter > kFreezeMu) continue;
-      for (std::size_t i = 0; i < size(); ++i) moved[i] = h[i] - last_h[i];
-      gram_.apply(moved.data(), q_moved.data());
-      double dual = 0;
-      double of_u = 0;
-      for (std::size_t i = 0; i < size(); ++i) {
-        dual += q_moved[i] * q_moved[i];
-        of_u += q_alpha_[i] * q_alpha_[i];
-      }
-      const double r_primal = std::sqrt(primal / std::max({of_f, of_h, 1e-300}));
-      const double r_dual = mu * std::sqrt(dual / std::max(of_u, 1e-300));
-      const double balance = std::sqrt(r_primal / r_dual);
-      constexpr double kBalanced = 1.5;
-      if (std::isfinite(balance) && (balance > kBalanced || balance < 1 / kBalanced)) {
-        mu *= std::clamp(balance, 0.2, 5.0);
-        theta.set(mu);
-      }
-    }
-    result_.mu = mu;
-  }
-
   const BoxGram& gram_;
   double cost_;
   const PualOptions& options_;
@@ -359,7 +211,7 @@ class Search {
   Team& team_;
   Vector alpha_;
   Vector q_alpha_;
-  index_t most_ = 0;
+  index_t most_;
   PualResult result_;
 };
 
@@ -369,8 +221,6 @@ PualDual::PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, T
     : gram_(std::make_unique<BoxGram>(factor, isa, blas, team)) {}
 
 PualDual::~PualDual() = default;
-
-index_t PualDual::n_rows() const { return gram_->n(); }
 
 PualResult PualDual::solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const {
   if (!(cost > 0) || !std::isfinite(cost)) {
@@ -382,13 +232,6 @@ PualResult PualDual::solve(double cost, const PualOptions& options, const PualCa
         std::to_string(gram_->trace()) + "), got " + std::to_string(cost));
   }
   if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + std::to_string(options.tol));
-  if (!(options.mu >= 0) || !std::isfinite(options.mu)) {
-    throw std::invalid_argument("mu must be >= 0 and finite, got " + std::to_string(options.mu));
-  }
-  if (!std::isfinite(options.mu * options.mu)) {
-    throw std::invalid_argument("mu must be so small that its square does not overflow, got " +
-                                std::to_string(options.mu));
-  }
   if (options.max_iter < 0) {
     throw std::invalid_argument("max_iter must be >= 0, got " + std::to_string(options.max_iter));
   }

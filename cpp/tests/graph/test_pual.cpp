@@ -20,11 +20,9 @@ using fastpu::index_t;
 using fastpu::Isa;
 using fastpu::Op;
 using fastpu::PualDual;
-using fastpu::PualMethod;
 using fastpu::PualOptions;
 using fastpu::PualResult;
 using fastpu::PualRound;
-using fastpu::PualSolver;
 using fastpu::PualStatus;
 using fastpu::Team;
 
@@ -68,7 +66,6 @@ void check_certificate(const Factor& factor, double cost, const PualResult& resu
     for (index_t k = 0; k < factor.rank; ++k) {
       f += w[static_cast<std::size_t>(k)] * factor.values[static_cast<std::size_t>(i * factor.rank + k)];
     }
-    CHECK(check::close(f + 3, result.scores[static_cast<std::size_t>(i)] + 3, 1e-8));
     primal += cost * std::max(1 - f, 0.0);
     dual += 2 * result.alpha[static_cast<std::size_t>(i)];
   }
@@ -78,16 +75,11 @@ void check_certificate(const Factor& factor, double cost, const PualResult& resu
   CHECK(result.gap <= tol * result.objective);
 }
 
-CASE("every solver certifies its solution") {
+CASE("solutions are certified") {
   for (const auto& [n, rank] : {std::pair<index_t, index_t>{1, 1}, {1, 4}, {12, 3}, {30, 40}, {100, 6}, {7, 7}}) {
     const Factor factor(n, rank, static_cast<unsigned>(n));
     for (const double cost : {1e-6, 1e-2, 1.0, 1e3}) {
-      for (const PualSolver solver : {PualSolver::exact, PualSolver::admm}) {
-        PualOptions options;
-        options.solver = solver;
-        options.tol = solver == PualSolver::exact ? 1e-9 : 1e-6;
-        check_certificate(factor, cost, solve(factor, cost, options), options.tol);
-      }
+      check_certificate(factor, cost, solve(factor, cost), 1e-9);
     }
   }
 }
@@ -95,7 +87,6 @@ CASE("every solver certifies its solution") {
 CASE("small costs are at their bounds") {
   const Factor factor(20, 5, 1, 0.0);
   const PualResult result = solve(factor, 1e-5);
-  CHECK(result.method == PualMethod::bounds);
   CHECK(result.n_iter == 0);
   CHECK(*std::min_element(result.alpha.begin(), result.alpha.end()) == 1e-5);
 }
@@ -117,7 +108,7 @@ CASE("threads leave the bits alone") {
     const PualResult one = solve(factor, 0.5);
     for (const int n_threads : {2, 7}) {
       const PualResult many = solve(factor, 0.5, {}, n_threads);
-      CHECK(one.alpha == many.alpha && one.scores == many.scores && one.gap == many.gap);
+      CHECK(one.alpha == many.alpha && one.gap == many.gap);
     }
   }
 }
@@ -127,21 +118,17 @@ CASE("a callback ends it") {
   const Blas blas(reference_blas());
   Team team(1);
   const PualDual dual(factor.view(), Isa{}, blas, team);
-  for (const PualSolver solver : {PualSolver::exact, PualSolver::admm}) {
-    PualOptions options;
-    options.solver = solver;
-    index_t heard = 0;
-    const PualResult result = dual.solve(
-        1.0, options,
-        [&](const PualRound& round) {
-          ++heard;
-          return round.n_iter > 0;
-        },
-        team);
-    CHECK(result.status == PualStatus::callback);
-    CHECK(heard == 1);
-    CHECK(result.gap > 0);
-  }
+  index_t heard = 0;
+  const PualResult result = dual.solve(
+      1.0, {},
+      [&](const PualRound& round) {
+        ++heard;
+        return round.n_iter > 0;
+      },
+      team);
+  CHECK(result.status == PualStatus::callback);
+  CHECK(heard == 1);
+  CHECK(result.gap > 0);
 }
 
 CASE("running out is a status") {
@@ -162,15 +149,8 @@ CASE("bad arguments are refused") {
   options.tol = 0;
   CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "tol must be > 0");
   options = {};
-  options.mu = nan;
-  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "mu must be >= 0 and finite");
-  options = {};
   options.max_iter = -1;
   CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "max_iter must be >= 0");
-  options = {};
-  options.solver = PualSolver::admm;
-  options.mu = 1e308;
-  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "mu must be so small");
   CHECK_THROWS(std::invalid_argument, solve(factor, 1e308), "cost must be so small");
   Factor huge(4, 2, 5);
   huge.values[3] = 1e200;
@@ -180,31 +160,6 @@ CASE("bad arguments are refused") {
 }
 
 // ---- tiles
-
-CASE("a penalty that ADMM cannot compute with is refused, and leaves no NaN") {
-  Factor factor(7, 4, 5);
-  factor.values = {0x1.8eap+1,        -0x1.ap+0,
-                   -0x1.1b4cp+1,      -0x1.f6e8p+1,
-                   -0x1.bp+2,         0x1.28p+2,
-                   0x1.4p+0,          -0x1.0d24p+1,
-                   0x1.17a8p+0,       -0x1.d8p+2,
-                   -0x1.bp+2,         0x1.6p+2,
-                   0x1.08p+2,         0x1.bp+1,
-                   -0x1.a49p-1,       0x1.a8p+2,
-                   0x1.c6bf52634p+49, 0x1.63ap-1,
-                   -0x1.ep+0,         -0x1.b1p-5,
-                   0x1.cp+1,          0x1.698p+1,
-                   -0x1.5p+1,         0x1.fp+2,
-                   -0x1.0b76p-888,    0x1.6d601ad376ab9p-150,
-                   0x1p-10,           0x1.668p-1};
-  PualOptions options;
-  options.solver = PualSolver::admm;
-  options.mu = 1e15;
-  options.tol = 1e-12;
-  options.max_iter = 1000;
-  // That of numbers that overflow, or, by other rounding, that of a matrix without a Cholesky factor.
-  CHECK_THROWS(std::invalid_argument, solve(factor, 0x1.0b19p+88, options), "mu must be s");
-}
 
 CASE("tiles refuse rows that overlap") {
   const Blas blas(reference_blas());

@@ -195,7 +195,6 @@ def record_of(solution: _core.DualSolution) -> dict[str, Any]:
         "n_iter": solution["n_iter"],
         "gap": solution["gap"],
         "alpha": solution["alpha"],
-        "mu": solution["mu"] if solution["method"] == "admm" else None,
         "history": {
             "n_iter": np.append(solution["iterations"], solution["n_iter"]),
             "objective": np.append(solution["objectives"], solution["objective"]),

@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import forced_isa
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.data._validate import check_float, check_int
 from fastpu.graph._arguments import PualRound, check_parameter, check_points, check_pual_options
 from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
@@ -36,14 +36,12 @@ if TYPE_CHECKING:
         """The keywords of `fit_pual` that take one value."""
 
         mu: float | None
-        solver: str
         tol: float
         max_iter: int | None
 
 
 __all__ = ["PualRound", "fit_pual"]
 
-_SOLVERS = ("auto", "exact", "admm")
 _MOST_STEPS = 2**62
 _PAPER_ITERATIONS = 10_000
 
@@ -92,7 +90,6 @@ def fit_pual(
     coef0: float = 0.0,
     kernel_form: str = "exact",
     mu: float | None = None,
-    solver: str = "auto",
     tol: float = 1e-9,
     max_iter: int | None = None,
     n_components: int | None = None,
@@ -150,16 +147,12 @@ def fit_pual(
         matrix stands for a matrix that it is not: `lam`, `sigma`, `n_neighbors` and `graph` then have no influence, the
         unlabelled rows have a linear loss, and the result depends on `mu`.
     mu : float, optional
-        > 0, the step of the alternating direction method. With "exact" it goes with ``solver="admm"``, which then
-        iterates as printed, and leaves the result alone; by default it follows the residuals. With "paper" the default
-        is half of what is sure to converge.
-    solver : {"auto", "exact", "admm"}, default "auto"
-        "exact" is an active-set or interior-point method, "admm" the paper's alternating direction method on the
-        reduced problem; "auto" is "exact".
+        > 0, the step of the alternating direction method of ``kernel_form="paper"``; by default half of what is sure to
+        converge.
     tol : float, default 1e-9
         In (0, 1): duality gap relative to the objective; of the paper's form the relative residuals.
     max_iter : int, optional
-        Most steps of the solver; by default 200, 100,000 for "admm" and 10,000 for the paper's form.
+        Most steps of the solver; by default 200, and 10,000 for the paper's form.
     n_components : int, optional
         Landmarks of Nystroem's method, for more rows than a kernel matrix has room for: the kernel is replaced by the
         best one of that rank that is right on so many rows, drawn by `random_state`.
@@ -234,16 +227,15 @@ def fit_pual(
         n_threads=n_threads,
     )
     how = _How(
-        check_choice("solver", solver, _SOLVERS),
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
         0 if max_iter is None else min(check_int("max_iter", max_iter, low=1), _MOST_STEPS),
-        0.0 if mu is None else check_parameter("mu", mu),
     )
+    step = 0.0 if mu is None else check_parameter("mu", mu)
     checked = check_graph(graph, n_neighbors)
     is_paper = options.kernel_form == "paper"
-    if mu is not None and not is_paper and how.solver != "admm":
-        raise ValueError(f"mu must be None unless solver='admm' or kernel_form='paper', got {mu!r}")
-    values = {"solver": how.solver, "tol": how.tol, "max_iter": max_iter, "mu": mu, "kernel_form": options.kernel_form}
+    if mu is not None and not is_paper:
+        raise ValueError(f"mu must be None unless kernel_form='paper', got {mu!r}")
+    values = {"tol": how.tol, "max_iter": max_iter, "mu": mu, "kernel_form": options.kernel_form}
     options = replace(options, values={"n_neighbors": checked.n_neighbors, **options.values, **values})
     if is_paper:
         return fit_paper_points(
@@ -252,7 +244,7 @@ def fit_pual(
             points,
             is_one=is_one,
             options=options,
-            solver=PaperAdmm(how.mu, how.tol, how.max_iter or _PAPER_ITERATIONS),
+            solver=PaperAdmm(step, how.tol, how.max_iter or _PAPER_ITERATIONS),
             callback=callback,
             progress=progress,
         )
@@ -271,12 +263,10 @@ def fit_pual(
 
 @dataclass(frozen=True)
 class _How:
-    """The solver of the reduced problem with its arguments; 0 lets the solver choose."""
+    """The solver of the reduced problem with its limits; a `max_iter` of 0 stands for the solver's default."""
 
-    solver: str
     tol: float
     max_iter: int
-    mu: float
 
     def solve(self, features: Features, local: Local, points: Sequence[Point], hook: Hook) -> list[Solved]:
         """Solve for points that differ in C_pos alone; again with a better factor if the rows show an error."""
@@ -344,11 +334,5 @@ class _How:
         def on_round(n_iter: int, objective: float, gap: float) -> bool:
             return hook is not None and hook(PualRound(**vars(point), n_iter=n_iter, objective=objective, gap=gap))
 
-        return dual.solve(
-            point.C_pos,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            mu=self.mu,
-            callback=None if hook is None else on_round,
-        )
+        callback = None if hook is None else on_round
+        return dual.solve(point.C_pos, tol=self.tol, max_iter=self.max_iter, callback=callback)

@@ -37,7 +37,7 @@ class PualMachine(KernelExpansion):
         a closed form what rounding leaves of the gradient, in the same terms. NaN for the paper's kernel form, which
         minimises nothing that is bounded for sure.
     mu : float, or None
-        The last step of the alternating direction method, if that was used.
+        The step of the alternating direction method of the paper's kernel form.
     nystroem_residual : float, or None
         With `n_components`: the mean of K(x, x) - z(x)'z(x) over the training rows, what the landmarks lack of K.
     n_iter : int

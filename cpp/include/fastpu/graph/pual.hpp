@@ -7,20 +7,16 @@
 //
 //     P = C sum_i (1 - f_i)_+ + 1/2 alpha'Q alpha
 //
-// P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 certifies any alpha, whichever solver it comes from. f is unique;
+// P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 certifies any alpha, wherever it comes from. f is unique;
 // alpha is unique if Q is regular.
 //
-// Solvers:
+// Three ways are tried in turn:
 //
 //     bounds          alpha = C, which is the solution if it leaves all f <= 1, as it does for small C
 //     active set      for Q of few rows: coordinate descent guesses which alpha are at a bound, the equations of the
 //                     others are solved exactly, and the guess is corrected
 //     interior point  Mehrotra's predictor and corrector: O(n r^2) for each of some 10 to 20 steps, or O(n^3) where
 //                     n <= r
-//     admm            the alternating direction method of the paper in f, h and u, where u is alpha. With a step mu
-//                     of the caller's the iteration is that of the paper; else mu starts at n / trace(Q), is balanced
-//                     now and then by the residuals, steps are over-relaxed, and from time to time the equations of
-//                     the alphas between the bounds are tried
 //
 // Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (7) to (18).
 #pragma once
@@ -40,13 +36,9 @@ namespace detail {
 class BoxGram;
 }
 
-enum class PualSolver { exact, admm };
-
 struct PualOptions {
-  PualSolver solver = PualSolver::exact;
   double tol = 1e-9;     // of P - D, relative to P
-  index_t max_iter = 0;  // most rounds, steps or iterations; 0 stands for 200, or 10^5 for admm
-  double mu = 0;         // step of admm; 0 lets the residuals choose it
+  index_t max_iter = 0;  // most rounds and steps; 0 stands for 200
 };
 
 enum class PualStatus {
@@ -55,18 +47,14 @@ enum class PualStatus {
   precision,  // as good as rounding allows, but not within tol
   callback
 };
-enum class PualMethod { bounds, active_set, interior_point, admm };
 
 struct PualResult {
   std::vector<double> alpha;
-  std::vector<double> scores;  // f
   double objective = 0;        // P
   double gap = 0;              // P - D
-  double mu = 0;               // the last step of admm
   index_t n_iter = 0;
   PualStatus status = PualStatus::gap;
-  PualMethod method = PualMethod::bounds;
-  // The record of every round or step, or of every tenth iteration of admm.
+  // The record of every round or step.
   std::vector<index_t> iterations;
   std::vector<double> objectives;
   std::vector<double> gaps;
@@ -91,8 +79,6 @@ class PualDual {
   PualDual& operator=(PualDual&&) = delete;
   PualDual(const PualDual&) = delete;
   PualDual& operator=(const PualDual&) = delete;
-
-  index_t n_rows() const;
 
   // Throws std::invalid_argument for a cost or options out of range. Several threads may call it at once.
   PualResult solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const;
