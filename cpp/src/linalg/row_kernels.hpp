@@ -27,26 +27,6 @@ struct PackedRows {
   index_t n_panels = 0;
 };
 
-// What iadmm.hpp does with each row of a block, given its product x_i'b: lambda is brought up to date, weights are y
-// lambda and y z.
-struct AdmmRows {
-  index_t n;
-  const double* products;
-  const double* labels;
-  const double* costs;
-  const double* slopes;  // c s; null: the loss is not wanted
-  double* lambda;
-  double* lambda_weights;
-  double* z_weights;
-};
-
-struct AdmmSums {
-  double primal = 0;   // |r|^2
-  double margins = 0;  // |A b|^2
-  double z = 0;        // |z|^2
-  double loss = 0;
-};
-
 struct RowKernels {
   // panels of rows[i] - centre: n_features values and a one in each row. Values after the end of a row may be read, but
   // none from `end` on.
@@ -62,8 +42,6 @@ struct RowKernels {
   void (*sums)(const PackedRows& x, const double* const* weights, int n_sums, double* const* sums);
   // gram[f][g] += sum_i x_if x_ig where g / 8 >= f / 8
   void (*gram)(const PackedRows& x, double* gram, index_t gram_stride);
-  // Adds to the sums, each of which has eight lanes.
-  void (*admm)(const AdmmRows& rows, double rho, AdmmSums& sums);
   // What is left of a symmetric matrix when pivot rows first, first + 1, ... of its Cholesky factor are known:
   // matrix[i][j] -= sum_k matrix[k][i] matrix[k][j] for i, j >= first + n_pivots, j / 8 >= i / 8; stride is a multiple
   // of 8, and columns up to it are computed

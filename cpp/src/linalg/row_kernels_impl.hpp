@@ -216,76 +216,6 @@ void gram(const PackedRows& x, double* out, index_t gram_stride) {
   }
 }
 
-// V is a vector or, for the last rows of a block, a single number.
-template <class V>
-struct AdmmStep {
-  V primal, margins, z, loss;
-};
-
-inline double smaller(double a, double b) { return a < b ? a : b; }
-inline double larger(double a, double b) { return a > b ? a : b; }
-inline Doubles smaller(Doubles a, Doubles b) { return less_of(a, b); }
-inline Doubles larger(Doubles a, Doubles b) { return more_of(a, b); }
-
-template <class V, class Load, class Store>
-inline AdmmStep<V> admm_step(const AdmmRows& rows, index_t k, V one, V rho, V per_rho, Load load_at, Store store_at) {
-  const V zero = one - one;
-  const V label = load_at(rows.labels + k);
-  const V cost = load_at(rows.costs + k);
-  const V lambda = load_at(rows.lambda + k);
-  const V margin = label * load_at(rows.products + k);
-  const V q = rho * (one - margin) - lambda;
-  const V next = zero - smaller(larger(q, zero), cost);
-  const V z = (q + next) * per_rho;
-  const V r = (next - lambda) * per_rho;
-  store_at(rows.lambda + k, next);
-  store_at(rows.lambda_weights + k, label * next);
-  store_at(rows.z_weights + k, label * z);
-  V loss = zero;
-  if (rows.slopes != nullptr) loss = cost * larger(one - margin, zero) + load_at(rows.slopes + k) * margin;
-  return {r * r, margin * margin, z * z, loss};
-}
-
-void admm(const AdmmRows& rows, double rho, AdmmSums& sums) {
-  const double per_rho = 1 / rho;
-  const Doubles one = splat<Doubles>(1.0);
-  const Doubles rhos = splat<Doubles>(rho);
-  const Doubles per_rhos = splat<Doubles>(per_rho);
-  Doubles lanes[4][static_cast<unsigned>(kVectors)] = {};
-  index_t k = 0;
-  for (; k + kPanelWidth <= rows.n; k += kPanelWidth) {
-    FASTPU_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const auto step = admm_step<Doubles>(
-          rows, k + at(0, v), one, rhos, per_rhos, [](const double* from) { return load<Doubles>(from); },
-          [](double* to, Doubles value) { store(to, value); });
-      lanes[0][v] = lanes[0][v] + step.primal;
-      lanes[1][v] = lanes[1][v] + step.margins;
-      lanes[2][v] = lanes[2][v] + step.z;
-      lanes[3][v] = lanes[3][v] + step.loss;
-    }
-  }
-  double all[4][kPanelWidth];
-  for (int s = 0; s < 4; ++s) {
-    for (int v = 0; v < kVectors; ++v) store(all[s] + at(0, v), lanes[s][v]);
-  }
-  for (; k < rows.n; ++k) {
-    const auto step = admm_step<double>(
-        rows, k, 1.0, rho, per_rho, [](const double* from) { return *from; },
-        [](double* to, double value) { *to = value; });
-    all[0][k % kPanelWidth] += step.primal;
-    all[1][k % kPanelWidth] += step.margins;
-    all[2][k % kPanelWidth] += step.z;
-    all[3][k % kPanelWidth] += step.loss;
-  }
-  for (int l = 0; l < kPanelWidth; ++l) {
-    sums.primal += all[0][l];
-    sums.margins += all[1][l];
-    sums.z += all[2][l];
-    sums.loss += all[3][l];
-  }
-}
-
 template <int kPivots>
 inline void eliminate_with(double* matrix, index_t stride, index_t i, index_t pivot) {
   Doubles factor[static_cast<unsigned>(kPivots)];
@@ -311,6 +241,6 @@ void eliminate(double* matrix, index_t stride, index_t n, index_t first, index_t
 
 // Each level's source includes this file once.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
-extern const RowKernels kRowKernels = {pack<float>, pack<double>, rescale, products, sums, gram, admm, eliminate};
+extern const RowKernels kRowKernels = {pack<float>, pack<double>, rescale, products, sums, gram, eliminate};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "linalg/cholesky.hpp"
-#include "linalg/row_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -19,6 +18,14 @@ double norm(const std::vector<double>& x, index_t n) {
   return std::sqrt(sum);
 }
 
+// Sums over rows.
+struct AdmmSums {
+  double primal = 0;   // |r|^2
+  double margins = 0;  // |A b|^2
+  double z = 0;        // |z|^2
+  double loss = 0;     // cost max(1 - margin, 0) + c s margin
+};
+
 class Iadmm {
  public:
   Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options, double* v);
@@ -28,6 +35,8 @@ class Iadmm {
  private:
   void start(const double* w0);
   void update_rows();
+  void update_block(const RowBlock& block);
+  double slope(index_t i) const { return task_.side()[i] == task_.label()[i] ? 0.0 : task_.cost()[i]; }  // c s
   void update_b();
   void find_residuals();
   void balance(index_t n_iter);
@@ -49,7 +58,6 @@ class Iadmm {
   double zeta_ = 0;
   std::vector<double> deviation_;  // d, and 1 for the intercept
   AlignedBuffer<double> lambda_;
-  AlignedBuffer<double> slopes_;  // c s, if the loss is wanted
   std::vector<double> b_;         // of scaled columns
   std::vector<double> old_b_;
   std::vector<double> unscaled_b_;
@@ -161,7 +169,7 @@ void Iadmm::start(const double* w0) {
     for (index_t k = 0; k < block.n; ++k) {
       const index_t i = block.first + k;
       const double label = task_.label()[i];
-      const double down = task_.side()[i] == label ? 0.0 : task_.cost()[i];
+      const double down = slope(i);
       lambda_[i] = w0 == nullptr ? 0.0 : std::clamp(-(label * v_[i] + down), -task_.cost()[i], 0.0);
       block.weights[0][k] = label;
       block.weights[1][k] = label * down;
@@ -184,6 +192,28 @@ void Iadmm::start(const double* w0) {
   }
 }
 
+// Updates lambda and z of the rows of a block, given their products with b.
+void Iadmm::update_block(const RowBlock& block) {
+  AdmmSums& sums = group_sums_[at(block.group)];
+  for (index_t k = 0; k < block.n; ++k) {
+    const index_t i = block.first + k;
+    const double label = task_.label()[i];
+    const double cost = task_.cost()[i];
+    const double margin = label * block.products[k];
+    const double q = rho_ * (1 - margin) - lambda_[i];
+    const double lambda = -std::clamp(q, 0.0, cost);
+    const double z = (q + lambda) / rho_;
+    const double r = (lambda - lambda_[i]) / rho_;
+    lambda_[i] = lambda;
+    block.weights[0][k] = label * lambda;
+    block.weights[1][k] = label * z;
+    sums.primal += r * r;
+    sums.margins += margin * margin;
+    sums.z += z * z;
+    sums.loss += cost * std::max(1 - margin, 0.0) + slope(i) * margin;
+  }
+}
+
 // Updates lambda and z of every row for the present b.
 void Iadmm::update_rows() {
   std::swap(at_lambda_, old_at_lambda_);
@@ -192,18 +222,7 @@ void Iadmm::update_rows() {
   for (index_t f = 0; f < pass_.width(); ++f) unscaled_b_[at(f)] = b_[at(f)] / deviation_[at(f)];
   std::fill(group_sums_.begin(), group_sums_.end(), AdmmSums{});
   double* const sums[] = {at_lambda_.data(), at_z_.data()};
-  const RowKernels& kernels = row_kernels(pass_.isa());
-  pass_.run(unscaled_b_.data(), 2, sums, [&](const RowBlock& block) {
-    const AdmmRows rows{block.n,
-                        block.products,
-                        task_.label() + block.first,
-                        task_.cost() + block.first,
-                        slopes_.empty() ? nullptr : slopes_.data() + block.first,
-                        lambda_.data() + block.first,
-                        block.weights[0],
-                        block.weights[1]};
-    kernels.admm(rows, rho_, group_sums_[at(block.group)]);
-  });
+  pass_.run(unscaled_b_.data(), 2, sums, [&](const RowBlock& block) { update_block(block); });
   divide_by_deviation(at_lambda_);
   divide_by_deviation(at_z_);
   sums_ = {};
@@ -276,8 +295,7 @@ void Iadmm::balance(index_t n_iter) {
 Certificate Iadmm::certificate() {
   for (index_t i = 0; i < n_; ++i) {
     const double label = task_.label()[i];
-    const double down = task_.side()[i] == label ? 0.0 : task_.cost()[i];
-    v_[i] = -label * (lambda_[i] + down);
+    v_[i] = -label * (lambda_[i] + slope(i));
   }
   make_feasible(task_, v_);
   Certificate of_b = certify(pass_, task_, v_, unscaled_b_.data());
@@ -290,10 +308,6 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
   constexpr index_t kUsualIterations = 100'000;
   constexpr double kLeastEps = 1e-15;
   const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualIterations;
-  if (callback) {
-    slopes_ = AlignedBuffer<double>(n_, "slopes of rows");
-    for (index_t i = 0; i < n_; ++i) slopes_[i] = task_.side()[i] == task_.label()[i] ? 0.0 : task_.cost()[i];
-  }
   start(w0);
   IadmmResult result;
   double eps = std::min(1e-3, 10 * options_.tol);
