@@ -114,14 +114,13 @@ def cpp_violations(path: str, text: str) -> list[str]:
 
 
 ROOM_OF_INCLUDE = re.compile(r'"(?:fastpu/)?([a-z]+)/([a-z_0-9]+)\.hpp"')
-LEVEL = re.compile(r"_(impl|baseline|avx2|avx512)$")  # one unit in one file for each instruction-set level
 
 
 def includes_of_rooms(path: str, text: str) -> list[tuple[str, str]]:
     """Return the room and the unit of every header of ours that a file of the core includes."""
     headers = INCLUDE.findall(COMMENT.sub("", text))
-    found = [match.groups() for header in headers if (match := ROOM_OF_INCLUDE.fullmatch(header))]
-    return [(room, LEVEL.sub("", unit)) for room, unit in found]
+    matches = (ROOM_OF_INCLUDE.fullmatch(header) for header in headers)
+    return [(match[1], match[2]) for match in matches if match]
 
 
 def cpp_room_violations(path: str, text: str) -> list[str]:
@@ -267,11 +266,11 @@ def test_cpp_rooms_stand_on_those_below(path):
 
 
 def test_no_circles_between_units_of_cpp():
-    """A header and its source are one unit, and so are the files of all instruction-set levels."""
+    """A header and its source are one unit."""
     arrows: dict[str, set[str]] = {}
     for path in CPP_FILES:
         if path.startswith(("cpp/include", "cpp/src")):
-            unit = LEVEL.sub("", Path(path).stem)
+            unit = Path(path).stem
             others = {other for _, other in includes_of_rooms(path, (ROOT / path).read_text())}
             arrows.setdefault(unit, set()).update(others - {unit})
     assert not circles(arrows)

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -89,18 +89,6 @@ struct StumpKernels {
   double (*largest_score)(const double* prefix, index_t first, index_t end, double total, double slope, double center);
 };
 
-const StumpKernels& stump_kernels(Isa isa);
-
-namespace baseline {
-extern const StumpKernels kStumpKernels;
-}
-#if defined(FASTPU_X86_LEVELS)
-namespace avx2 {
-extern const StumpKernels kStumpKernels;
-}
-namespace avx512 {
-extern const StumpKernels kStumpKernels;
-}
-#endif
+FASTPU_KERNEL_LEVELS(StumpKernels, kStumpKernels, stump_kernels)
 
 }  // namespace fastpu::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -88,18 +88,6 @@ struct LossKernels {
   void (*group_weights)(const LossRows& rows, double scale, std::int64_t* sums);
 };
 
-const LossKernels& loss_kernels(Isa isa);
-
-namespace baseline {
-extern const LossKernels kLossKernels;
-}
-#if defined(FASTPU_X86_LEVELS)
-namespace avx2 {
-extern const LossKernels kLossKernels;
-}
-namespace avx512 {
-extern const LossKernels kLossKernels;
-}
-#endif
+FASTPU_KERNEL_LEVELS(LossKernels, kLossKernels, loss_kernels)
 
 }  // namespace fastpu::detail

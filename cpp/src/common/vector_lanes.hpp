@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace fastpu::detail::FASTPU_LEVEL {
 
@@ -95,6 +96,19 @@ template <class V, class T>
 inline void store(T* to, const V& v) {
   std::memcpy(to, &v, sizeof v);
 }
+
+using Doubles = Vec<double>;
+constexpr int kDoubles = kLanes<double>;
+// As many values of T, as doubles.
+template <class T>
+inline Doubles load_doubles(const T* from) {
+  if constexpr (std::is_same_v<T, double>) {
+    return load<Doubles>(from);
+  } else {
+    return convert<Doubles>(load<Vec<T, kDoubles>>(from));
+  }
+}
+
 // The same number in every lane. Compilers know that x - 0 is x, for x = -0 too, and leave the subtraction out.
 template <class V, class T>
 inline V splat(T value) {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -37,17 +37,6 @@ struct DistanceFilter {
   index_t (*find)(const FilterTask& task, std::uint32_t* found);
 };
 
-const DistanceFilter& distance_filter(Isa isa);
-
-// The tables behind distance_filter.
-namespace baseline {
-extern const DistanceFilter kDistanceFilter;
-}
-namespace avx2 {
-extern const DistanceFilter kDistanceFilter;
-}
-namespace avx512 {
-extern const DistanceFilter kDistanceFilter;
-}
+FASTPU_KERNEL_LEVELS(DistanceFilter, kDistanceFilter, distance_filter)
 
 }  // namespace fastpu::detail

@@ -3,7 +3,7 @@
 // of `box` never exceeds the distance of a point in the box.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -40,17 +40,6 @@ struct DistanceKernels {
   }
 };
 
-const DistanceKernels& distance_kernels(Isa isa);
-
-// The tables behind distance_kernels.
-namespace baseline {
-extern const DistanceKernels kDistanceKernels;
-}
-namespace avx2 {
-extern const DistanceKernels kDistanceKernels;
-}
-namespace avx512 {
-extern const DistanceKernels kDistanceKernels;
-}
+FASTPU_KERNEL_LEVELS(DistanceKernels, kDistanceKernels, distance_kernels)
 
 }  // namespace fastpu::detail

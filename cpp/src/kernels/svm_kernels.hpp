@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -65,17 +65,6 @@ struct SvmKernels {
   }
 };
 
-const SvmKernels& svm_kernels(Isa isa);
-
-// The tables behind svm_kernels.
-namespace baseline {
-extern const SvmKernels kSvmKernels;
-}
-namespace avx2 {
-extern const SvmKernels kSvmKernels;
-}
-namespace avx512 {
-extern const SvmKernels kSvmKernels;
-}
+FASTPU_KERNEL_LEVELS(SvmKernels, kSvmKernels, svm_kernels)
 
 }  // namespace fastpu::detail

@@ -2,7 +2,7 @@
 // vector, so all levels give the same bits.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -44,17 +44,6 @@ struct PathKernels {
   PathCheck (*check)(const PathSlacks& slacks, const double* label, const double* cost, double a0, double lam);
 };
 
-const PathKernels& path_kernels(Isa isa);
-
-// The tables behind path_kernels.
-namespace baseline {
-extern const PathKernels kPathKernels;
-}
-namespace avx2 {
-extern const PathKernels kPathKernels;
-}
-namespace avx512 {
-extern const PathKernels kPathKernels;
-}
+FASTPU_KERNEL_LEVELS(PathKernels, kPathKernels, path_kernels)
 
 }  // namespace fastpu::detail

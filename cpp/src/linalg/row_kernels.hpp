@@ -5,7 +5,7 @@
 // ones after the last, in panels of eight columns: element (i, f) at (f / 8) * panel_stride(n) + i * 8 + f % 8.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -48,17 +48,6 @@ struct RowKernels {
   void (*eliminate)(double* matrix, index_t stride, index_t n, index_t first, index_t n_pivots);
 };
 
-const RowKernels& row_kernels(Isa isa);
-
-// The tables behind row_kernels.
-namespace baseline {
-extern const RowKernels kRowKernels;
-}
-namespace avx2 {
-extern const RowKernels kRowKernels;
-}
-namespace avx512 {
-extern const RowKernels kRowKernels;
-}
+FASTPU_KERNEL_LEVELS(RowKernels, kRowKernels, row_kernels)
 
 }  // namespace fastpu::detail

@@ -2,7 +2,7 @@
 // formulas. Every sum has eight lanes whatever the width of a vector, so that all levels give the same bits.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -42,17 +42,6 @@ struct PointKernels {
   void (*advance)(const PointRows& rows, double length, double* sums);
 };
 
-const PointKernels& point_kernels(Isa isa);
-
-// The tables behind point_kernels.
-namespace baseline {
-extern const PointKernels kPointKernels;
-}
-namespace avx2 {
-extern const PointKernels kPointKernels;
-}
-namespace avx512 {
-extern const PointKernels kPointKernels;
-}
+FASTPU_KERNEL_LEVELS(PointKernels, kPointKernels, point_kernels)
 
 }  // namespace fastpu::detail

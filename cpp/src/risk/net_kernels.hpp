@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -57,21 +57,16 @@ struct NetKernels {
   void (*adam)(const AdamStep& step, const T* gradient, index_t n, T* value, T* mean, T* square);
 };
 
-template <class T>
-const NetKernels<T>& net_kernels(Isa isa);
+FASTPU_KERNEL_LEVELS(NetKernels<float>, kNetKernels32, net_kernels32)
+FASTPU_KERNEL_LEVELS(NetKernels<double>, kNetKernels64, net_kernels64)
 
-// The tables behind net_kernels.
-namespace baseline {
-extern const NetKernels<float> kNetKernels32;
-extern const NetKernels<double> kNetKernels64;
-}  // namespace baseline
-namespace avx2 {
-extern const NetKernels<float> kNetKernels32;
-extern const NetKernels<double> kNetKernels64;
-}  // namespace avx2
-namespace avx512 {
-extern const NetKernels<float> kNetKernels32;
-extern const NetKernels<double> kNetKernels64;
-}  // namespace avx512
+template <class T>
+const NetKernels<T>& net_kernels(Isa isa) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return net_kernels32(isa);
+  } else {
+    return net_kernels64(isa);
+  }
+}
 
 }  // namespace fastpu::detail

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
@@ -86,18 +86,6 @@ struct CodeKernels {
   }
 };
 
-const CodeKernels& code_kernels(Isa isa);
-
-namespace baseline {
-extern const CodeKernels kCodeKernels;
-}
-#if defined(FASTPU_X86_LEVELS)
-namespace avx2 {
-extern const CodeKernels kCodeKernels;
-}
-namespace avx512 {
-extern const CodeKernels kCodeKernels;
-}
-#endif
+FASTPU_KERNEL_LEVELS(CodeKernels, kCodeKernels, code_kernels)
 
 }  // namespace fastpu::detail

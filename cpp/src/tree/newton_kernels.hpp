@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "fastpu/common/isa.hpp"
+#include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
 #include "tree/code_kernels.hpp"
 
@@ -91,18 +91,6 @@ struct NewtonKernels {
   }
 };
 
-const NewtonKernels& newton_kernels(Isa isa);
-
-namespace baseline {
-extern const NewtonKernels kNewtonKernels;
-}
-#if defined(FASTPU_X86_LEVELS)
-namespace avx2 {
-extern const NewtonKernels kNewtonKernels;
-}
-namespace avx512 {
-extern const NewtonKernels kNewtonKernels;
-}
-#endif
+FASTPU_KERNEL_LEVELS(NewtonKernels, kNewtonKernels, newton_kernels)
 
 }  // namespace fastpu::detail

@@ -1,3 +1,0 @@
-// The avx512 level of the kernels; the build sets its compiler flags for this file alone.
-#define FASTPU_LEVEL avx512
-#include "boosting/tree_loss_kernels_impl.hpp"

@@ -1,0 +1,37 @@
+// The hot loops of a room are compiled once for each instruction-set level, and a table of them is chosen once per call.
+//
+// The source of such loops is compiled with FASTPU_LEVEL as the name of each level in turn, and defines the table in
+// namespace fastpu::detail::FASTPU_LEVEL. Everything in it has internal linkage but the table, or a linker could hand
+// the code of a high level to a processor of a low one. For the same reason it calls no function of the C++ library.
+#pragma once
+
+#include "fastpu/common/isa.hpp"
+
+#if defined(FASTPU_X86_LEVELS)
+
+// Declares the table of each level, and the function that returns the one of a level.
+#define FASTPU_KERNEL_LEVELS(Kernels, kTable, table_of) \
+  namespace baseline {                                  \
+  extern const Kernels kTable;                          \
+  }                                                     \
+  namespace avx2 {                                      \
+  extern const Kernels kTable;                          \
+  }                                                     \
+  namespace avx512 {                                    \
+  extern const Kernels kTable;                          \
+  }                                                     \
+  inline const Kernels& table_of(Isa isa) {             \
+    if (isa == Isa::avx512) return avx512::kTable;      \
+    if (isa == Isa::avx2) return avx2::kTable;          \
+    return baseline::kTable;                            \
+  }
+
+#else
+
+#define FASTPU_KERNEL_LEVELS(Kernels, kTable, table_of) \
+  namespace baseline {                                  \
+  extern const Kernels kTable;                          \
+  }                                                     \
+  inline const Kernels& table_of(Isa /*isa*/) { return baseline::kTable; }
+
+#endif

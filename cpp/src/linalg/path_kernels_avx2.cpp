@@ -1,3 +1,0 @@
-// The avx2 level of the kernels; the build sets its compiler flags for this file alone.
-#define FASTPU_LEVEL avx2
-#include "linalg/path_kernels_impl.hpp"
