@@ -1,4 +1,5 @@
-// The hot loops of a room are compiled once for each instruction-set level, and a table of them is chosen once per call.
+// The hot loops of a room are compiled once for each instruction-set level, and a table of them is chosen once per
+// call.
 //
 // The source of such loops is compiled with FASTPU_LEVEL as the name of each level in turn, and defines the table in
 // namespace fastpu::detail::FASTPU_LEVEL. Everything in it has internal linkage but the table, or a linker could hand

@@ -58,7 +58,7 @@ class Iadmm {
   double zeta_ = 0;
   std::vector<double> deviation_;  // d, and 1 for the intercept
   AlignedBuffer<double> lambda_;
-  std::vector<double> b_;         // of scaled columns
+  std::vector<double> b_;  // of scaled columns
   std::vector<double> old_b_;
   std::vector<double> unscaled_b_;
   std::vector<double> at_lambda_;  // A'lambda, and so on

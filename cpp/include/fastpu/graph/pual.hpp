@@ -50,8 +50,8 @@ enum class PualStatus {
 
 struct PualResult {
   std::vector<double> alpha;
-  double objective = 0;        // P
-  double gap = 0;              // P - D
+  double objective = 0;  // P
+  double gap = 0;        // P - D
   index_t n_iter = 0;
   PualStatus status = PualStatus::gap;
   // The record of every round or step.
