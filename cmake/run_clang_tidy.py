@@ -1,6 +1,7 @@
 """Runs clang-tidy over the C++ files of one or more build folders: run_clang_tidy.py [--jobs N] BUILD_FOLDER...
 
-Each file of this repository is looked at once, with the command that the first folder that knows it compiles it with.
+Each file of this repository is looked at with the commands that the first folder that knows it compiles it with: one,
+or one for each instruction-set level.
 """
 
 from __future__ import annotations
@@ -23,18 +24,21 @@ def own_units(folders: list[Path], database: Path) -> list[Path]:
 
     That is the sources, and the files that a unity build makes, each of which includes several sources.
     """
-    commands: dict[Path, dict[str, str]] = {}
+    commands: dict[Path, list[dict[str, str]]] = {}
     lengths: dict[Path, int] = {}
     for folder in folders:
+        here: dict[Path, list[dict[str, str]]] = {}
         for entry in json.loads((folder / "compile_commands.json").read_text()):
             unit = (Path(entry["directory"]) / entry["file"]).resolve()
             sources = [unit]
             if unit.name.startswith("unity_"):
                 sources = [Path(name) for name in re.findall(r'^#include "(.+)"$', unit.read_text(), re.MULTILINE)]
-            if unit not in commands and all(source.is_relative_to(ROOT / "cpp") for source in sources):
-                commands[unit] = entry
+            if all(source.is_relative_to(ROOT / "cpp") for source in sources):
+                here.setdefault(unit, []).append(entry)
                 lengths[unit] = sum(source.stat().st_size for source in sources)
-    (database / "compile_commands.json").write_text(json.dumps(list(commands.values())))
+        commands = here | commands
+    entries = [entry for of_unit in commands.values() for entry in of_unit]
+    (database / "compile_commands.json").write_text(json.dumps(entries))
     return sorted(commands, key=lambda unit: -lengths[unit])
 
 
