@@ -280,7 +280,8 @@ void find_leaves(const WalkedNode* tree, index_t n_nodes, const std::uint8_t* co
   __m512i number = _mm512_setzero_si512();
   for (index_t k = 0; k < n_nodes; ++k) {
     const WalkedNode& node = tree[k];
-    const std::uint64_t rows = at_node[k];
+    // A node comes after its parent, which wrote its rows.
+    const std::uint64_t rows = at_node[k];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
     if (node.left == 0) {
       leaf = _mm512_mask_mov_epi8(leaf, rows, number);
       number = _mm512_add_epi8(number, _mm512_set1_epi8(1));
