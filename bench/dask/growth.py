@@ -7,23 +7,25 @@ after the other. Measured are the processor time that the shards take in a round
 the bytes that each of them is sent and sends back, the number of questions, and what the driver does itself: adding up
 the answers and choosing splits. What Dask costs the driver for a message is measured on two workers of this machine.
 
-Put in are the network's latency (a message each way) and bandwidth, which the driver's link shares between all workers.
-Where the driver limits, the root of n workers could add up the answers of as many others each. fastpu.dask does not do
-that: "in a tree" says what it would bring.
+Put in are the network's latency (a message each way) and bandwidth, which a link shares between all that send over it.
+Of more than twelve workers the driver hears of six, and each worker of six others, whose answers it adds to its own: a
+question goes down a tree of so many levels, and its answer comes up again. "By the driver" says what it would take if
+the driver heard of all workers.
 
 The prediction for more rows takes the shards' time as a + b n, from shards of --rows and --large, and divides b by the
 threads of a worker: an even share is assumed, and the slowest worker is taken to be as fast as the mean. The driver's
-time is c + d (shards that it adds up), from the fewest and the most shards.
+time is c + d (answers that it adds up), from the fewest and the most shards, and a worker takes d for each answer that
+it adds up.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import pickle
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +34,8 @@ from distributed import Client, LocalCluster
 
 import fastpu
 from fastpu import _core
-from fastpu.dask._boosted_rows import SharedRows
-from fastpu.dask._workers import Workers
+from fastpu.dask._boosted_rows import _CODES_AHEAD, SharedRows
+from fastpu.dask._workers import Workers, fan_out
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
 
@@ -96,6 +98,9 @@ class Played:
         found.elsewhere += time.process_time() - start
         return answers
 
+    def ask_merged(self, merge: Callable[[Any, Any], Any], question: Callable[..., Any], *arguments: Any) -> Any:
+        return reduce(merge, self.ask(question, *arguments))
+
 
 # ---- Measurements ----
 
@@ -127,7 +132,7 @@ def measure(parts: Sequence[tuple[fastpu.BinnedFeatures, Any]], n_shards: int, n
     start = time.process_time()
     _core.boost_trees(
         parts[0][0]._native, None, None, n_rounds=n_rounds, early_stopping_rounds=0, callback=None, n_threads=1,
-        rows=SharedRows(workers), **LOSS, **TREES, **FIT, **NONE,
+        rows=SharedRows(workers, n_shards * _CODES_AHEAD // COLUMNS), **LOSS, **TREES, **FIT, **NONE,
     )  # fmt: skip
     seconds = time.process_time() - start - workers.measured.elsewhere
     m = workers.measured
@@ -164,40 +169,41 @@ class Network:
     bandwidth: float  # bytes a second
     message: float  # seconds of the driver's processor
 
-    def messages(self, a_round: Round, n: int) -> float:
-        return a_round.n_questions * n * self.message
+    def terms(self, a_round: Round, n: int, per_answer: float, *, tree: bool) -> tuple[float, float, float, float]:
+        """Return the seconds of latency, of transfer, of adding up and of messages, down and up all levels."""
+        of_level = fan_out(n) if tree else n
+        levels = n_levels(n, of_level)
+        return (
+            2 * self.latency * a_round.n_questions * levels,
+            of_level * (a_round.sent + a_round.received) / self.bandwidth * levels,
+            per_answer * of_level * levels,
+            a_round.n_questions * of_level * self.message * levels,
+        )
 
-    def flat(self, a_round: Round, n: int) -> tuple[float, float]:
-        """Return the seconds of latency and of transfer, where every worker speaks with the driver."""
-        return 2 * self.latency * a_round.n_questions, n * (a_round.sent + a_round.received) / self.bandwidth
 
-    def in_tree(self, a_round: Round, n: int) -> tuple[float, float]:
-        """Return the same where answers are added up by the root of n workers each, and those by the driver."""
-        latency, transfer = self.flat(a_round, root(n))
-        return 2 * latency, 2 * transfer
-
-
-def root(n: int) -> int:
-    return math.ceil(math.sqrt(n))
+def n_levels(n: int, of_leader: int) -> int:
+    """Return how many levels a tree of n workers has below the driver."""
+    levels, of_level = 1, of_leader
+    while n > of_level:
+        n, levels, of_level = n - of_level, levels + 1, of_level * of_leader
+    return levels
 
 
 @dataclass(frozen=True)
 class Model:
-    """Seconds of a shard are fixed + per_row n, of the driver own + per_shard (shards that it adds up)."""
+    """Seconds of a shard are fixed + per_row n, of the driver own + per_answer (answers that it adds up)."""
 
     fixed: float
     per_row: float
     own: float
-    per_shard: float
+    per_answer: float
     a_round: Round
     network: Network
 
     def terms(self, n_rows: float, n_workers: int, n_threads: int, *, tree: bool) -> list[float]:
         shard = self.fixed + self.per_row * n_rows / n_workers / n_threads
-        latency, transfer = (self.network.in_tree if tree else self.network.flat)(self.a_round, n_workers)
-        added = 2 * root(n_workers) if tree else n_workers
-        driver = self.own + self.per_shard * added
-        terms = [shard, latency, transfer, driver, self.network.messages(self.a_round, added)]
+        latency, transfer, added, messages = self.network.terms(self.a_round, n_workers, self.per_answer, tree=tree)
+        terms = [shard, latency, transfer, self.own + added, messages]
         return [*terms, sum(terms)]
 
 
@@ -220,22 +226,20 @@ def report(options: argparse.Namespace) -> str:
     message = seconds_of_a_message(round(most.received / most.n_questions))
     network = Network(options.latency, options.bandwidth / 8, message)
     per_row = (of_large.by_shard - one.by_shard) / (options.large - options.rows)
-    per_shard = (most.by_driver - one.by_driver) / max(1, many - few)
+    per_answer = (most.by_driver - one.by_driver) / max(1, many - few)
     fixed = max(0.0, one.by_shard - per_row * options.rows)
-    model = Model(fixed, per_row, max(0.0, one.by_driver - per_shard * few), per_shard, most, network)
+    model = Model(fixed, per_row, max(0.0, one.by_driver - per_answer * few), per_answer, most, network)
     rows = []
     for n_shards, r in found.items():
-        latency, flat = network.flat(r, n_shards)
-        by_dask = network.messages(r, n_shards)
-        added = 2 * root(n_shards)
-        in_tree = sum(network.in_tree(r, n_shards)) + model.own + per_shard * added + network.messages(r, added)
-        cells = [r.by_shard, latency, flat, r.by_driver, by_dask, r.by_shard + latency + flat + r.by_driver + by_dask]
+        latency, transfer, added, messages = network.terms(r, n_shards, per_answer, tree=True)
+        cells = [r.by_shard, latency, transfer, model.own + added, messages]
+        by_driver = r.by_shard + model.own + sum(network.terms(r, n_shards, per_answer, tree=False))
         rows.append([
-            f"{n_shards}", f"{r.n_questions:.0f}", f"{r.sent / 1000:.1f}", f"{r.received / 1000:.0f}",
-            *map(ms, [*cells, r.by_shard + in_tree]),
+            f"{n_shards}", f"{r.n_questions:.1f}", f"{r.sent / 1000:.1f}", f"{r.received / 1000:.0f}",
+            *map(ms, [*cells, sum(cells), by_driver]),
         ])  # fmt: skip
-    heads = ["shards", "questions", "kB to each", "kB from each", "shard, ms", "latency, ms", "driver's link, ms",
-             "driver, ms", "Dask, ms", "a round, ms", "in a tree, ms"]  # fmt: skip
+    heads = ["shards", "questions", "kB to each", "kB from each", "shard, ms", "latency, ms", "transfer, ms",
+             "adding up, ms", "Dask, ms", "a round, ms", "by the driver, ms"]  # fmt: skip
     leaves = TREES["max_leaves"]
     grown = table(
         f"Growth: {options.rows:,} x {COLUMNS} a shard, {leaves} leaves, {options.rounds} rounds", heads, rows
@@ -243,15 +247,15 @@ def report(options: argparse.Namespace) -> str:
     rows = []
     for n_rows in options.predict:
         for n_workers in (32, 256):
-            for tree in (False, True):
+            for tree in (True, False):
                 terms = model.terms(n_rows, n_workers, options.threads, tree=tree)
-                rows.append([f"{n_rows:.0e}", f"{n_workers}", "tree" if tree else "driver", *map(ms, terms)])
-    heads = ["rows", "workers", "summed by", "shard, ms", "latency, ms", "transfer, ms", "driver, ms", "Dask, ms",
+                rows.append([f"{n_rows:.0e}", f"{n_workers}", "workers" if tree else "the driver", *map(ms, terms)])
+    heads = ["rows", "workers", "summed by", "shard, ms", "latency, ms", "transfer, ms", "adding up, ms", "Dask, ms",
              "a round, ms"]  # fmt: skip
     predicted = table(f"Predicted, {COLUMNS} columns, {options.threads} threads a worker", heads, rows)
     terms = (
         f"Measured: a shard takes {1000 * fixed:.2f} ms + {1e9 * per_row:.1f} ns a row, the driver "
-        f"{1000 * model.own:.2f} ms + {1000 * per_shard:.3f} ms a shard, and Dask {1000 * message:.2f} ms of its "
+        f"{1000 * model.own:.2f} ms + {1000 * per_answer:.3f} ms an answer, and Dask {1000 * message:.2f} ms of its "
         f"processor a message. Put in: {1000 * options.latency:g} ms a message, {options.bandwidth / 1e9:g} Gbit/s."
     )
     return f"{grown}\n\n{terms}\n\n{predicted}"

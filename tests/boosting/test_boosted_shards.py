@@ -18,7 +18,8 @@ NO_TREES = {"init_nodes": None, "init_starts": None, "init_sets": None}
 class Shards:
     """The answers of shards, added up as a driver does it."""
 
-    def __init__(self, bins, labels, weights, parts, settings, before):
+    def __init__(self, bins, labels, weights, parts, settings, before, most_rows_ahead):
+        self.most_rows_ahead = most_rows_ahead
         is_unl = (labels == 0) & (True if weights is None else weights > 0)
         numbers = np.cumsum(is_unl).astype(np.uint32) - 1
         self._shards = [
@@ -66,7 +67,7 @@ def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=N
     init = NO_TREES
     if before is not None:
         init = {"init_nodes": before._nodes, "init_starts": before.tree_starts, "init_sets": before.category_sets}
-    rows = Shards(bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init)
+    rows = Shards(bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init, len(y) // n_parts)
     training = _tree_boost.Training(settings, settings.prior or 0.5, seed, 1)
     return training.run_elsewhere(bins[:1], rows, n_rounds, before=before)
 
@@ -149,19 +150,23 @@ def test_shards_refuse_what_does_not_fit():
     shard = _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=None)
     with pytest.raises(ValueError, match="cannot draw"):
         shard.draw(0, 1)
-    split = (0, 0, False, False, np.zeros(4, dtype=np.uint64))
+    split, none = (0, 0, False, False, np.zeros(4, dtype=np.uint64)), np.empty(0, dtype=np.uint32)
     with pytest.raises(ValueError, match="there is no node 0"):
-        shard.split(0, 1, split, False)
+        shard.split([(0, 1, split, False)], none)
     tops = shard.tops(False)
     shard.start(False, tops, shard.sums(False, tops), 1.0, 1.0, True, 1.0, 1, np.array([0, 1], dtype=np.uint32), True)
     for call, words in (
         (lambda: shard.histogram(1), "there is no node 1"),
-        (lambda: shard.split(0, 2, split, False), "a child must be the next node"),
-        (lambda: shard.split(0, 1, (99, *split[1:]), False), "there is no feature 99"),
+        (lambda: shard.split([(0, 2, split, False)], none), "a child must be the next node"),
+        (lambda: shard.split([(0, 1, (99, *split[1:]), False)], none), "there is no feature 99"),
+        (lambda: shard.split([(0, 1, split)], none), "must have 4 parts"),
+        (lambda: shard.split([], np.array([3], dtype=np.uint32)), "there is no node 3"),
         (lambda: shard.leaf_sums(np.array([3], dtype=np.uint32)), "there is no node 3"),
     ):
         with pytest.raises(ValueError, match=words):
             call()
-    counts, histogram = shard.split(0, 1, split, True)
+    leaves = np.array([1, 2], dtype=np.uint32)
+    counts, histogram, sums = shard.split([(0, 1, split, True)], leaves)
     assert counts[2] + counts[3] == len(y)
     assert histogram.any()
+    np.testing.assert_array_equal(sums, shard.leaf_sums(leaves))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 import signal
 import sys
 import time
@@ -62,6 +63,26 @@ def test_the_model_is_that_of_one_machine(client, n_parts, options):
     assert_same_model(found, expected)
 
 
+def test_workers_add_up_the_answers_of_others(client, monkeypatch):
+    monkeypatch.setattr("fastpu.dask._workers.fan_out", lambda _: 1)
+    asked = []
+
+    def call(workers, method, holders, pickled):
+        asked.append((method, len(holders)))
+        return original(workers, method, holders, pickled)
+
+    original = fastpu.dask._workers.Workers._call
+    monkeypatch.setattr("fastpu.dask._workers.Workers._call", call)
+    X, y = rows()
+    options = {**FIT, "sample_weight": chunked(np.full(len(y), 2.0), SIZES[3])}
+    found = fastpu.dask.fit_boosted_trees(chunked(X, SIZES[3]), chunked(y, SIZES[3]), client=client, **options)
+    assert_same_model(found, fastpu.fit_boosted_trees(X, y, **{**FIT, "sample_weight": np.full(len(y), 2.0)}))
+    merged = [n_holders for method, n_holders in asked if method == "answer_merged"]
+    assert set(merged) == {1}
+    assert len(merged) <= FIT["n_rounds"] * (3 + 3) + 2  # the default of four leaves: three splits, the rest of a round
+    assert_nothing_is_left(client)
+
+
 def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(client):
     X, y = rows(1200)
     order = np.argsort(-y, kind="stable")
@@ -114,6 +135,18 @@ def test_scores_of_arrays_are_lazy_too(client):
     np.testing.assert_array_equal(scores.compute(), model.decision_function(X))
     with pytest.raises(ValueError, match="whole rows in every chunk"):
         model.decision_function(array.from_array(X, chunks=(100, 2)))
+
+
+@pytest.mark.parametrize("form", ["array", "frame"])
+def test_a_large_model_is_not_a_part_of_the_graph(client, form, monkeypatch):
+    X, y = rows(400)
+    model = fastpu.fit_boosted_trees(X, y, **FIT)
+    monkeypatch.setattr("fastpu.model._lazy._LARGE", 100)
+    far = chunked(X, (100, 300)) if form == "array" else frames.from_pandas(pandas.DataFrame(X), npartitions=2)
+    with client.as_current():
+        scores = model.decision_function(far)
+    assert len(pickle.dumps(scores)) < len(pickle.dumps(model)) + len(pickle.dumps(far))
+    np.testing.assert_array_equal(np.asarray(scores.compute()), model.decision_function(X))
 
 
 @pytest.mark.parametrize("lazy", [True, False])
@@ -216,7 +249,8 @@ class Kill:
             self.when = time.monotonic()
 
 
-def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path):
+def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("fastpu.dask._workers.fan_out", lambda _: 1)  # one worker adds up, the other is asked by it
     X, y = rows(2000)
     expected = fastpu.fit_boosted_trees(X, y, **{**FIT, "n_rounds": 25})
     lazy = chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700))

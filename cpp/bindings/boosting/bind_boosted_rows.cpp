@@ -1,6 +1,8 @@
 #include "boosting/bind_boosted_rows.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +28,20 @@ template <class T>
 std::vector<T> vector_from(const py::handle& array, const char* name, index_t n = -1) {
   const T* data = view_1d<T>(array, name, n);
   return {data, data + py::len(array)};
+}
+
+std::vector<LeafSums> unpack_leaf_sums(const py::handle& array, std::size_t n) {
+  const auto* values = view_1d<std::int64_t>(array, "sums", 2 * static_cast<index_t>(n));
+  std::vector<LeafSums> sums(n);
+  for (LeafSums& sum : sums) {
+    sum.g = *values++;
+    sum.h = *values++;
+  }
+  return sums;
+}
+
+void append(const std::vector<LeafSums>& sums, std::vector<std::int64_t>& values) {
+  for (const LeafSums& sum : sums) values.insert(values.end(), {sum.g, sum.h});
 }
 
 py::tuple pack(const NodeSplit& split) {
@@ -62,7 +78,8 @@ TreeLossSums unpack_sums(const py::handle& array) {
 
 class PythonRows final : public BoostedRows {
  public:
-  PythonRows(const py::object& rows, const BinnedFeatures& features) : rows_(rows), features_(features) {}
+  PythonRows(const py::object& rows, const BinnedFeatures& features)
+      : rows_(rows), features_(features), most_rows_ahead_(rows.attr("most_rows_ahead").cast<index_t>()) {}
 
   BoostedRowCounts counts() override {
     const py::gil_scoped_acquire gil;
@@ -93,6 +110,8 @@ class PythonRows final : public BoostedRows {
 
   TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) override {
     const py::gil_scoped_acquire gil;
+    known_splits_.clear();
+    known_leaves_.clear();
     const auto found = ask<py::tuple>(
         "start", tree.of_drawn, to_array(tree.tops.values.data(), static_cast<index_t>(tree.tops.values.size())),
         to_array(tree.sums.values.data(), static_cast<index_t>(tree.sums.values.size())), tree.g_scale, tree.h_scale,
@@ -102,11 +121,39 @@ class PythonRows final : public BoostedRows {
   }
 
   SplitRows split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) override {
+    auto known = known_splits_.find(node);
+    if (known == known_splits_.end() || (histogram != nullptr && known->second.histogram.empty())) {
+      ask_ahead({{node, left, split, histogram != nullptr}}, {});
+      known = known_splits_.find(node);
+    }
+    if (histogram != nullptr) std::ranges::copy(known->second.histogram, histogram);
+    const SplitRows made = known->second.rows;
+    known_splits_.erase(known);
+    return made;
+  }
+
+  index_t most_rows_ahead() const override { return most_rows_ahead_; }
+
+  void ask_ahead(const std::vector<SplitOrder>& splits, const std::vector<std::uint32_t>& leaves) override {
     const py::gil_scoped_acquire gil;
-    const auto found = ask<py::tuple>("split", node, left, pack(split), histogram != nullptr);
-    const auto* counts = view_1d<index_t>(found[0], "the counts of a split", 4);
-    copy_histogram(found[1], histogram);
-    return {{counts[0], counts[1]}, counts[2], counts[3], true};
+    py::list packed;
+    index_t n_bins = 0;
+    for (const SplitOrder& order : splits) {
+      packed.append(py::make_tuple(order.node, order.left, pack(order.split), order.wants_histogram));
+      n_bins += order.wants_histogram ? histogram_size(features_) : 0;
+    }
+    const auto found = ask<py::tuple>("split", packed, to_array(leaves));
+    const auto* counts = view_1d<index_t>(found[0], "the counts of splits", 4 * std::ssize(splits));
+    const auto* bins = view_1d<std::uint64_t>(found[1], "histograms", n_bins);
+    for (const SplitOrder& order : splits) {
+      KnownSplit& known = known_splits_[order.node];
+      known.rows = {{counts[0], counts[1]}, counts[2], counts[3], true};
+      counts += 4;
+      known.histogram.assign(bins, bins + (order.wants_histogram ? histogram_size(features_) : 0));
+      bins += std::ssize(known.histogram);
+    }
+    known_leaves_ = leaves;
+    known_sums_ = unpack_leaf_sums(found[2], leaves.size());
   }
 
   void set_histogram(std::uint32_t node, std::uint64_t* histogram) override {
@@ -127,15 +174,9 @@ class PythonRows final : public BoostedRows {
   }
 
   std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) override {
+    if (leaves == known_leaves_) return known_sums_;
     const py::gil_scoped_acquire gil;
-    const py::object found = ask("leaf_sums", to_array(leaves));
-    const auto* values = view_1d<std::int64_t>(found, "sums", 2 * static_cast<index_t>(leaves.size()));
-    std::vector<LeafSums> sums(leaves.size());
-    for (LeafSums& sum : sums) {
-      sum.g = *values++;
-      sum.h = *values++;
-    }
-    return sums;
+    return unpack_leaf_sums(ask("leaf_sums", to_array(leaves)), leaves.size());
   }
 
   void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) override {
@@ -144,6 +185,11 @@ class PythonRows final : public BoostedRows {
   }
 
  private:
+  struct KnownSplit {
+    SplitRows rows;
+    std::vector<std::uint64_t> histogram;  // of the left child; or empty
+  };
+
   template <class Answer = py::object, class... Args>
   Answer ask(const char* method, Args&&... args) const {
     return rows_.attr(method)(std::forward<Args>(args)...).template cast<Answer>();
@@ -157,6 +203,11 @@ class PythonRows final : public BoostedRows {
 
   const py::object& rows_;
   const BinnedFeatures& features_;
+  index_t most_rows_ahead_;
+  // What is answered already of the tree: splits by their node, and the sums of some leaves.
+  std::map<std::uint32_t, KnownSplit> known_splits_;
+  std::vector<std::uint32_t> known_leaves_;
+  std::vector<LeafSums> known_sums_;
 };
 
 // ---- A worker's side ----
@@ -234,27 +285,39 @@ class BoostedShard {
     tree.features = vector_from<std::uint32_t>(features, "features");
     for (const std::uint32_t feature : tree.features) check_feature(feature);
     n_nodes_ = 1;
-    py::array_t<std::uint64_t> bins = make_histogram(histogram);
+    py::array_t<std::uint64_t> bins = make_histograms(histogram ? 1 : 0);
     std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
     const TreeRoot root = unlocked([&] { return rows_->start(tree, to); });
     return py::make_tuple(to_array(&root.n_rows, 1), to_array(&root.sum, 1), bins);
   }
 
-  py::tuple split(std::uint32_t node, std::uint32_t left, const py::tuple& packed, bool histogram) {
-    const NodeSplit split = checked_split(node, packed);
-    if (left == 0 || left > n_nodes_)
-      throw py::value_error("a child must be the next node, or one that was made before");
-    n_nodes_ = std::max(n_nodes_, left + 2);
-    py::array_t<std::uint64_t> bins = make_histogram(histogram);
-    std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
-    const SplitRows made = unlocked([&] { return rows_->split(node, left, split, to); });
-    const index_t counts[] = {made.counts.left, made.counts.right, made.n_left, made.n_right};
-    return py::make_tuple(to_array(counts, 4), bins);
+  // Splits one node after the other, and sums the leaves that there are then.
+  py::tuple split(const py::list& orders, const py::object& leaves) {
+    std::vector<SplitOrder> splits;
+    index_t n_histograms = 0;
+    for (const py::handle& packed : orders) {
+      splits.push_back(checked_order(packed.cast<py::tuple>()));
+      n_histograms += splits.back().wants_histogram ? 1 : 0;
+    }
+    const std::vector<std::uint32_t> summed = checked_leaves(leaves);
+    py::array_t<std::uint64_t> bins = make_histograms(n_histograms);
+    std::uint64_t* to = bins.mutable_data();
+    std::vector<index_t> counts;
+    std::vector<std::int64_t> sums;
+    unlocked([&] {
+      for (const SplitOrder& order : splits) {
+        const SplitRows made = rows_->split(order.node, order.left, order.split, order.wants_histogram ? to : nullptr);
+        if (order.wants_histogram) to += histogram_size(*features_);
+        counts.insert(counts.end(), {made.counts.left, made.counts.right, made.n_left, made.n_right});
+      }
+      if (!summed.empty()) append(rows_->leaf_sums(summed), sums);
+    });
+    return py::make_tuple(to_array(counts), bins, to_array(sums));
   }
 
   py::array histogram(std::uint32_t node) {
     check_node(node);
-    py::array_t<std::uint64_t> bins = make_histogram(true);
+    py::array_t<std::uint64_t> bins = make_histograms(1);
     std::uint64_t* to = bins.mutable_data();
     unlocked([&] { rows_->set_histogram(node, to); });
     return bins;
@@ -278,10 +341,7 @@ class BoostedShard {
   py::array leaf_sums(const py::object& leaves) {
     const std::vector<std::uint32_t> numbers = checked_leaves(leaves);
     std::vector<std::int64_t> values;
-    for (const LeafSums& sum : unlocked([&] { return rows_->leaf_sums(numbers); })) {
-      values.push_back(sum.g);
-      values.push_back(sum.h);
-    }
+    unlocked([&] { append(rows_->leaf_sums(numbers), values); });
     return to_array(values);
   }
 
@@ -305,14 +365,26 @@ class BoostedShard {
     check_feature(split.feature);
     return split;
   }
+  SplitOrder checked_order(const py::tuple& packed) {
+    if (packed.size() != 4) throw py::value_error("the order of a split must have 4 parts");
+    SplitOrder order;
+    order.node = packed[0].cast<std::uint32_t>();
+    order.left = packed[1].cast<std::uint32_t>();
+    order.split = checked_split(order.node, packed[2].cast<py::tuple>());
+    order.wants_histogram = packed[3].cast<bool>();
+    if (order.left == 0 || order.left > n_nodes_)
+      throw py::value_error("a child must be the next node, or one that was made before");
+    n_nodes_ = std::max(n_nodes_, order.left + 2);
+    return order;
+  }
   std::vector<std::uint32_t> checked_leaves(const py::object& leaves) const {
     auto numbers = vector_from<std::uint32_t>(leaves, "leaves");
     for (const std::uint32_t leaf : numbers) check_node(leaf);
     return numbers;
   }
 
-  py::array_t<std::uint64_t> make_histogram(bool is_wanted) const {
-    const index_t n = is_wanted ? histogram_size(*features_) : 0;
+  py::array_t<std::uint64_t> make_histograms(index_t n_wanted) const {
+    const index_t n = n_wanted * histogram_size(*features_);
     py::array_t<std::uint64_t> bins(static_cast<py::ssize_t>(n));
     std::fill_n(bins.mutable_data(), n, std::uint64_t{0});
     return bins;
@@ -366,7 +438,7 @@ void bind_boosted_rows(const py::module_& module) {
       .def("start", &Shard::start, py::arg("of_drawn"), py::arg("tops"), py::arg("sums"), py::arg("g_scale"),
            py::arg("h_scale"), py::arg("are_repetitions"), py::arg("scale"), py::arg("enough"), py::arg("features"),
            py::arg("histogram"))
-      .def("split", &Shard::split, py::arg("node"), py::arg("left"), py::arg("split"), py::arg("histogram"))
+      .def("split", &Shard::split, py::arg("orders"), py::arg("leaves"))
       .def("histogram", &Shard::histogram, py::arg("node"))
       .def("count_sides", &Shard::count_sides, py::arg("node"), py::arg("split"))
       .def("count_codes", &Shard::count_codes, py::arg("node"), py::arg("feature"))

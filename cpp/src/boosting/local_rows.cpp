@@ -179,14 +179,17 @@ void LocalRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<
   // The rows that were left out go down the tree.
   std::vector<char> is_leaf(nodes_.size(), 0);
   for (const std::uint32_t leaf : leaves) is_leaf[leaf] = 1;
+  std::vector<char> is_of_tree(nodes_.size(), 0);  // not a split that was made in vain
+  is_of_tree[0] = 1;
   nodes_[0].rows = rows_.take(left_out_);
   for (std::size_t number = 0; number < nodes_.size(); ++number) {  // children come after their parents
-    if (is_leaf[number] != 0) continue;
+    if (is_of_tree[number] == 0 || is_leaf[number] != 0) continue;
     const Node& node = nodes_[number];
     const NewtonRange rows = node.rows;
     const NewtonRange left = rows_.partition(rows, node.split);
     nodes_[node.left].rows = left;
     nodes_[node.left + 1].rows = {left.end, rows.end};
+    is_of_tree[node.left] = is_of_tree[node.left + 1] = 1;
   }
   set_leaves(leaves);
   rows_.add(values, scores_.data());

@@ -45,6 +45,7 @@ GrownTree NewtonGrower::grow(const std::vector<std::uint32_t>& features, const N
                              const std::function<TreeRoot(std::uint64_t*)>& begin) {
   tree_ = {};
   nodes_.assign(1, Node{});
+  n_given_ = 1;
   drawn_ = features;
   units_ = units;
   free_.clear();
@@ -59,22 +60,19 @@ GrownTree NewtonGrower::grow(const std::vector<std::uint32_t>& features, const N
   if (searches) search(nullptr, nullptr, nodes_.data(), bins);
 
   std::vector<std::uint32_t> heap;
-  const auto is_later = [this](std::uint32_t a, std::uint32_t b) {
-    const double gain_a = nodes_[a].split.gain;
-    const double gain_b = nodes_[b].split.gain;
-    return gain_a != gain_b ? gain_a < gain_b : a > b;
-  };
+  const auto by_gain = [this](std::uint32_t a, std::uint32_t b) { return is_later(a, b); };
   const auto offer = [&](std::uint32_t number) {
     if (!nodes_[number].split.exists) return give_back(nodes_[number]);
     heap.push_back(number);
-    std::ranges::push_heap(heap, is_later);
+    std::ranges::push_heap(heap, by_gain);
   };
   offer(0);
   for (index_t n_leaves = 1; n_leaves < options_.max_leaves && !heap.empty();) {
-    std::ranges::pop_heap(heap, is_later);
+    std::ranges::pop_heap(heap, by_gain);
     const std::uint32_t number = heap.back();
     heap.pop_back();
     team_.poll();
+    if (rows_.most_rows_ahead() >= 0) ask_ahead(number, heap, options_.max_leaves - n_leaves);
     if (!split(number, n_leaves + 1 == options_.max_leaves)) {
       is_counted_ = true;
       search_alone(nodes_[number]);
@@ -96,18 +94,59 @@ bool NewtonGrower::may_be_split(const Node& node) const {
   return node.depth != options_.max_depth && node.n_rows >= 2 && options_.max_leaves > 1;
 }
 
+bool NewtonGrower::is_later(std::uint32_t a, std::uint32_t b) const {
+  const double gain_a = nodes_[a].split.gain;
+  const double gain_b = nodes_[b].split.gain;
+  return gain_a != gain_b ? gain_a < gain_b : a > b;
+}
+
 // ---- Splitting ----
+
+SplitOrder NewtonGrower::order_of(Node& node, bool is_last) {
+  if (node.children == 0) {
+    node.children = n_given_;
+    n_given_ += 2;
+  }
+  const bool searches = !is_last && node.depth + 1 != options_.max_depth;
+  return {node.number, node.children, plain(node.split), searches && node.histogram >= 0};
+}
+
+// Asks for the next split; along with it for others that come soon if the children of none of them gain more, and with
+// the last one for what its leaves need. Trees are uneven: of more than a third of the splits that are left, most would
+// be asked for in vain.
+void NewtonGrower::ask_ahead(std::uint32_t next, std::vector<std::uint32_t> others, index_t n_splits) {
+  if (nodes_[next].children != 0) return;  // it is asked for already
+  std::vector<SplitOrder> orders{order_of(nodes_[next], n_splits == 1)};
+  const index_t n_others = std::min({n_splits / 3, std::ssize(others), std::ssize(histograms_)});
+  std::ranges::partial_sort(others, others.begin() + n_others,
+                            [this](std::uint32_t a, std::uint32_t b) { return is_later(b, a); });
+  for (index_t k = 0; k < n_others; ++k) {
+    Node& node = nodes_[others[at(k)]];
+    if (node.children == 0 && node.n_rows <= rows_.most_rows_ahead()) orders.push_back(order_of(node, false));
+  }
+  std::vector<std::uint32_t> leaves;
+  if (n_splits == 1) {
+    for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
+      if (tree_.nodes[number].is_leaf() && number != next) leaves.push_back(nodes_[number].number);
+    }
+    leaves.insert(leaves.end(), {orders[0].left, orders[0].left + 1});
+    std::ranges::sort(leaves);
+  }
+  rows_.ask_ahead(orders, leaves);
+}
 
 bool NewtonGrower::split(std::uint32_t number, bool is_last) {
   const Node parent = nodes_[number];
   const NewtonSplit& split = parent.split;
   const auto left = static_cast<std::uint32_t>(nodes_.size());
   const bool searches = !is_last && parent.depth + 1 != options_.max_depth;
-  const bool subtracts = searches && parent.histogram >= 0;
+  const SplitOrder order = order_of(nodes_[number], is_last);
+  const bool subtracts = order.wants_histogram;
   Node known;  // the child whose histogram is written
   std::uint64_t* bins = subtracts ? histogram_for(known) : nullptr;
-  const SplitRows made = rows_.split(number, left, plain(split), bins);
+  const SplitRows made = rows_.split(order.node, order.left, order.split, bins);
   if (!has_enough(made.counts)) {
+    nodes_[number].children = 0;
     give_back(known);
     return false;
   }
@@ -125,6 +164,7 @@ bool NewtonGrower::split(std::uint32_t number, bool is_last) {
   tree_.depth = std::max(tree_.depth, parent.depth + 1);
   for (const bool is_left : {true, false}) {
     Node child;
+    child.number = is_left ? order.left : order.left + 1;
     child.n_rows = is_left ? made.n_left : made.n_right;
     child.sum = is_left ? split.left : parent.sum - split.left;
     child.depth = parent.depth + 1;
@@ -176,7 +216,7 @@ void NewtonGrower::search_alone(Node& node) {
     bins = histograms_[static_cast<std::size_t>(node.histogram)].data();
   } else {
     bins = histogram_for(node);
-    rows_.set_histogram(number_of(node), bins);
+    rows_.set_histogram(node.number, bins);
   }
   search(nullptr, nullptr, &node, bins);
 }
@@ -254,7 +294,7 @@ double NewtonGrower::best_cut(const Search& search, std::uint32_t feature, Score
 
 void NewtonGrower::choose(Search& search) {
   NewtonSplit& chosen = search.node->split;
-  const std::uint32_t number = number_of(*search.node);
+  const std::uint32_t number = search.node->number;
   const double least = kLeastGain * search.sums.score();
   const auto place_in_best = [&](auto found) { return static_cast<std::size_t>(found - search.best.begin()); };
   while (true) {
@@ -386,14 +426,18 @@ void NewtonGrower::for_sets(const Search& search, std::uint32_t feature, const s
 
 void NewtonGrower::make_leaves() {
   tree_.cuts.resize(nodes_.size());
-  std::vector<std::uint32_t> leaves;
+  std::vector<std::uint32_t> leaves;  // of the tree
   for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
     if (tree_.nodes[number].is_leaf()) leaves.push_back(number);
     if (!tree_.nodes[number].is_leaf() && !nodes_[number].split.by_categories) {
       tree_.cuts[number] = nodes_[number].split.cut;
     }
   }
-  const std::vector<LeafSums> sums = rows_.leaf_sums(leaves);
+  std::ranges::sort(leaves, {}, [this](std::uint32_t leaf) { return nodes_[leaf].number; });
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(leaves.size());
+  for (const std::uint32_t leaf : leaves) numbers.push_back(nodes_[leaf].number);
+  const std::vector<LeafSums> sums = rows_.leaf_sums(numbers);
   std::vector<double> values;
   values.reserve(leaves.size());
   for (std::size_t k = 0; k < leaves.size(); ++k) {
@@ -402,7 +446,7 @@ void NewtonGrower::make_leaves() {
     values.push_back(h > 0 ? -options_.rate * g / h : 0.0);
     tree_.nodes[leaves[k]].threshold = values.back();
   }
-  rows_.add(leaves, values);
+  rows_.add(numbers, values);
 }
 
 }  // namespace fastpu::detail

@@ -55,6 +55,8 @@ class NewtonGrower {
 
  private:
   struct Node {
+    std::uint32_t number = 0;    // with the rows
+    std::uint32_t children = 0;  // the number of its left child there, once it is given
     index_t n_rows = 0;
     std::uint64_t sum = 0;
     index_t depth = 0;
@@ -77,7 +79,10 @@ class NewtonGrower {
   bool has_enough(const SideCounts& counts) const {
     return counts.left >= units_.count.enough && counts.right >= units_.count.enough;
   }
-  std::uint32_t number_of(const Node& node) const { return static_cast<std::uint32_t>(&node - nodes_.data()); }
+  // Of two nodes that may be split.
+  bool is_later(std::uint32_t a, std::uint32_t b) const;
+  SplitOrder order_of(Node& node, bool is_last);
+  void ask_ahead(std::uint32_t next, std::vector<std::uint32_t> others, index_t n_splits);
   // Returns false, and changes nothing, if one side has too few rows.
   bool split(std::uint32_t number, bool is_last);
   void search_alone(Node& node);
@@ -110,7 +115,8 @@ class NewtonGrower {
   NodeRows& rows_;
   NewtonUnits units_;
   GrownTree tree_;
-  std::vector<Node> nodes_;  // beside those of the tree
+  std::vector<Node> nodes_;    // beside those of the tree
+  std::uint32_t n_given_ = 1;  // numbers of nodes that are given
   std::vector<std::uint32_t> drawn_;
   std::vector<AlignedBuffer<std::uint64_t>> histograms_;  // the last one is for nodes whose histogram is not kept
   std::vector<int> free_;

@@ -200,7 +200,7 @@ class BoostedFit:
     ) -> None:
         trees, training = self._trees, self._training
         unlabeled = [groups[1] for groups in self._census.groups]
-        rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled)
+        rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled, self._form.n_features)
         while trees.status == "n_rounds" and trees.n_trees < n_rounds:
             ending: list[str] = []
             left = n_rounds - trees.n_trees

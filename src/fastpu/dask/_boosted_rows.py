@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,16 +22,20 @@ if TYPE_CHECKING:
 __all__ = ["SharedRows", "place_rows"]
 
 
+_CODES_AHEAD = 10_000_000  # that a thread adds up in about the time that a question takes
+
+
 # ---- On a worker ----
 
 
-def _stack(shard: Shard) -> None:
-    """Keep the rows of all partitions of the shard as one."""
+def _stack(shard: Shard) -> int:
+    """Keep the rows of all partitions of the shard as one; return how many threads work on them."""
     parts, shard.parts = shard.parts, []
     shard.kept["features"] = stacked_bins([part.features for part in parts], shard.n_threads)
     shard.kept["labels"] = np.concatenate([part.labels for part in parts])
     has_weights = parts[0].weights is not None
     shard.kept["weights"] = np.concatenate([part.weights for part in parts]) if has_weights else None
+    return shard.n_threads
 
 
 def _start(
@@ -85,24 +88,31 @@ def place_rows(
     prior: float,
     trees: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None,
     unlabeled: Sequence[int],
+    n_features: int,
 ) -> SharedRows:
     """Begin boosting from these trees; `unlabeled` has the unlabelled rows of every partition."""
-    workers.ask(_stack)
+    n_threads = sum(workers.ask(_stack))
     first = np.concatenate([[0], np.cumsum(unlabeled)]).tolist()
     draws = settings.subsample_unl < 1
     starts = [(tuple((first[k], unlabeled[k]) for k in numbers) if draws else None,) for numbers in workers.partitions]
     workers.ask_each(_start, [(settings, prior, trees, first[-1], *own) for own in starts])
-    return SharedRows(workers)
+    return SharedRows(workers, n_threads * _CODES_AHEAD // n_features)
 
 
 class SharedRows:
-    """What the core asks of its rows, asked of all shards: sums are added up, in the order of the shards.
+    """What the core asks of its rows, asked of all shards: sums are added up.
 
     Its methods are those of `_core.BoostedShard`. What needs no answer is sent along with the next question.
+
+    Attributes
+    ----------
+    most_rows_ahead : int
+        Nodes with at most so many rows are split before it is certain that they will be.
     """
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, workers: Workers, most_rows_ahead: int) -> None:
         self._workers = workers
+        self.most_rows_ahead = most_rows_ahead
         self._waiting: list[tuple[str, tuple[Any, ...]]] = []
 
     def draw(self, seed: int, n: int) -> None:
@@ -112,24 +122,28 @@ class SharedRows:
         self._waiting.append(("add", (leaves, values)))
 
     def counts(self) -> tuple[Any, ...]:
-        return tuple(map(sum, zip(*self._ask("counts"), strict=True)))
+        answers = self._workers.ask(_answer, self._before(), "counts", ())  # real weights are added up in this order
+        return tuple(map(sum, zip(*answers, strict=True)))
 
     def tops(self, of_drawn: bool) -> NDArray[np.float64]:
-        largest: NDArray[np.float64] = np.max(self._ask("tops", of_drawn), axis=0)
+        largest: NDArray[np.float64] = self._workers.ask_merged(
+            np.maximum, _answer, self._before(), "tops", (of_drawn,)
+        )
         return largest
 
     def __getattr__(self, method: str) -> Any:
         """Return the method whose answers are added up."""
         if method.startswith("_"):
             raise AttributeError(method)
-        return lambda *arguments: _sum(self._ask(method, *arguments))
+        return lambda *arguments: self._workers.ask_merged(_add, _answer, self._before(), method, arguments)
 
-    def _ask(self, method: str, *arguments: Any) -> list[Any]:
+    def _before(self) -> list[tuple[str, tuple[Any, ...]]]:
         waiting, self._waiting = self._waiting, []
-        return self._workers.ask(_answer, waiting, method, arguments)
+        return waiting
 
 
-def _sum(answers: Sequence[Any]) -> Any:
-    if isinstance(answers[0], tuple):
-        return tuple(_sum(parts) for parts in zip(*answers, strict=True))
-    return reduce(np.add, answers)
+def _add(some: Any, others: Any) -> Any:
+    """Add up whole numbers, which may be in arrays or tuples of them: the order does not matter."""
+    if isinstance(some, tuple):
+        return tuple(map(_add, some, others))
+    return some + others

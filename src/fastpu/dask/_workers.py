@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import time
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from fastpu.dask._client import distributed
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 
     from fastpu.dask._client import Client
 
-__all__ = ["Shard", "WorkerLostError", "Workers", "results_of"]
+__all__ = ["Shard", "WorkerLostError", "Workers", "fan_out", "results_of"]
 
 _LOOK_SECONDS = 2.0  # how long the driver waits before it looks whether all workers are still there
 _PATIENCE_SECONDS = 30.0  # how long no worker at all may be there
+_QUICK_SECONDS = 0.1  # how long a worker may be deaf
+_FAN_OUT = 6  # workers whose answers the driver, or another worker, merges: messages take them more time than sums
 
 
 class WorkerLostError(RuntimeError):
@@ -38,16 +42,63 @@ class Shard:
         Most threads that a question may use.
     kept : dict
         What questions have kept for those that follow.
+    members : list
+        Other shards, whose answers this one adds to its own.
     """
 
     def __init__(self, n_threads: int | None, parts: list[Any]) -> None:
         self.parts = parts
         self.n_threads = n_threads or distributed.get_worker().state.nthreads
         self.kept: dict[str, Any] = {}
+        self.members: list[Any] = []
+        self._seconds = 1.0  # that answers take at most, if they are like the last ones
 
-    def answer(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Return what a function answers that was sent here: its first argument is the shard."""
-        return question(self, *arguments)
+    async def answer(self, asked: bytes) -> bytes:
+        """Return what a function answers that was sent here: its first argument is the shard.
+
+        Both are pickled here, as one piece of bytes, which Dask sends faster than what it has to take apart.
+        """
+        question, arguments = _unpickled(asked)
+        return _pickled(await self._run(question, arguments))
+
+    async def answer_merged(self, asked: bytes) -> bytes:
+        """Return what this shard and its members, with theirs, answer together."""
+        others = [member.answer_merged(asked) for member in self.members]
+        merge, question, arguments = _unpickled(asked)
+        answers = [await self._run(question, arguments)]
+        answers += [_unpickled(await other) for other in others]
+        return _pickled(reduce(merge, answers))
+
+    async def _run(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Return what a function answers, in the thread of the worker's event loop if that is quick.
+
+        To wake another thread takes half as long as a message. But a worker has to keep in touch with others, with its
+        members above all.
+        """
+        start = time.perf_counter()
+        if self._seconds < _QUICK_SECONDS and not self.members:
+            answer = question(self, *arguments)
+        else:
+            answer = await asyncio.get_running_loop().run_in_executor(None, question, self, *arguments)
+        self._seconds = max(time.perf_counter() - start, 0.9 * self._seconds)
+        return answer
+
+
+def _pickled(value: Any) -> bytes:
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
+def _unpickled(value: bytes) -> Any:
+    return pickle.loads(value)  # noqa: S301 - what _pickled made, sent by Dask, which itself sends pickles
+
+
+def fan_out(n_workers: int) -> int:
+    """Return how many answers are merged in one place. To ask a second level of workers takes as long as six more."""
+    return n_workers if n_workers <= 2 * _FAN_OUT else _FAN_OUT
+
+
+def _lead(shard: Shard, members: list[Any]) -> None:
+    shard.members = members
 
 
 def results_of(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
@@ -121,6 +172,7 @@ class Workers:
         self.holders: list[_Holder] = []
         self._direct = client.direct_to_workers
         self.where = "before the first round"
+        self._has_members = False
         try:
             self._start(parts, n_threads)
         except BaseException:
@@ -189,17 +241,33 @@ class Workers:
 
         The question is a function of a module that the workers can import.
         """
-        return self.ask_each(question, [arguments] * len(self.holders))
+        return self._call("answer", self.holders, [_pickled((question, arguments))] * len(self.holders))
 
     def ask_each(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return what the shards answer, each to arguments of its own."""
+        return self._call("answer", self.holders, [_pickled((question, own)) for own in arguments])
+
+    def ask_merged(self, merge: Callable[[Any, Any], Any], question: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what all answers are together; in which order two and two of them are merged must not matter.
+
+        Of many workers each adds the answers of some others to its own, so that the driver hears of a few.
+        """
+        n = fan_out(len(self.holders))
+        if not self._has_members:
+            for leader, holder in enumerate(self.holders):
+                members = [member.actor for member in self.holders[(leader + 1) * n : (leader + 2) * n]]
+                if members:
+                    self._call("answer", [holder], [_pickled((_lead, (members,)))])
+            self._has_members = True
+        heads = self.holders[:n]
+        return reduce(merge, self._call("answer_merged", heads, [_pickled((merge, question, arguments))] * len(heads)))
+
+    def _call(self, method: str, holders: Sequence[_Holder], pickled: Sequence[bytes]) -> list[Any]:
         asked: list[Any] = []
 
         async def all_answers() -> list[Any]:
             if not asked:
-                asked.extend(
-                    holder.actor.answer(question, own) for holder, own in zip(self.holders, arguments, strict=True)
-                )
+                asked.extend(getattr(holder.actor, method)(own) for holder, own in zip(holders, pickled, strict=True))
             return await asyncio.gather(*asked, return_exceptions=True)
 
         while True:
@@ -209,14 +277,21 @@ class Workers:
             except TimeoutError:
                 self._check_all_there()
             except RuntimeError as error:  # the scheduler has told the client already
-                raise self._lost(self._missing() or self.holders) from error
-        for holder, answer in zip(self.holders, answers, strict=True):
+                raise self._lost(self._missing() or holders) from error
+        for holder, answer in zip(holders, answers, strict=True):
             if isinstance(answer, OSError):
-                raise self._lost([holder]) from answer
+                raise self._lost(self._gone(holder)) from answer
             if isinstance(answer, BaseException):
                 missing = self._missing()
                 raise self._lost(missing) if missing else answer
-        return answers
+        return [_unpickled(answer) for answer in answers]
+
+    def _gone(self, holder: _Holder) -> list[_Holder]:
+        """Return the workers that are gone, where this one did not answer, or heard nothing of one of its members."""
+        deadline = time.monotonic() + _LOOK_SECONDS
+        while not self._missing() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self._missing() or [holder]
 
     def _missing(self) -> list[_Holder]:
         present = self.client.nthreads()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["is_lazy", "of_partitions"]
+
+_LARGE = 1_000_000  # bytes of a function that goes to the workers of a cluster before the graph, not as a part of it
 
 
 def is_lazy(X: object) -> bool:
@@ -27,10 +31,26 @@ def of_partitions(X: Any, function: Callable[[Any], Any], dtype: type) -> Any:
                 f"X must have 2 dimensions and whole rows in every chunk, got {X.ndim} dimensions and chunks "
                 f"{X.numblocks}; use rechunk({{1: -1}})"
             )
-        return X.map_blocks(_entries, function, dtype, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype=dtype))
+        return X.map_blocks(_entries, _sent(function), dtype, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype=dtype))
     if hasattr(X, "map_partitions") and hasattr(X, "columns"):
-        return X.map_partitions(_column, function, dtype, meta=("score", dtype))
+        return X.map_partitions(_column, _sent(function), dtype, meta=("score", dtype))
     raise TypeError(f"X must be a Dask array or a Dask frame, or in memory, got {describe(X)}")
+
+
+def _sent(function: Callable[[Any], Any]) -> Any:
+    """Return the function, or what stands for a large one that all workers of the current cluster have."""
+    distributed: Any = sys.modules.get("distributed")  # without it there is no cluster
+    if distributed is None or len(pickle.dumps(function)) < _LARGE:
+        return function
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return function
+    return (
+        function
+        if client.asynchronous
+        else sys.modules["dask"].delayed(client.scatter(function, broadcast=True, hash=False))
+    )
 
 
 def _entries(part: Any, function: Callable[[Any], Any], dtype: type) -> Any:

@@ -4,8 +4,9 @@
 // All sums are of whole numbers. Those of several holders are added up, and are the same bits however the rows are
 // shared out.
 //
-// Nodes have numbers: the root is 0, and those that are split give their children two consecutive ones. A histogram has
-// for each bin of each feature the sum of the words of its rows (src/tree/newton_kernels.hpp).
+// Nodes have numbers: the root is 0, and those that are split give their children two consecutive ones, greater than
+// all before. A histogram has for each bin of each feature the sum of the words of its rows
+// (src/tree/newton_kernels.hpp).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,14 @@ struct NodeSplit {
   bool by_categories = false;
   bool missing_right = false;
   CategorySet left_codes;  // of a split by categories; code 0 stands for what is missing
+};
+
+// A node that is to be split into the children `left` and left + 1.
+struct SplitOrder {
+  std::uint32_t node = 0;
+  std::uint32_t left = 0;
+  NodeSplit split;
+  bool wants_histogram = true;
 };
 
 // Counts of rows by weight, in whole units (CountUnit). They may stop at what is enough.
@@ -68,6 +77,12 @@ class NodeRows {
   virtual SideCounts count_sides(std::uint32_t node, const NodeSplit& split) = 0;
   // Counts of the rows of a node by the code that they have of a feature.
   virtual void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) = 0;
+  // Where a question takes time, whatever it is, ask_ahead() is called before split(), with that split and others that
+  // are likely to follow, all of them of leaves: one answer has them all. Those that are not called for in the end are
+  // forgotten. If `leaves` are given, they are those of the tree after these splits, and leaf_sums() is likely to be
+  // called for them. Others than the first are of nodes with at most so many rows; below 0, nothing is asked ahead.
+  virtual index_t most_rows_ahead() const { return -1; }
+  virtual void ask_ahead(const std::vector<SplitOrder>& /*splits*/, const std::vector<std::uint32_t>& /*leaves*/) {}
   // Of all leaves of the tree.
   virtual std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) = 0;
   // Adds the value of its leaf to the score of every row, after leaf_sums of the same leaves.
