@@ -109,9 +109,12 @@ def test_trees_that_are_added_are_the_next_ones():
     min_leaf_rows=st.integers(1, 4),
     max_leaves=st.none() | st.integers(2, 8),
     kind=st.sampled_from(sorted(ROWS)),
+    zeros=st.none() | st.floats(0, 0.9),
 )
-def test_same_trees_of_random_rows(seed, n, criterion, splitter, min_leaf_rows, max_leaves, kind):
+def test_same_trees_of_random_rows(seed, n, criterion, splitter, min_leaf_rows, max_leaves, kind, zeros):
     X, y = ROWS[kind](n, seed=seed)
+    if zeros is not None and kind != "categories":
+        X = sp.csr_array(np.where(np.random.default_rng(seed).random(X.shape) < zeros, 0.0, X))
     compare(
         X, y, seed=seed, n_trees=2, criterion=criterion, splitter=splitter, min_leaf_rows=min_leaf_rows,
         max_leaves=max_leaves, **CRITERIA[criterion],

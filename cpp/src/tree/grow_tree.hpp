@@ -166,6 +166,8 @@ class TreeGrower {
       open_.emplace_back();
       OpenNode& left = open_[open_.size() - 2];
       divide(left, split_, left, open_.back());
+      // The larger child comes next, which can go on with the counts of the node.
+      if (left.sums.rows() > open_.back().sums.rows()) std::swap(left, open_.back());
     }
   }
 

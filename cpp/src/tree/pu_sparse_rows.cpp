@@ -8,95 +8,102 @@ PuSparseRows::PuSparseRows(const TreeFeatures& features)
     : features_(features),
       binned_(features.binned()),
       feature_of_bin_(make_vector<std::uint32_t>(binned_.total_bins(), "the features of the bins")),
-      seen_(make_vector<Seen>(binned_.n_features, "the features of a node")),
-      drawn_of_feature_(make_vector<std::int32_t>(binned_.n_features, "the features of a node")) {
+      bins_(make_vector<PuCounts>(binned_.total_bins(), "the counts of a node")),
+      entries_(make_vector<Entries>(binned_.n_features, "the features of a node")) {
   for (index_t f = 0; f < binned_.n_features; ++f) {
     std::fill_n(feature_of_bin_.begin() + binned_.first_bin(f), binned_.n_bins(f), static_cast<std::uint32_t>(f));
   }
-  std::ranges::fill(drawn_of_feature_, -1);
-}
-
-template <class Visit>
-void PuSparseRows::for_rows(const PuRange& node, Visit&& visit) const {
-  const std::vector<std::uint32_t>& list = lists_[node.list];
-  const PuCounts p{1, 0};
-  const PuCounts u{0, 1};
-  for (std::uint32_t i = node.first; i < node.end; ++i)
-    visit(list[i], (i >= node.middle) == (node.unl_first != 0) ? p : u);
 }
 
 template <class Visit>
 void PuSparseRows::for_entries(const PuRange& node, Visit&& visit) const {
-  for_rows(node, [&](std::size_t row, const PuCounts& one) {
-    for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
-      const std::uint32_t bin = binned_.row_bins[at(p)];
-      const std::uint32_t feature = feature_of_bin_[bin];
-      visit(feature, bin - static_cast<std::uint32_t>(binned_.first_bin(feature)), one);
-    }
+  const std::vector<std::uint32_t>& list = lists_[node.list];
+  const PuCounts p{1, 0};
+  const PuCounts u{0, 1};
+  for (std::uint32_t i = node.first; i < node.end; ++i) {
+    const std::size_t row = list[i];
+    const PuCounts& one = (i >= node.middle) == (node.unl_first != 0) ? p : u;
+    for (index_t k = binned_.row_start[row]; k < binned_.row_start[row + 1]; ++k) visit(binned_.row_bins[at(k)], one);
+  }
+}
+
+void PuSparseRows::count(const PuRange& node) {
+  remove(counted_);
+  touched_.clear();
+  for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
+    const std::uint32_t feature = feature_of_bin_[bin];
+    Entries& entries = entries_[feature];
+    if (entries.n == 0) touched_.push_back(feature);
+    if (bins_[bin].rows() == 0) ++entries.n_bins;
+    ++entries.n;
+    bins_[bin] += one;
+  });
+  std::ranges::sort(touched_);
+  counted_ = node;
+}
+
+void PuSparseRows::remove(const PuRange& node) {
+  for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
+    Entries& entries = entries_[feature_of_bin_[bin]];
+    bins_[bin] = bins_[bin] - one;
+    if (bins_[bin].rows() == 0) --entries.n_bins;
+    --entries.n;
   });
 }
 
 void PuSparseRows::find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
-  for (const std::uint32_t feature : touched_) seen_[feature] = {};
-  touched_.clear();
-  for_entries(node, [&](std::uint32_t feature, std::uint32_t code, const PuCounts& one) {
-    Seen& seen = seen_[feature];
-    if (seen.entries.rows() == 0) {
-      touched_.push_back(feature);
-      seen.low = ~0U;
-    }
-    seen.entries += one;
-    if (code == 0 && features_.can_be_missing(feature)) {
-      seen.missing += one;
-      return;
-    }
-    seen.low = std::min(seen.low, code);
-    seen.high = std::max(seen.high, code);
-  });
-  std::ranges::sort(touched_);
-  const std::uint32_t n_rows = node.counts().rows();
+  if (node.first != counted_.first || node.end != counted_.end) count(node);
+  const std::uint32_t n_rows = node.n_rows();
+  std::erase_if(touched_, [&](std::uint32_t feature) { return entries_[feature].n == 0; });
   varying.clear();
   for (const std::uint32_t feature : touched_) {
-    Seen& seen = seen_[feature];
-    if (seen.entries.rows() < n_rows) {
-      const std::uint32_t zero = binned_.zero_code[feature];
-      seen.low = std::min(seen.low, zero);
-      seen.high = std::max(seen.high, zero);
-    }
-    // Where all rows are missing, low is still above every code.
-    const bool any_present = seen.low <= seen.high;
-    if (any_present && (seen.missing.rows() > 0 || seen.low < seen.high)) varying.push_back(feature);
+    const Entries& entries = entries_[feature];
+    if (entries.n_bins + (entries.n < n_rows ? 1U : 0U) > 1) varying.push_back(feature);
   }
 }
 
-void PuSparseRows::count_at_most(const PuRange& node, std::vector<DrawnFeature>& drawn) {
-  for (std::size_t k = 0; k < drawn.size(); ++k) {
-    drawn_of_feature_[drawn[k].feature] = static_cast<std::int32_t>(k);
-    drawn[k].at_most = {};
-  }
-  for_entries(node, [&](std::uint32_t feature, std::uint32_t code, const PuCounts& one) {
-    const std::int32_t k = drawn_of_feature_[feature];
-    if (k < 0) return;
-    DrawnFeature& d = drawn[static_cast<std::size_t>(k)];
-    if (code <= d.cut) d.at_most += one;
-  });
+PuCounts PuSparseRows::without_entry(std::uint32_t feature) const {
+  PuCounts counts = counted_.counts();
+  const auto first = bins_.begin() + binned_.first_bin(feature);
+  for (auto bin = first; bin != first + binned_.n_bins(feature); ++bin) counts = counts - *bin;
+  return counts;
+}
+
+PuCounts PuSparseRows::of_code(std::uint32_t feature, std::uint32_t code) const {
+  return code == binned_.zero_code[feature] ? without_entry(feature)
+                                            : bins_[at(binned_.first_bin(feature) + index_t{code})];
+}
+
+bool PuSparseRows::has_code(std::uint32_t feature, std::uint32_t code) const {
+  if (bins_[at(binned_.first_bin(feature) + index_t{code})].rows() > 0) return true;
+  return code == binned_.zero_code[feature] && entries_[feature].n < counted_.n_rows();
+}
+
+std::uint32_t PuSparseRows::low(std::uint32_t feature) const {
+  std::uint32_t code = features_.can_be_missing(feature) ? 1 : 0;
+  while (!has_code(feature, code)) ++code;
+  return code;
+}
+
+std::uint32_t PuSparseRows::high(std::uint32_t feature) const {
+  auto code = static_cast<std::uint32_t>(binned_.n_bins(feature) - 1);
+  while (!has_code(feature, code)) --code;
+  return code;
+}
+
+void PuSparseRows::count_at_most(const PuRange& /*node*/, std::vector<DrawnFeature>& drawn) const {
   for (DrawnFeature& d : drawn) {
-    drawn_of_feature_[d.feature] = -1;
-    if (binned_.zero_code[d.feature] <= d.cut) d.at_most += node.counts() - seen_[d.feature].entries;
+    d.at_most = {};
+    for (std::uint32_t code = 0; code <= d.cut; ++code) d.at_most += of_code(d.feature, code);
   }
 }
 
-void PuSparseRows::sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes) {
-  keys_.clear();
-  for_rows(node, [&](std::uint32_t row, const PuCounts& one) {
-    keys_.push_back(std::uint64_t{code_of(row, feature)} * 2 + one.u);
-  });
-  std::ranges::sort(keys_);
+void PuSparseRows::sum_codes(const PuRange& /*node*/, std::uint32_t feature,
+                             std::vector<CodeSums<PuCounts>>& codes) const {
   codes.clear();
-  for (const std::uint64_t key : keys_) {
-    const auto code = static_cast<std::uint32_t>(key / 2);
-    if (codes.empty() || codes.back().code != code) codes.push_back({code, {}});
-    codes.back().sums += key % 2 == 0 ? PuCounts{1, 0} : PuCounts{0, 1};
+  for (std::uint32_t code = 0; index_t{code} < binned_.n_bins(feature); ++code) {
+    const PuCounts counts = of_code(feature, code);
+    if (counts.rows() > 0) codes.push_back({code, counts});
   }
 }
 
@@ -110,9 +117,14 @@ std::uint32_t PuSparseRows::code_of(std::uint32_t row, std::uint32_t feature) co
 }
 
 void PuSparseRows::partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right) {
+  const bool is_counted = node.first == counted_.first && node.end == counted_.end;  // `left` may be the node
   const std::uint32_t less = split.missing_right ? 1 : 0;
   split_range(lists_, node, split.left, left, right,
               [&](std::uint32_t row) { return code_of(row, split.feature) - less <= split.cut - less; });
+  if (!is_counted) return;
+  const bool left_is_larger = left.n_rows() > right.n_rows();
+  remove(left_is_larger ? right : left);
+  counted_ = left_is_larger ? left : right;
 }
 
 }  // namespace fastpu::detail

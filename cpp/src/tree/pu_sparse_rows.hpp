@@ -1,9 +1,11 @@
-// The rows of a bag with sparse codes. What a node needs is read off the entries of its rows: a feature without any
-// entry there is constant. So a node costs as many steps as its rows have entries, whatever the number of features.
+// The rows of a bag with sparse codes. What a node needs is read off counts of the entries of its rows, bin by bin; a
+// feature without any entry there is constant. Of two children the larger one takes over the counts of the node, less
+// those of the smaller one. So a tree costs steps for the entries of its rows, each counted again in every smaller
+// child, and for every node the features that have entries there, however many features there are.
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <vector>
 
 #include "tree/pu_rows.hpp"
@@ -17,6 +19,7 @@ class PuSparseRows {
   explicit PuSparseRows(const TreeFeatures& features);
 
   PuRange start(const Bag& bag) {
+    count(PuRange{});
     lists_[0] = bag.rows;
     lists_[1].resize(bag.rows.size());
     return bag.range();
@@ -25,38 +28,45 @@ class PuSparseRows {
 
   // As in PuDenseRows.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying);
-  std::uint32_t low(std::uint32_t feature) const { return seen_[feature].low; }
-  std::uint32_t high(std::uint32_t feature) const { return seen_[feature].high; }
-  PuCounts missing(std::uint32_t feature) const { return seen_[feature].missing; }
-  void count_at_most(const PuRange& node, std::vector<DrawnFeature>& drawn);
-  void sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes);
+  std::uint32_t low(std::uint32_t feature) const;
+  std::uint32_t high(std::uint32_t feature) const;
+  PuCounts missing(std::uint32_t feature) const {
+    return features_.can_be_missing(feature) ? bins_[at(binned_.first_bin(feature))] : PuCounts{};
+  }
+  void count_at_most(const PuRange& node, std::vector<DrawnFeature>& drawn) const;
+  void sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes) const;
   void partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right);
 
  private:
-  // What the entries of the node's rows say of a feature.
-  struct Seen {
-    std::uint32_t low = 0;
-    std::uint32_t high = 0;
-    PuCounts entries;
-    PuCounts missing;
+  // The entries of a feature in the rows that are counted, and in how many bins they are.
+  struct Entries {
+    std::uint32_t n = 0;
+    std::uint32_t n_bins = 0;
   };
 
-  // Calls visit(row, of one row) for every row of the node.
-  template <class Visit>
-  void for_rows(const PuRange& node, Visit&& visit) const;
-  // Calls visit(feature, code, of one row) for every entry of the node's rows.
+  // Counts these rows in place of those that are counted.
+  void count(const PuRange& node);
+  // Takes rows out of the counts.
+  void remove(const PuRange& node);
+  // Calls visit(bin, of one row) for every entry of the node's rows.
   template <class Visit>
   void for_entries(const PuRange& node, Visit&& visit) const;
+  // The rows that are counted without an entry of the feature, whose code is that of zero.
+  PuCounts without_entry(std::uint32_t feature) const;
+  // The counts of a code of the feature.
+  PuCounts of_code(std::uint32_t feature, std::uint32_t code) const;
+  // Whether some of the rows that are counted have this code.
+  bool has_code(std::uint32_t feature, std::uint32_t code) const;
   std::uint32_t code_of(std::uint32_t row, std::uint32_t feature) const;
 
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
   std::vector<std::uint32_t> feature_of_bin_;
   std::array<std::vector<std::uint32_t>, 2> lists_;
-  std::vector<Seen> seen_;
-  std::vector<std::uint32_t> touched_;
-  std::vector<std::int32_t> drawn_of_feature_;  // its place among the drawn ones, or -1
-  std::vector<std::uint64_t> keys_;
+  PuRange counted_;  // the rows that are counted in bins_ and entries_
+  std::vector<PuCounts> bins_;
+  std::vector<Entries> entries_;
+  std::vector<std::uint32_t> touched_;  // features that have entries, and some that had some; ascending
 };
 
 }  // namespace fastpu::detail
