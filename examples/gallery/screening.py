@@ -122,7 +122,7 @@ ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, lab
 for name, values, mark in (("fit_forest, in truth", scores, "."), ("the usual way, in truth", usual, "x")):
     counts = np.cumsum(is_fraud[~known][np.argsort(-values[~known], kind="stable")])
     ax.plot(np.arange(25, 501, 25), counts[24:500:25], mark, color="#D55E00" if mark == "x" else "black", label=name)
-ax.set(xlabel="claims checked, the most suspicious first", ylabel="frauds among them", ylim=(0, None), xlim=(0, 500))
+ax.set(xlabel="claims checked, the most suspicious first", ylabel="frauds among them", ylim=(0, None), xlim=(0, 510))
 ax.legend(fontsize=9)
 figure
 
