@@ -41,10 +41,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const PualDual dual({h.dense.data(), h.n, h.d}, isa, blas, team);
     const double cost = input.wrong(input.positive());
     const PualOptions options = options_of(input);
-    const PualResult result = dual.solve(cost, options, {}, team);
+    const PualResult result = dual.solve({cost}, options, {}, team)[0];
     check_result(result, options, cost);
     const PualOptions others = options_of(input);
-    const PualResult again = dual.solve(cost, others, {}, team);
+    const PualResult again = dual.solve({input.positive(), cost}, others, {}, team)[1];
     check_result(again, others, cost);
     // Between each objective and its dual lies the least one, unless rounding of wild numbers is larger than either.
     if (!input.is_plain()) return;

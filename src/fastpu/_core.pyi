@@ -421,12 +421,12 @@ class PualDual:
     def __init__(self, factor: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
     def solve(
         self,
-        cost: float,
+        costs: Sequence[float],
         *,
         tol: float,
         max_iter: int,
-        callback: Callable[[int, float, float], bool] | None,
-    ) -> DualSolution: ...
+        callback: Callable[[int, int, float, float], bool] | None,
+    ) -> list[DualSolution]: ...
 
 def kernel_matrix(
     x: _Matrix,

@@ -1,7 +1,9 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/arguments.hpp"
 #include "fastpu/graph/pual.hpp"
@@ -25,6 +27,19 @@ const char* name_of(PualStatus status) {
   return "";
 }
 
+py::dict to_dict(const PualResult& result) {
+  py::dict out;
+  out["alpha"] = to_array(result.alpha);
+  out["objective"] = result.objective;
+  out["gap"] = result.gap;
+  out["n_iter"] = result.n_iter;
+  out["status"] = name_of(result.status);
+  out["iterations"] = to_array(result.iterations);
+  out["objectives"] = to_array(result.objectives);
+  out["gaps"] = to_array(result.gaps);
+  return out;
+}
+
 class PyPualDual {
  public:
   PyPualDual(const Array<double>& factor, int n_threads, const std::string& isa) : n_threads_(n_threads) {
@@ -37,7 +52,7 @@ class PyPualDual {
     dual_ = std::make_unique<PualDual>(view, level, functions, team);
   }
 
-  py::dict solve(double cost, double tol, index_t max_iter, const py::object& callback) const {
+  py::list solve(const std::vector<double>& costs, double tol, index_t max_iter, const py::object& callback) const {
     PualOptions options;
     options.tol = tol;
     options.max_iter = max_iter;
@@ -45,24 +60,17 @@ class PyPualDual {
     if (!callback.is_none()) {
       on_round = [&callback](const PualRound& round) {
         const py::gil_scoped_acquire gil;
-        return callback(round.n_iter, round.objective, round.gap).template cast<bool>();
+        return callback(round.cost, round.n_iter, round.objective, round.gap).template cast<bool>();
       };
     }
     Team team(n_threads_, interrupt_poll());
-    PualResult result;
+    std::vector<PualResult> results;
     {
       const py::gil_scoped_release nogil;
-      result = dual_->solve(cost, options, on_round, team);
+      results = dual_->solve(costs, options, on_round, team);
     }
-    py::dict out;
-    out["alpha"] = to_array(result.alpha);
-    out["objective"] = result.objective;
-    out["gap"] = result.gap;
-    out["n_iter"] = result.n_iter;
-    out["status"] = name_of(result.status);
-    out["iterations"] = to_array(result.iterations);
-    out["objectives"] = to_array(result.objectives);
-    out["gaps"] = to_array(result.gaps);
+    py::list out;
+    for (const PualResult& result : results) out.append(to_dict(result));
     return out;
   }
 
@@ -77,7 +85,7 @@ void bind_pual(const py::module_& module) {
   py::class_<PyPualDual>(module, "PualDual")
       .def(py::init<const Array<double>&, int, const std::string&>(), py::arg("factor").noconvert(), py::kw_only(),
            py::arg("n_threads"), py::arg("isa"))
-      .def("solve", &PyPualDual::solve, py::arg("cost"), py::kw_only(), py::arg("tol"), py::arg("max_iter"),
+      .def("solve", &PyPualDual::solve, py::arg("costs"), py::kw_only(), py::arg("tol"), py::arg("max_iter"),
            py::arg("callback").none(true));
 }
 

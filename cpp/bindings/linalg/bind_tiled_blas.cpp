@@ -40,7 +40,7 @@ Array<double> symmetric_product(const Array<double>& a, const Array<double>& b, 
   const Blas& functions = blas();
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
-  TiledBlas(functions, team).symmetric_product(left, right, to);
+  TiledBlas(functions, team).symmetric_product(Op::transpose, left, right, to);
   return out;
 }
 

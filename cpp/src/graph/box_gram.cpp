@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fastpu/linalg/tiled_blas.hpp"
+#include "linalg/path_kernels.hpp"
 #include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
@@ -35,11 +36,8 @@ BoxGram::BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Tea
   if (n_ > kDenseRows * rank_) return;
   gram_ = AlignedBuffer<double>(n_ * n_, "the matrix of the dual problem");
   const BlasMatrix<double> gram(gram_.data(), n_, n_);
-  TiledBlas(blas_, team).product(Op::none, Op::transpose, this->factor(), this->factor(), gram);
-  for (index_t i = 0; i < n_; ++i) {  // copies the lower triangle, so that Q is symmetric to the last bit
-    for (index_t j = 0; j < i; ++j) gram_[j * n_ + i] = gram_[i * n_ + j];
-    gram_[i * n_ + i] = diagonal_[i];
-  }
+  TiledBlas(blas_, team).symmetric_product(Op::none, this->factor(), this->factor(), gram);
+  for (index_t i = 0; i < n_; ++i) gram_[i * n_ + i] = diagonal_[i];
 }
 
 void BoxGram::apply(const double* x, double* out) const {
@@ -64,6 +62,7 @@ void BoxGram::take(const std::vector<index_t>& rows, double* out) const {
 }
 
 void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
+  const PathKernels& loops = path_kernels(isa_);
   std::vector<double> w;
   if (!is_dense()) {
     w.resize(static_cast<std::size_t>(rank_));
@@ -77,11 +76,9 @@ void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
     if (change == 0) continue;
     alpha[i] = moved;
     if (is_dense()) {
-      const double* row = gram_.data() + i * n_;
-      for (index_t j = 0; j < n_; ++j) q_alpha[j] += change * row[j];
+      loops.add(q_alpha, change, gram_.data() + i * n_, n_);
     } else {
-      const double* row = factor_.data() + i * rank_;
-      for (index_t k = 0; k < rank_; ++k) w[static_cast<std::size_t>(k)] += change * row[k];
+      loops.add(w.data(), change, factor_.data() + i * rank_, rank_);
     }
   }
   if (!is_dense()) blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, q_alpha);

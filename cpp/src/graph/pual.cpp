@@ -25,13 +25,16 @@ constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before t
 constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
 constexpr index_t kActiveRounds = 15;   // rounds of the active set; if more are needed, Q is too singular for it
 constexpr index_t kMostFree = 4096;     // most alphas between their bounds for which equations are solved
+constexpr index_t kSmall = 1024;        // most rows of a problem whose parts are too small to be dealt out to threads
 
 // The search for the minimum: the current alpha and Q alpha, and the record of the steps.
 class Search {
  public:
-  Search(const BoxGram& gram, double cost, const PualOptions& options, const PualCallback& callback, Team& team)
+  Search(const BoxGram& gram, const std::vector<double>& costs, index_t number, const PualOptions& options,
+         const PualCallback& callback, Team& team)
       : gram_(gram),
-        cost_(cost),
+        number_(number),
+        cost_(costs[at(number)]),
         options_(options),
         callback_(callback),
         team_(team),
@@ -66,7 +69,7 @@ class Search {
     result_.iterations.push_back(result_.n_iter);
     result_.objectives.push_back(at.objective);
     result_.gaps.push_back(at.gap);
-    if (callback_ && callback_({result_.n_iter, at.objective, at.gap})) {
+    if (callback_ && callback_({number_, result_.n_iter, at.objective, at.gap})) {
       result_.status = PualStatus::callback;
       return true;
     }
@@ -205,6 +208,7 @@ class Search {
   }
 
   const BoxGram& gram_;
+  index_t number_;  // of the cost
   double cost_;
   const PualOptions& options_;
   const PualCallback& callback_;
@@ -222,20 +226,37 @@ PualDual::PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, T
 
 PualDual::~PualDual() = default;
 
-PualResult PualDual::solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const {
-  if (!(cost > 0) || !std::isfinite(cost)) {
-    throw std::invalid_argument("cost must be > 0 and finite, got " + std::to_string(cost));
-  }
-  if (!std::isfinite(cost * (gram_->trace() * cost + 4) * static_cast<double>(gram_->n()))) {
-    throw std::invalid_argument(
-        "cost must be so small that the objective does not overflow (the squares of the factor sum to " +
-        std::to_string(gram_->trace()) + "), got " + std::to_string(cost));
+std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const PualOptions& options,
+                                        const PualCallback& callback, Team& team) const {
+  for (const double cost : costs) {
+    if (!(cost > 0) || !std::isfinite(cost)) {
+      throw std::invalid_argument("cost must be > 0 and finite, got " + std::to_string(cost));
+    }
+    if (!std::isfinite(cost * (gram_->trace() * cost + 4) * static_cast<double>(gram_->n()))) {
+      throw std::invalid_argument(
+          "cost must be so small that the objective does not overflow (the squares of the factor sum to " +
+          std::to_string(gram_->trace()) + "), got " + std::to_string(cost));
+    }
   }
   if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + std::to_string(options.tol));
   if (options.max_iter < 0) {
     throw std::invalid_argument("max_iter must be >= 0, got " + std::to_string(options.max_iter));
   }
-  return Search(*gram_, cost, options, callback, team).run();
+  const auto n_costs = static_cast<index_t>(costs.size());
+  std::vector<PualResult> results;
+  if (!callback && gram_->n() <= kSmall) {
+    results.resize(costs.size());
+    team.for_each(n_costs, [&](index_t k, int) {
+      Team alone(1);
+      results[at(k)] = Search(*gram_, costs, k, options, callback, alone).run();
+    });
+    return results;
+  }
+  for (index_t k = 0; k < n_costs; ++k) {
+    results.push_back(Search(*gram_, costs, k, options, callback, team).run());
+    if (results.back().status == PualStatus::callback) break;
+  }
+  return results;
 }
 
 }  // namespace fastpu

@@ -69,16 +69,19 @@ void TiledBlas::product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix
   });
 }
 
-void TiledBlas::symmetric_product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
+void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
+                                  BlasMatrix<double> c) const {
+  const Op other = op == Op::none ? Op::transpose : Op::none;
+  const index_t depth = op == Op::none ? a.n_cols : a.n_rows;
   const index_t n = c.n_rows;
   if (c.n_cols != n) throw std::invalid_argument("C must be square");
   const index_t tiles = count_blocks(n, kTile);
-  team_.for_each(tiles * (tiles + 1) / 2, workers(a.n_rows, n, n), [&](index_t block, int) {
+  team_.for_each(tiles * (tiles + 1) / 2, workers(depth, n, n), [&](index_t block, int) {
     const auto [row, col] = pair_of(block);
     const index_t i = row * kTile;
     const index_t j = col * kTile;
-    blas_.gemm(Op::transpose, Op::none, 1.0, op_cols_of(Op::none, a, i, extent(i, n)),
-               op_cols_of(Op::none, b, j, extent(j, n)), 0.0, part(c, i, extent(i, n), j, extent(j, n)));
+    blas_.gemm(op, other, 1.0, op_rows_of(op, a, i, extent(i, n)), op_cols_of(other, b, j, extent(j, n)), 0.0,
+               part(c, i, extent(i, n), j, extent(j, n)));
   });
   mirror(c);
 }

@@ -43,7 +43,7 @@ PualResult solve(const Factor& factor, double cost, const PualOptions& options =
   const Blas blas(reference_blas());
   Team team(n_threads);
   const PualDual dual(factor.view(), Isa{}, blas, team);
-  return dual.solve(cost, options, {}, team);
+  return dual.solve({cost}, options, {}, team)[0];
 }
 
 // P - D by its definition, from alpha alone.
@@ -113,22 +113,36 @@ CASE("threads leave the bits alone") {
   }
 }
 
+CASE("several costs are solved as each is") {
+  for (const index_t n : {40, 1200}) {  // side by side, and one after the other
+    const Factor factor(n, 5, 6);
+    const Blas blas(reference_blas());
+    Team team(3);
+    const PualDual dual(factor.view(), Isa{}, blas, team);
+    const std::vector<double> costs = {0.01, 0.1, 1.0, 10.0};
+    const std::vector<PualResult> results = dual.solve(costs, {}, {}, team);
+    for (std::size_t k = 0; k < costs.size(); ++k) CHECK(results[k].alpha == solve(factor, costs[k]).alpha);
+  }
+}
+
 CASE("a callback ends it") {
   const Factor factor(200, 5, 4);
   const Blas blas(reference_blas());
   Team team(1);
   const PualDual dual(factor.view(), Isa{}, blas, team);
   index_t heard = 0;
-  const PualResult result = dual.solve(
-      1.0, {},
+  const std::vector<PualResult> results = dual.solve(
+      {1.0, 2.0, 3.0}, {},
       [&](const PualRound& round) {
-        ++heard;
-        return round.n_iter > 0;
+        if (round.cost == 1) ++heard;
+        return round.cost == 1 && round.n_iter > 0;
       },
       team);
-  CHECK(result.status == PualStatus::callback);
+  CHECK(results.size() == 2);
+  CHECK(results[0].status == PualStatus::gap);
+  CHECK(results[1].status == PualStatus::callback);
   CHECK(heard == 1);
-  CHECK(result.gap > 0);
+  CHECK(results[1].gap > 0);
 }
 
 CASE("running out is a status") {

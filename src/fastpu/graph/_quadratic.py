@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Local", "Quadratic", "Smooth", "is_right"]
 
+_ROWS = 256  # rows of a triangle that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
 # Rounding error of the gradient where scores are around 1, as a multiple of _MISFIT and the weights.
 _ROUNDING = 1e-6
@@ -164,7 +165,9 @@ class Smooth:
             )
         self.factor = features.scratch
         for ridge in _ridges(diagonal):
-            np.copyto(self.factor, matrix)
+            for first in range(0, len(matrix), _ROWS):  # the upper triangle is not read
+                last = first + _ROWS
+                self.factor[first:last, :last] = matrix[first:last, :last]
             if more is not None:
                 self.factor[-n_last:, -n_last:] += more
             whole = diagonal + np.maximum(point.lam, ridge)

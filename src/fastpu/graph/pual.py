@@ -288,16 +288,17 @@ class _How:
         H = smooth.last()
         with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
         dual = _core.PualDual(with_intercept, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
-        results: list[tuple[Point, _core.DualSolution]] = []
-        for point in points:
-            results.append((point, self._one(dual, point, hook)))
-            if results[-1][1]["status"] == "callback":
-                break
-        alphas = np.array([solution["alpha"] for _, solution in results])
+
+        def on_round(number: int, n_iter: int, objective: float, gap: float) -> bool:
+            info = PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
+            return hook is not None and hook(info)
+
+        costs, callback = [point.C_pos for point in points], None if hook is None else on_round
+        solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
+        alphas = np.array([solution["alpha"] for solution in solutions])
         betas = smooth.betas(product(alphas, H, n_threads))
-        return [
-            self._finish(features, local, smooth, point, solution, beta)
-            for (point, solution), beta in zip(results, betas, strict=True)
+        return [  # fewer than points if the callback ended the fit
+            self._finish(features, local, smooth, *of_point) for of_point in zip(points, solutions, betas, strict=False)
         ]
 
     def _finish(
@@ -329,10 +330,3 @@ class _How:
             right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
             record["status"] = "gap" if right else "precision"
         return Solved(point, minimum.beta, offset, scores, record)
-
-    def _one(self, dual: _core.PualDual, point: Point, hook: Hook) -> _core.DualSolution:
-        def on_round(n_iter: int, objective: float, gap: float) -> bool:
-            return hook is not None and hook(PualRound(**vars(point), n_iter=n_iter, objective=objective, gap=gap))
-
-        callback = None if hook is None else on_round
-        return dual.solve(point.C_pos, tol=self.tol, max_iter=self.max_iter, callback=callback)

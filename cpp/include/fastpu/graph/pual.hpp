@@ -60,8 +60,9 @@ struct PualResult {
   std::vector<double> gaps;
 };
 
-// What a callback is given after each of these; it returns true to stop the fit.
+// What a callback is given after each of these; it returns true to end the solution.
 struct PualRound {
+  index_t cost;  // the number of the cost that is solved for
   index_t n_iter;
   double objective;
   double gap;
@@ -80,8 +81,11 @@ class PualDual {
   PualDual(const PualDual&) = delete;
   PualDual& operator=(const PualDual&) = delete;
 
-  // Throws std::invalid_argument for a cost or options out of range. Several threads may call it at once.
-  PualResult solve(double cost, const PualOptions& options, const PualCallback& callback, Team& team) const;
+  // The results for some costs, in their order; small problems are solved side by side if there is no callback. One
+  // that stops leaves the later costs out. Throws std::invalid_argument for a cost or options out of range. Several
+  // threads may call it at once.
+  std::vector<PualResult> solve(const std::vector<double>& costs, const PualOptions& options,
+                                const PualCallback& callback, Team& team) const;
 
  private:
   std::unique_ptr<detail::BoxGram> gram_;

@@ -19,8 +19,8 @@ class TiledBlas {
   // C := op(A) op(B)
   void product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
 
-  // C := A'B where that is symmetric: half of it is computed.
-  void symmetric_product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
+  // C := A B' (Op::none) or A'B (Op::transpose) where that is symmetric: half of it is computed.
+  void symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
 
   // C := A'A, all of it, for A of many rows and few columns or of many of both. Memory O(columns^2).
   void gram(BlasMatrix<const double> a, BlasMatrix<double> c) const;
