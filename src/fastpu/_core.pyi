@@ -288,7 +288,7 @@ class BoostedShard:
     def sums(self, of_drawn: bool, tops: NDArray[np.float64]) -> NDArray[np.int64]: ...
     def start(
         self, of_drawn: bool, tops: NDArray[np.float64], sums: NDArray[np.int64], g_scale: float, h_scale: float,
-        are_repetitions: bool, scale: float, enough: int, features: NDArray[np.uint32], histogram: bool,
+        halvings: int, are_repetitions: bool, scale: float, enough: int, features: NDArray[np.uint32], histogram: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]: ...  # fmt: skip
     def split(
         self, orders: list[tuple[int, int, _Split, bool]], leaves: NDArray[np.uint32]

@@ -12,6 +12,10 @@ from fastpu.data._categories import category_flags
 from fastpu.tree.tree_ensemble import packed
 from tree_cases import mixed_frame, pnu_rows
 
+#: Sums are whole numbers of other units, about 2^-31 of the sum over all rows.
+HALVED = 1e-6
+#: Of gains that agree but for such units another one is the largest.
+OTHER_TIES = 1e-3
 NO_TREES = {"init_nodes": None, "init_starts": None, "init_sets": None}
 
 
@@ -56,18 +60,30 @@ class Shards:
         return ask
 
 
-def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, **options):
-    """Boost the rows in parts of random sizes."""
+class FewOfMany(Shards):
+    """Shards that say they had a billion rows more."""
+
+    def counts(self):
+        n_rows, *others = self.__getattr__("counts")()
+        return (n_rows + 10**9, *others)
+
+
+def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, of_many=False, **options):
+    """Boost the rows in parts of random sizes, or of the same size."""
     given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
     given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "l2": 10.0}
     given |= {"n_bags": 1, "bag_ratio": None, "subsample_unl": 1.0, "colsample": 1.0}
     settings = _tree_boost.check_settings(**{**given, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
     parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]
+    if of_many:
+        parts = [np.arange(k, len(y), n_parts) for k in range(n_parts)]
     init = NO_TREES
     if before is not None:
         init = {"init_nodes": before._nodes, "init_starts": before.tree_starts, "init_sets": before.category_sets}
-    rows = Shards(bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init, len(y) // n_parts)
+    rows = (FewOfMany if of_many else Shards)(
+        bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init, len(y) // n_parts
+    )
     training = _tree_boost.Training(settings, settings.prior or 0.5, seed, 1)
     return training.run_elsewhere(bins[:1], rows, n_rounds, before=before)
 
@@ -141,6 +157,25 @@ def test_rounds_added_later_are_those_of_a_single_fit(options):
     np.testing.assert_array_equal(packed(grown.nodes), all_rounds.packed_nodes[start:])
 
 
+@pytest.mark.parametrize(
+    ("options", "near"),
+    [({}, HALVED), ({"loss": "logistic", "max_leaves": 15, "subsample_unl": 0.5}, OTHER_TIES)],
+    ids=["plain", "drawn"],
+)
+def test_sums_of_more_rows_than_a_word_holds_are_halved(options, near):
+    X, y = pnu_rows(2000)
+    if "loss" in options:
+        y = np.maximum(y, 0)
+    bins = fastpu.bin_features(X, max_bins=20)
+    model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, **options)
+    grown = [fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, of_many=True, **options) for n_parts in (20, 30)]
+    np.testing.assert_array_equal(packed(grown[0].nodes), packed(grown[1].nodes))
+    np.testing.assert_array_equal(grown[0].risk, grown[1].risk)
+    np.testing.assert_allclose(grown[0].risk, model.history["risk"], rtol=near)
+    with pytest.raises(ValueError, match="spread evenly, in random order, over its partitions"):
+        fit_shards(bins, y, 1, seed=model.seed, n_rounds=5, of_many=True, **options)
+
+
 def test_shards_refuse_what_does_not_fit():
     X, y = pnu_rows(50)
     bins, labels = fastpu.bin_features(X), np.asarray(y, dtype=np.int8)
@@ -154,7 +189,9 @@ def test_shards_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match="there is no node 0"):
         shard.split([(0, 1, split, False)], none)
     tops = shard.tops(False)
-    shard.start(False, tops, shard.sums(False, tops), 1.0, 1.0, True, 1.0, 1, np.array([0, 1], dtype=np.uint32), True)
+    shard.start(
+        False, tops, shard.sums(False, tops), 1.0, 1.0, 0, True, 1.0, 1, np.array([0, 1], dtype=np.uint32), True
+    )
     for call, words in (
         (lambda: shard.histogram(1), "there is no node 1"),
         (lambda: shard.split([(0, 2, split, False)], none), "a child must be the next node"),

@@ -8,6 +8,7 @@ import pickle
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ pandas = pytest.importorskip("pandas")
 
 import fastpu.dask  # noqa: E402
 from dask_cases import assert_nothing_is_left, chunked, local_cluster  # noqa: E402
+from fastpu.dask._boosted_rows import place_rows  # noqa: E402
 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
 REPEATED = 1e-10
@@ -201,6 +203,11 @@ def test_what_does_not_fit_is_refused(client):
         fit([far["X"], far["X of 4"]], [far["y"], far["other y"]])
     with pytest.raises(ValueError, match=r"partition 1: y must have one entry per row"):
         fit([far["X"], far["other X"]], [far["y"], far["few"]])
+
+
+def test_rows_that_are_drawn_need_numbers_of_32_bits():
+    with pytest.raises(ValueError, match="subsample_unl must be 1 for more than 4294967295 unlabelled rows, got 429"):
+        place_rows(None, SimpleNamespace(subsample_unl=0.5), 0.5, None, [2**31, 2**31], 5)
 
 
 def test_without_a_client_it_says_what_to_do(monkeypatch):

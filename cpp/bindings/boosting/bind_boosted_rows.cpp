@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,32 @@ template <class T>
 std::vector<T> vector_from(const py::handle& array, const char* name, index_t n = -1) {
   const T* data = view_1d<T>(array, name, n);
   return {data, data + py::len(array)};
+}
+
+// Sums of words cross as they are, or where all holders together have more rows than a word can be the sum of, as the
+// sums of g and of h apart, one after the other.
+py::array crossing(const py::array_t<std::uint64_t>& words, int halvings) {
+  if (halvings == 0) return words;
+  py::array_t<std::uint64_t> apart(2 * words.size());
+  std::uint64_t* to = apart.mutable_data();
+  for (const std::uint64_t word : std::span(words.data(), static_cast<std::size_t>(words.size()))) {
+    *to++ = static_cast<std::uint64_t>(index_t{static_cast<std::int32_t>(word >> 32U)});
+    *to++ = word & 0xffffffffU;
+  }
+  return apart;
+}
+
+// Writes n words that have crossed, halved.
+void copy_words(const std::uint64_t* crossed, index_t n, int halvings, std::uint64_t* words) {
+  if (halvings == 0) {
+    std::copy_n(crossed, n, words);
+    return;
+  }
+  for (index_t i = 0; i < n; ++i) {
+    const index_t g = static_cast<index_t>(crossed[2 * i]) >> halvings;
+    const index_t h = static_cast<index_t>(crossed[2 * i + 1]) >> halvings;
+    words[i] = (static_cast<std::uint64_t>(g) << 32U) | static_cast<std::uint64_t>(h);
+  }
 }
 
 std::vector<LeafSums> unpack_leaf_sums(const py::handle& array, std::size_t n) {
@@ -112,12 +139,16 @@ class PythonRows final : public BoostedRows {
     const py::gil_scoped_acquire gil;
     known_splits_.clear();
     known_leaves_.clear();
-    const auto found = ask<py::tuple>(
-        "start", tree.of_drawn, to_array(tree.tops.values.data(), static_cast<index_t>(tree.tops.values.size())),
-        to_array(tree.sums.values.data(), static_cast<index_t>(tree.sums.values.size())), tree.g_scale, tree.h_scale,
-        tree.are_repetitions, tree.unit.scale, tree.unit.enough, to_array(tree.features), histogram != nullptr);
+    halvings_ = tree.halvings;
+    const auto found = ask<py::tuple>("start", tree.of_drawn,
+                                      to_array(tree.tops.values.data(), static_cast<index_t>(tree.tops.values.size())),
+                                      to_array(tree.sums.values.data(), static_cast<index_t>(tree.sums.values.size())),
+                                      tree.g_scale, tree.h_scale, tree.halvings, tree.are_repetitions, tree.unit.scale,
+                                      tree.unit.enough, to_array(tree.features), histogram != nullptr);
     copy_histogram(found[2], histogram);
-    return {*view_1d<index_t>(found[0], "the number of rows", 1), *view_1d<std::uint64_t>(found[1], "the sum", 1)};
+    TreeRoot root{*view_1d<index_t>(found[0], "the number of rows", 1), 0};
+    copy_words(view_words(found[1], "the sum", 1), 1, halvings_, &root.sum);
+    return root;
   }
 
   SplitRows split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) override {
@@ -144,13 +175,14 @@ class PythonRows final : public BoostedRows {
     }
     const auto found = ask<py::tuple>("split", packed, to_array(leaves));
     const auto* counts = view_1d<index_t>(found[0], "the counts of splits", 4 * std::ssize(splits));
-    const auto* bins = view_1d<std::uint64_t>(found[1], "histograms", n_bins);
+    const std::uint64_t* bins = view_words(found[1], "histograms", n_bins);
     for (const SplitOrder& order : splits) {
       KnownSplit& known = known_splits_[order.node];
       known.rows = {{counts[0], counts[1]}, counts[2], counts[3], true};
       counts += 4;
-      known.histogram.assign(bins, bins + (order.wants_histogram ? histogram_size(features_) : 0));
-      bins += std::ssize(known.histogram);
+      known.histogram.resize(order.wants_histogram ? at(histogram_size(features_)) : 0);
+      copy_words(bins, std::ssize(known.histogram), halvings_, known.histogram.data());
+      bins += words_to_cross(std::ssize(known.histogram));
     }
     known_leaves_ = leaves;
     known_sums_ = unpack_leaf_sums(found[2], leaves.size());
@@ -198,12 +230,18 @@ class PythonRows final : public BoostedRows {
   void copy_histogram(const py::handle& array, std::uint64_t* histogram) const {
     if (histogram == nullptr) return;
     const index_t n = histogram_size(features_);
-    std::copy_n(view_1d<std::uint64_t>(array, "histogram", n), n, histogram);
+    copy_words(view_words(array, "histogram", n), n, halvings_, histogram);
+  }
+
+  index_t words_to_cross(index_t n) const { return halvings_ == 0 ? n : 2 * n; }
+  const std::uint64_t* view_words(const py::handle& array, const char* name, index_t n) const {
+    return view_1d<std::uint64_t>(array, name, words_to_cross(n));
   }
 
   const py::object& rows_;
   const BinnedFeatures& features_;
   index_t most_rows_ahead_;
+  int halvings_ = 0;  // of the tree
   // What is answered already of the tree: splits by their node, and the sums of some leaves.
   std::map<std::uint32_t, KnownSplit> known_splits_;
   std::vector<std::uint32_t> known_leaves_;
@@ -273,13 +311,16 @@ class BoostedShard {
   }
 
   py::tuple start(bool of_drawn, const py::object& tops, const py::object& sums, double g_scale, double h_scale,
-                  bool are_repetitions, double scale, index_t enough, const py::object& features, bool histogram) {
+                  int halvings, bool are_repetitions, double scale, index_t enough, const py::object& features,
+                  bool histogram) {
     TreeStart tree;
     tree.of_drawn = of_drawn;
     tree.tops = unpack_tops(tops);
     tree.sums = unpack_sums(sums);
     tree.g_scale = g_scale;
     tree.h_scale = h_scale;
+    if (halvings < 0 || halvings > 31) throw py::value_error("halvings must be between 0 and 31");
+    tree.halvings = halvings_ = halvings;
     tree.are_repetitions = are_repetitions;
     tree.unit = {scale, enough};
     tree.features = vector_from<std::uint32_t>(features, "features");
@@ -288,7 +329,9 @@ class BoostedShard {
     py::array_t<std::uint64_t> bins = make_histograms(histogram ? 1 : 0);
     std::uint64_t* to = histogram ? bins.mutable_data() : nullptr;
     const TreeRoot root = unlocked([&] { return rows_->start(tree, to); });
-    return py::make_tuple(to_array(&root.n_rows, 1), to_array(&root.sum, 1), bins);
+    py::array_t<std::uint64_t> sum(1);
+    *sum.mutable_data() = root.sum;
+    return py::make_tuple(to_array(&root.n_rows, 1), crossing(sum, halvings_), crossing(bins, halvings_));
   }
 
   // Splits one node after the other, and sums the leaves that there are then.
@@ -312,7 +355,7 @@ class BoostedShard {
       }
       if (!summed.empty()) append(rows_->leaf_sums(summed), sums);
     });
-    return py::make_tuple(to_array(counts), bins, to_array(sums));
+    return py::make_tuple(to_array(counts), crossing(bins, halvings_), to_array(sums));
   }
 
   py::array histogram(std::uint32_t node) {
@@ -320,7 +363,7 @@ class BoostedShard {
     py::array_t<std::uint64_t> bins = make_histograms(1);
     std::uint64_t* to = bins.mutable_data();
     unlocked([&] { rows_->set_histogram(node, to); });
-    return bins;
+    return crossing(bins, halvings_);
   }
 
   py::array count_sides(std::uint32_t node, const py::tuple& packed) {
@@ -412,6 +455,7 @@ class BoostedShard {
   ShardPlace place_;
   std::unique_ptr<BoostedRows> rows_;
   std::uint32_t n_nodes_ = 0;  // of the tree that was begun last
+  int halvings_ = 0;           // of its sums
 };
 
 }  // namespace
@@ -436,8 +480,8 @@ void bind_boosted_rows(const py::module_& module) {
       .def("tops", &Shard::tops, py::arg("of_drawn"))
       .def("sums", &Shard::sums, py::arg("of_drawn"), py::arg("tops"))
       .def("start", &Shard::start, py::arg("of_drawn"), py::arg("tops"), py::arg("sums"), py::arg("g_scale"),
-           py::arg("h_scale"), py::arg("are_repetitions"), py::arg("scale"), py::arg("enough"), py::arg("features"),
-           py::arg("histogram"))
+           py::arg("h_scale"), py::arg("halvings"), py::arg("are_repetitions"), py::arg("scale"), py::arg("enough"),
+           py::arg("features"), py::arg("histogram"))
       .def("split", &Shard::split, py::arg("orders"), py::arg("leaves"))
       .def("histogram", &Shard::histogram, py::arg("node"))
       .def("count_sides", &Shard::count_sides, py::arg("node"), py::arg("split"))

@@ -29,6 +29,11 @@ LocalRows::LocalRows(const BoostedTreesTrainingSet& train, const TreeLossOptions
       scores_(make_vector<double>(train.features->n_rows, "the scores of rows")),
       g_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
       h_(make_vector<double>(train.features->n_rows, "the gradients of rows")) {
+  if (train.features->n_rows > kMostNewtonRows) {
+    throw std::invalid_argument("X must have at most " + std::to_string(kMostNewtonRows) + " rows" +
+                                (place == nullptr ? "" : " on one worker") + ", got " +
+                                std::to_string(train.features->n_rows));
+  }
   if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
   for (index_t i = 0; i < train.features->n_rows; ++i) {
     if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
@@ -91,9 +96,9 @@ TreeRoot LocalRows::start(const TreeStart& tree, std::uint64_t* histogram) {
   loss_->derive(scores(tree.of_drawn), tree.tops, tree.sums, g_.data(), h_.data(), team_);
   nodes_.assign(1, Node{});
   kept_bytes_ = 0;
-  nodes_[0].rows = rows_.start(
-      {g_.data(), h_.data(), tree.g_scale, tree.h_scale, tree.are_repetitions, tree.unit, &rows(tree.of_drawn)},
-      tree.features);
+  nodes_[0].rows = rows_.start({g_.data(), h_.data(), tree.g_scale, tree.h_scale, tree.halvings, tree.are_repetitions,
+                                tree.unit, &rows(tree.of_drawn)},
+                               tree.features);
   if (histogram != nullptr) {
     rows_.set_histogram(nodes_[0].rows, histogram);
     if (place_ != nullptr) keep(nodes_[0], histogram);

@@ -19,6 +19,14 @@
 
 namespace fastpu::detail {
 
+// How often sums over so many rows are halved: not at all if they fit a word. Otherwise a row has 15 units or more in
+// the mean, so that rounding changes little, and several holders are needed, each of whose sums fit.
+inline int halvings(index_t n_rows) {
+  int n = 0;
+  while (n_rows > kMostNewtonRows && (n_rows >> n) > kMostNewtonRows / 4) ++n;
+  return n;
+}
+
 inline index_t share_of(double share, index_t n) {
   return std::clamp<index_t>(std::llround(share * static_cast<double>(n)), 1, n);
 }
@@ -87,7 +95,8 @@ class Booster {
     if (features_.binned().is_sparse()) drop_unsplittable(features);
     MadeRound made;
     const TreeStart start = start_of(std::move(features));
-    made.tree = grower_.grow(start.features, {start.g_scale, start.h_scale, unit_, chance_gain()},
+    const double unit = std::ldexp(1.0, -start.halvings);
+    made.tree = grower_.grow(start.features, {unit * start.g_scale, unit * start.h_scale, unit_, chance_gain()},
                              [&](std::uint64_t* histogram) { return rows_.start(start, histogram); });
     measure(false);
     made.risk = loss_->objective(tops_, sums_);
@@ -100,10 +109,6 @@ class Booster {
   // Gains are squares of sums over weighted rows: beyond a limit they overflow.
   static BoostedRowCounts checked(const BoostedRowCounts& counts) {
     constexpr double kMostWeight = 1e100;
-    if (counts.n_rows > kMostNewtonRows) {
-      throw std::invalid_argument("X must have at most " + std::to_string(kMostNewtonRows) + " rows, got " +
-                                  std::to_string(counts.n_rows));
-    }
     if (counts.weight <= kMostWeight) return counts;
     std::ostringstream text;
     text << "sample_weight must have a sum of at most " << kMostWeight << ", got " << counts.weight;
@@ -131,8 +136,9 @@ class Booster {
     const TreeLossBounds bounds = loss_->bounds(tops_, sums_);
     start.are_repetitions = counts_.n_broken == 0 && counts_.weight <= kMostRepetitions;
     const double n_rounded = start.are_repetitions ? counts_.weight : static_cast<double>(counts_.n_rows);
-    start.g_scale = newton_scale(bounds.g, n_rounded);
-    start.h_scale = newton_scale(bounds.h, n_rounded);
+    start.halvings = halvings(counts_.n_rows);
+    start.g_scale = newton_scale(bounds.g, n_rounded, start.halvings);
+    start.h_scale = newton_scale(bounds.h, n_rounded, start.halvings);
     start.unit = unit_;
     start.features = std::move(features);
     return start;

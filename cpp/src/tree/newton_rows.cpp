@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
+#include <stdexcept>
 
 namespace fastpu::detail {
 
@@ -33,11 +35,12 @@ std::uint32_t split_rows(const std::uint32_t* rows, std::uint32_t n, std::uint32
 
 }  // namespace
 
-double newton_scale(double most, double n) {
-  constexpr auto kMostSum = static_cast<double>((index_t{1} << 31) - 1);  // of the whole numbers in one half of a word
+double newton_scale(double most, double n, int halvings) {
+  // Of the whole numbers in one half of a word.
+  const double most_sum = std::ldexp(static_cast<double>((index_t{1} << 31) - 1), halvings);
   if (!(most > 0)) return 1.0;
   int exponent = 0;
-  std::frexp((kMostSum - n) / most, &exponent);
+  std::frexp((most_sum - n) / most, &exponent);
   return std::ldexp(1.0, std::clamp(exponent - 1, -900, 900));
 }
 
@@ -78,6 +81,34 @@ void NewtonRows::make_words() {
     totals[at(block)] = std::accumulate(words, words + n, std::uint64_t{0});
   });
   total_ = std::accumulate(totals.begin(), totals.end(), std::uint64_t{0});
+  if (of.halvings > 0) check_own_sums();
+}
+
+// Throws std::invalid_argument if the words of these rows alone have sums that do not fit a word.
+void NewtonRows::check_own_sums() const {
+  constexpr index_t kMostSum = (index_t{1} << 31) - 1;
+  std::vector<std::array<index_t, 2>> sums(at(count_blocks(binned_.n_rows, kBlockRows)));
+  team_.for_each(static_cast<index_t>(sums.size()), workers(2 * binned_.n_rows), [&](index_t block, int) {
+    auto& [g, h] = sums[at(block)];
+    const index_t end = std::min(binned_.n_rows, (block + 1) * kBlockRows);
+    for (index_t i = block * kBlockRows; i < end; ++i) {
+      g += std::abs(index_t{g_of(words_[i])});
+      h += h_of(words_[i]);
+    }
+  });
+  index_t g = 0;
+  index_t h = 0;
+  for (const auto& of_block : sums) {
+    g += of_block[0];
+    h += of_block[1];
+  }
+  if (std::max(g, h) <= kMostSum) return;
+  std::ostringstream text;
+  text << "X must have its rows spread evenly, in random order, over its partitions, and these over more workers: the "
+          "derivatives of the "
+       << binned_.n_rows << " rows of one worker have a sum of " << std::max(g, h) << " units, and it can sum "
+       << kMostSum;
+  throw std::invalid_argument(text.str());
 }
 
 NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features) {
@@ -290,8 +321,9 @@ void NewtonRows::set_leaves(const std::vector<NewtonRange>& leaves) {
 }
 
 std::vector<LeafSums> NewtonRows::leaf_sums() const {
-  const double g_scale = gradients_.g_scale * kLeafBits;
-  const double h_scale = gradients_.h_scale * kLeafBits;
+  const double bits = std::ldexp(kLeafBits, -gradients_.halvings);
+  const double g_scale = gradients_.g_scale * bits;
+  const double h_scale = gradients_.h_scale * bits;
   std::vector<std::vector<LeafSums>> parts(at(team_.n_threads()));  // of every worker
   for_taken(kLeafWork, [&](index_t first, index_t n, int worker) {
     std::vector<LeafSums>& sums = parts[at(worker)];

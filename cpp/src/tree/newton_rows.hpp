@@ -28,14 +28,14 @@ struct NewtonRange {
   std::uint32_t n_rows() const { return end - first; }
 };
 
-// Most rows whose words can be summed.
+// Most rows whose words can be summed by one holder.
 inline constexpr index_t kMostNewtonRows = ((index_t{1} << 31) - 1) / 4;
 // Leaves are summed in so much smaller units than words.
 inline constexpr double kLeafBits = 0x1p31;
 
-// The largest power of two that keeps sums of n numbers, rounded one by one, within 31 bits, where their sum is at most
-// `most`.
-double newton_scale(double most, double n);
+// The largest power of two that keeps sums of n numbers, rounded one by one, within 31 bits after so many halvings,
+// where their sum is at most `most`.
+double newton_scale(double most, double n, int halvings);
 
 // What the rows of a tree are: g and h of every row of the features, by what scale and in which way they are rounded,
 // and, ascending, those that take part.
@@ -44,6 +44,7 @@ struct NewtonGradients {
   const double* h = nullptr;
   double g_scale = 1;
   double h_scale = 1;
+  int halvings = 0;              // of the sums over all holders of rows
   bool are_repetitions = false;  // the weights: whole numbers of no great sum
   CountUnit unit;
   const std::vector<std::uint32_t>* rows = nullptr;
@@ -101,6 +102,7 @@ class NewtonRows {
   void add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers);
   void add_sparse(const NewtonRange& node, std::uint64_t* histogram) const;
   void make_words();
+  void check_own_sums() const;
   template <class Body>
   auto with_codes(const NewtonRange& node, std::uint32_t feature, Body&& body);
   template <class Body>

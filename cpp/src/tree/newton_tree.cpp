@@ -21,6 +21,11 @@ struct Category {
   double value = 0;
 };
 
+// The rows of a node as a tree has them: more than 32 bits hold are as many as these hold.
+std::uint32_t stored_count(index_t n_rows) {
+  return static_cast<std::uint32_t>(std::min<index_t>(n_rows, std::numeric_limits<std::uint32_t>::max()));
+}
+
 NodeSplit plain(const NewtonSplit& split) {
   return {split.feature, split.cut, split.by_categories, split.missing_right, split.left_codes};
 }
@@ -56,7 +61,7 @@ GrownTree NewtonGrower::grow(const std::vector<std::uint32_t>& features, const N
   const TreeRoot root = begin(bins);
   nodes_[0].n_rows = root.n_rows;
   nodes_[0].sum = root.sum;
-  tree_.nodes.push_back({0.0, 0, 0, static_cast<std::uint32_t>(root.n_rows), 0.0F});
+  tree_.nodes.push_back({0.0, 0, 0, stored_count(root.n_rows), 0.0F});
   if (searches) search(nullptr, nullptr, nodes_.data(), bins);
 
   std::vector<std::uint32_t> heap;
@@ -170,7 +175,7 @@ bool NewtonGrower::split(std::uint32_t number, bool is_last) {
     child.depth = parent.depth + 1;
     if (subtracts) child.histogram = is_left == made.is_left ? known.histogram : parent.histogram;
     nodes_.push_back(child);
-    tree_.nodes.push_back({0.0, 0, 0, static_cast<std::uint32_t>(child.n_rows), 0.0F});
+    tree_.nodes.push_back({0.0, 0, 0, stored_count(child.n_rows), 0.0F});
   }
   if (subtracts) {
     nodes_[number].histogram = -1;

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SharedRows", "place_rows"]
 
 
+_MOST_DRAWN = 2**32 - 1  # rows that have numbers
 _CODES_AHEAD = 10_000_000  # that a thread adds up in about the time that a question takes
 
 
@@ -91,9 +92,13 @@ def place_rows(
     n_features: int,
 ) -> SharedRows:
     """Begin boosting from these trees; `unlabeled` has the unlabelled rows of every partition."""
-    n_threads = sum(workers.ask(_stack))
     first = np.concatenate([[0], np.cumsum(unlabeled)]).tolist()
     draws = settings.subsample_unl < 1
+    if draws and first[-1] > _MOST_DRAWN:
+        raise ValueError(
+            f"subsample_unl must be 1 for more than {_MOST_DRAWN} unlabelled rows, got {first[-1]} of them"
+        )
+    n_threads = sum(workers.ask(_stack))
     starts = [(tuple((first[k], unlabeled[k]) for k in numbers) if draws else None,) for numbers in workers.partitions]
     workers.ask_each(_start, [(settings, prior, trees, first[-1], *own) for own in starts])
     return SharedRows(workers, n_threads * _CODES_AHEAD // n_features)

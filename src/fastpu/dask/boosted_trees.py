@@ -77,8 +77,8 @@ def fit_boosted_trees(
     """Boosted trees of the rows of a Dask collection, which stay on their workers.
 
     The model is that of `fastpu.fit_boosted_trees` on all rows together, bit by bit, for any partitions, workers and
-    threads: what workers send are sums of whole numbers. In every round each worker sends one histogram a leaf, of
-    8 bytes for each of up to 256 bins of a column, and is sent some hundred bytes.
+    threads: what workers send are sums of whole numbers. In every round each worker sends about one histogram a leaf,
+    of 8 bytes for each of up to 256 bins of a column, and is sent a few thousand bytes.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ def fit_boosted_trees(
     -----
     Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
     read three times and let go each time, so more rows than memory can be fitted; persist the collection if it has
-    room. A worker keeps two bytes a value and 45 bytes a row. At most 536,870,911 rows in all.
+    room. A worker keeps two bytes a value and 45 bytes a row. At most 536,870,911 rows on a worker; with more rows in
+    all, about 60 million on a worker, in random order.
 
     Examples
     --------

@@ -35,6 +35,9 @@ struct TreeStart {
   TreeLossSums sums;
   double g_scale = 1;
   double h_scale = 1;
+  // Of more rows than can be summed in a word, sums of the words of all are halved so many times. What one holder of
+  // rows sums is not.
+  int halvings = 0;
   bool are_repetitions = false;  // the weights: whole numbers, and a row is rounded as if it was repeated
   CountUnit unit;
   std::vector<std::uint32_t> features;  // that the tree may split, ascending
