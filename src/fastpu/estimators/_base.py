@@ -42,8 +42,10 @@ _LARGEST_SEED = 2**31 - 1
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    """Tell whether `predict_proba` is there."""
-    return estimator.calibration is not None
+    """Tell whether `predict_proba` is there, or say how it comes to be; scikit-learn shows this as the cause."""
+    if estimator.calibration is None:
+        raise AttributeError("predict_proba needs calibration='sigmoid' or 'isotonic' before the fit, got None")
+    return True
 
 
 class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc]  # no types
