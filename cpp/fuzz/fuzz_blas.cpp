@@ -88,7 +88,7 @@ void run_factors(Input& input, const Blas& blas) {
   accepted([&] {
     tiled.solve(input.flag() ? Op::none : Op::transpose, gram.view(), right.view());
     Values product(input, m, n);
-    tiled.product(Op::none, Op::none, right.view(), gram.view(), product.view());
+    tiled.product(right.view(), gram.view(), product.view());
   });
 }
 

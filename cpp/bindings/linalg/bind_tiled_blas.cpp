@@ -28,7 +28,7 @@ Array<double> product(const Array<double>& a, const Array<double>& b, int n_thre
   const Blas& functions = blas();
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
-  TiledBlas(functions, team).product(Op::none, Op::none, left, right, to);
+  TiledBlas(functions, team).product(left, right, to);
   return out;
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fastpu/linalg/tiled_blas.hpp"
-#include "linalg/cholesky.hpp"
 
 namespace fastpu::detail {
 
@@ -125,13 +124,7 @@ BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_
     low[i] = std::max(slope, 0.0) + 1;
     high[i] = low[i] - slope;
   }
-  BoxPoint best{AlignedBuffer<double>(n, "the interior point"), AlignedBuffer<double>(n, "the interior point"),
-                box_value(n, cost, alpha.data(), q_alpha.data())};
-  const auto save = [&] {
-    std::copy(alpha.begin(), alpha.end(), best.alpha.data());
-    std::copy(q_alpha.begin(), q_alpha.end(), best.q_alpha.data());
-  };
-  save();
+  BoxPoint best{alpha, box_value(n, cost, alpha.data(), q_alpha.data())};
   Newton newton(gram, team);
   Vector theta(size);
   Vector dual(size);
@@ -200,7 +193,7 @@ BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_
     n_idle = is_progress ? 0 : n_idle + 1;
     if (value.gap < best.value.gap) {
       best.value = value;
-      save();
+      best.alpha = alpha;
     }
     if (on_step(best.n_steps, best.value)) {
       best.is_stopped = true;

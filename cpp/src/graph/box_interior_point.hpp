@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "fastpu/common/parallel.hpp"
 #include "graph/box_gram.hpp"
@@ -9,8 +10,7 @@
 namespace fastpu::detail {
 
 struct BoxPoint {
-  AlignedBuffer<double> alpha;
-  AlignedBuffer<double> q_alpha;
+  std::vector<double> alpha;
   BoxValue value;
   index_t n_steps = 0;
   bool is_stopped = false;  // by the caller's function

@@ -89,14 +89,14 @@ class Search {
     if (gram_.is_dense() && active_set(kFirstDescents, std::min(kActiveRounds, most_))) return;
     if (result_.status == PualStatus::callback || result_.n_iter >= most_) return;
     const index_t before = result_.n_iter;
-    const BoxPoint found = detail::box_interior_point(
+    BoxPoint found = detail::box_interior_point(
         gram_, cost_, options_.tol, most_ - before,
         [&](index_t n_steps, const BoxValue& at) {
           result_.n_iter = before + n_steps;
           return tell(at);
         },
         team_);
-    std::copy_n(found.alpha.data(), size(), alpha_.begin());
+    alpha_ = std::move(found.alpha);
     if (found.is_stopped || is_solved(found.value) || result_.n_iter >= most_) return;
     for (double& at : alpha_) at = std::clamp(at, 0.0, cost_);
     gram_.apply(alpha_.data(), q_alpha_.data());

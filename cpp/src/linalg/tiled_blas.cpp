@@ -54,23 +54,21 @@ void mirror(BlasMatrix<double> c) {
 
 }  // namespace
 
-void TiledBlas::product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix<const double> b,
-                        BlasMatrix<double> c) const {
+void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
   const index_t down = count_blocks(c.n_rows, kTile);
   const index_t across = count_blocks(c.n_cols, kTile);
-  const index_t depth = op_a == Op::none ? a.n_cols : a.n_rows;
-  team_.for_each(down * across, workers(c.n_rows, c.n_cols, depth), [&](index_t block, int) {
+  team_.for_each(down * across, workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
     const index_t i = block / across * kTile;
     const index_t j = block % across * kTile;
     const index_t n_rows = extent(i, c.n_rows);
     const index_t n_cols = extent(j, c.n_cols);
-    blas_.gemm(op_a, op_b, 1.0, op_rows_of(op_a, a, i, n_rows), op_cols_of(op_b, b, j, n_cols), 0.0,
+    blas_.gemm(Op::none, Op::none, 1.0, part(a, i, n_rows, 0, a.n_cols), part(b, 0, b.n_rows, j, n_cols), 0.0,
                part(c, i, n_rows, j, n_cols));
   });
 }
 
-void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
-                                  BlasMatrix<double> c) const {
+void TiledBlas::lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
+                      BlasMatrix<double> c) const {
   const Op other = op == Op::none ? Op::transpose : Op::none;
   const index_t depth = op == Op::none ? a.n_cols : a.n_rows;
   const index_t n = c.n_rows;
@@ -80,9 +78,19 @@ void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<
     const auto [row, col] = pair_of(block);
     const index_t i = row * kTile;
     const index_t j = col * kTile;
-    blas_.gemm(op, other, 1.0, op_rows_of(op, a, i, extent(i, n)), op_cols_of(other, b, j, extent(j, n)), 0.0,
-               part(c, i, extent(i, n), j, extent(j, n)));
+    const auto left = op_rows_of(op, a, i, extent(i, n));
+    const auto to = part(c, i, extent(i, n), j, extent(j, n));
+    if (i == j && a.data == b.data) {
+      blas_.syrk(op, alpha, left, beta, to);
+    } else {
+      blas_.gemm(op, other, alpha, left, op_cols_of(other, b, j, extent(j, n)), beta, to);
+    }
   });
+}
+
+void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
+                                  BlasMatrix<double> c) const {
+  lower(op, 1.0, a, b, 0.0, c);
   mirror(c);
 }
 
@@ -95,24 +103,7 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
     throw std::invalid_argument("row stride of C must be >= its " + std::to_string(n_cols) + " columns, got " +
                                 std::to_string(c.stride));
   }
-  if (n_cols > kTile) {
-    const index_t tiles = count_blocks(n_cols, kTile);
-    team_.for_each(tiles * (tiles + 1) / 2, workers(a.n_rows, n_cols, n_cols), [&](index_t block, int) {
-      const auto [row, col] = pair_of(block);
-      const index_t i = row * kTile;
-      const index_t j = col * kTile;
-      const auto left = part(a, 0, a.n_rows, i, extent(i, n_cols));
-      const auto right = part(a, 0, a.n_rows, j, extent(j, n_cols));
-      const auto to = part(c, i, left.n_cols, j, right.n_cols);
-      if (i == j) {
-        blas_.syrk(Op::transpose, 1.0, left, 0.0, to);
-      } else {
-        blas_.gemm(Op::transpose, Op::none, 1.0, left, right, 0.0, to);
-      }
-    });
-    mirror(c);
-    return;
-  }
+  if (n_cols > kTile) return symmetric_product(Op::transpose, a, a, c);
   const index_t rows = std::max(kLeastRows, count_blocks(a.n_rows, kGroups));
   const index_t groups = std::max<index_t>(count_blocks(a.n_rows, rows), 1);
   auto sums = AlignedBuffer<double>(groups * n_cols * n_cols, "sums of products");
@@ -131,25 +122,6 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   mirror(c);
 }
 
-// Updates the lower triangle from `end` on, once columns [first, end) of the factor are known there.
-void TiledBlas::update(BlasMatrix<double> a, index_t first, index_t end) const {
-  const index_t n = a.n_rows;
-  const index_t tiles = count_blocks(n - end, kTile);
-  team_.for_each(tiles * (tiles + 1) / 2, workers(n - end, n - end, end - first), [&](index_t block, int) {
-    const auto [row, col] = pair_of(block);
-    const index_t i = end + row * kTile;
-    const index_t j = end + col * kTile;
-    const auto left = part(a, i, extent(i, n), first, end - first);
-    const auto right = part(a, j, extent(j, n), first, end - first);
-    const auto to = part(a, i, left.n_rows, j, right.n_rows);
-    if (i == j) {
-      blas_.syrk(Op::none, -1.0, left, 1.0, to);
-    } else {
-      blas_.gemm(Op::none, Op::transpose, -1.0, left, right, 1.0, to);
-    }
-  });
-}
-
 index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
   const index_t n = a.n_rows;
   if (a.n_cols != n) throw std::invalid_argument("A must be square");
@@ -162,7 +134,8 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
       const index_t row = end + block * kTile;
       blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
     });
-    update(a, first, end);
+    const auto below = part(a, end, n - end, first, size);
+    lower(Op::none, -1.0, below, below, 1.0, part(a, end, n - end, end, n - end));
   }
   return 0;
 }

@@ -22,13 +22,12 @@ from sklearn.utils.validation import (
 )
 
 from fastpu.common._text import describe
-from fastpu.common._warnings import DegenerateModelWarning, warn
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_choice, check_int, check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
 from fastpu.judge._parts import check_folds
 from fastpu.model._prior import check_prior
-from fastpu.model._threshold import prior_threshold
+from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,14 +208,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         """
         scores = self._checked_scores(X_unl)
         moved = copy.copy(self)
-        moved.threshold_ = prior_threshold(scores, check_prior(prior))
-        positive = int(np.count_nonzero(scores > moved.threshold_))
-        if positive in (0, scores.size):
-            warn(
-                f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of X_unl positive: the "
-                f"scores have too few distinct values to come nearer",
-                DegenerateModelWarning,
-            )
+        moved.threshold_ = matched_threshold(scores, check_prior(prior))[0]
         return moved
 
     def get_metadata_routing(self) -> Any:

@@ -14,14 +14,14 @@ import numpy as np
 
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
+from fastpu.common._warnings import EstimateWarning, warn
 from fastpu.data._validate import check_choice, check_labels, check_matrix, check_sample_weight
 from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu.model._threshold import prior_threshold
+from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -213,14 +213,7 @@ class Model(ABC):
         prior = check_prior(prior)
         threads = resolve_n_threads(n_threads)
         scores = self._checked_scores(X_unl, "X_unl", threads)
-        threshold = prior_threshold(scores, prior)
-        positive = int(np.count_nonzero(scores > threshold))
-        if positive in (0, scores.size):
-            warn(
-                f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of "
-                f"X_unl positive: the scores have too few distinct values to come nearer",
-                DegenerateModelWarning,
-            )
+        threshold, positive = matched_threshold(scores, prior)
         rule = f"prior {prior:g}: {positive} of {scores.size} unlabelled rows positive"
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu.common._warnings import DegenerateModelWarning, warn
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["balanced_accuracy_threshold", "prior_threshold"]
+__all__ = ["balanced_accuracy_threshold", "matched_threshold", "prior_threshold"]
 
 # Two cuts whose balanced accuracies (or distances to the prior) differ by less are tied, so that
 # the choice does not hang on the rounding of sums.
@@ -98,6 +100,19 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     if cut == values.size:
         return float(values[-1])
     return _between(float(values[cut - 1]), float(values[cut]))
+
+
+def matched_threshold(scores: NDArray[np.floating], prior: float) -> tuple[float, int]:
+    """Return `prior_threshold` of scores of X_unl and how many are above it, with a warning if all are, or none."""
+    threshold = prior_threshold(scores, prior)
+    positive = int(np.count_nonzero(scores > threshold))
+    if positive in (0, scores.size):
+        warn(
+            f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of X_unl positive: the "
+            f"scores have too few distinct values to come nearer",
+            DegenerateModelWarning,
+        )
+    return threshold, positive
 
 
 def _weighted(

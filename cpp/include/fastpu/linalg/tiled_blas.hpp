@@ -16,8 +16,8 @@ class TiledBlas {
  public:
   TiledBlas(const Blas& blas, Team& team) : blas_(blas), team_(team) {}
 
-  // C := op(A) op(B)
-  void product(Op op_a, Op op_b, BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
+  // C := A B
+  void product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
 
   // C := A B' (Op::none) or A'B (Op::transpose) where that is symmetric: half of it is computed.
   void symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
@@ -33,7 +33,9 @@ class TiledBlas {
   void solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
  private:
-  void update(BlasMatrix<double> a, index_t first, index_t end) const;
+  // The lower triangle of C := alpha A B' + beta C (Op::none) or alpha A'B + beta C (Op::transpose).
+  void lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
+             BlasMatrix<double> c) const;
 
   const Blas& blas_;
   Team& team_;
