@@ -232,7 +232,7 @@ class BagBooster {
   }
 
  private:
-  // Rounds of nothing, for a bag without any gain that is left.
+  // Rounds without a tree, for a bag in which nothing is left to gain.
   void fill(BoostedBag& boosted, double start) const {
     MadeRound nothing;
     nothing.risk = boosted.rounds.empty() ? start : boosted.rounds.back().risk;

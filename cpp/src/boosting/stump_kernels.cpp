@@ -57,7 +57,7 @@ inline Pair change_row(RowState& s, const RowChange& change, PairSums& sums) {
   return make_pair(minus, plus);
 }
 
-// Rows are fetched ahead: their addresses are known, but no pattern that the processor could see.
+// Rows are fetched ahead: their addresses are known here, and follow no pattern that the processor could detect.
 constexpr index_t kAhead = 48;
 
 // A row's codes are read once, as words of eight; then word by word, that is eight features at a time, all rows are

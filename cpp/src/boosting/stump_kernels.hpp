@@ -70,8 +70,8 @@ struct StumpKernels {
                             const RowChange&, std::int64_t* histogram);
   PairSums (*add_two_byte_rows)(const DenseCodes<std::uint16_t>&, RowState*, const std::uint32_t* rows, index_t n,
                                 const RowChange&, std::int64_t* histogram);
-  // The same for few rows: straight to the histogram of weights, each weight times its factor. There the order counts,
-  // and what goes with the fixed point, passing over all bins once more, would cost more than the rows do.
+  // The same for few rows: straight to the histogram of weights, each weight times its factor. There the order
+  // counts. Sums in fixed point would need one more pass over all bins, which would cost more than the rows do.
   PairSums (*add_byte_rows_directly)(const DenseCodes<std::uint8_t>&, RowState*, const std::uint32_t* rows, index_t n,
                                      const RowChange&, double* histogram);
   PairSums (*add_two_byte_rows_directly)(const DenseCodes<std::uint16_t>&, RowState*, const std::uint32_t* rows,

@@ -224,7 +224,7 @@ index_t split_bits(const Code* column, Code shift, Code most, index_t n_words, c
   return n_left;
 }
 
-// How many members a word has is a matter of luck: eight are written at a time, whether they are there or not.
+// How many members a word has cannot be predicted: eight are written at a time, even where there are fewer.
 std::uint32_t list_bits(const std::uint64_t* words, index_t n_words, std::uint16_t* list) {
   constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;  // so that no word is asked whether it is 0
   std::uint32_t n = 0;
@@ -244,8 +244,8 @@ std::uint32_t list_bits(const std::uint64_t* words, index_t n_words, std::uint16
   return n;
 }
 
-// Some rows go down all nodes, parents first: what is all ones where a row is at a node. Numbers of leaves are at most
-// all ones, so that the smaller of both is the number where the row is, and 0 elsewhere.
+// Finds the leaves of some rows, one in each lane. All nodes are gone through, parents first: at_node[k] is all ones in
+// the lanes whose rows reach node k, and 0 in the others. The smaller of it and a leaf's number is that number or 0.
 template <class Code>
 void find_leaves(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, Code* leaves) {
   using V = Vec<Code>;

@@ -34,14 +34,14 @@ struct WalkedNode {
 };
 static_assert(sizeof(WalkedNode) == 16);
 
-// Most nodes of a tree whose rows are all taken to all of its nodes, as sets.
+// Most nodes of a tree for which every row is compared at every node.
 inline constexpr index_t kSmallTree = 127;
 
-// Such a tree, with no sets of codes.
+// Such a tree. None of its splits is by a set of codes.
 struct SmallTree {
   const WalkedNode* nodes = nullptr;
   index_t n_nodes = 0;
-  const double* values = nullptr;  // of its leaves, in the order of their nodes; as many are there to be read as:
+  const double* values = nullptr;  // of its leaves, in the order of their nodes; there is memory for n_read() of them
 
   static index_t n_read(index_t n_leaves) { return n_leaves <= 8 ? 8 : n_leaves <= 32 ? 32 : n_leaves; }
 };

@@ -10,8 +10,8 @@ namespace fastpu::detail::FASTPU_LEVEL {
 
 namespace {
 
-// Rows whose codes stay in the first levels of cache while the features are gone through, some at a time, so that the
-// bins of these stay in the first.
+// So many rows make a tile: their codes stay in the first levels of cache while the features are gone through. So many
+// features are added at a time: their bins stay in the first level.
 constexpr index_t kTile = 128;
 constexpr index_t kTogether = 8;
 
@@ -19,7 +19,7 @@ template <class Code>
 struct Tile {
   const Code* row[kTile];
   std::uint64_t word[kTile];
-  index_t n = 0;  // rows that are there
+  index_t n = 0;  // rows taken so far
 
   // Takes rows until there are n, and asks for their codes.
   void take(const CodeTable<Code>& table, const std::uint32_t* rows, const std::uint64_t* words, index_t end) {
@@ -32,7 +32,7 @@ struct Tile {
   }
 };
 
-// Of features that lie side by side the bins do so too.
+// Adds features whose numbers follow each other: their bins follow each other, too.
 template <index_t kFeatures>
 void add_neighbours(const Tile<std::uint8_t>& tile, index_t feature, std::uint64_t* histogram) {
   std::uint64_t* bins = histogram + feature * kByteBins;
@@ -104,7 +104,7 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
       h[k] = static_cast<std::int32_t>(sum & 0xffffffffU);
     }
     index_t padded = size;
-    for (; padded % kWidth != 0; ++padded) {  // the same cut once more
+    for (; padded % kWidth != 0; ++padded) {  // fills the last vector with copies of the last cut
       g[padded] = g[size - 1];
       h[padded] = h[size - 1];
     }
@@ -193,7 +193,8 @@ double score_bound(const std::uint64_t* bins, index_t n, const NewtonNode& node)
     const index_t size = n - start < kBinsAtOnce ? n - start : kBinsAtOnce;
     sum = add_up(bins + start, size, sum, sums);
     index_t padded = size;
-    for (; padded % (2 * kWords) != 0; ++padded) sums[padded] = sum;  // the same cut once more
+    for (; padded % (2 * kWords) != 0; ++padded)
+      sums[padded] = sum;  // fills the last vector with copies of the last cut
     for (index_t k = 0; k < padded; k += 2 * kWords) {
       const Words one = load<Words>(sums + k);
       const Words other = load<Words>(sums + k + kWords);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr index_t kBlockRows = 8192;  // of one parallel task
 constexpr index_t kAddedRows = 2048;  // whose codes one task adds up
-// What is done to a row, in steps of adding a word to a bin: copying its number, splitting a node, finding its leaf.
+// The work on a row, in units of adding one word to a bin: copying its number, splitting a node, finding its leaf.
 constexpr index_t kCopyWork = 1;
 constexpr index_t kSplitWork = 4;
 constexpr index_t kLeafWork = 4;
@@ -239,7 +239,7 @@ auto NewtonRows::with_sides(const NewtonRange& node, const NodeSplit& split, Bod
     if (split.by_categories) {
       return body([&split, code_of](std::uint32_t row) { return split.left_codes.has(code_of(row)); });
     }
-    // Code 0, less one, is the largest of all.
+    // In unsigned numbers code 0 less one is the largest of all.
     const Code less = split.missing_right ? 1 : 0;
     const Code most = static_cast<Code>(split.cut - less);
     return body([=](std::uint32_t row) { return static_cast<Code>(code_of(row) - less) <= most; });

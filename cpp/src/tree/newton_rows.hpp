@@ -30,7 +30,7 @@ struct NewtonRange {
 
 // Most rows whose words can be summed by one holder.
 inline constexpr index_t kMostNewtonRows = ((index_t{1} << 31) - 1) / 4;
-// Leaves are summed in so much smaller units than words.
+// The units of the sums of leaves are smaller than those of words by this factor.
 inline constexpr double kLeafBits = 0x1p31;
 
 // The largest power of two that keeps sums of n numbers, rounded one by one, within 31 bits after so many halvings,
@@ -107,7 +107,7 @@ class NewtonRows {
   auto with_codes(const NewtonRange& node, std::uint32_t feature, Body&& body);
   template <class Body>
   auto with_sides(const NewtonRange& node, const NodeSplit& split, Body&& body);
-  // By its weight, but no more than enough: so no sum overflows.
+  // What a row counts: its weight, cut off at what is enough, so that no sum overflows.
   index_t count(std::uint32_t row, const CountUnit& unit) const {
     const double size = weights_ == nullptr ? unit.scale : weights_[row] * unit.scale;
     return static_cast<index_t>(std::min(size + 0.5, static_cast<double>(unit.enough)));

@@ -101,7 +101,7 @@ class RiskCriterion {
     const double u = node.u * per_u_;
     return 4.0 * prior_ * prior_ * chance_variance(p, u, per_p_, per_u_) / (u * u * u);
   }
-  // What rounding could make of a gain of nothing.
+  // The largest gain that rounding could make of a gain of 0.
   double least_gain(const PuCounts& node) const {
     const double w_p = prior_ * (node.p * per_p_);
     return 1e-12 * (w_p + std::abs(node.u * per_u_ - w_p));

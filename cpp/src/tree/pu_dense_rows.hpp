@@ -141,7 +141,7 @@ class PuDenseRows {
                   [=](std::uint32_t row) { return goes_left(column[row * stride]); });
     };
     if (split.by_categories) return split_by([&](Code code) { return split.left_codes.has(code); });
-    // Code 0, less one, is the largest of all.
+    // In unsigned numbers code 0 less one is the largest of all.
     const Code less = split.missing_right ? 1 : 0;
     const Code most = static_cast<Code>(split.cut - less);
     split_by([=](Code code) { return static_cast<Code>(code - less) <= most; });

@@ -36,7 +36,7 @@ void TreeFeatures::make_grid(index_t feature, double* values, std::uint32_t* cel
   grid.cell_start = cell_start;
   grid.n_cells = static_cast<std::uint32_t>(n_bins);
   const double cells_per_unit = grid.n_cells / (values[n_bins - 1] - values[0]);
-  if (std::isfinite(cells_per_unit) && cells_per_unit > 0) {  // else one cell has all
+  if (std::isfinite(cells_per_unit) && cells_per_unit > 0) {  // else all values are in one cell
     grid.first = values[0];
     grid.cells_per_unit = cells_per_unit;
   }

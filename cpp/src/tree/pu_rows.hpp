@@ -47,7 +47,7 @@ class TreeFeatures {
   }
 
  private:
-  static constexpr std::uint32_t kCounted = 4;  // values that are looked at without asking how many there are
+  static constexpr std::uint32_t kCounted = 4;  // values that are always compared, even where there are fewer
 
   // As many cells of equal width as bins, from the value of the first bin to that of the last, and one more. A number
   // that is drawn between two values falls into any cell, where there are few bins to choose from.

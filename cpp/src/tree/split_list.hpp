@@ -10,8 +10,8 @@ namespace fastpu::detail {
 
 // Brings the rows that go left to the front of the list, and writes the others, the last first, to the end of another
 // list of n: left[0] .. and right[n - 1], right[n - 2], ... Returns how many go left. What else is in the lists is
-// lost. Which way a row goes is a matter of luck: a branch on it would be predicted wrongly half of the time, so that
-// every row is written to both sides, and only where the next one is written depends on it.
+// lost. Which way a row goes cannot be predicted, and a branch on it would be wrong half of the time: so every row
+// is written to both sides, and only the place of the next one depends on it.
 template <class Row, class GoesLeft>
 std::uint32_t split_list(Row* list, std::uint32_t n, Row* right, GoesLeft&& goes_left) {
   std::size_t n_left = 0;

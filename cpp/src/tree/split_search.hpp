@@ -12,9 +12,9 @@
 
 namespace fastpu::detail {
 
-// How many times the gain of a cut without any choice a split by n categories is marked down. If a feature tells
-// nothing, the best set of its categories gains up to n - 1 times as much, and the best cut of a feature of numbers 4
-// to 5 times.
+// What is taken off the gain of a split by n categories, in multiples of what a single cut gains in the mean by chance.
+// If a feature tells nothing, the best set of its categories gains up to n - 1 times as much as a single cut, and the
+// best cut of a feature of numbers 4 to 5 times as much.
 inline double excess_categories(std::size_t n) {
   constexpr std::size_t kLikeNumbers = 5;
   return static_cast<double>(std::max(n, kLikeNumbers) - kLikeNumbers);
@@ -117,7 +117,7 @@ class SplitSearch {
   bool consider(const Sums& left) { return consider(left, gain(left)); }
   bool consider(const Sums& left, double gain) {
     const bool is_better = gain > gain_to_beat_;  // false for NaN, the loss of no rows
-    // Both conditions are a matter of luck: they are one branch.
+    // Neither condition can be predicted, so that both make one branch.
     if (std::min(left.rows(), node_.rows() - left.rows()) < (is_better ? min_leaf_rows_ : kMaxCount)) return false;
     gain_to_beat_ = gain + 1e-12 * std::abs(gain);
     best_.exists = true;
