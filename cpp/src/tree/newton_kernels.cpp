@@ -104,7 +104,7 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
       h[k] = static_cast<std::int32_t>(sum & 0xffffffffU);
     }
     index_t padded = size;
-    for (; padded % kWidth != 0; ++padded) {  // fills the last vector with copies of the last cut
+    for (; padded % kWidth != 0; ++padded) {  // copies of the last cut fill the vector
       g[padded] = g[size - 1];
       h[padded] = h[size - 1];
     }
@@ -193,8 +193,7 @@ double score_bound(const std::uint64_t* bins, index_t n, const NewtonNode& node)
     const index_t size = n - start < kBinsAtOnce ? n - start : kBinsAtOnce;
     sum = add_up(bins + start, size, sum, sums);
     index_t padded = size;
-    for (; padded % (2 * kWords) != 0; ++padded)
-      sums[padded] = sum;  // fills the last vector with copies of the last cut
+    for (; padded % (2 * kWords) != 0; ++padded) sums[padded] = sum;  // copies of the last cut fill the vector
     for (index_t k = 0; k < padded; k += 2 * kWords) {
       const Words one = load<Words>(sums + k);
       const Words other = load<Words>(sums + k + kWords);
