@@ -18,17 +18,21 @@ BlasMatrix<double> mutable_view(Array<double>& array) {
   return {array.mutable_data(), array.shape(0), array.shape(1)};
 }
 
-Op op(bool is_transposed) { return is_transposed ? Op::transpose : Op::none; }
+// Calls body with the GIL released.
+template <class Body>
+auto in_tiles(int n_threads, Body&& body) {
+  const Blas& functions = blas();
+  Team team(n_threads, interrupt_poll());
+  const py::gil_scoped_release nogil;
+  return body(TiledBlas(functions, team));
+}
 
 Array<double> product(const Array<double>& a, const Array<double>& b, int n_threads) {
   const auto left = view(a);
   const auto right = view(b);
   Array<double> out({left.n_rows, right.n_cols});
   const auto to = mutable_view(out);
-  const Blas& functions = blas();
-  Team team(n_threads, interrupt_poll());
-  const py::gil_scoped_release nogil;
-  TiledBlas(functions, team).product(left, right, to);
+  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.product(left, right, to); });
   return out;
 }
 
@@ -37,10 +41,7 @@ Array<double> symmetric_product(const Array<double>& a, const Array<double>& b, 
   const auto right = view(b);
   Array<double> out({left.n_cols, right.n_cols});
   const auto to = mutable_view(out);
-  const Blas& functions = blas();
-  Team team(n_threads, interrupt_poll());
-  const py::gil_scoped_release nogil;
-  TiledBlas(functions, team).symmetric_product(Op::transpose, left, right, to);
+  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.symmetric_product(Op::transpose, left, right, to); });
   return out;
 }
 
@@ -48,28 +49,19 @@ Array<double> gram(const Array<double>& a, int n_threads) {
   const auto from = view(a);
   Array<double> out({from.n_cols, from.n_cols});
   const auto to = mutable_view(out);
-  const Blas& functions = blas();
-  Team team(n_threads, interrupt_poll());
-  const py::gil_scoped_release nogil;
-  TiledBlas(functions, team).gram(from, to);
+  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.gram(from, to); });
   return out;
 }
 
 index_t cholesky(Array<double>& a, int n_threads) {
   const auto matrix = mutable_view(a);
-  const Blas& functions = blas();
-  Team team(n_threads, interrupt_poll());
-  const py::gil_scoped_release nogil;
-  return TiledBlas(functions, team).cholesky(matrix);
+  return in_tiles(n_threads, [&](const TiledBlas& tiles) { return tiles.cholesky(matrix); });
 }
 
 void solve_rows(const Array<double>& factor, Array<double>& b, bool transpose, int n_threads) {
   const auto l = view(factor);
   const auto rows = mutable_view(b);
-  const Blas& functions = blas();
-  Team team(n_threads, interrupt_poll());
-  const py::gil_scoped_release nogil;
-  TiledBlas(functions, team).solve(op(transpose), l, rows);
+  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.solve(transpose ? Op::transpose : Op::none, l, rows); });
 }
 
 }  // namespace

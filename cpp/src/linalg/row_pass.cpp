@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "linalg/row_products.hpp"
+
 // Prefetches n values from `from` on. Beyond 64 KiB nothing is prefetched: there the processor sees the stream itself.
 // It is a macro because gcc drops it from a function of its own.
 #if defined(__GNUC__)
@@ -196,17 +198,8 @@ void RowPass::multiply(const RowBlock& block, const PackedRows& packed, const do
     return;
   }
   std::visit(
-      [&]<class View>(const View& view) {
-        if constexpr (!kIsDense<View>) {
-          for (index_t i = 0; i < block.n; ++i) {
-            const index_t row = row_of(block.first + i);
-            double sum = 0;
-            for (index_t e = view.row_start[row]; e < view.row_start[row + 1]; ++e) {
-              sum += static_cast<double>(view.values[e]) * w[view.columns[e]];
-            }
-            products[i] = sum + shift;
-          }
-        }
+      [&](const auto& view) {
+        for (index_t i = 0; i < block.n; ++i) products[i] = dot(view, row_of(block.first + i), w) + shift;
       },
       x_);
 }
@@ -231,18 +224,12 @@ void RowPass::accumulate(const RowBlock& block, const PackedRows& packed, int n_
     return;
   }
   std::visit(
-      [&]<class View>(const View& view) {
-        if constexpr (!kIsDense<View>) {
-          for (int s = 0; s < n_sums; ++s) {
-            double* sum = group_sum(block.group, s);
-            for (index_t i = 0; i < block.n; ++i) {
-              const index_t row = row_of(block.first + i);
-              const double weight = block.weights[s][i];
-              sum[n_features_] += weight;
-              for (index_t e = view.row_start[row]; e < view.row_start[row + 1]; ++e) {
-                sum[view.columns[e]] += weight * static_cast<double>(view.values[e]);
-              }
-            }
+      [&](const auto& view) {
+        for (int s = 0; s < n_sums; ++s) {
+          double* sum = group_sum(block.group, s);
+          for (index_t i = 0; i < block.n; ++i) {
+            sum[n_features_] += block.weights[s][i];
+            add_row(view, row_of(block.first + i), block.weights[s][i], sum);
           }
         }
       },

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "linalg/row_products.hpp"
+
 namespace fastpu::detail {
 
 namespace {
@@ -103,19 +105,11 @@ const double* MarginData::gram(Team& team) const {
 
 void gather_rows(const MarginRows& x, const index_t* rows, index_t n, const double* centre, double* out) {
   std::visit(
-      [&]<class View>(const View& view) {
+      [&](const auto& view) {
         for (index_t k = 0; k < n; ++k) {
           double* to = out + k * view.n_cols;
-          if constexpr (kIsDense<View>) {
-            const auto* from = view.row(rows[k]);
-            for (index_t f = 0; f < view.n_cols; ++f) to[f] = static_cast<double>(from[f]) - centre[f];
-          } else {
-            for (index_t f = 0; f < view.n_cols; ++f) to[f] = -centre[f];
-            for (index_t e = view.row_start[rows[k]]; e < view.row_start[rows[k] + 1]; ++e) {
-              const index_t f = view.columns[e];
-              to[f] = static_cast<double>(view.values[e]) - centre[f];
-            }
-          }
+          for (index_t f = 0; f < view.n_cols; ++f) to[f] = -centre[f];
+          add_row(view, rows[k], 1.0, to);
         }
       },
       x);
