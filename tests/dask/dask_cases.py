@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 
@@ -10,13 +11,13 @@ import pytest
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
-__all__ = ["assert_nothing_is_left", "chunked", "local_cluster"]
+__all__ = ["assert_nothing_is_left", "chunked", "is_in_event_loop", "local_cluster"]
 
 
 @contextlib.contextmanager
-def local_cluster(n_workers):
+def local_cluster(n_workers, *, processes=True):
     cluster = distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs=50
     )
     with cluster, distributed.Client(cluster) as connected:
         yield connected
@@ -37,3 +38,12 @@ def assert_nothing_is_left(client):
             return
         time.sleep(0.1)
     raise AssertionError(left)
+
+
+def is_in_event_loop(_shard):
+    """Tell whether this is answered in the thread of a worker's event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -22,8 +22,9 @@ frames = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
 import fastpu.dask  # noqa: E402
-from dask_cases import assert_nothing_is_left, chunked, local_cluster  # noqa: E402
+from dask_cases import assert_nothing_is_left, chunked, is_in_event_loop, local_cluster  # noqa: E402
 from fastpu.dask._boosted_rows import place_rows  # noqa: E402
+from fastpu.dask._workers import Workers  # noqa: E402
 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
 REPEATED = 1e-10
@@ -83,6 +84,19 @@ def test_workers_add_up_the_answers_of_others(client, monkeypatch):
     assert set(merged) == {1}
     assert len(merged) <= FIT["n_rounds"] * (3 + 3) + 2  # the default of four leaves: three splits, the rest of a round
     assert_nothing_is_left(client)
+
+
+def test_quick_answers_come_from_the_event_loop_unless_workers_share_one(client):
+    def answers(connected):
+        parts = [connected.submit(int, k, workers=[address]) for k, address in enumerate(connected.nthreads())]
+        connected.gather(parts)
+        with Workers(connected, dict(enumerate(parts)), 1) as workers:
+            found = [workers.ask(is_in_event_loop) for _ in range(40)]
+        return found[0], found[-1]
+
+    assert answers(client) == ([False, False], [True, True])
+    with local_cluster(2, processes=False) as connected:
+        assert answers(connected) == ([False, False], [False, False])
 
 
 def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(client):

@@ -48,7 +48,9 @@ class Shard:
 
     def __init__(self, n_threads: int | None, parts: list[Any]) -> None:
         self.parts = parts
-        self.n_threads = n_threads or distributed.get_worker().state.nthreads
+        worker = distributed.get_worker()
+        self.n_threads = n_threads or worker.state.nthreads
+        self._has_own_loop = not worker.address.startswith("inproc://")
         self.kept: dict[str, Any] = {}
         self.members: list[Any] = []
         self._seconds = 1.0  # that answers take at most, if they are like the last ones
@@ -73,10 +75,10 @@ class Shard:
         """Return what a function answers, in the thread of the worker's event loop if that is quick.
 
         To wake another thread takes half as long as a message. But a worker has to keep in touch with others, with its
-        members above all.
+        members above all, and workers of one process have one loop between them.
         """
         start = time.perf_counter()
-        if self._seconds < _QUICK_SECONDS and not self.members:
+        if self._seconds < _QUICK_SECONDS and self._has_own_loop and not self.members:
             answer = question(self, *arguments)
         else:
             answer = await asyncio.get_running_loop().run_in_executor(None, question, self, *arguments)
