@@ -62,3 +62,10 @@ def test_err_star_finds_a_cost_that_is_good_on_the_true_labels(data):
                           random_state=0)  # fmt: skip
     assert np.mean(found.model.predict(X) != truth) < 0.22
     assert found.best_score <= found.table["score"].min() + 1e-12
+
+
+def test_a_default_among_other_values_is_fitted_by_itself(data):
+    X, y, _ = data
+    found = fastpu.select(fastpu.fit_isvm, X, y, {"C": [None, 1.0]}, scoring="auc", random_state=0)
+    apart = [fastpu.select(fastpu.fit_isvm, X, y, {"C": [C]}, scoring="auc", random_state=0) for C in (None, 1.0)]
+    assert found.table["score"].tolist() == [chosen.best_score for chosen in apart]

@@ -108,7 +108,7 @@ def make_lines(
         groups: dict[Any, list[int]] = {}
         for i, candidate in enumerate(candidates):
             rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key not in names)
-            given = tuple(name for name in names if name in candidate)
+            given = tuple(name for name in names if candidate.get(name) is not None)  # None is for a single fit
             groups.setdefault((given, rest) if given else i, []).append(i)
         if len(groups) < len(best):
             best, shared = groups, names
