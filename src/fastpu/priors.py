@@ -352,6 +352,8 @@ def bbe(
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
         The unit of a column does not matter to the default `fit`; a `fit` of yours sees the rows as they are.
+        Leave copies of rows out, such as oversampled positives: models that have seen one copy score the other, and
+        the estimate comes out too small.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     fit : callable, optional
