@@ -16,11 +16,9 @@ void ElbowFactor::clear() {
 
 void ElbowFactor::reserve(index_t n) {
   if (n <= capacity_) return;
-  const index_t capacity = std::max<index_t>({32, n, capacity_ + capacity_ / 2});
-  AlignedBuffer<double> values(capacity * (capacity + 1) / 2, "the factored system of the rows on the margin");
-  for (index_t k = 0; k < size_; ++k) {
-    std::copy_n(row(k), size_ - k, values.data() + k * capacity - k * (k - 1) / 2);
-  }
+  const index_t capacity = round_up(std::max<index_t>({32, n, capacity_ + capacity_ / 2}), kRowsAtOnce);
+  AlignedBuffer<double> values(place(capacity, capacity), "the factored system of the rows on the margin");
+  for (index_t k = 0; k < size_; ++k) std::copy_n(row(k), size_ - k, values.data() + place(k, capacity));
   values_ = std::move(values);
   capacity_ = capacity;
   work_.resize(at(capacity));
@@ -28,16 +26,31 @@ void ElbowFactor::reserve(index_t n) {
 
 // x = U'^-1 x
 void ElbowFactor::forward(double* x) const {
-  for (index_t k = 0; k < size_; ++k) {
-    x[k] *= inverse_[at(k)];
-    loops_->add(x + k + 1, -x[k], row(k) + 1, size_ - k - 1);
+  const double* rows[kRowsAtOnce];
+  for (index_t first = 0; first < size_; first += kRowsAtOnce) {
+    const index_t end = std::min(first + kRowsAtOnce, size_);
+    for (index_t k = first; k < end; ++k) {
+      x[k] *= inverse_[at(k)];
+      for (index_t c = k + 1; c < end; ++c) x[c] -= x[k] * row(k)[c - k];
+      rows[k - first] = row(k) + (end - k);
+    }
+    loops_->subtract_rows(x + end, rows, x + first, end - first, size_ - end);
   }
 }
 
 // x = U^-1 x
 void ElbowFactor::backward(double* x) const {
-  for (index_t k = size_ - 1; k >= 0; --k) {
-    x[k] = (x[k] - loops_->dot(row(k) + 1, x + k + 1, size_ - k - 1)) * inverse_[at(k)];
+  const double* rows[kRowsAtOnce];
+  double sums[kRowsAtOnce];
+  for (index_t first = (size_ - 1) / kRowsAtOnce * kRowsAtOnce; first >= 0; first -= kRowsAtOnce) {
+    const index_t end = std::min(first + kRowsAtOnce, size_);
+    for (index_t k = first; k < end; ++k) rows[k - first] = row(k) + (end - k);
+    loops_->dots(rows, end - first, x + end, size_ - end, sums);
+    for (index_t k = end - 1; k >= first; --k) {
+      double left = x[k] - sums[k - first];
+      for (index_t c = end - 1; c > k; --c) left -= row(k)[c - k] * x[c];  // the newest last, as it is waited for
+      x[k] = left * inverse_[at(k)];
+    }
   }
 }
 

@@ -58,9 +58,17 @@ class ElbowFactor {
   void append(double root, double one, double label);
   void combine(const double* factors, double* weights) const;
 
+  static constexpr index_t kRowsAtOnce = 8;  // of U, that are solved with together
+
+  // Where row k of U begins, at its diagonal. Of every eight rows the first column that all have lies on a cache line.
+  static index_t place(index_t k, index_t capacity) {
+    const index_t before = k / kRowsAtOnce * kRowsAtOnce;
+    const index_t width = capacity - before;
+    return before * (capacity + width + kRowsAtOnce) / 2 + (k - before) * (width + 1);
+  }
   // U_kk, U_k,k+1, ...
-  double* row(index_t k) { return values_.data() + k * capacity_ - k * (k - 1) / 2; }
-  const double* row(index_t k) const { return values_.data() + k * capacity_ - k * (k - 1) / 2; }
+  double* row(index_t k) { return values_.data() + place(k, capacity_); }
+  const double* row(index_t k) const { return values_.data() + place(k, capacity_); }
   void reserve(index_t n);
   void forward(double* x) const;
   void backward(double* x) const;

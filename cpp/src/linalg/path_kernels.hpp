@@ -30,6 +30,10 @@ struct PathKernels {
   double (*dot)(const double* a, const double* b, index_t n);
   // y += factor x
   void (*add)(double* y, double factor, const double* x, index_t n);
+  // sums[k] = rows[k]'x
+  void (*dots)(const double* const* rows, index_t n_rows, const double* x, index_t n, double* sums);
+  // y[c] -= sum_k factors[k] rows[k][c], k in order
+  void (*subtract_rows)(double* y, const double* const* rows, const double* factors, index_t n_rows, index_t n);
   // a[c] += sum_k in_a[k] rows[k][c] and b[c] += sum_k in_b[k] rows[k][c], k in order
   void (*add_two)(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b,
                   index_t n_rows, index_t n);

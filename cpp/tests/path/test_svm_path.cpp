@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -340,6 +341,44 @@ CASE("violations and loss of a point are those of a plain loop, with the same bi
       if (isa > fastpu::best_isa()) continue;
       CHECK(check(isa).worst == plain.worst);
       CHECK(check(isa).loss == plain.loss);
+    }
+  }
+}
+
+CASE("products with several rows are those of plain loops, with the same bits on every level") {
+  for (const index_t n : {0, 1, 7, 8, 37}) {
+    for (const index_t n_rows : {0, 1, 5, 8, 13}) {
+      std::mt19937_64 random(static_cast<std::uint64_t>(n + n_rows));
+      std::uniform_real_distribution<double> uniform(-2, 2);
+      const auto fill = [&](index_t size) {
+        std::vector<double> values(static_cast<std::size_t>(size));
+        for (double& each : values) each = uniform(random);
+        return values;
+      };
+      const std::vector<double> matrix = fill(n * n_rows);
+      const std::vector<double> x = fill(n);
+      const std::vector<double> factors = fill(n_rows);
+      std::vector<const double*> rows;
+      std::vector<double> products;
+      std::vector<double> left = x;
+      for (index_t k = 0; k < n_rows; ++k) {
+        rows.push_back(matrix.data() + k * n);
+        products.push_back(std::inner_product(x.begin(), x.end(), rows.back(), 0.0));
+        for (std::size_t c = 0; c < x.size(); ++c) left[c] -= factors[static_cast<std::size_t>(k)] * rows.back()[c];
+      }
+      std::vector<double> plain;
+      for (const fastpu::Isa isa : {fastpu::Isa::baseline, fastpu::Isa::avx2, fastpu::Isa::avx512}) {
+        if (isa > fastpu::best_isa()) continue;
+        const auto& loops = fastpu::detail::path_kernels(isa);
+        std::vector<double> sums(rows.size());
+        loops.dots(rows.data(), n_rows, x.data(), n, sums.data());
+        for (std::size_t k = 0; k < sums.size(); ++k) CHECK(std::abs(sums[k] - products[k]) <= 1e-13);
+        if (isa == fastpu::Isa::baseline) plain = sums;
+        CHECK(sums == plain);
+        std::vector<double> y = x;
+        loops.subtract_rows(y.data(), rows.data(), factors.data(), n_rows, n);
+        CHECK(y == left);
+      }
     }
   }
 }
