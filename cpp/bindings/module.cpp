@@ -15,6 +15,7 @@ void bind_nnpu(pybind11::module_& module);
 void bind_pual(const pybind11::module_& module);
 void bind_stump_boost(pybind11::module_& module);
 void bind_stump_ensemble(pybind11::module_& module);
+void bind_stump_rows(const pybind11::module_& module);
 void bind_svm(pybind11::module_& module);
 void bind_svm_path(pybind11::module_& module);
 void bind_tiled_blas(pybind11::module_& module);
@@ -38,6 +39,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_pual(module);
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
+  fastpu::bind_stump_rows(module);
   fastpu::bind_svm(module);
   fastpu::bind_svm_path(module);
   fastpu::bind_tiled_blas(module);

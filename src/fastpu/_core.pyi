@@ -299,6 +299,23 @@ class BoostedShard:
     def leaf_sums(self, leaves: NDArray[np.uint32]) -> NDArray[np.int64]: ...
     def add(self, leaves: NDArray[np.uint32], values: NDArray[np.float64]) -> None: ...
 
+_Change: TypeAlias = tuple[int, int, bool, NDArray[np.uint64], bool, NDArray[np.float64]]
+
+class StumpShard:
+    def __init__(
+        self, features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
+        n_threads: int, isa: str,
+    ) -> None: ...  # fmt: skip
+    def groups(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+    def start(self, use_unlabelled: bool) -> NDArray[np.int64]: ...
+    def tops(self) -> NDArray[np.float64]: ...
+    def weigh(self, tops: NDArray[np.float64]) -> NDArray[np.int64]: ...
+    def add(self, change: _Change) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def list(
+        self, change: _Change
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float64]]: ...
+    def move(self, change: _Change) -> None: ...
+
 class BoostedTreesResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...
@@ -392,12 +409,12 @@ def tree_scores(
 ) -> NDArray[np.float64]: ...  # fmt: skip
 def stack_binned(parts: list[BinnedFeatures], n_threads: int) -> BinnedFeatures: ...
 def stump_boost(
-    features: _Matrix | _Binned, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *, loss: str,
-    gamma: float, rho: float, n_rounds: int, step: str, stop_tol: float, max_bins: int, most_distinct: int,
+    features: _Matrix | _Binned, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
+    loss: str, gamma: float, rho: float, n_rounds: int, step: str, stop_tol: float, max_bins: int, most_distinct: int,
     eval_features: _Matrix | _Binned | None, eval_labels: NDArray[np.int8] | None,
     eval_weight: NDArray[np.float64] | None, early_stopping_rounds: int,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    isa: str, categorical: NDArray[np.uint8] | None = None,
+    isa: str, categorical: NDArray[np.uint8] | None = None, rows: object = None, made: tuple[Any, ...] | None = None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],

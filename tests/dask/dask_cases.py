@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 import time
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
-__all__ = ["assert_nothing_is_left", "chunked", "is_in_event_loop", "local_cluster"]
+__all__ = ["Kill", "assert_nothing_is_left", "chunked", "is_in_event_loop", "local_cluster"]
 
 
 @contextlib.contextmanager
@@ -47,3 +49,16 @@ def is_in_event_loop(_shard):
     except RuntimeError:
         return False
     return True
+
+
+class Kill:
+    """Kills a worker that holds rows after some round, once."""
+
+    def __init__(self, client, round_):
+        self.client, self.round, self.when = client, round_, None
+
+    def __call__(self, info):
+        if info.round == self.round and self.when is None:
+            held = self.client.run(lambda dask_worker: (len(dask_worker.state.actors), os.getpid()))
+            os.kill(max(held.values())[1], signal.SIGKILL)
+            self.when = time.monotonic()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import pickle
-import signal
 import sys
 import time
 from types import SimpleNamespace
@@ -22,7 +20,7 @@ frames = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
 import fastpu.dask  # noqa: E402
-from dask_cases import assert_nothing_is_left, chunked, is_in_event_loop, local_cluster  # noqa: E402
+from dask_cases import Kill, assert_nothing_is_left, chunked, is_in_event_loop, local_cluster  # noqa: E402
 from fastpu.dask._boosted_rows import place_rows  # noqa: E402
 from fastpu.dask._workers import Workers  # noqa: E402
 
@@ -255,19 +253,6 @@ def test_an_interrupted_driver_leaves_nothing_on_the_workers(client):
             chunked(X, (300, 200)), chunked(y, (300, 200)), client=client, callback=interrupt, **FIT
         )
     assert_nothing_is_left(client)
-
-
-class Kill:
-    """Kills a worker that holds rows after some round, once."""
-
-    def __init__(self, client, round_):
-        self.client, self.round, self.when = client, round_, None
-
-    def __call__(self, info):
-        if info.round == self.round and self.when is None:
-            held = self.client.run(lambda dask_worker: (len(dask_worker.state.actors), os.getpid()))
-            os.kill(max(held.values())[1], signal.SIGKILL)
-            self.when = time.monotonic()
 
 
 def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path, monkeypatch):

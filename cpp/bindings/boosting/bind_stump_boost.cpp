@@ -5,6 +5,7 @@
 #include <string>
 
 #include "boosting/bind_eval_set.hpp"
+#include "boosting/bind_stump_rows.hpp"
 #include "common/arguments.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
@@ -76,12 +77,34 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t mo
       view);
 }
 
+// Rounds that are made already, and their sets of categories.
+StumpBoostResult made_rounds(const py::tuple& arrays) {
+  if (arrays.size() != 8) throw py::value_error("made must have 8 arrays");
+  const auto n = static_cast<index_t>(py::len(arrays[0]));
+  const auto copied = [&]<class T>(std::vector<T>& to, std::size_t k) {
+    const T* from = view_1d<T>(arrays[k], "made", n);
+    to.assign(from, from + n);
+  };
+  StumpBoostResult made;
+  copied(made.features, 0);
+  copied(made.thresholds, 1);
+  copied(made.polarity, 2);
+  copied(made.alphas, 3);
+  copied(made.deltas, 4);
+  copied(made.z, 5);
+  copied(made.objective, 6);
+  const CategorySet* sets = nullptr;
+  const index_t n_sets = view_sets(arrays[7], sets);
+  made.sets.assign(sets, sets + n_sets);
+  return made;
+}
+
 StumpBoostResult boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                        const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
                        double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
                        const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
-                       const py::object& callback, int n_threads, const std::string& isa,
-                       const py::object& categorical) {
+                       const py::object& callback, int n_threads, const std::string& isa, const py::object& categorical,
+                       const py::object& rows, const py::object& made) {
   StumpBoostOptions options;
   options.loss = {loss, gamma, rho, step_from_name(step)};
   options.n_rounds = n_rounds;
@@ -105,7 +128,7 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   if (!categorical.is_none()) {
     training.set.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
   }
-  training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
+  if (rows.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   if (!sample_weight.is_none()) {
     training.set.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
   }
@@ -114,7 +137,17 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   const BoostCallback on_round = make_callback(callback);
   Team team(n_threads, interrupt_poll());
 
+  if (!rows.is_none() && raw) throw py::value_error("features must be binned where rows are elsewhere");
+  const std::unique_ptr<StumpRows> elsewhere =
+      rows.is_none() ? nullptr : stump_rows_of_python(rows, *training.set.features);
+  std::optional<StumpBoostResult> before;
+  if (!made.is_none()) before = made_rounds(made.cast<py::tuple>());
+
   const py::gil_scoped_release nogil;
+  if (elsewhere != nullptr) {
+    return stump_boost(*training.set.features, training.set.categorical, *elsewhere, before ? &*before : nullptr,
+                       eval ? &*eval : nullptr, options, on_round, team);
+  }
   if (raw) {
     training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
   }
@@ -144,12 +177,13 @@ void bind_stump_boost(py::module_& module) {
       .def_property_readonly("status", [](const Result& result) { return status_name(result.status); })
       .def_readonly("low", &Result::low)
       .def_readonly("last_gain", &Result::last_gain);
-  module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight").none(true),
-             py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"), py::arg("n_rounds"), py::arg("step"),
-             py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"), py::arg("eval_features").none(true),
-             py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("early_stopping_rounds"),
-             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
-             py::arg("categorical").none(true) = py::none());
+  module.def("stump_boost", &boost, py::arg("features"), py::arg("labels").none(true),
+             py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"),
+             py::arg("n_rounds"), py::arg("step"), py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"),
+             py::arg("eval_features").none(true), py::arg("eval_labels").none(true), py::arg("eval_weight").none(true),
+             py::arg("early_stopping_rounds"), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
+             py::arg("categorical").none(true) = py::none(), py::arg("rows").none(true) = py::none(),
+             py::arg("made").none(true) = py::none());
   module.def("isa_levels", [] {
     py::list names;
     for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));

@@ -62,19 +62,6 @@ PerSlot BoostLoss::slot_shares() const {
 
 double jensen_step(double gain, double rho) { return std::atanh(std::min(gain, kPerfect)) - std::atanh(rho); }
 
-GroupWeights group_weights(const BinnedFeatures& features, const std::int8_t* labels, const double* sample_weight) {
-  GroupWeights sums;
-  for (index_t i = 0; i < features.n_rows; ++i) {
-    if (labels[i] < -1 || labels[i] > 1) {
-      throw std::invalid_argument("labels must be +1, 0 or -1, got " + std::to_string(labels[i]) + " in row " +
-                                  std::to_string(i));
-    }
-    const double w = sample_weight != nullptr ? sample_weight[i] : 1.0;
-    (labels[i] > 0 ? sums.positive : labels[i] < 0 ? sums.negative : sums.unlabelled) += w;
-  }
-  return sums;
-}
-
 std::unique_ptr<BoostLoss> make_boost_loss(const BoostLossOptions& options, const GroupWeights& weights) {
   if (!(options.gamma >= 0) || options.gamma > 1) {
     throw std::invalid_argument("gamma must be in [0, 1], got " + std::to_string(options.gamma));

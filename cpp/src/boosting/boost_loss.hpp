@@ -16,19 +16,13 @@
 #include <memory>
 #include <vector>
 
-#include "boosting/slots.hpp"
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/boosting/row_weights.hpp"
+#include "fastpu/boosting/stump_rows.hpp"
 
 namespace fastpu::detail {
 
 inline constexpr double kPerfect = 1.0 - 1e-6;  // a larger gain counts as perfect; the step is that of this gain
-
-// Sums of sample weights.
-struct GroupWeights {
-  double positive = 0;
-  double unlabelled = 0;
-  double negative = 0;
-};
 
 // weight * m_first * m_second, or weight * m_first where second is kSlots.
 struct RiskTerm {
@@ -69,8 +63,6 @@ class BoostLoss {
 
 // atanh(gain) - atanh(rho), the step of BoostStep::jensen.
 double jensen_step(double gain, double rho);
-
-GroupWeights group_weights(const BinnedFeatures& features, const std::int8_t* labels, const double* sample_weight);
 
 // Throws std::invalid_argument for an unknown name, a parameter out of range, or fewer than two groups that hold
 // weight.

@@ -1,25 +1,26 @@
-// The state of stump boosting between rounds: row weights, group histograms and their sums.
+// The state of stump boosting between rounds: group histograms and their sums.
 //
 // The weights of a group are kept up to a common factor, so that a stump touches the rows of its smaller side only:
 // multiplying one side by m1 and the other by m2 is multiplying the smaller one by m1/m2, and the factor m2 goes into
 // the group's logarithmic total. What rounding does to the sums is bounded by refreshing weights, sums and histograms
 // from f (which is kept to twice the working precision) before any sum has lost more than a few bits.
+//
+// What rows add to the histograms does not depend on where they are: their weights are added up as whole numbers or,
+// where the rows are few, in the order of all rows.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "boosting/slots.hpp"
 #include "boosting/stump_kernels.hpp"
+#include "fastpu/boosting/row_weights.hpp"
+#include "fastpu/boosting/stump_rows.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/data/binned_features.hpp"
 
 namespace fastpu::detail {
-
-// A bit a row, in words of 64.
-using RowBits = std::vector<std::uint64_t>;
 
 // How rows change when a stump is added: f += alpha * h(x), h(x) = 1 where the stump fires, else `low`.
 struct StumpEffect {
@@ -30,13 +31,15 @@ struct StumpEffect {
 
 class BoostState {
  public:
-  // use_unlabelled false leaves U out.
-  BoostState(const BinnedFeatures& features, const std::int8_t* labels, const double* weight, bool use_unlabelled,
-             Isa isa, Team& team);
+  // Of the features the cuts matter alone. use_unlabelled false leaves U out.
+  BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Isa isa, Team& team);
 
-  // Adds a stump; above has a bit for each row above its cut. Histograms are merged later, feature by feature, by
-  // settle. Returns the factors by which the four group totals changed.
-  PerSlot add_stump(const RowBits& above, const StumpEffect& effect);
+  // Adds a stump. Histograms are merged later, feature by feature, by settle. Returns the factors by which the four
+  // group totals changed.
+  PerSlot add_stump(const StumpBoundary& boundary, const StumpEffect& effect);
+
+  // Adds a stump to f alone, and refresh makes the rest of it: takes as little time as reading the codes.
+  void move_rows(const StumpBoundary& boundary, const StumpEffect& effect);
 
   // Whether the sums have lost so many bits that refresh() should be called.
   bool is_stale() const;
@@ -47,10 +50,8 @@ class BoostState {
   void settle(index_t feature);
   void all_settled();
 
-  const double* unlabelled_bins(index_t feature) const { return histogram_.data() + first_pair(feature); }
-  const double* labelled_bins(index_t feature) const { return histogram_.data() + first_pair(feature) + kind_offset_; }
-  const RowState& row(index_t i) const { return rows_[i]; }
-  bool is_labelled(index_t i) const { return ((labelled_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
+  const double* unlabelled_bins(index_t feature) const { return histogram_.data() + layout_.first_pair(feature); }
+  const double* labelled_bins(index_t feature) const { return unlabelled_bins(feature) + layout_.kind_offset; }
   // Sums of the weights as stored; 0 for an empty group.
   const PerSlot& sums() const { return sums_; }
   // How many rows of positive weight the group of each slot has.
@@ -59,44 +60,33 @@ class BoostState {
   PerSlot log_means() const;
   // What the rows gain by a vote of 1, for a loss whose risk is shared out to the groups like this.
   GainCoefs gain_coefs(const PerSlot& shares) const;
-  index_t n_words() const { return static_cast<index_t>(active_.size()); }
   const StumpKernels& kernels() const { return kernels_; }
   const BinnedFeatures& features() const { return features_; }
 
  private:
-  index_t first_pair(index_t feature) const {
-    return features_.is_sparse() ? 2 * features_.first_bin(feature) : feature * 4 * bin_stride_;
-  }
-  void add_rows(const RowBits& listed, index_t n_listed, const std::array<RowChange, 2>& changes);
-  PairSums add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
-                    std::int64_t* histogram);
-  PairSums add_list_directly(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change);
+  // A stump as a change of the rows of its smaller side.
+  struct SmallSide {
+    StumpChange change;
+    index_t n_rows = 0;
+    double height = 0;  // f on the firing side minus f on the other
+    double common = 0;  // what every row gets
+  };
+  SmallSide small_side(const StumpBoundary& boundary, const StumpEffect& effect);
+  void set_scale(StumpChange& change) const;
+  void add_rows(const StumpChange& change, index_t n_listed);
+  PairSums add_directly(const ListedRows& listed, const RowChange& change, double* histogram) const;
   template <class Code>
-  DenseCodes<Code> dense_codes() const;
-  PairSums add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
+  DenseCodes<Code> dense_codes(const ListedRows& listed) const;
   void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
-  template <class T>
-  void fill_with_zeros(AlignedBuffer<T>& values);
-  template <class Visit>
-  void for_row_blocks(Visit&& visit);
 
   const BinnedFeatures& features_;
-  const double* weight_;
+  StumpRows& rows_;
   const StumpKernels& kernels_;
   Team& team_;
-  index_t bin_stride_ = 0;   // dense: bins between the starts of two kinds
-  index_t kind_offset_ = 0;  // from the unlabelled to the labelled bins
+  StumpHistogram layout_;
   index_t n_active_ = 0;
-  double codes_per_row_ = 0;
-  RowBits active_;
-  RowBits labelled_;
-  RowBits small_;  // the rows of the smaller side of the last stump
-  AlignedBuffer<RowState> rows_;
-  AlignedBuffer<std::int8_t> group_;  // +1, 0, -1 as the labels
   AlignedBuffer<double> histogram_;
-  std::vector<AlignedBuffer<std::int64_t>> added_;   // per worker: what the listed rows add, in fixed point
-  std::vector<std::array<PairSums, 2>> added_sums_;  // per worker and kind
-  std::vector<std::int64_t*> pending_;               // the workers' arrays that wait for settle
+  std::vector<std::int64_t*> pending_;  // what rows have added, in fixed point, that waits for settle
   std::array<PairSums, 2> pending_sums_;
   PerSlot pending_factor_{};  // from fixed point to the change of the histogram
   PerSlot group_rows_{};

@@ -6,10 +6,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "boosting/boost_loss.hpp"
 #include "boosting/boost_state.hpp"
 #include "boosting/eval_auc.hpp"
+#include "boosting/local_stump_rows.hpp"
 #include "boosting/stump_search.hpp"
 #include "data/float_key.hpp"
 
@@ -22,8 +24,7 @@ using detail::BoostState;
 using detail::Boundary;
 using detail::EvalAuc;
 using detail::kPerfect;
-using detail::PerSlot;
-using detail::RowBits;
+using detail::LocalStumpRows;
 using detail::StumpSearch;
 
 void check(const StumpBoostOptions& options, const BoostTrainingSet& train, const BoostEvalSet* eval) {
@@ -68,11 +69,35 @@ double threshold_of(const Boundary& boundary, const BoostTrainingSet& train, con
 PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch& search, const BoostState& state) {
   const PerSlot above = search.sums_above(stump);
   PerSlot fires{};
-  for (std::size_t k = 0; k < detail::kSlots; ++k) {
+  for (std::size_t k = 0; k < kSlots; ++k) {
     const double share = state.sums()[k] > 0 ? std::min(1.0, above[k] / state.sums()[k]) : 0.0;
     fires[k] = fires_above ? share : 1.0 - share;
   }
   return fires;
+}
+
+// The stump of a round that is made already.
+Boundary stump_of(const StumpBoostResult& made, std::size_t round, const BoostTrainingSet& train) {
+  Boundary stump;
+  stump.feature = made.features[round];
+  if (stump.feature < 0 || stump.feature >= train.features->n_features) {
+    throw std::invalid_argument("there is no feature " + std::to_string(stump.feature));
+  }
+  const double threshold = made.thresholds[round];
+  stump.by_categories = train.categorical != nullptr && train.categorical[stump.feature] != 0;
+  if (stump.by_categories) {
+    stump.codes = made.sets.at(static_cast<std::size_t>(threshold));
+    return stump;
+  }
+  const double* cuts = train.features->cuts->of(stump.feature);
+  const double* end = cuts + train.features->cuts->count(stump.feature);
+  const double* cut = std::lower_bound(cuts, end, threshold);
+  if (cut == end || *cut != threshold) {
+    throw std::invalid_argument("threshold " + std::to_string(threshold) + " is no cut of feature " +
+                                std::to_string(stump.feature));
+  }
+  stump.cut = cut - cuts;
+  return stump;
 }
 
 }  // namespace
@@ -86,102 +111,157 @@ index_t exact_search_bins(index_t n_rows, index_t n_features) {
   return std::min(wanted, std::max(kFewest, kMostBins / n_features));
 }
 
-StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
-                             const BoostCallback& callback, Team& team) {
-  check(options, train, eval);
-  const std::unique_ptr<BoostLoss> loss =
-      make_boost_loss(options.loss, detail::group_weights(*train.features, train.labels, train.sample_weight));
-  const double low = loss->low();
-  const double rho = loss->penalty();
-  const PerSlot shares = loss->slot_shares();
-  const bool use_unlabelled = shares[detail::kUnlabelledPlus] + shares[detail::kUnlabelledMinus] > 0;
-  BoostState state(*train.features, train.labels, train.sample_weight, use_unlabelled, options.isa, team);
-  StumpSearch search(state, train.order, train.categorical, low, team);
-  std::unique_ptr<EvalAuc> judge;
-  if (eval != nullptr) judge = std::make_unique<EvalAuc>(*eval, *train.features);
+namespace {
 
-  StumpBoostResult result;
-  result.low = low;
-  RowBits above(static_cast<std::size_t>(state.n_words()));
-  double log_objective = loss->recompute(state.log_means());
-  double alpha_sum = 0;
-  double best_auc = -1;
-  index_t best_auc_round = 0;
+// One fit: the rows are somewhere, and where they are not ordered here, `local` is null.
+class StumpBooster {
+ public:
+  StumpBooster(const BoostTrainingSet& train, StumpRows& rows, const LocalStumpRows* local, const BoostEvalSet* eval,
+               const StumpBoostOptions& options, Team& team)
+      : train_(train),
+        options_(options),
+        loss_(detail::make_boost_loss(options.loss, rows.groups().weight)),
+        state_(*train.features, rows, uses_unlabelled(*loss_), options.isa, team),
+        search_(state_, train.order, local, train.categorical, loss_->low(), team),
+        team_(team) {
+    if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features);
+    result_.low = loss_->low();
+    log_objective_ = loss_->recompute(state_.log_means());
+  }
 
-  for (index_t round = 1; round <= options.n_rounds; ++round) {
-    // The stump of largest |gain|, turned so that its gain is positive.
-    const Boundary stump = search.best(state.gain_coefs(loss->slot_shares()));
-    const double delta = std::min(1.0, std::abs(stump.score));
-    result.last_gain = delta - rho;
-    if (stump.feature < 0 || std::min(delta, kPerfect) <= rho + options.stop_tol) {
-      result.status = BoostStatus::no_gain;
-      break;
+  // Takes rounds over that are made already, after the last of which the weights were set afresh.
+  void take_over(const StumpBoostResult& made) {
+    search_.best(
+        state_.gain_coefs(loss_->slot_shares()));  // it finds out which bins have rows while all weigh something
+    for (std::size_t round = 0; round < made.features.size(); ++round) {
+      const Boundary stump = stump_of(made, round, train_);
+      const bool fires_above = made.polarity[round] > 0;
+      state_.move_rows(stump, {fires_above, made.alphas[round], loss_->low()});
+      alpha_sum_ += made.alphas[round];
+      record(stump, fires_above, made.alphas[round], made.deltas[round], made.z[round], made.objective[round]);
     }
-    const bool fires_above = stump.score > 0;
+    refresh();
+  }
 
-    // The weight of the stump.
-    const double alpha = loss->step(delta, [&] { return firing_shares(stump, fires_above, search, state); });
+  StumpBoostResult run(const BoostCallback& callback) {
+    while (true) {
+      if (n_rounds() > 0 && result_.deltas.back() >= kPerfect) return finished(BoostStatus::perfect);
+      if (is_past_best()) return finished(BoostStatus::early_stopping);
+      if (n_rounds() >= options_.n_rounds) return finished(BoostStatus::n_rounds);
 
-    // The weights of the rows, the groups and the terms after the stump has been added.
-    search.rows_above(stump, above);
-    const double z = loss->update(state.add_stump(above, {fires_above, alpha, low}));
-    alpha_sum += alpha;
-    log_objective += rho * alpha + std::log(z);
-    if (state.is_stale()) {
-      state.refresh();
-      log_objective = loss->recompute(state.log_means()) + rho * alpha_sum;
+      // The stump of largest |gain|, turned so that its gain is positive.
+      const Boundary stump = search_.best(state_.gain_coefs(loss_->slot_shares()));
+      const double delta = std::min(1.0, std::abs(stump.score));
+      result_.last_gain = delta - loss_->penalty();
+      if (stump.feature < 0 || std::min(delta, kPerfect) <= loss_->penalty() + options_.stop_tol) {
+        return finished(BoostStatus::no_gain);
+      }
+      const bool fires_above = stump.score > 0;
+
+      // The weight of the stump.
+      const double alpha = loss_->step(delta, [&] { return firing_shares(stump, fires_above, search_, state_); });
+
+      // The weights of the rows, the groups and the terms after the stump has been added.
+      const double z = loss_->update(state_.add_stump(stump, {fires_above, alpha, loss_->low()}));
+      alpha_sum_ += alpha;
+      log_objective_ += loss_->penalty() * alpha + std::log(z);
+      if (state_.is_stale()) refresh();
+
+      const BoostRound info = record(stump, fires_above, alpha, delta, z, log_objective_);
+      team_.poll();
+      if (callback && callback(info)) return finished(BoostStatus::callback);
     }
+  }
 
+ private:
+  static bool uses_unlabelled(const BoostLoss& loss) {
+    const PerSlot shares = loss.slot_shares();
+    return shares[kUnlabelledPlus] + shares[kUnlabelledMinus] > 0;
+  }
+
+  index_t n_rounds() const { return static_cast<index_t>(result_.features.size()); }
+
+  void refresh() {
+    state_.refresh();
+    log_objective_ = loss_->recompute(state_.log_means()) + loss_->penalty() * alpha_sum_;
+  }
+
+  BoostRound record(const Boundary& stump, bool fires_above, double alpha, double delta, double z, double objective) {
     const double threshold =
-        stump.by_categories ? static_cast<double>(result.sets.size()) : threshold_of(stump, train, search);
-    if (stump.by_categories) result.sets.push_back(stump.codes);
-    result.features.push_back(static_cast<std::int32_t>(stump.feature));
-    result.thresholds.push_back(threshold);
-    result.polarity.push_back(fires_above ? 1 : -1);
-    result.alphas.push_back(alpha);
-    result.deltas.push_back(delta);
-    result.z.push_back(z);
-    result.objective.push_back(log_objective);
-    result.best_round = round;
-
-    BoostRound info{round,
+        stump.by_categories ? static_cast<double>(result_.sets.size()) : threshold_of(stump, train_, search_);
+    if (stump.by_categories) result_.sets.push_back(stump.codes);
+    result_.features.push_back(static_cast<std::int32_t>(stump.feature));
+    result_.thresholds.push_back(threshold);
+    result_.polarity.push_back(fires_above ? 1 : -1);
+    result_.alphas.push_back(alpha);
+    result_.deltas.push_back(delta);
+    result_.z.push_back(z);
+    result_.objective.push_back(objective);
+    result_.best_round = n_rounds();
+    BoostRound info{n_rounds(),
                     stump.feature,
                     threshold,
                     fires_above ? 1 : -1,
                     delta,
                     alpha,
                     z,
-                    log_objective,
+                    objective,
                     std::numeric_limits<double>::quiet_NaN()};
-    bool stop_early = false;
-    if (judge != nullptr) {
-      info.eval_auc = judge->add_stump(
-          {stump.feature, threshold, stump.cut, stump.by_categories ? &stump.codes : nullptr}, fires_above, alpha, low);
-      result.eval_auc.push_back(info.eval_auc);
-      if (info.eval_auc > best_auc) {
-        best_auc = info.eval_auc;
-        best_auc_round = round;
-      }
-      if (options.early_stopping_rounds > 0) {
-        result.best_round = best_auc_round;
-        stop_early = round - result.best_round >= options.early_stopping_rounds;
-      }
+    if (judge_ == nullptr) return info;
+    info.eval_auc =
+        judge_->add_stump({stump.feature, threshold, stump.cut, stump.by_categories ? &stump.codes : nullptr},
+                          fires_above, alpha, loss_->low());
+    result_.eval_auc.push_back(info.eval_auc);
+    if (info.eval_auc > best_auc_) {
+      best_auc_ = info.eval_auc;
+      best_auc_round_ = n_rounds();
     }
-    team.poll();
-    if (callback && callback(info)) {
-      result.status = BoostStatus::callback;
-      break;
-    }
-    if (delta >= kPerfect) {
-      result.status = BoostStatus::perfect;
-      break;
-    }
-    if (stop_early) {
-      result.status = BoostStatus::early_stopping;
-      break;
-    }
+    if (options_.early_stopping_rounds > 0) result_.best_round = best_auc_round_;
+    return info;
   }
-  return result;
+
+  bool is_past_best() const {
+    return options_.early_stopping_rounds > 0 && n_rounds() - result_.best_round >= options_.early_stopping_rounds;
+  }
+
+  StumpBoostResult finished(BoostStatus status) {
+    result_.status = status;
+    return std::move(result_);
+  }
+
+  const BoostTrainingSet& train_;
+  const StumpBoostOptions& options_;
+  std::unique_ptr<BoostLoss> loss_;
+  BoostState state_;
+  StumpSearch search_;
+  Team& team_;
+  std::unique_ptr<EvalAuc> judge_;
+  StumpBoostResult result_;
+  double log_objective_ = 0;
+  double alpha_sum_ = 0;
+  double best_auc_ = -1;
+  index_t best_auc_round_ = 0;
+};
+
+}  // namespace
+
+StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
+                             const BoostCallback& callback, Team& team) {
+  check(options, train, eval);
+  LocalStumpRows rows(train, options.isa, team);
+  return StumpBooster(train, rows, &rows, eval, options, team).run(callback);
+}
+
+StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
+                             const StumpBoostResult* made, const BoostEvalSet* eval, const StumpBoostOptions& options,
+                             const BoostCallback& callback, Team& team) {
+  BoostTrainingSet train;
+  train.features = &features;
+  train.categorical = categorical;
+  check(options, train, eval);
+  StumpBooster booster(train, rows, nullptr, eval, options, team);
+  if (made != nullptr) booster.take_over(*made);
+  return booster.run(callback);
 }
 
 }  // namespace fastpu

@@ -1,43 +1,16 @@
 // The hot loops of stump boosting, compiled once per instruction-set level.
 //
-// Every row carries the pair (exp(f), exp(-f)), each up to a factor common to its group, so that one code serves
-// all groups: an unlabelled row uses both (b_j and c_j of the header stump_boost.hpp), a labelled positive only
-// exp(-f) (a_i), a labelled negative only exp(f) (d_k); what is not used is zero. Histograms hold such pairs too,
-// one set for unlabelled and one for labelled rows. The rows that a stump changes are summed as whole numbers
-// (the weights in fixed point): such sums do not depend on their order, hence not on the number of threads.
+// Histograms hold pairs of weights as rows do (row_weights.hpp), one set for unlabelled and one for labelled rows. The
+// rows that a stump changes are summed as whole numbers (the weights in fixed point).
 #pragma once
 
 #include <cstdint>
 
 #include "common/kernel_levels.hpp"
+#include "fastpu/boosting/row_weights.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
-
-// Half a cache line per row. f is kept to twice the working precision: f + f_low.
-struct RowState {
-  double minus;  // exp(f) up to a factor
-  double plus;   // exp(-f) up to a factor
-  double f;
-  double f_low;
-};
-
-struct PairSums {
-  std::int64_t minus = 0;
-  std::int64_t plus = 0;
-};
-
-// What happens to a listed row: its weights before the change go to the histogram, times `scale` in fixed point;
-// then the weights are multiplied and f is moved by `step`.
-struct RowChange {
-  double minus_scale = 0;
-  double plus_scale = 0;
-  double minus_ratio = 1;
-  double plus_ratio = 1;
-  double step = 0;          // 0: the row stays as it is
-  double minus_factor = 1;  // what a weight before the change adds to the histogram of weights
-  double plus_factor = 1;
-};
 
 // g of a bin or row: unlabelled_plus * exp(-f) - unlabelled_minus * exp(f), likewise labelled.
 struct GainCoefs {

@@ -17,23 +17,14 @@ constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of the bins 
 constexpr index_t kPromisingPerBlock = 4;  // such bins of one parallel task
 constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
 
-// Bits of the rows whose code is in the set.
-template <class Code>
-void rows_in_set(const Code* codes, const CategorySet& set, RowBits& rows) {
-  for (std::uint64_t& word : rows) {
-    word = 0;
-    for (unsigned i = 0; i < 64; ++i) word |= static_cast<std::uint64_t>(set.has(codes[i])) << i;
-    codes += 64;
-  }
-}
-
 }  // namespace
 
-StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, const std::uint8_t* categorical, double low,
-                         Team& team)
+StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, const LocalStumpRows* rows,
+                         const std::uint8_t* categorical, double low, Team& team)
     : state_(state),
       features_(state.features()),
       order_(order),
+      rows_(rows),
       categorical_(categorical),
       low_(low),
       team_(team),
@@ -184,8 +175,8 @@ Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoef
 }
 
 double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
-  const RowState& s = state_.row(row);
-  return state_.is_labelled(row) ? k.labelled_plus * s.plus - k.labelled_minus * s.minus
+  const RowState& s = rows_->row(row);
+  return rows_->is_labelled(row) ? k.labelled_plus * s.plus - k.labelled_minus * s.minus
                                  : k.unlabelled_plus * s.plus - k.unlabelled_minus * s.minus;
 }
 
@@ -271,55 +262,14 @@ Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCo
     if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
       visit_inside(feature, b, scan.above(b), coefs, [&](index_t position, double delta) {
         const double score = scan.score(delta);
-        if (std::abs(score) >= limit) reaching = Boundary{feature, b, position, score};
+        if (std::abs(score) >= limit) reaching = {{feature, b, position}, score};
       });
       if (reaching.feature >= 0) return reaching;
     }
     const double score = scan.score(scan.above(b));
-    if (b < end_cut_[at] && std::abs(score) >= limit) return Boundary{feature, b, -1, score};
+    if (b < end_cut_[at] && std::abs(score) >= limit) return {{feature, b}, score};
   }
   return reaching;
-}
-
-void StumpSearch::rows_above(const Boundary& boundary, RowBits& above) {
-  const index_t e = boundary.feature;
-  const index_t n_words = state_.n_words();
-  if (features_.is_sparse()) {
-    const auto at = static_cast<std::size_t>(e);
-    const auto cut = static_cast<std::uint32_t>(boundary.cut);
-    const bool zero_above = features_.zero_code[at] > cut;
-    std::ranges::fill(above, zero_above ? ~std::uint64_t{0} : std::uint64_t{0});
-    for (index_t p = features_.column_start[at]; p < features_.column_start[at + 1]; ++p) {
-      const auto entry = static_cast<std::size_t>(p);
-      if ((features_.column_codes[entry] > cut) == zero_above) continue;
-      const std::uint32_t row = features_.column_rows[entry];
-      above[row / 64] ^= std::uint64_t{1} << (row % 64);
-    }
-    return;
-  }
-  const index_t offset = e * features_.column_stride;
-  const auto* two_bytes = reinterpret_cast<const std::uint16_t*>(features_.by_column.data()) + offset;
-  if (boundary.by_categories) {
-    if (features_.width == CodeWidth::one_byte) {
-      rows_in_set(features_.by_column.data() + offset, boundary.codes, above);
-    } else {
-      rows_in_set(two_bytes, boundary.codes, above);
-    }
-    return;
-  }
-  if (features_.width == CodeWidth::one_byte) {
-    state_.kernels().bytes_above(features_.by_column.data() + offset, static_cast<std::uint8_t>(boundary.cut), n_words,
-                                 above.data());
-  } else {
-    state_.kernels().two_bytes_above(two_bytes, static_cast<std::uint16_t>(boundary.cut), n_words, above.data());
-  }
-  if (boundary.position < 0) return;
-  const auto i = static_cast<std::size_t>(order_of(e));
-  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
-  for (index_t p = boundary.position; p < end; ++p) {
-    const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
-    above[row / 64] |= std::uint64_t{1} << (row % 64);
-  }
 }
 
 PerSlot StumpSearch::sums_above(const Boundary& boundary) const {
@@ -338,8 +288,8 @@ PerSlot StumpSearch::sums_above(const Boundary& boundary) const {
   const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
   for (index_t p = boundary.position; p < end; ++p) {
     const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
-    const RowState& s = state_.row(row);
-    const std::size_t kind = state_.is_labelled(row) ? kLabelledMinus : kUnlabelledMinus;
+    const RowState& s = rows_->row(row);
+    const std::size_t kind = rows_->is_labelled(row) ? kLabelledMinus : kUnlabelledMinus;
     sums[kind] += s.minus;
     sums[kind + 1] += s.plus;
   }

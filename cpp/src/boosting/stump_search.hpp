@@ -11,36 +11,29 @@
 #include <vector>
 
 #include "boosting/boost_state.hpp"
+#include "boosting/local_stump_rows.hpp"
+#include "fastpu/boosting/stump_rows.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/data/binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu::detail {
 
-// A boundary: the rows above it are those with code > cut or, where position >= 0, those at this position or later
-// in the feature's order (and cut is the bin that the boundary divides), or, in a categorical feature, those with a
-// code in the set.
-struct Boundary {
-  index_t feature = -1;  // -1: there is no candidate
-  index_t cut = 0;
-  index_t position = -1;
+struct Boundary : StumpBoundary {
   double score = 0;  // the signed gain
-  bool by_categories = false;
-  CategorySet codes{};
 };
 
 class StumpSearch {
  public:
-  // `order` and `categorical` may be null. Compared is the gain of a stump that votes 1 above its threshold and `low`
-  // below: (1 - low) Delta + low (sum of all g), which is Delta itself for low = 0 and the edge for low = -1.
-  StumpSearch(BoostState& state, const FeatureOrder* order, const std::uint8_t* categorical, double low, Team& team);
+  // `order` may be null; `rows`, the rows that it orders, are needed with it alone. `categorical` may be null. Compared
+  // is the gain of a stump that votes 1 above its threshold and `low` below: (1 - low) Delta + low (sum of all g),
+  // which is Delta itself for low = 0 and the edge for low = -1.
+  StumpSearch(BoostState& state, const FeatureOrder* order, const LocalStumpRows* rows, const std::uint8_t* categorical,
+              double low, Team& team);
 
   // Settles the histograms and returns the best boundary: of all whose |score| is within 1e-12 of the largest, the
   // first in order of feature, then threshold.
   Boundary best(const GainCoefs& coefs);
-
-  // Bits of the rows above a boundary.
-  void rows_above(const Boundary& boundary, RowBits& above);
 
   // Sums of the stored weights of the rows above a boundary.
   PerSlot sums_above(const Boundary& boundary) const;
@@ -73,6 +66,7 @@ class StumpSearch {
   BoostState& state_;
   const BinnedFeatures& features_;
   const FeatureOrder* order_;
+  const LocalStumpRows* rows_;
   const std::uint8_t* categorical_;
   double low_;
   Team& team_;

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fastpu.boosting._losses import Loss, LossOptions
 
-__all__ = ["STOP_TOL", "BoostRound", "Method", "boost"]
+__all__ = ["STOP_TOL", "BoostRound", "Method", "boost", "check_group_counts", "model_of", "threshold_rule"]
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -159,28 +159,45 @@ def boost(
             return hook is not None and hook(info)
 
         result = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
+    model = model_of(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
+    if fit.loss.ranks:
+        return _with_own_threshold(model, rows, threads)
+    _warn_if_degenerate(fit, model, rows, threads)
+    return model
+
+
+def model_of(
+    fit: Method,
+    result: _core.StumpBoostResult,
+    data: Matrix | BinnedFeatures,
+    max_bins: object,
+    n_rounds: int,
+    patience: int,
+    tolerance: float,
+    *,
+    is_judged: bool,
+    chosen: Chosen | None = None,
+) -> StumpEnsemble:
+    """Return the model of a fit, before its threshold is chosen, after its warnings."""
     status = result.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
     params = {
         "method": fit.function,
-        "n_rounds": rounds,
+        "n_rounds": n_rounds,
         **{name: getattr(fit.options, name) for name in fit.arguments},
-        "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else cuts,
+        "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else max_bins,
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
     history = {"delta": result.deltas, "alpha": result.alphas, "z": result.z, "objective": result.objective}
-    if held is not None:
+    if is_judged:
         history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
     no_rule = not patience and tolerance <= STOP_TOL
     model = _model(result, status, data, params, history, all_rounds_suffice=no_rule)
     _warn(fit, result, model, chosen, patience, tolerance)
-    if fit.loss.ranks:
-        return _with_own_threshold(model, rows, threads)
-    _warn_if_degenerate(fit, model, rows, threads)
     return model
 
 
@@ -238,11 +255,14 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
     upper = labels == (1 if has_pos else 0)
     lower = labels == (-1 if has_neg else 0)
     sides = (None, None) if weights is None else (weights[upper], weights[lower])
-    rule = (
-        f"best balanced accuracy between {GROUP[1 if has_pos else 0]} and {GROUP[-1 if has_neg else 0]} training rows"
-    )
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
+    rule = threshold_rule(1 if has_pos else 0, -1 if has_neg else 0)
     return replace(model, threshold=threshold, threshold_rule=rule)
+
+
+def threshold_rule(upper: int, lower: int) -> str:
+    """Return how the threshold between the rows of two labels was chosen."""
+    return f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} training rows"
 
 
 def _scores_of_rows(
@@ -274,9 +294,14 @@ def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Li
 
 def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
     present = labels if weights is None else labels[weights > 0]
-    n_pos, n_unl, n_neg = label_counts(present)
+    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
+
+
+def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:
+    """Raise ValueError unless there are the groups that the function needs, of positive weight."""
+    n_pos, n_unl, n_neg = sizes
     counts = f"{n_pos} positive (+1), {n_unl} unlabelled (0) and {n_neg} negative (-1) rows"
-    if weights is not None:
+    if is_weighted:
         counts += " of positive weight"
     if fit.labelled_only and not (n_pos and n_neg):
         raise ValueError(f"y must hold positive (+1) and negative (-1) rows for {fit.function}, got {counts}")
@@ -284,10 +309,10 @@ def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.flo
         raise ValueError(f"y must hold at least two of +1, 0 and -1 for {fit.function}, got {counts}")
     if fit.group_without_weight is None:
         return
-    sizes = {1: n_pos, 0: n_unl, -1: n_neg}
-    wanted = [label for label in sizes if label != fit.group_without_weight]
+    size_of = {1: n_pos, 0: n_unl, -1: n_neg}
+    wanted = [label for label in size_of if label != fit.group_without_weight]
     for label in wanted:
-        if not sizes[label]:
+        if not size_of[label]:
             raise ValueError(
                 f"gamma = {fit.options.gamma:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
                 f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"

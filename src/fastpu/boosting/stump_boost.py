@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fastpu.boosting.stump_ensemble import StumpEnsemble
 
-__all__ = ["BoostRound", "fit_pnu_adaboost", "fit_pnu_auc_boost", "fit_rankboost_auc"]
+__all__ = ["BoostRound", "fit_pnu_adaboost", "fit_pnu_auc_boost", "fit_rankboost_auc", "pnu_auc_method"]
 
 _STEPS = ("jensen", "line_search")
 
@@ -165,9 +165,8 @@ def fit_pnu_auc_boost(
     >>> model.predict([[0.0], [1.0]])
     array([-1,  1])
     """
-    options = LossOptions(_check_gamma(gamma), _check_rho(rho), check_choice("step", step, _STEPS))
     return boost(
-        Method("fit_pnu_auc_boost", "PNUAUCBoost", AUC, options, ("gamma", "rho", "step")),
+        pnu_auc_method(gamma, rho, step),
         X,
         y,
         sample_weight=sample_weight,
@@ -362,6 +361,12 @@ progress
         callback=callback,
         progress=progress,
     )
+
+
+def pnu_auc_method(gamma: object, rho: object, step: object) -> Method:
+    """Return the method of `fit_pnu_auc_boost` for these arguments."""
+    options = LossOptions(_check_gamma(gamma), _check_rho(rho), check_choice("step", step, _STEPS))
+    return Method("fit_pnu_auc_boost", "PNUAUCBoost", AUC, options, ("gamma", "rho", "step"))
 
 
 def _check_gamma(gamma: object) -> float:

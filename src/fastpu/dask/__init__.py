@@ -9,5 +9,6 @@ from __future__ import annotations
 from fastpu.dask._workers import WorkerLostError
 from fastpu.dask.boosted_trees import fit_boosted_trees
 from fastpu.dask.forest import fit_forest
+from fastpu.dask.stump_boost import fit_pnu_auc_boost
 
-__all__ = ["WorkerLostError", "fit_boosted_trees", "fit_forest"]
+__all__ = ["WorkerLostError", "fit_boosted_trees", "fit_forest", "fit_pnu_auc_boost"]

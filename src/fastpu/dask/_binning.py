@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fastpu.boosting._boosting import _check_eval_set
 from fastpu.common._text import short
 from fastpu.dask._client import dask
+from fastpu.dask._collections import is_collection, read_rows
 from fastpu.dask._workers import WorkerLostError, Workers, results_of, wait_for
 from fastpu.data._cuts import (
     Answer,
@@ -27,32 +29,35 @@ from fastpu.data._cuts import (
     merged_categories,
 )
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import bin_at
+from fastpu.data._validate import check_int, check_labels, check_matrix, check_sample_weight, label_counts
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from fastpu.boosting._folds import LabelledRows
     from fastpu.dask._client import Client
     from fastpu.dask._collections import Rows
     from fastpu.dask._workers import Shard
     from fastpu.data._categories import Kept
     from fastpu.data._matrix import Matrix
-    from fastpu.data.binned_features import BinnedFeatures
 
 __all__ = [
     "BinnedPart",
     "Census",
+    "bin_eval_set",
     "bin_partitions",
-    "cuts_of_bins",
+    "check_cuts",
+    "cuts_for",
     "find_global_cuts",
     "look_at",
     "template",
 ]
 
 _ATTEMPTS = 3  # at finding cuts, where workers are lost meanwhile
+_MAX_BINS = 255
 _SORTED_SHARE = 0.25  # of the workers' memory that sorted columns may take at once
 
 
@@ -313,8 +318,24 @@ def _memory_of_workers(dask_scheduler: Any) -> int:
     return sum(limits) if all(limits) else 0
 
 
-def cuts_of_bins(bins: BinnedFeatures) -> CutsOfFeatures:
-    """Return the cuts of rows that are binned already."""
+def check_cuts(max_bins: object) -> int | BinnedFeatures:
+    """Return the most cuts of a feature, or rows that are binned at the cuts to be used."""
+    if isinstance(max_bins, BinnedFeatures):
+        return max_bins
+    return _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+
+
+def cuts_for(
+    client: Client, rows: Rows, census: Census, wanted: int | BinnedFeatures, n_threads: int | None
+) -> CutsOfFeatures:
+    """Return the cuts that `check_cuts` has read: those of the given bins, or found for all rows."""
+    if not isinstance(wanted, BinnedFeatures):
+        return find_global_cuts(client, rows, census, wanted, n_threads)
+    wanted._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
+    return _cuts_of_bins(wanted)
+
+
+def _cuts_of_bins(bins: BinnedFeatures) -> CutsOfFeatures:
     native = bins._native
     return CutsOfFeatures(
         native.cut_starts, native.cut_values, native.bin_values, bins.max_bins, bins.feature_names, bins.categories
@@ -341,3 +362,17 @@ def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures) -> list[Any
             part.release()
         raise
     return parts
+
+
+def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures, cuts: CutsOfFeatures) -> LabelledRows | None:
+    """Return the rows to be judged by; those of a collection as bins."""
+    is_pair = isinstance(eval_set, tuple | list) and len(eval_set) == 2
+    if not is_pair or not is_collection(eval_set[0]):
+        return _check_eval_set(eval_set, form)
+    rows = read_rows(eval_set[0], eval_set[1], None, name=" of eval_set")
+    futures = bin_partitions(client, rows, cuts)
+    parts = [part for part in results_of(client, futures, "gathering eval_set") if part.features is not None]
+    if not parts:
+        raise ValueError("X of eval_set must have at least one row, got none in all partitions")
+    bins = stacked_bins([part.features for part in parts], 1)
+    return _check_eval_set((bins, np.concatenate([part.labels for part in parts])), form)

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from copy import copy
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu.boosting._tree_boost import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
-from fastpu.common._warnings import warn
-from fastpu.dask._binning import bin_partitions
 from fastpu.dask._boosted_rows import place_rows
 from fastpu.dask._scores import SharedScores
-from fastpu.dask._workers import WorkerLostError, Workers
-from fastpu.model._model import load
+from fastpu.dask._shared_fit import SharedFit
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
@@ -31,6 +25,7 @@ if TYPE_CHECKING:
     from fastpu.dask._binning import Census
     from fastpu.dask._client import Client
     from fastpu.dask._collections import Rows
+    from fastpu.dask._workers import Workers
     from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data.binned_features import BinnedFeatures
 
@@ -145,7 +140,7 @@ class _Scored:
 # ---- A fit ----
 
 
-class BoostedFit:
+class BoostedFit(SharedFit):
     """One fit: its rows, and the trees so far."""
 
     def __init__(
@@ -161,10 +156,14 @@ class BoostedFit:
         before: TreeEnsemble | None,
         n_threads: int | None,
     ) -> None:
+        super().__init__(client, rows, census, cuts, form, held, patience, n_threads)
         self._trees = _Trees.of(before)
-        self._client, self._rows, self._census, self._cuts, self._form = client, rows, census, cuts, form
-        self._training, self._held, self._patience, self._n_threads = training, held, patience, n_threads
-        self._workers: Workers | None = None
+        self._training = training
+
+    @property
+    def n_made(self) -> int:
+        """The trees that need not be grown again when a worker is lost."""
+        return self._trees.n_trees
 
     # -- rounds
 
@@ -172,28 +171,12 @@ class BoostedFit:
         self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
     ) -> TreeEnsemble:
         """Make all rounds up to `n_rounds` and the model; with a path, again and again where workers are lost."""
-        while True:
-            n_made = self._trees.n_trees
-            try:
-                with self._open() as workers:
-                    self._make_rounds(workers, n_rounds, hook, path)
-                    return self._model(workers, params)
-            except WorkerLostError as error:
-                if path is None or (self._trees.n_trees == n_made and not self._client.nthreads()):
-                    raise
-                warn(f"{error}; the fit goes on from round {self._trees.n_trees} with what is left", RuntimeWarning)
 
-    def _open(self) -> Workers:
-        """Bring the rows to the workers."""
-        sizes = self._census.sizes
-        futures = bin_partitions(self._client, self._rows, self._cuts)
-        try:
-            present = {number: future for number, future in enumerate(futures) if sizes[number]}
-            workers = Workers(self._client, present, self._n_threads)
-        finally:
-            for future in futures:
-                future.release()
-        return workers
+        def make(workers: Workers) -> TreeEnsemble:
+            self._make_rounds(workers, n_rounds, hook, path)
+            return self._model(workers, params)
+
+        return self._retried(make, path)
 
     def _make_rounds(
         self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
@@ -247,25 +230,9 @@ class BoostedFit:
 
     # -- the checkpoint, which is a model
 
-    def _digest(self) -> str:
-        """Return what is the same for the same fit only: the rows by their cuts and counts, and all settings."""
-        census, cuts = self._census, self._cuts
-        plain = [
-            dataclasses.asdict(self._training.settings),
-            self._training.prior,
-            census.n_rows,
-            census.all_groups,
-            census.mass,
-            census.feature_names,
-            {column: list(map(repr, values)) for column, values in sorted(census.categories.items())},
-            self._patience,
-            self._trees.n_first,
-            None if self._held is None else self._held.labels.tolist(),
-        ]
-        digest = hashlib.sha256(json.dumps(plain).encode())
-        for array in (cuts.starts, cuts.values, cuts.bin_values):
-            digest.update(array.tobytes())
-        return digest.hexdigest()
+    def _own_digest(self) -> str:
+        training = self._training
+        return self._digest(dataclasses.asdict(training.settings), training.prior, self._trees.n_first)
 
     def _save(self, path: str) -> None:
         trees = self._trees
@@ -278,7 +245,7 @@ class BoostedFit:
             status=trees.status,
             objective=trees.tree_risk,
             history={"risk": trees.risk, "eval_auc": trees.eval_auc},
-            params={"method": FUNCTION, "checkpoint": self._digest()},
+            params={"method": FUNCTION, "checkpoint": self._own_digest()},
             packed_nodes=packed(trees.nodes),
             tree_starts=trees.tree_start,
             category_sets=trees.category_sets,
@@ -289,19 +256,11 @@ class BoostedFit:
 
     def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
         """Go on from the file, if there is one, towards so many rounds."""
-        if not Path(path).exists():
+        saved = self._saved(path, self._own_digest())
+        if saved is None:
             return
-        saved = load(path)
-        if (
-            not isinstance(saved, TreeEnsemble)
-            or saved.params.get("checkpoint") != self._digest()
-            or (has_seed and saved.seed != self._training.seed)
-            or saved.n_trees > n_rounds
-        ):
-            raise ValueError(
-                f"checkpoint must name a new file, or that of a fit to the same rows with the same arguments, "
-                f"got {path!r}, which is of another fit"
-            )
+        if (has_seed and saved.seed != self._training.seed) or saved.n_trees > n_rounds:
+            raise self._of_another_fit(path)
         n_first = self._trees.n_first
         self._trees = _Trees.of(saved)
         self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]

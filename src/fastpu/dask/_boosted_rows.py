@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fastpu.boosting._tree_boost import Settings
     from fastpu.dask._workers import Shard, Workers
 
-__all__ = ["SharedRows", "place_rows"]
+__all__ = ["SharedRows", "add_up", "answer", "place_rows", "stack"]
 
 
 _MOST_DRAWN = 2**32 - 1  # rows that have numbers
@@ -29,7 +29,7 @@ _CODES_AHEAD = 10_000_000  # that a thread adds up in about the time that a ques
 # ---- On a worker ----
 
 
-def _stack(shard: Shard) -> int:
+def stack(shard: Shard) -> int:
     """Keep the rows of all partitions of the shard as one; return how many threads work on them."""
     parts, shard.parts = shard.parts, []
     shard.kept["features"] = stacked_bins([part.features for part in parts], shard.n_threads)
@@ -71,9 +71,8 @@ def _start(
     )
 
 
-def _answer(
-    shard: Shard, before: Sequence[tuple[str, tuple[Any, ...]]], method: str, arguments: tuple[Any, ...]
-) -> Any:
+def answer(shard: Shard, before: Sequence[tuple[str, tuple[Any, ...]]], method: str, arguments: tuple[Any, ...]) -> Any:
+    """Return what the shard of the core answers, after what was to be done before."""
     boosted = shard.kept["boosted"]
     for name, given in before:
         getattr(boosted, name)(*given)
@@ -98,7 +97,7 @@ def place_rows(
         raise ValueError(
             f"subsample_unl must be 1 for more than {_MOST_DRAWN} unlabelled rows, got {first[-1]} of them"
         )
-    n_threads = sum(workers.ask(_stack))
+    n_threads = sum(workers.ask(stack))
     starts = [(tuple((first[k], unlabeled[k]) for k in numbers) if draws else None,) for numbers in workers.partitions]
     workers.ask_each(_start, [(settings, prior, trees, first[-1], *own) for own in starts])
     return SharedRows(workers, n_threads * _CODES_AHEAD // n_features)
@@ -127,28 +126,26 @@ class SharedRows:
         self._waiting.append(("add", (leaves, values)))
 
     def counts(self) -> tuple[Any, ...]:
-        answers = self._workers.ask(_answer, self._before(), "counts", ())  # real weights are added up in this order
+        answers = self._workers.ask(answer, self._before(), "counts", ())  # real weights are added up in this order
         return tuple(map(sum, zip(*answers, strict=True)))
 
     def tops(self, of_drawn: bool) -> NDArray[np.float64]:
-        largest: NDArray[np.float64] = self._workers.ask_merged(
-            np.maximum, _answer, self._before(), "tops", (of_drawn,)
-        )
+        largest: NDArray[np.float64] = self._workers.ask_merged(np.maximum, answer, self._before(), "tops", (of_drawn,))
         return largest
 
     def __getattr__(self, method: str) -> Any:
         """Return the method whose answers are added up."""
         if method.startswith("_"):
             raise AttributeError(method)
-        return lambda *arguments: self._workers.ask_merged(_add, _answer, self._before(), method, arguments)
+        return lambda *arguments: self._workers.ask_merged(add_up, answer, self._before(), method, arguments)
 
     def _before(self) -> list[tuple[str, tuple[Any, ...]]]:
         waiting, self._waiting = self._waiting, []
         return waiting
 
 
-def _add(some: Any, others: Any) -> Any:
+def add_up(some: Any, others: Any) -> Any:
     """Add up whole numbers, which may be in arrays or tuples of them: the order does not matter."""
     if isinstance(some, tuple):
-        return tuple(map(_add, some, others))
+        return tuple(map(add_up, some, others))
     return some + others

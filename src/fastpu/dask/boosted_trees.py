@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from fastpu.boosting._boosting import _check_eval_set
 from fastpu.boosting._tree_boost import FUNCTION, Training, check_group_counts, check_settings, prior_by_mass
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import (
-    bin_partitions,
-    cuts_of_bins,
-    find_global_cuts,
-    look_at,
-    template,
-)
+from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, look_at, template
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client
-from fastpu.dask._collections import is_collection, read_rows
-from fastpu.dask._workers import results_of
+from fastpu.dask._collections import read_rows
 from fastpu.data._validate import check_int
-from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.model._file import file_name
 from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastpu.boosting._folds import LabelledRows
+    import numpy as np
+
     from fastpu.boosting._tree_boost import BoostedTreesRound
-    from fastpu.dask._client import Client
-    from fastpu.data._cuts import CutsOfFeatures
+    from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __all__ = ["fit_boosted_trees"]
-
-_MAX_BINS = 255
-_MOST_CUTS = 65535
 
 
 @answers_unknown_keywords
@@ -191,25 +177,17 @@ def fit_boosted_trees(
     before = check_init_model(init_model, FUNCTION)
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
-    at_most, given = _MAX_BINS, None
-    if isinstance(max_bins, BinnedFeatures):
-        given = max_bins
-    elif max_bins is not None:
-        at_most = check_int("max_bins", max_bins, low=1, high=_MOST_CUTS)
+    wanted = check_cuts(max_bins)
     seed = draw_seed(check_random_state(random_state) if before is None else random_state, before)
 
     census = look_at(connected, rows)
     check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
-    if given is None:
-        cuts = find_global_cuts(connected, rows, census, at_most, n_threads)
-    else:
-        given._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
-        cuts = cuts_of_bins(given)
+    cuts = cuts_for(connected, rows, census, wanted, n_threads)
     form = template(census, cuts)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
     if before is not None:
         check_continued(before, form, params)
-    held = _held_rows(connected, eval_set, form, cuts)
+    held = bin_eval_set(connected, eval_set, form, cuts)
     total_mass = (census.mass[0], census.mass[1])
     training = Training(settings, prior_by_mass(settings, *total_mass), seed, resolve_n_threads(None))
     fit = BoostedFit(connected, rows, census, cuts, form, training, held, patience, before, n_threads)
@@ -223,17 +201,3 @@ def fit_boosted_trees(
     }
     with make_callback(callback, progress, total=n_new, description="boosted trees") as hook:
         return fit.run(n_all, hook, path, params)
-
-
-def _held_rows(client: Client, eval_set: Any, form: BinnedFeatures, cuts: CutsOfFeatures) -> LabelledRows | None:
-    """Return the rows to be judged by; those of a collection as bins."""
-    is_pair = isinstance(eval_set, tuple | list) and len(eval_set) == 2
-    if not is_pair or not is_collection(eval_set[0]):
-        return _check_eval_set(eval_set, form)
-    rows = read_rows(eval_set[0], eval_set[1], None, name=" of eval_set")
-    futures = bin_partitions(client, rows, cuts)
-    parts = [part for part in results_of(client, futures, "gathering eval_set") if part.features is not None]
-    if not parts:
-        raise ValueError("X of eval_set must have at least one row, got none in all partitions")
-    bins = stacked_bins([part.features for part in parts], 1)
-    return _check_eval_set((bins, np.concatenate([part.labels for part in parts])), form)

@@ -20,7 +20,8 @@
 // Candidates within 1e-12 of the best are ties; the first in order of feature, then threshold, wins.
 //
 // Cost of a round: one pass over the codes of the smaller side of the last stump, plus the histograms. Memory: the
-// codes, 33 bytes a row, and one histogram per worker. The result does not depend on the number of threads.
+// codes, 33 bytes a row, and one histogram per worker. The result does not depend on the number of threads, nor on
+// where the rows are.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/boosting/stump_rows.hpp"
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
@@ -91,6 +93,13 @@ index_t exact_search_bins(index_t n_rows, index_t n_features);
 // Throws std::invalid_argument for an unknown loss, an option out of range, labels of fewer than two groups, a
 // categorical feature that is not binned as such, or an evaluation set without both classes.
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
+                             const BoostCallback& callback, Team& team);
+
+// The same for rows that are somewhere: of the features the cuts matter alone. `made`, if it is not null, has the first
+// rounds of the fit, up to one after which weights were set afresh (StumpRows::weigh): the fit goes on from there, and
+// ends as if it had made them itself.
+StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
+                             const StumpBoostResult* made, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);
 
 }  // namespace fastpu

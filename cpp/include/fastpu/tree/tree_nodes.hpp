@@ -39,6 +39,7 @@ struct CategorySet {
   bool has(std::uint32_t member) const { return (words[member >> 6U] >> (member & 63U) & 1U) != 0; }
   void add(std::uint32_t member) { words[member >> 6U] |= std::uint64_t{1} << (member & 63U); }
   void remove(std::uint32_t member) { words[member >> 6U] &= ~(std::uint64_t{1} << (member & 63U)); }
+  friend bool operator==(const CategorySet&, const CategorySet&) = default;
 };
 
 // Trees owned by somebody else. Nodes of tree t: nodes[tree_start[t]] .. nodes[tree_start[t + 1] - 1].

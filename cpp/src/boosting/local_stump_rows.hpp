@@ -1,0 +1,70 @@
+// The rows of boosted stumps that this machine holds: all of them, or a shard.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "boosting/stump_kernels.hpp"
+#include "fastpu/boosting/stump_rows.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+
+namespace fastpu::detail {
+
+// A bit a row, in words of 64.
+using RowBits = std::vector<std::uint64_t>;
+
+class LocalStumpRows final : public StumpRows {
+ public:
+  // See make_stump_rows.
+  LocalStumpRows(const BoostTrainingSet& train, Isa isa, Team& team);
+
+  StumpGroups groups() override { return groups_; }
+  void start(bool use_unlabelled) override;
+  index_t count_above(const StumpBoundary& boundary) override;
+  PerSlot tops() override;
+  WeightSums weigh(const PerSlot& tops) override;
+  AddedRows add(const StumpChange& change) override;
+  std::array<ListedRows, 2> list(const StumpChange& change) override;
+  void move(const StumpChange& change) override;
+
+  const RowState& row(index_t i) const { return states_[i]; }
+  bool is_labelled(index_t i) const { return ((labelled_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
+
+ private:
+  index_t n_words() const { return static_cast<index_t>(active_.size()); }
+  bool is_active(index_t i) const { return ((active_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
+  std::pair<double, double> exponents(index_t i) const;
+  void find_above(const StumpBoundary& boundary);
+  // The rows that a change is for.
+  const RowBits& changed(const StumpChange& change);
+  PairSums add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
+                    std::int64_t* histogram);
+  template <class Code>
+  DenseCodes<Code> dense_codes() const;
+  PairSums add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
+  template <class Visit>
+  void for_row_blocks(Visit&& visit);
+
+  const BinnedFeatures& features_;
+  const FeatureOrder* order_;
+  const double* weight_;
+  const StumpKernels& kernels_;
+  Team& team_;
+  StumpHistogram histogram_;
+  double codes_per_row_ = 0;
+  StumpGroups groups_;
+  RowBits active_;  // the rows that take part
+  RowBits labelled_;
+  RowBits above_;
+  StumpBoundary counted_;  // what above_ is of, if it is known
+  RowBits side_;           // the rows of the last change
+  AlignedBuffer<RowState> states_;
+  AlignedBuffer<std::int8_t> group_;                  // +1, 0, -1 as the labels
+  std::vector<AlignedBuffer<std::int64_t>> added_;    // per worker: what the listed rows add, in fixed point
+  std::vector<std::array<PairSums, 2>> added_sums_;   // per worker and kind
+  std::array<std::vector<std::uint32_t>, 2> listed_;  // of list()
+};
+
+}  // namespace fastpu::detail

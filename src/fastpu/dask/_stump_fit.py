@@ -1,0 +1,161 @@
+"""A fit of boosted stumps on Dask: its rounds, the workers that it loses, and its checkpoint."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.boosting._boosting import BoostRound, model_of, threshold_rule
+from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.common._params import MANY, forced_isa
+from fastpu.common._threads import resolve_n_threads
+from fastpu.dask._scores import SharedScores
+from fastpu.dask._shared_fit import SharedFit
+from fastpu.dask._stump_rows import SharedStumps, place_stumps
+from fastpu.data._categories import category_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastpu.boosting._boosting import Method
+    from fastpu.dask._workers import Workers
+
+__all__ = ["StumpFit"]
+
+_OF_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
+_TYPES = (np.int32, np.float64, np.int8, np.float64, np.float64, np.float64, np.float64)
+
+
+class StumpFit(SharedFit):
+    """One fit: its rows, and the rounds up to the last one after which all weights were set afresh.
+
+    A fit can go on after such a round alone, for then the weights follow from the scores.
+    """
+
+    def __init__(self, method: Method, n_rounds: int, tolerance: float, *where: Any) -> None:
+        super().__init__(*where)
+        self._method, self._n_rounds, self._tolerance = method, n_rounds, tolerance
+        # The arrays of _OF_ROUND, and the sets of categories.
+        self._made: tuple[Any, ...] = (*(np.empty(0, kind) for kind in _TYPES), np.empty((0, 4), np.uint64))
+        self._told = 0  # rounds that the callback knows
+
+    @property
+    def n_made(self) -> int:
+        """The rounds that need not be made again when a worker is lost."""
+        return int(self._made[0].size)
+
+    def run(self, hook: Callable[[Any], bool] | None, path: str | None) -> StumpEnsemble:
+        """Make all rounds and the model; with a path, again and again where workers are lost."""
+        return self._retried(lambda workers: self._fit(workers, hook, path), path)
+
+    def _fit(self, workers: Workers, hook: Callable[[Any], bool] | None, path: str | None) -> StumpEnsemble:
+        options, form, held = self._method.options, self._form, self._held
+        rows = place_stumps(workers, self._census.sizes)
+        result = _core.stump_boost(
+            form,
+            None,
+            None,
+            rows=rows,
+            made=self._made if self.n_made else None,
+            max_bins=0,
+            most_distinct=0,
+            eval_weight=None,
+            loss=self._method.loss.name,
+            gamma=options.gamma,
+            rho=options.rho,
+            step=options.step,
+            n_rounds=min(self._n_rounds, MANY),
+            stop_tol=self._tolerance,
+            eval_features=None if held is None else held.features,
+            eval_labels=None if held is None else held.labels,
+            early_stopping_rounds=min(self._patience, MANY),
+            callback=self._watch(workers, rows, hook, path),
+            n_threads=resolve_n_threads(None),
+            isa=forced_isa(_core.isa_levels()),
+            categorical=category_flags(form.categories, form.n_features),
+        )
+        model = model_of(
+            self._method,
+            result,
+            form,
+            form.max_bins,
+            self._n_rounds,
+            self._patience,
+            self._tolerance,
+            is_judged=held is not None,
+        )
+        n_pos, _, n_neg = self._census.all_groups
+        sides = (1 if n_pos else 0, -1 if n_neg else 0)
+        threshold = SharedScores(workers).threshold(model, *sides)
+        return replace(model, threshold=threshold, threshold_rule=threshold_rule(*sides))
+
+    def _watch(
+        self, workers: Workers, rows: SharedStumps, hook: Callable[[Any], bool] | None, path: str | None
+    ) -> Callable[..., bool]:
+        """Return what the core calls after every round."""
+        recent: list[tuple[Any, ...]] = []
+        sets: list[Any] = []
+
+        def on_round(round_: int, feature: int, threshold: float, polarity: int,
+                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
+            workers.where = f"after round {round_}"
+            recent.append((feature, threshold, polarity, alpha, delta, z, objective))
+            if rows.codes is not None:
+                sets.append(rows.codes)
+            if rows.is_weighed:
+                self._made = _extended(self._made, recent, sets)
+                recent.clear()
+                sets.clear()
+                if path is not None:
+                    self._save(path)
+            if hook is None or round_ <= self._told:
+                return False
+            self._told = round_
+            judged = None if self._held is None else auc
+            return hook(
+                BoostRound(round_, self._n_rounds, feature, threshold, polarity, delta, alpha, z, objective, judged)
+            )
+
+        return on_round
+
+    # -- the checkpoint, which is a model
+
+    def _own_digest(self) -> str:
+        return self._digest(self._method.function, dataclasses.asdict(self._method.options), self._tolerance)
+
+    def _save(self, path: str) -> None:
+        *arrays, sets = self._made
+        StumpEnsemble(
+            n_features=self._form.n_features,
+            feature_names=self._form.feature_names,
+            threshold=0.0,
+            n_iter=self.n_made,
+            converged=False,
+            status="n_rounds",
+            history={},
+            params={"method": self._method.function, "checkpoint": self._own_digest()},
+            low=0.0,
+            **dict(zip(_OF_ROUND, arrays, strict=True)),
+            category_sets=sets,
+            categories=self._form.categories,
+        ).save(path)
+
+    def resume(self, path: str) -> None:
+        """Go on from the file, if there is one."""
+        saved = self._saved(path, self._own_digest())
+        if saved is None:
+            return
+        if saved.n_iter > self._n_rounds:
+            raise self._of_another_fit(path)
+        self._made = (*(getattr(saved, name) for name in _OF_ROUND), saved.category_sets)
+
+
+def _extended(made: tuple[Any, ...], recent: list[tuple[Any, ...]], sets: list[Any]) -> tuple[Any, ...]:
+    """Return the arrays of all rounds, and their sets of categories."""
+    new = [np.array(column, kind) for column, kind in zip(zip(*recent, strict=True), _TYPES, strict=True)]
+    new.append(np.array(sets, dtype=np.uint64).reshape(-1, 4))
+    return tuple(map(np.concatenate, zip(made, new, strict=True)))

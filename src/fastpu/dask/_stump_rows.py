@@ -1,0 +1,133 @@
+"""The rows of boosted stumps on the workers, which answer the core's questions together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._params import forced_isa
+from fastpu.dask._boosted_rows import add_up, answer, stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.dask._workers import Shard, Workers
+
+__all__ = ["SharedStumps", "StumpsOfShard", "place_stumps"]
+
+
+# ---- On a worker ----
+
+
+class StumpsOfShard:
+    """A `_core.StumpShard` that knows where its rows are among all.
+
+    Parameters
+    ----------
+    shard : _core.StumpShard
+    first, number : ndarray of int64
+        The first row of each of its partitions, in the shard and among all rows.
+    """
+
+    def __init__(self, shard: _core.StumpShard, first: NDArray[np.int64], number: NDArray[np.int64]) -> None:
+        self._shard, self._first, self._number = shard, first, number
+
+    def __getattr__(self, method: str) -> Any:
+        return getattr(self._shard, method)
+
+    def list(self, change: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return the numbers of the rows to be changed among all rows, their kinds, codes and weights, a row each."""
+        rows, kinds, codes, weights = self._shard.list(change)
+        part = np.searchsorted(self._first, rows, side="right") - 1
+        numbers = self._number[part] + (rows - self._first[part])
+        return numbers, kinds, codes, weights
+
+
+def _start(shard: Shard, sizes: Sequence[int], numbers: Sequence[int]) -> None:
+    """Make the shard of the core; each of its partitions has so many rows, the first of which has this number."""
+    native = _core.StumpShard(
+        shard.kept["features"]._native,
+        shard.kept["labels"],
+        shard.kept["weights"],
+        n_threads=shard.n_threads,
+        isa=forced_isa(_core.isa_levels()),
+    )
+    first = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+    shard.kept["boosted"] = StumpsOfShard(native, first, np.array(numbers, dtype=np.int64))
+
+
+# ---- The driver ----
+
+
+def place_stumps(workers: Workers, sizes: Sequence[int]) -> SharedStumps:
+    """Begin boosting rows in partitions of these sizes."""
+    workers.ask(stack)
+    first = np.cumsum(sizes) - sizes
+    own = [([sizes[k] for k in numbers], [int(first[k]) for k in numbers]) for numbers in workers.partitions]
+    workers.ask_each(_start, own)
+    return SharedStumps(workers)
+
+
+class SharedStumps:
+    """What the core asks of its rows, asked of all shards.
+
+    Its methods are those of `_core.StumpShard`. What needs no answer is sent along with the next question.
+
+    Attributes
+    ----------
+    codes : ndarray of uint64, shape (4,), or None
+        The set of categories of the last stump.
+    is_weighed : bool
+        Whether weights were set afresh after the last stump.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+        self.codes: NDArray[np.uint64] | None = None
+        self.is_weighed = False
+
+    def groups(self) -> Any:
+        return self._ask(add_up, "groups")
+
+    def start(self, use_unlabelled: bool) -> Any:
+        return self._ask(add_up, "start", use_unlabelled)
+
+    def tops(self) -> Any:
+        return self._ask(np.maximum, "tops")
+
+    def weigh(self, tops: NDArray[np.float64]) -> Any:
+        self.is_weighed = True
+        return self._ask(add_up, "weigh", tops)
+
+    def add(self, change: Any) -> Any:
+        self._note(change)
+        return self._ask(add_up, "add", change)
+
+    def list(self, change: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float64]]:
+        """Return the rows of all shards in their order among all rows."""
+        self._note(change)
+        numbers, kinds, codes, weights = self._ask(_below, "list", change)
+        order = np.argsort(numbers)
+        return kinds[order], codes[order].ravel(), weights[order].ravel()
+
+    def move(self, change: Any) -> None:
+        self._waiting.append(("move", (change,)))
+
+    def _note(self, change: Any) -> None:
+        feature, _, by_categories, codes, _, _ = change
+        if feature >= 0:
+            self.codes, self.is_weighed = codes if by_categories else None, False
+
+    def _ask(self, merge: Callable[[Any, Any], Any], method: str, *arguments: Any) -> Any:
+        before, self._waiting = self._waiting, []
+        return self._workers.ask_merged(merge, answer, before, method, arguments)
+
+
+def _below(some: Any, others: Any) -> Any:
+    """Put the rows of two answers below each other."""
+    return tuple(map(np.concatenate, zip(some, others, strict=True)))

@@ -1,0 +1,167 @@
+"""Boosted stumps of rows on many machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from fastpu.boosting._boosting import STOP_TOL, check_group_counts
+from fastpu.boosting.stump_boost import pnu_auc_method
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._progress import make_callback
+from fastpu.common._threads import resolve_n_threads
+from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, look_at, template
+from fastpu.dask._client import find_client
+from fastpu.dask._collections import read_rows
+from fastpu.dask._stump_fit import StumpFit
+from fastpu.data._validate import check_float, check_int
+from fastpu.model._file import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastpu.boosting._boosting import BoostRound
+    from fastpu.boosting.stump_ensemble import StumpEnsemble
+    from fastpu.data.binned_features import BinnedFeatures
+
+__all__ = ["fit_pnu_auc_boost"]
+
+
+@answers_unknown_keywords
+def fit_pnu_auc_boost(
+    X: object,
+    y: object,
+    *,
+    client: object = None,
+    n_rounds: int = 200,
+    gamma: float = 0.5,
+    rho: float = 0.01,
+    max_bins: int | BinnedFeatures | None = None,
+    step: Literal["jensen", "line_search"] = "jensen",
+    eval_set: tuple[object, object] | None = None,
+    early_stopping_rounds: int | None = None,
+    stop_tol: float = STOP_TOL,
+    sample_weight: object = None,
+    checkpoint: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[BoostRound], bool | None] | None = None,
+    progress: bool = False,
+) -> StumpEnsemble:
+    """PNUAUCBoost of the rows of a Dask collection, which stay on their workers.
+
+    The model is that of `fastpu.fit_pnu_auc_boost` on all rows together with the same ``max_bins``, bit by bit, for any
+    partitions, workers and threads. In every round each worker sends one histogram, of 32 bytes for each bin of a
+    column, and is sent some hundred bytes.
+
+    Parameters
+    ----------
+    X : Dask array, Dask frame, or list of futures or of lazy objects
+        Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
+        may be empty, and differ in size.
+    y : Dask array, Dask series, or list of futures or of lazy objects
+        Labels in the partitions of `X`, as in `fastpu.fit_pnu_auc_boost`.
+    client : dask.distributed.Client, optional
+        By default the current one.
+    n_rounds, gamma, rho, step
+        As in `fastpu.fit_pnu_auc_boost`, with their defaults.
+    max_bins : int or BinnedFeatures, optional
+        Most cuts of a feature, by default 255: the cuts are those that `fastpu.bin_features` finds for all rows. The
+        cuts of binned features (of a sample, say) are taken as they are, which saves a pass over the rows. Searching
+        every threshold, as ``max_bins="exact"`` does on one machine, needs all rows in one order.
+    eval_set : (X, y), optional
+        Rows to be judged by their AUC after each round: collections, or what `fastpu.fit_pnu_auc_boost` takes. Their
+        codes, one byte a value, are gathered by the driver, who alone judges.
+    early_stopping_rounds : int, optional
+        Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the
+        best.
+    stop_tol : float, default 1e-9
+        Stop when no stump has Delta > rho + stop_tol.
+    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
+        Weights >= 0 in the partitions of `X`; a weight counts as that many repetitions of the row.
+    checkpoint : path, optional
+        A file to save the rounds in, whenever the weights of all rows are computed afresh: after 128 rounds or fewer.
+        If a worker is lost, the fit goes on from there with the others, and with a file of an earlier call it goes on
+        from the file. Either way the model is that of an undisturbed fit.
+    n_threads : int, optional
+        Most threads of a worker; by default those that Dask gave it.
+    callback : callable, optional
+        ``callback(info: BoostRound) -> bool``, called on the driver after every round; True stops the fit.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    StumpEnsemble
+        As `fastpu.fit_pnu_auc_boost` returns it. Its `decision_function` and `predict` take Dask collections, and are
+        lazy then. With weights that are not whole numbers the threshold may differ by rounding.
+
+    Raises
+    ------
+    WorkerLostError
+        If a worker is gone that held rows, and there is no `checkpoint`, or the rows cannot be computed again.
+    TypeError, ValueError
+        As in `fastpu.fit_pnu_auc_boost`; also if partitions do not fit each other, no client is open, or the
+        checkpoint is that of another fit.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning
+        As in `fastpu.fit_pnu_auc_boost`.
+    RuntimeWarning
+        If a worker was lost and the fit went on from its checkpoint.
+
+    Notes
+    -----
+    Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read
+    three times and let go each time, so more rows than memory can be fitted; persist the collection if it has room. A
+    worker keeps two bytes a value and 33 bytes a row. At most 17,179,869,184 rows in all.
+
+    References
+    ----------
+    As of `fastpu.fit_pnu_auc_boost`.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu.dask
+    >>> from dask import array
+    >>> from dask.distributed import Client
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> y = (X[:, 0] > 0) & (np.arange(1000) < 300)
+    >>> with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as client:
+    ...     rows = array.from_array(X, chunks=(250, 3))
+    ...     labels = array.from_array(y, chunks=250)
+    ...     model = fastpu.dask.fit_pnu_auc_boost(rows, labels, n_rounds=20)
+    >>> alone = fastpu.fit_pnu_auc_boost(X, y, n_rounds=20, max_bins=255)
+    >>> bool((model.alphas == alone.alphas).all()) and model.threshold == alone.threshold
+    True
+    """
+    method = pnu_auc_method(gamma, rho, step)
+    rounds = check_int("n_rounds", n_rounds, low=1)
+    tolerance = check_float("stop_tol", stop_tol, low=0)
+    patience = 0
+    if early_stopping_rounds is not None:
+        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+        if eval_set is None:
+            raise ValueError(
+                "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
+            )
+    if isinstance(max_bins, str):
+        raise ValueError(
+            f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
+            f"threshold needs all rows in one order, on one machine"
+        )
+    wanted = check_cuts(max_bins)
+    path = None if checkpoint is None else file_name(checkpoint)
+    resolve_n_threads(n_threads)
+    connected = find_client(client)
+    rows = read_rows(X, y, sample_weight)
+
+    census = look_at(connected, rows)
+    check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
+    cuts = cuts_for(connected, rows, census, wanted, n_threads)
+    form = template(census, cuts)
+    held = bin_eval_set(connected, eval_set, form, cuts)
+    fit = StumpFit(method, rounds, tolerance, connected, rows, census, cuts, form, held, patience, n_threads)
+    if path is not None:
+        fit.resume(path)
+    with make_callback(callback, progress, total=rounds, description=method.title) as hook:
+        return fit.run(hook, path)
