@@ -247,7 +247,7 @@ std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const 
   if (!callback && gram_->n() <= kSmall) {
     results.resize(costs.size());
     team.for_each(n_costs, [&](index_t k, int) {
-      Team alone(1);
+      Team alone(1, [&team] { team.poll(); });
       results[at(k)] = Search(*gram_, costs, k, options, callback, alone).run();
     });
     return results;

@@ -54,7 +54,9 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
     'share of the gain'
     """
     if not isinstance(model, StumpEnsemble | TreeEnsemble):
-        raise TypeError(f"model must be a StumpEnsemble or a TreeEnsemble, got {describe(model)}")
+        raise TypeError(
+            f"model must be a StumpEnsemble or a TreeEnsemble (a classifier keeps it as model_), got {describe(model)}"
+        )
     most = check_int("n_lines", n_lines, low=1)
     shares = model.feature_importances
     used = int(np.count_nonzero(shares))
