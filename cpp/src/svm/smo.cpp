@@ -321,7 +321,7 @@ void Smo<T>::move_free() {
 // Lists the variables that violate most and have no kernel row yet, a few of each side, the most urgent last.
 template <class T>
 void Smo<T>::list_wishes() {
-  constexpr std::size_t kEachSide = 8;
+  constexpr std::size_t kEachSide = 16;
   wishes_.assign(2 * kEachSide, -1);
   for (const bool upwards : {true, false}) {
     std::array<double, kEachSide> worst;
