@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "linalg/cholesky.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
 
@@ -54,6 +55,7 @@ class Iadmm {
   index_t n_;
   index_t p_;
   bool is_exact_;
+  bool wants_loss_ = false;
   double rho_;  // at first the mean of the costs
   double zeta_ = 0;
   std::vector<double> deviation_;  // d, and 1 for the intercept
@@ -192,25 +194,33 @@ void Iadmm::start(const double* w0) {
   }
 }
 
-// Updates lambda and z of the rows of a block, given their products with b.
+// Updates lambda and z of the rows of a block, given their products with b. No step of the loop depends on the one
+// before, so that the compiler can take several rows at a time.
 void Iadmm::update_block(const RowBlock& block) {
-  AdmmSums& sums = group_sums_[at(block.group)];
+  const double per_rho = 1 / rho_;
+  const double* const labels = task_.label() + block.first;
+  const double* const costs = task_.cost() + block.first;
+  double* const lambdas = lambda_.data() + block.first;
+  double* const residuals = block.weights[2];  // not a sum of this pass
   for (index_t k = 0; k < block.n; ++k) {
-    const index_t i = block.first + k;
-    const double label = task_.label()[i];
-    const double cost = task_.cost()[i];
-    const double margin = label * block.products[k];
-    const double q = rho_ * (1 - margin) - lambda_[i];
-    const double lambda = -std::clamp(q, 0.0, cost);
-    const double z = (q + lambda) / rho_;
-    const double r = (lambda - lambda_[i]) / rho_;
-    lambda_[i] = lambda;
-    block.weights[0][k] = label * lambda;
-    block.weights[1][k] = label * z;
-    sums.primal += r * r;
-    sums.margins += margin * margin;
-    sums.z += z * z;
-    sums.loss += cost * std::max(1 - margin, 0.0) + slope(i) * margin;
+    const double q = rho_ * (1 - labels[k] * block.products[k]) - lambdas[k];
+    const double lambda = -std::min(std::max(q, 0.0), costs[k]);
+    residuals[k] = (lambda - lambdas[k]) * per_rho;
+    lambdas[k] = lambda;
+    block.weights[0][k] = labels[k] * lambda;
+    block.weights[1][k] = labels[k] * ((q + lambda) * per_rho);
+  }
+  const auto squares = [&](const double* x) {
+    return sum_in_lanes<8>(0, block.n, [x](index_t k) { return x[k] * x[k]; });
+  };
+  AdmmSums& sums = group_sums_[at(block.group)];
+  sums.primal += squares(residuals);
+  sums.margins += squares(block.products);
+  sums.z += squares(block.weights[1]);
+  if (!wants_loss_) return;
+  for (index_t k = 0; k < block.n; ++k) {
+    const double margin = labels[k] * block.products[k];
+    sums.loss += costs[k] * std::max(1 - margin, 0.0) + slope(block.first + k) * margin;
   }
 }
 
@@ -308,6 +318,7 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
   constexpr index_t kUsualIterations = 100'000;
   constexpr double kLeastEps = 1e-15;
   const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualIterations;
+  wants_loss_ = static_cast<bool>(callback);
   start(w0);
   IadmmResult result;
   double eps = std::min(1e-3, 10 * options_.tol);
