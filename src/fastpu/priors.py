@@ -23,10 +23,9 @@ from fastpu.common._text import describe
 from fastpu.common._warnings import EstimateWarning, warn
 from fastpu.data._validate import check_int
 from fastpu.judge._prior_kernel import kernel_factor, mixture_share
-from fastpu.judge._prior_likelihood import score_share
 from fastpu.judge._prior_rows import kernel_width, on_one_scale, row_keys
 from fastpu.judge._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, doubts, folds_of, open_sample
-from fastpu.judge._prior_scores import default_rankers, held_out_scores, users_ranker
+from fastpu.judge._prior_scores import default_rankers, share_by_scores, users_ranker
 from fastpu.judge._prior_sensitivity import Sensitivity, sensitivity
 from fastpu.judge._prior_shares import LARGEST, penalized_l1
 from fastpu.judge._prior_tree import label_frequency, quarters
@@ -368,7 +367,9 @@ def bbe(
     -------
     PriorEstimate
         At most 0.99. `allowed` goes from the least share that the likelihood allows (95 %) to the largest of that and
-        the bound of the best bin; at each share the likelihood is that of the better model.
+        the bound of the best bin. It begins at 0 where fewer than half of the labelled rows have scores at which, by
+        the likelihood, less than a fifth of the unlabelled rows are negative: the ratio has no flat part then that
+        would show where it ends. All are medians over three partitions into folds.
 
     Raises
     ------
@@ -383,7 +384,7 @@ def bbe(
 
     Notes
     -----
-    Five fits to four fifths of the rows (fewer where a group has fewer rows), and O(n log n). Scores of a fit are
+    Fifteen fits to four fifths of the rows (fewer where a group has fewer rows), and O(n log n). Scores of a fit are
     divided by their standard deviation on its training rows, after their mean is subtracted, before they are pooled.
 
     The upper end of what is allowed held in nearly all simulations and on nearly all data sets with known labels. The
@@ -417,7 +418,7 @@ def bbe(
     shares: list[ScoreShare] = []
 
     def estimate(drawn: Sample) -> tuple[float, str]:
-        shares.append(score_share(*held_out_scores(drawn, rankers, generator)))
+        shares.append(share_by_scores(drawn, rankers, generator))
         return _at_most_largest(shares[-1].value, "the groups are alike, or the scores of fit do not tell them apart")
 
     return _finished("bbe", estimate, lambda: shares[0], sample, n_boot, generator, limit_blas=fit is None)
@@ -454,7 +455,7 @@ def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, thr
         pos, unl = few
         few_rows = matrix[np.concatenate([pos, unl])]
         renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-        return score_share(*held_out_scores(renumbered, default_rankers(few_rows, generator, threads), generator))
+        return share_by_scores(renumbered, default_rankers(few_rows, generator, threads), generator)
 
     return allowed
 

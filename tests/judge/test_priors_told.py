@@ -59,9 +59,12 @@ def test_the_likelihood_of_shares_is_that_of_the_best_slopes(seed):
 
 def test_the_better_model_counts_at_each_share():
     logits = np.array([-1.0, 0.0, 1.0])
-    models = [Likelihood(logits, np.array(loss), excess) for loss, excess in (([3.0, 1, 4], 2.0), ([2.0, 4, 3], 3.0))]
+    parts = (([3.0, 1, 4], 2.0, [0.1, 0.2, 0.3]), ([2.0, 4, 3], 3.0, [0.4, 0.5, 0.6]))
+    models = [Likelihood(logits, np.array(loss), excess, np.array(pure)) for loss, excess, pure in parts]
     np.testing.assert_array_equal(best_of(models).loss, [2, 1, 3])
     np.testing.assert_array_equal(best_of(models).lost, [1, 0, 2])
+    np.testing.assert_array_equal(best_of(models).pure, [0.4, 0.2, 0.6])
+    assert best_of(models).pure_at(0.5) == 0.2
 
 
 def test_bins_keep_counts_and_equal_scores_together():
@@ -236,8 +239,11 @@ def test_the_share_of_scores_is_the_median_of_three_and_in_what_they_allow():
         found, (ratio, bound), models = score_share(pos, unl), best_bin(pos, unl), share_likelihoods(pos, unl)
         likeliest = [np.clip(ratio, *model.interval(0.02)) for model in models]
         low, high = best_of(models).interval(3.84)
+        is_seen = best_of(models).pure_at(found.value) >= 0.5
+        assert is_seen == (apart > 1)
         assert found.value == np.median([ratio, *likeliest])
-        assert (found.low, found.high) == (min(low, found.value), max(high, bound, found.value))
+        assert found.low == (min(low, found.value) if is_seen else 0.0)
+        assert found.high == max(high, bound, found.value)
         assert found.low <= 0.2 <= found.high
 
 
@@ -271,6 +277,32 @@ def test_bbe_is_never_twice_the_truth_without_a_warning_where_labels_are_additiv
         labelled = positive & (rng.random(3000) < 0.3)
         found = bbe(X, labelled, random_state=seed)
         assert found.only_upper_bound or found.value <= 2 * positive[~labelled].mean()
+
+
+# Classes that overlap everywhere, so that nothing but its form tells a model where the best ratio ends: how columns are
+# drawn, what their sum is made of, the slope, the number of columns and the seed of a draw whose estimate was once more
+# than twice the truth without a warning.
+OVERLAPPING = {
+    "linear": (lambda rng, shape: rng.normal(size=shape), lambda x: x, 1.5, 6, 1),
+    "steps": (lambda rng, shape: rng.normal(size=shape), np.sign, 1.5, 12, 1),
+    "square": (lambda rng, shape: rng.uniform(-1.7, 1.7, shape), np.square, 1.5, 6, 0),
+    "abs": (lambda rng, shape: rng.uniform(-1.7, 1.7, shape), np.abs, 1.5, 12, 0),
+    "cube": (lambda rng, shape: rng.standard_t(3, shape), lambda x: x**3, 2.5, 3, 1),
+}
+
+
+@pytest.mark.parametrize("kind", OVERLAPPING)
+def test_every_share_up_to_the_bound_is_allowed_where_classes_overlap_everywhere(kind):
+    columns, of_column, slope, d, seed = OVERLAPPING[kind]
+    rng = np.random.default_rng([seed, 7])
+    X = columns(rng, (3000, d))
+    z = of_column(X).sum(axis=1)
+    z = slope * (z - z.mean()) / z.std()
+    positive = rng.random(3000) < expit(z + brentq(lambda b: expit(z + b).mean() - 0.23, -60, 60))
+    labelled = positive & (rng.random(3000) < 0.3)
+    found = bbe(X, labelled, random_state=seed)
+    assert found.only_upper_bound
+    assert found.allowed[0] <= positive[~labelled].mean() <= found.allowed[1]
 
 
 @pytest.mark.parametrize("prior", [0.05, 0.2, 0.5])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit, logit, ndtri
 
 from fastpu.common._binomial import largest_shares, least_shares
 
@@ -26,10 +26,11 @@ _MOST_STEPS = 60
 _STEEPEST, _FLATTEST = 5.0, -4.0  # logarithms of the slope, for scores of unit spread
 _SURE = 3.84  # twice the loss of log likelihood at the ends of intervals of 95 %
 _AS_LIKELY = 0.02  # twice a negligible loss of log likelihood
+_FEW_NEGATIVE = 0.2  # share of negative rows among the unlabelled ones at scores with hardly any
+_MUCH_PURE = 0.5  # part of the labelled rows that must have such scores, to show where the ratio stops falling
 
 
-@dataclass(frozen=True)
-class ScoreShare:
+class ScoreShare(NamedTuple):
     """The estimated share, and the smallest and the largest share that the scores allow."""
 
     value: float
@@ -45,13 +46,20 @@ def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) 
     scores, the other in their normal scores. If all shares are about equally likely in a model, it gives the share
     nearest to the ratio. A share is allowed if the model in which it is likelier allows it, up to the bound of the best
     bin.
+
+    All smaller shares are allowed too where the ratio has no flat part that would end its fall: where fewer than half
+    of the labelled rows have scores at which less than a fifth of the unlabelled rows are negative. The models then know
+    the end of the fall from their form alone, and many forms fit. The same holds where a share of 1 is allowed.
     """
     ratio, bound = best_bin(score_pos, score_unl)
     models = share_likelihoods(score_pos, score_unl)
     likeliest = [min(max(ratio, low), high) for low, high in (model.interval(_AS_LIKELY) for model in models)]
     value = float(np.median([ratio, *likeliest]))
-    low, high = best_of(models).interval(_SURE)
-    return ScoreShare(value, min(low, value), max(high, bound, value))
+    better = best_of(models)
+    low, high = better.interval(_SURE)
+    high = max(high, bound, value)
+    is_seen = high < 1 and better.pure_at(value) >= _MUCH_PURE
+    return ScoreShare(value, min(low, value) if is_seen else 0.0, high)
 
 
 # ----------------------------------------------------------------------------------------------------- the best bin
@@ -86,12 +94,14 @@ def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> 
 class Likelihood:
     """Minus the log likelihood of some shares, each maximised over the slope of the model.
 
-    `excess` is the factor by which bins scatter more about the model than counts do; it divides all differences.
+    `excess` is the factor by which bins scatter more about the model than counts do; it divides all differences. `pure`
+    is, for each share, the part of the labelled rows with scores at which the model has hardly any negative rows.
     """
 
     logits: NDArray[np.float64]
     loss: NDArray[np.float64]
     excess: float
+    pure: NDArray[np.float64]
 
     @property
     def lost(self) -> NDArray[np.float64]:
@@ -109,6 +119,10 @@ class Likelihood:
             1.0 if high == lost.size - 1 else self._crossing(high + 1, high, most),
         )
 
+    def pure_at(self, share: float) -> float:
+        """Return `pure` for a share in (0, 1], by linear interpolation."""
+        return float(np.interp(logit(share), self.logits, self.pure))
+
     def _crossing(self, outside: int, inside: int, most: float) -> float:
         """Return the share between two neighbours at which the loss is `most`, by linear interpolation."""
         lost = self.lost
@@ -118,8 +132,10 @@ class Likelihood:
 
 def best_of(models: Sequence[Likelihood]) -> Likelihood:
     """Return the likelihood of shares, for each of them by the model in which it is likeliest."""
-    loss: NDArray[np.float64] = np.min([model.loss for model in models], axis=0)
-    return Likelihood(models[0].logits, loss, min(model.excess for model in models))
+    losses = np.array([model.loss for model in models])
+    better, each = np.argmin(losses, axis=0), np.arange(losses.shape[1])
+    pure = np.array([model.pure for model in models])[better, each]
+    return Likelihood(models[0].logits, losses[better, each], min(model.excess for model in models), pure)
 
 
 def share_likelihoods(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[Likelihood, Likelihood]:
@@ -151,7 +167,10 @@ def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArr
     damping = np.full(_LOGITS.size, 1e-2)
 
     def at(log_slope: NDArray[np.float64], offset: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return the minus log likelihood of every share, the log odds, and how these change with z."""
+        """Return the minus log likelihood of every share, the log odds, and how these change with z.
+
+        That is also the share of negative rows among the unlabelled ones at each score.
+        """
         z = np.exp(log_slope)[:, None] * scores + offset[:, None]
         odds = prior_odds - np.logaddexp(log_share, -z)
         return (rows * np.logaddexp(0, odds) - pos * odds).sum(axis=1), odds, expit(-z - log_share)
@@ -182,7 +201,8 @@ def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArr
     p = expit(odds[best])
     surprise = float(((pos - rows * p) ** 2 / np.maximum(rows * p * (1 - p), 1e-9)).sum())
     freedom = max(1, rows.size - 3)
-    return Likelihood(_LOGITS, value, max(1.0, surprise / (freedom + 2 * math.sqrt(2 * freedom))))
+    scatter = max(1.0, surprise / (freedom + 2 * math.sqrt(2 * freedom)))
+    return Likelihood(_LOGITS, value, scatter, (change < _FEW_NEGATIVE) @ pos / pos.sum())
 
 
 def _binned(

@@ -1,4 +1,4 @@
-"""Scores of rows by models fitted to other rows, for best-bin estimation."""
+"""Scores of rows by models fitted to other rows, and the share of positives that they show."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fastpu.common._params import check_scores_rows
 from fastpu.common._warnings import DegenerateModelWarning
 from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
+from fastpu.judge._prior_likelihood import ScoreShare, score_share
 from fastpu.judge._prior_rows import kernel_width, on_one_scale
 from fastpu.judge._prior_sampling import folds_of
 from fastpu.kernels._gauss_basis import draw_centers
@@ -28,10 +29,20 @@ if TYPE_CHECKING:
     # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
     Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
 
-__all__ = ["default_rankers", "held_out_scores", "users_ranker"]
+__all__ = ["default_rankers", "held_out_scores", "share_by_scores", "users_ranker"]
 
 _N_ROUNDS = 100
 _N_CENTERS = 200
+_N_PARTITIONS = 3
+
+
+def share_by_scores(drawn: Sample, rankers: list[Ranker], generator: np.random.Generator) -> ScoreShare:
+    """Return the estimated share and what is allowed, each the median over three partitions of the rows into folds.
+
+    A single partition gives an estimate far from the others now and then, above all where the share is large.
+    """
+    shares = [score_share(*held_out_scores(drawn, rankers, generator)) for _ in range(_N_PARTITIONS)]
+    return ScoreShare(*np.median(shares, axis=0).tolist())
 
 
 def held_out_scores(
