@@ -48,8 +48,8 @@ def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) 
     bin.
 
     All smaller shares are allowed too where the ratio has no flat part that would end its fall: where fewer than half
-    of the labelled rows have scores at which less than a fifth of the unlabelled rows are negative. The models then know
-    the end of the fall from their form alone, and many forms fit. The same holds where a share of 1 is allowed.
+    of the labelled rows have scores at which less than a fifth of the unlabelled rows are negative. The models then
+    know the end of the fall from their form alone, and many forms fit. The same holds where a share of 1 is allowed.
     """
     ratio, bound = best_bin(score_pos, score_unl)
     models = share_likelihoods(score_pos, score_unl)
