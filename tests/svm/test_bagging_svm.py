@@ -83,6 +83,21 @@ def test_one_bag_of_all_unlabelled_rows_is_the_biased_svm(data):
         assert np.isnan(model.oob_decision_function).all()
 
 
+def test_with_the_linear_kernel_a_bag_is_the_svm_of_its_rows_bit_by_bit(data):
+    X, y = data
+    model = fastpu.fit_bagging_svm(X, y, n_estimators=3, bag_size=30, random_state=4, C=100.0)
+    alone = []
+    for bag in model.bags:
+        cost = np.where(y == 1, 1.0, 0.0)
+        np.add.at(cost, bag, np.sum(y == 1) / 30)
+        alone.append(fastpu.fit_svm(X, np.where(y == 1, 1, -1), C=100.0, sample_cost=cost, kernel="linear"))
+    np.testing.assert_array_equal(model.bag_intercepts, [m.intercept for m in alone])
+    np.testing.assert_array_equal(model.history["violation"], [m.violation for m in alone])
+    np.testing.assert_allclose(model.coef, np.mean([m.coef for m in alone], axis=0), rtol=1e-14)
+    assert model.status in {"tol", "gap"}
+    assert model.converged
+
+
 def test_a_row_drawn_twice_has_twice_the_cost(data):
     X, y = data
     unlabelled = np.flatnonzero(y == 0)

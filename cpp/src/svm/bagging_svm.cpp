@@ -137,7 +137,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   // of short rows are computed faster than they are looked up.
   std::unique_ptr<detail::StoredRows<T>> stored;
   index_t bytes_left = engine.cache_bytes();
-  if (!engine.linear_data() && !engine.has_short_rows()) {
+  if (!engine.has_short_rows()) {
     const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
     const index_t most = bytes_left / 2 / bytes_of_row;
     const std::vector<index_t> drawn = rows_of_bags(problem);
@@ -156,7 +156,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   bags.reserve(at(problem.n_bags));
   for (index_t number = 0; number < problem.n_bags; ++number) bags.push_back(make_bag(problem, number));
   Starts starts;
-  if (problem.start != nullptr && !engine.linear_data()) {
+  if (problem.start != nullptr) {
     starts = make_starts(shared, bags, problem.start, engine.isa(), team);
   }
 
@@ -175,10 +175,6 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
     }
     Team alone(1, [&team] { team.poll(); });
     const SvmResult solved = solve_svm(svm, [&](const SmoProblem& dual, double* solution) {
-      if (engine.linear_data()) {
-        return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, {}, alone, solution); },
-                          *engine.linear_data());
-      }
       const OfWorker<T> mine(shared, worker);
       std::optional<KernelCache<T>>& cache = caches[at(worker)];
       if (cache) {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fastpu.svm._arguments import Options
     from fastpu.svm._solver import Task, Training, TrainingRows
 
-__all__ = ["Posed", "fit_machine", "model_params", "warn_of_failures"]
+__all__ = ["Posed", "fit_machine", "linear_engine", "model_params", "solve_linear", "warn_of_failures"]
 
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried after the engine
@@ -70,7 +70,7 @@ def fit_machine(posed: Posed, matrix: Matrix, options: Options, *, callback: obj
     with make_callback(callback, progress, total=None, description=task.title) as hook:
         training = open_training(matrix, options, posed.counts)
         if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
-            solved = _solve_linear(task, training, rows, labels, posed.cost, hook)
+            solved = solve_linear(task, training, linear_engine(training), labels, posed.cost, hook)
         else:
             of_rows = None if labels is None else labels[rows]
             solved = training.solve(task, rows, of_rows, posed.cost[rows], hook=hook)
@@ -95,26 +95,37 @@ def warn_of_failures(task: Task, solved: Solved, scores: TrainingScores, trainin
 # --------------------------------------------------------------------------------------------------- linear kernel
 
 
-def _solve_linear(
+def linear_engine(training: Training) -> _core.LargeMarginEngine | None:
+    """Make the engine of the large-margin methods, or return None if it overflows, as it squares the entries of X."""
+    options = training.options
+    try:
+        return _core.LargeMarginEngine(training.matrix, n_threads=options.n_threads, isa=forced_isa(_core.isa_levels()))
+    except ValueError:
+        return None
+
+
+def solve_linear(
     task: Task,
     training: Training,
-    rows: NDArray[np.int64],
+    engine: _core.LargeMarginEngine | None,
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],
-    hook: Callable[[SvmRound], bool] | None,
+    hook: Callable[[SvmRound], bool] | None = None,
 ) -> Solved:
     """Solve a C-SVM with the linear kernel: by the engine of the large-margin methods, by pair updates, or by both.
 
+    Labels and costs are those of all rows; rows without a cost are not fitted to.
     The engine's coefficients and intercept are kept as they are, and the certificate is computed from them: where
     columns differ very much in scale, sums over the support vectors would not have enough digits. If a condition is
     still violated by more than tol, pair updates follow, and their solution is taken if it meets tol. With a
     `max_iter`, which counts pair updates, they work alone.
     """
+    rows = np.flatnonzero(cost > 0).astype(np.int64)
     options, signs, boxes = training.options, labels[rows], cost[rows]
     few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
     by_engine = None
-    if options.max_iter is None and cost.max() <= MOST_COST:
-        by_engine = _run_engine(training, labels, cost, hook)
+    if engine is not None and options.max_iter is None and cost.max() <= MOST_COST:
+        by_engine = _run_engine(engine, training, rows, labels, cost, hook)
     if by_engine is None:
         return _certified(training, training.solve(task, rows, signs, boxes, hook=hook), signs, boxes)
     is_optimal = by_engine.violation <= options.tol
@@ -174,12 +185,13 @@ def _violation(
 
 
 def _run_engine(
+    engine: _core.LargeMarginEngine,
     training: Training,
+    rows: NDArray[np.int64],
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],
     hook: Callable[[SvmRound], bool] | None,
 ) -> Solved | None:
-    matrix, rows = training.matrix, np.flatnonzero(cost > 0).astype(np.int64)
     limit = training.options.steps(rows.size)
     failed: list[bool] = []  # not empty once the callback has raised, which is no error of the engine
 
@@ -191,8 +203,7 @@ def _run_engine(
             raise
 
     try:
-        n_threads, isa = training.options.n_threads, forced_isa(_core.isa_levels())
-        result = _core.LargeMarginEngine(matrix, n_threads=n_threads, isa=isa).solve(
+        result = engine.solve(
             labels,
             cost,
             None,

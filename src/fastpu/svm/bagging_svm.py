@@ -16,6 +16,7 @@ from fastpu.data._validate import check_float, check_int, check_labels, check_ra
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options
+from fastpu.svm._fit import linear_engine, solve_linear
 from fastpu.svm._solver import Task, Training, TrainingScores, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine, linear_scores
 
@@ -74,7 +75,8 @@ class BaggingSVM(KernelMachine):
     n_iter : int
         Number of bags.
     status : str
-        "tol" if every bag met it, else "max_iter" or "precision" if some did not, or "callback".
+        "tol" if every bag met it, "gap" if the others met the duality gap of `fit_svm`, else "max_iter" or "precision"
+        if some did neither, or "callback".
     objective : ndarray of float64, shape (n_bags,)
     history : mapping
         "n_steps", "objective", "gap" and "violation" of each bag.
@@ -182,8 +184,8 @@ def fit_bagging_svm(
 
     Notes
     -----
-    T fits as in `fit_svm` on n_pos + K rows, several at a time; then the scores of the training rows, O(n n_support d),
-    or O(n d T) with the linear kernel. With a kernel, bags of at least half as many rows as are unlabelled start from
+    T fits as in `fit_svm` on n_pos + K rows, several at a time with a kernel, and by its engine of large margins without;
+    then the scores of the training rows, O(n n_support d), or O(n d T) with the linear kernel. With a kernel, bags of at least half as many rows as are unlabelled start from
     the SVM of all rows, in which each unlabelled one counts as often as it is in a bag on average.
 
     References
@@ -251,7 +253,7 @@ def fit_bagging_svm(
     }
     model = work.model(unlabelled, params)
     _warn_if_unfinished(work, tol=options.tol)
-    if model.status in {"tol", "precision"}:
+    if model.status in {"tol", "gap", "precision"}:
         warn_if_degenerate("fit_bagging_svm", TrainingScores.of(work.totals / work.n_done), one_class=False)
     return model
 
@@ -271,6 +273,9 @@ class _Bags:
         positives = np.flatnonzero(is_positive).astype(np.int64)
         self._training, self._positives, self._bags, self._hook = training, positives, bags, hook
         self._is_linear = training.kernel.name == "linear"
+        self._engine = linear_engine(training) if self._is_linear else None
+        self._signs = np.where(is_positive, np.int8(1), np.int8(-1))
+        self._coef: NDArray[np.float64] = np.zeros(training.matrix.n_features if self._is_linear else 0)
         self._C, self._C_unl = C, C * positives.size / bags.shape[1]
         if not 0 < self._C_unl * bags.size < np.inf:
             raise ValueError(f"C * n_pos / bag_size must be a positive number, got {self._C_unl}")
@@ -306,13 +311,28 @@ class _Bags:
         alone = open_training(training.matrix, training.options)
         cost = np.where(is_positive, self._C, self._C_unl * size / n_unlabelled)
         rows = np.arange(is_positive.size, dtype=np.int64)
-        task = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
-        return alone.solve(task, rows, np.where(is_positive, np.int8(1), np.int8(-1)), cost).alpha / cost
+        return alone.solve(_TASK, rows, self._signs, cost).alpha / cost
 
     def fit(self, first: int, stop: int) -> bool:
         """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
+        for result in map(self._solve_linear, range(first, stop)) if self._is_linear else [self._solve(first, stop)]:
+            n_kept = 0
+            for bag in range(len(result["status"])):
+                self._add(result, bag, result["decision"][:, bag])
+                n_kept += 1
+                if self._hook is not None and self._hook(self._info(result, bag)):
+                    self.is_stopped = True
+                    break
+            for name, parts in self._parts.items():
+                parts.append(result[name][:n_kept])
+            if self.is_stopped:
+                return False
+        return True
+
+    def _solve(self, first: int, stop: int) -> dict[str, Any]:
+        """Solve several bags at a time."""
         training, bags = self._training, self._bags[first:stop]
-        result = training.engine.solve_bags(
+        return training.engine.solve_bags(
             self._positives,
             bags,
             cost_pos=np.full(self._positives.size, self._C),
@@ -320,27 +340,28 @@ class _Bags:
             tol=training.options.tol,
             max_iter=training.options.steps(self._positives.size + bags.shape[1]),
             start=self._start,
-            score_rows=np.arange(0 if self._is_linear else training.matrix.n_rows, dtype=np.int64),
+            score_rows=np.arange(training.matrix.n_rows, dtype=np.int64),
         )
-        decision = self._linear_decision(result) if self._is_linear else result["decision"]
-        n_kept = 0
-        for bag in range(len(bags)):
-            self._add(result, bag, decision[:, bag])
-            n_kept += 1
-            if self._hook is not None and self._hook(self._info(result, bag)):
-                self.is_stopped = True
-                break
-        for name, parts in self._parts.items():
-            parts.append(result[name][:n_kept])
-        return not self.is_stopped
 
-    def _linear_decision(self, result: dict[str, Any]) -> NDArray[np.float64]:
-        matrix, coefs = self._training.matrix, result["coefs"]
-        weights = []
-        for bag in range(coefs.shape[1]):
-            used = np.flatnonzero(coefs[:, bag])
-            weights.append(linear_coef(matrix, result["support"][used], coefs[used, bag]))
-        return linear_scores(matrix, np.array(weights), result["intercepts"], self._training.options.n_threads)
+    def _solve_linear(self, bag: int) -> dict[str, Any]:
+        """Solve one bag with the linear kernel, as `fit_svm` does."""
+        training, cost = self._training, np.zeros(self._signs.size)
+        cost[self._positives] = self._C
+        np.add.at(cost, self._bags[bag], self._C_unl)
+        solved = solve_linear(_TASK, training, self._engine, self._signs, cost)
+        support, alpha = solved.rows[solved.is_support], solved.alpha[solved.is_support]
+        dual_coef = alpha * self._signs[support]
+        coef = linear_coef(training.matrix, support, dual_coef) if solved.coef is None else solved.coef
+        self._coef += coef
+        intercepts = np.array([solved.intercept])
+        return {
+            "support": support,
+            "coefs": dual_coef[:, None],
+            "status": [solved.status],
+            "decision": linear_scores(training.matrix, coef[None, :], intercepts, training.options.n_threads),
+            "intercepts": intercepts,
+            **{name: np.array([getattr(solved, name)]) for name in _HISTORY},
+        }
 
     def _add(self, result: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
         # Bags are added one after the other, so that the sums do not depend on how many are fitted at a time.
@@ -369,13 +390,15 @@ class _Bags:
         rows = unlabelled[self._oob_counts[unlabelled] > 0]
         out_of_bag[rows] = self._oob_totals[rows] / self._oob_counts[rows]
         support = np.flatnonzero(self._is_support).astype(np.int64)
-        unfinished = [status for status in self.statuses if status != "tol"]
-        status = "callback" if self.is_stopped else unfinished[0] if unfinished else "tol"
+        others = [status for status in self.statuses if status not in {"tol", "gap"}]
+        reached = "gap" if "gap" in self.statuses else "tol"
+        status = "callback" if self.is_stopped else others[0] if others else reached
+        coef = self._coef / self.n_done if self._is_linear else None
         return BaggingSVM(
-            **self._training.vectors(support, self._dual_coef[support] / self.n_done),
+            **self._training.vectors(support, self._dual_coef[support] / self.n_done, coef),
             threshold=0.0,
             n_iter=self.n_done,
-            converged=status == "tol",
+            converged=status in {"tol", "gap"},
             status=status,
             objective=parts["objective"],
             history={name: parts[name] for name in _HISTORY},
@@ -391,6 +414,7 @@ class _Bags:
 
 
 _HISTORY = ("n_steps", "objective", "gap", "violation")
+_TASK = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
 
 
 def _warn_if_unfinished(work: _Bags, *, tol: float) -> None:

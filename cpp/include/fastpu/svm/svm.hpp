@@ -80,7 +80,6 @@ class SvmEngine {
 
   index_t n_rows() const { return kernel_->n_rows(); }
   const Kernel<T>& kernel() const { return *kernel_; }
-  const std::optional<Data>& linear_data() const { return linear_data_; }
   index_t cache_bytes() const { return cache_bytes_; }
   Isa isa() const { return isa_; }
   // Whether rows have so few entries that kernel values are computed as fast as stored ones are looked up.
