@@ -1,9 +1,11 @@
-// Sequential minimal optimisation of any boxes, in one or two groups, with kernel rows and without.
+// Sequential minimal optimisation of any boxes, in one or two groups: with kernel rows, without, and in blocks, where
+// one problem starts from the solution of another.
 #include <algorithm>
 #include <numeric>
 
 #include "fastpu/svm/smo.hpp"
 #include "fuzz_input.hpp"
+#include "svm/block_solver.hpp"
 
 namespace {
 
@@ -12,7 +14,9 @@ using fastpu::KernelParams;
 using fastpu::SmoOptions;
 using fastpu::SmoProblem;
 using fastpu::SmoResult;
+using fastpu::SmoStart;
 using fastpu::Team;
+using fastpu::detail::BlockSolver;
 
 struct Box {
   std::vector<index_t> rows;
@@ -73,6 +77,65 @@ void check_result(const Box& box, const SmoOptions& options, const SmoResult& re
   FUZZ_CHECK(result.n_steps <= options.max_steps);
 }
 
+// What one of the solvers makes of a box.
+struct Attempt {
+  std::vector<double> b;
+  SmoResult result;
+  bool is_made = false;
+
+  explicit Attempt(const Box& box) : b(box.start) {}
+  template <class Solve>
+  void run(Solve&& solve) {
+    is_made = accepted([&] { result = solve(b.data()); });
+  }
+  bool is_optimal() const { return is_made && result.status == fastpu::SmoStatus::tol; }
+};
+
+// Moves pieces of the box from some variables to others of their group.
+std::vector<double> feasible_end(Input& input, const Box& box) {
+  std::vector<double> end = box.start;
+  const auto n = static_cast<index_t>(end.size());
+  for (index_t k = input.below(6); k > 0; --k) {
+    const std::size_t i = at(input.below(n));
+    const std::size_t j = at(input.below(n));
+    if (i == j || (!box.groups.empty() && box.groups[i] != box.groups[j])) continue;
+    const double piece = input.share() * std::min(box.upper[i] - end[i], end[j] - box.lower[j]);
+    end[i] = std::min(end[i] + piece, box.upper[i]);
+    end[j] = std::max(end[j] - piece, box.lower[j]);
+  }
+  return end;
+}
+
+// The problem, and then others with wider or narrower boxes around its solution.
+template <class T>
+SmoResult run_blocks(Input& input, const fastpu::Kernel<T>& kernel, bool is_rbf, const SmoOptions& options, Team& team,
+                     Box box, double* b) {
+  fastpu::KernelCache<T> cache(kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
+  const auto n = static_cast<index_t>(box.rows.size());
+  cache.set_columns(box.rows.data(), n, team);
+  BlockSolver<T> solver(cache, box.rows, box.groups.empty() ? 1 : 2, options, is_rbf, team);
+  const SmoResult first = solver.solve(box.view(), b);
+  SmoResult last = first;
+  box.start.assign(b, b + n);
+  for (index_t k = input.below(4); k > 0; --k) {
+    std::vector<double> product(last.gradient);
+    for (std::size_t i = 0; i < product.size(); ++i) {
+      product[i] -= box.linear[i];
+      box.lower[i] = box.start[i] - 2 * input.share() * (box.start[i] - box.lower[i]);
+      box.upper[i] = box.start[i] + 2 * input.share() * (box.upper[i] - box.start[i]);
+    }
+    const std::vector<double> end = feasible_end(input, box);
+    const SmoStart start{product.data(), end.data(), last.moved};
+    SmoProblem problem = box.view();
+    problem.start = &start;
+    std::vector<double> solution = box.start;
+    last = solver.solve(problem, solution.data());
+    check_result(box, options, last, solution);
+    box.start = solution;
+  }
+  return first;
+}
+
 template <class T>
 void run(Input& input) {
   const index_t n = input.n_rows(1);
@@ -85,28 +148,31 @@ void run(Input& input) {
   options.max_steps = input.one_of<index_t, 3>({0, 30, 300});
   options.working_set = input.rarely(4) ? input.between(2, 9) : 0;
   options.isa = input.isa();
-  std::vector<double> by_rows = box.start;
-  std::vector<double> by_features = box.start;
-  SmoResult rows_result;
-  SmoResult features_result;
-  const KernelParams linear{fastpu::KernelKind::linear, 1.0, 3, 0.0};
-  const bool has_rows = accepted([&] {
-    const auto kernel = make_kernel(x.dense_view(), linear, options.isa, n_threads);
+  Attempt by_rows(box);
+  Attempt by_features(box);
+  Attempt in_blocks(box);
+  const bool is_rbf = input.rarely(4);
+  const KernelParams params{is_rbf ? fastpu::KernelKind::rbf : fastpu::KernelKind::linear, 1.0, 3, 0.0};
+  const auto kernel = make_kernel(x.dense_view(), params, options.isa, n_threads);
+  by_rows.run([&](double* b) {
     fastpu::KernelCache<T> cache(*kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
-    rows_result = smo(cache, box.view(), options, {}, team, by_rows.data());
+    return smo(cache, box.view(), options, {}, team, b);
   });
-  const bool has_features = accepted([&] {
-    features_result = input.flag() ? smo_linear(x.dense_view(), box.view(), options, {}, team, by_features.data())
-                                   : smo_linear(x.csr_view(), box.view(), options, {}, team, by_features.data());
-  });
-  if (has_rows) check_result(box, options, rows_result, by_rows);
-  if (has_features) check_result(box, options, features_result, by_features);
-  if (has_rows && has_features && input.is_plain() && rows_result.status == fastpu::SmoStatus::tol &&
-      features_result.status == fastpu::SmoStatus::tol) {
-    const double a = objective(box, rows_result, by_rows);
-    const double b = objective(box, features_result, by_features);
-    const double rounding = std::is_same_v<T, float> ? 1e-3 : 1e-8;
-    FUZZ_CHECK(std::fabs(a - b) <= options.tol * box.room + rounding * (1 + box.room) * (1 + box.room));
+  if (!is_rbf)
+    by_features.run([&](double* b) {
+      return input.flag() ? smo_linear(x.dense_view(), box.view(), options, {}, team, b)
+                          : smo_linear(x.csr_view(), box.view(), options, {}, team, b);
+    });
+  if (options.working_set > 0) options.working_set += 7;  // room for each side of two groups
+  in_blocks.run([&](double* b) { return run_blocks(input, *kernel, is_rbf, options, team, box, b); });
+  for (const Attempt* attempt : {&by_rows, &by_features, &in_blocks}) {
+    if (attempt->is_made) check_result(box, options, attempt->result, attempt->b);
+  }
+  const double rounding = (std::is_same_v<T, float> ? 1e-3 : 1e-8) * (1 + box.room) * (1 + box.room);
+  for (const Attempt* other : {&by_features, &in_blocks}) {
+    if (!input.is_plain() || !by_rows.is_optimal() || !other->is_optimal()) continue;
+    const double difference = objective(box, by_rows.result, by_rows.b) - objective(box, other->result, other->b);
+    FUZZ_CHECK(std::fabs(difference) <= options.tol * box.room + rounding);
   }
 }
 

@@ -1,9 +1,10 @@
-// The three support vector machines over every kind of kernel, their bags and scores.
+// The three support vector machines over every kind of kernel, their bags, grids and scores.
 #include <algorithm>
 #include <numeric>
 
 #include "fastpu/svm/bagging_svm.hpp"
 #include "fastpu/svm/svm.hpp"
+#include "fastpu/svm/svm_grid.hpp"
 #include "fuzz_input.hpp"
 
 namespace {
@@ -75,11 +76,76 @@ void solve_bags_of(Input& input, const SvmEngine<T>& engine, Team& team) {
   problem.bags = bags.data();
   problem.cost_unl = input.positive();
   if (!std::isfinite(problem.cost_unl)) return;
+  std::vector<double> start;
+  for (index_t i = 0; i < n; ++i) start.push_back(input.share());
+  if (input.flag()) problem.start = start.data();
   fastpu::BaggingResult result;
   if (!accepted([&] { result = solve_bags(engine, problem, {1e-3, 500}, team); })) return;
   FUZZ_CHECK(result.bags.size() == at(problem.n_bags));
   FUZZ_CHECK(result.coefs.size() == result.support.size() * result.bags.size());
   FUZZ_CHECK(std::ranges::is_sorted(result.support));
+}
+
+// A cost that fit_svm takes: it refuses sums that overflow.
+double cost_of(Input& input) {
+  const double cost = input.positive();
+  return std::isfinite(cost) && cost <= 1e300 ? cost : 1;
+}
+
+// Chains on some of the rows, which score the others.
+template <class T>
+void solve_grid_of(Input& input, const SvmEngine<T>& engine, const typename SvmEngine<T>::Data& data,
+                   const KernelParams& params, Team& team) {
+  std::vector<std::vector<index_t>> rows(3);
+  std::vector<std::vector<index_t>> held(3);
+  std::vector<std::vector<std::int8_t>> labels(3);
+  std::vector<std::vector<double>> base(3);
+  std::vector<fastpu::SvmChain> chains(at(input.between(1, 3)));
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    for (index_t i = 0; i < engine.n_rows(); ++i) (i > 0 && input.rarely(4) ? held : rows)[c].push_back(i);
+    fastpu::SvmChain& chain = chains[c];
+    chain.kind = input.one_of<SvmKind, 3>({SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class});
+    chain.gamma = input.flag() ? params.gamma : 2;
+    chain.n = static_cast<index_t>(rows[c].size());
+    chain.n_held = static_cast<index_t>(held[c].size());
+    const double cost = cost_of(input);
+    for (index_t i = 0; i < chain.n; ++i) {
+      labels[c].push_back(input.flag() ? std::int8_t{1} : std::int8_t{-1});
+      base[c].push_back(input.rarely(4) ? cost_of(input) : cost);
+    }
+    chain.rows = rows[c].data();
+    chain.held = held[c].data();
+    chain.labels = chain.kind == SvmKind::one_class ? nullptr : labels[c].data();
+    chain.base = base[c].data();
+    for (index_t k = input.below(4); k > 0; --k) {
+      const double factor = input.one_of<double, 4>({1, 1e-2, 3, 1e3});
+      chain.points.push_back({factor, input.flag() ? factor : 0.5, std::max(input.share(), 1e-3)});
+    }
+  }
+  const SvmOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 30, 300})};
+  const auto found = solve_chains<T>(data, params, false, chains, options, engine.cache_bytes(), engine.isa(), team);
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    FUZZ_CHECK(found[c].fits.size() == chains[c].points.size());
+    FUZZ_CHECK(found[c].held.size() == held[c].size() * chains[c].points.size());
+    FUZZ_CHECK(!input.is_plain() || all_finite(found[c].held));
+    for (std::size_t p = 0; p < chains[c].points.size(); ++p) {
+      const fastpu::GridFit& fit = found[c].fits[p];
+      FUZZ_CHECK(std::ranges::is_sorted(fit.support) && fit.support.size() == fit.alpha.size());
+      FUZZ_CHECK(fit.status != fastpu::SmoStatus::tol || fit.violation <= options.tol);
+      if (chains[c].kind != SvmKind::c_svm) continue;
+      double sum = 0;
+      double total = 0;
+      for (std::size_t s = 0; s < fit.support.size(); ++s) {
+        const auto i = at(fit.support[s]);
+        const fastpu::GridPoint& point = chains[c].points[p];
+        const double cost = base[c][i] * (labels[c][i] > 0 ? point.factor_pos : point.factor_neg);
+        FUZZ_CHECK(fit.alpha[s] > 0 && fit.alpha[s] <= cost);
+        sum += labels[c][i] * fit.alpha[s];
+        total += fit.alpha[s];
+      }
+      FUZZ_CHECK(std::fabs(sum) <= 1e-9 * total + 1e-300);
+    }
+  }
 }
 
 template <class T>
@@ -91,9 +157,10 @@ void run(Input& input) {
   const int n_threads = input.n_threads();
   const fastpu::Isa isa = input.isa();
   Team team(n_threads);
+  using Data = typename SvmEngine<T>::Data;
+  const Data data = input.flag() ? Data(x.dense_view()) : Data(x.csr_view());
   accepted([&] {
-    SvmEngine<T> engine = input.flag() ? SvmEngine<T>(x.dense_view(), params, cache_bytes, isa, n_threads)
-                                       : SvmEngine<T>(x.csr_view(), params, cache_bytes, isa, n_threads);
+    SvmEngine<T> engine(data, params, cache_bytes, isa, n_threads);
     for (index_t k = input.below(2); k >= 0; --k) {
       SvmProblem problem;
       problem.kind = input.one_of<SvmKind, 3>({SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class});
@@ -105,11 +172,8 @@ void run(Input& input) {
       auto labels = labels_of(input, problem.n, {1, -1});
       for (auto& label : labels) label = label == 1 ? std::int8_t{1} : std::int8_t{-1};
       std::vector<double> costs(at(problem.n));
-      const double cost = input.positive();
-      for (double& c : costs) {
-        c = input.rarely(4) ? input.positive() : cost;
-        if (!std::isfinite(c) || c > 1e300) c = 1;  // fit_svm refuses sums that overflow
-      }
+      const double cost = cost_of(input);
+      for (double& c : costs) c = input.rarely(4) ? cost_of(input) : cost;
       std::vector<double> start;
       if (input.rarely(4)) {
         for (const double c : costs) start.push_back(c * input.share());
@@ -125,6 +189,7 @@ void run(Input& input) {
       check_result(problem, options, result, input.is_plain());
     }
     if (input.rarely(4)) solve_bags_of(input, engine, team);
+    if (input.rarely(4)) solve_grid_of(input, engine, data, params, team);
     // Scores of all rows by all rows.
     std::vector<index_t> rows(at(n));
     std::iota(rows.begin(), rows.end(), index_t{0});
