@@ -230,6 +230,7 @@ void BlockSmo<T, W>::solve_working_set(index_t n_free) {
   n_since_newton_ += progress.n_steps;
   objective_ -= progress.decrease;
   std::vector<double> values;
+  values.reserve(places_.size());
   for (const index_t place : places_) values.push_back(pairs_.value(place));
   move(working_, values);
   is_stuck_ = progress.n_steps == 0 && !make_newton_step();
@@ -300,6 +301,7 @@ bool BlockSmo<T, W>::make_newton_step() {
     problem.upper.push_back(problem_.upper[i]);
     problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
   }
+  if (static_cast<index_t>(free.size()) > kernel_.size()) return false;
   source_.kernel_of(free, problem.kernel);
   constexpr std::size_t kFew = 600;  // so many can go from bound to bound one by one
   const bool are_few = free.size() <= kFew;

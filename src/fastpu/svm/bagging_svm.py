@@ -184,9 +184,10 @@ def fit_bagging_svm(
 
     Notes
     -----
-    T fits as in `fit_svm` on n_pos + K rows, several at a time with a kernel, and by its engine of large margins without;
-    then the scores of the training rows, O(n n_support d), or O(n d T) with the linear kernel. With a kernel, bags of at least half as many rows as are unlabelled start from
-    the SVM of all rows, in which each unlabelled one counts as often as it is in a bag on average.
+    T fits as in `fit_svm` on n_pos + K rows, several at a time with a kernel; then the scores of the training rows,
+    O(n n_support d), or O(n d T) with the linear kernel. With another kernel, bags of at least half as many rows as are
+    unlabelled start from the SVM of all rows, in which each unlabelled row counts as often as it is in a bag on
+    average.
 
     References
     ----------
