@@ -108,12 +108,12 @@ std::vector<double> feasible_end(Input& input, const Box& box) {
 
 // The problem, and then others with wider or narrower boxes around its solution.
 template <class T>
-SmoResult run_blocks(Input& input, const fastpu::Kernel<T>& kernel, bool is_rbf, const SmoOptions& options, Team& team,
-                     Box box, double* b) {
+SmoResult run_blocks(Input& input, const fastpu::Kernel<T>& kernel, const SmoOptions& options, Team& team, Box box,
+                     double* b) {
   fastpu::KernelCache<T> cache(kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
   const auto n = static_cast<index_t>(box.rows.size());
   cache.set_columns(box.rows.data(), n, team);
-  BlockSolver<T> solver(cache, box.rows, box.groups.empty() ? 1 : 2, options, is_rbf, team);
+  BlockSolver<T> solver(cache, box.rows, box.groups.empty() ? 1 : 2, options, team);
   const SmoResult first = solver.solve(box.view(), b);
   SmoResult last = first;
   box.start.assign(b, b + n);
@@ -164,7 +164,7 @@ void run(Input& input) {
                           : smo_linear(x.csr_view(), box.view(), options, {}, team, b);
     });
   if (options.working_set > 0) options.working_set += 7;  // room for each side of two groups
-  in_blocks.run([&](double* b) { return run_blocks(input, *kernel, is_rbf, options, team, box, b); });
+  in_blocks.run([&](double* b) { return run_blocks(input, *kernel, options, team, box, b); });
   for (const Attempt* attempt : {&by_rows, &by_features, &in_blocks}) {
     if (attempt->is_made) check_result(box, options, attempt->result, attempt->b);
   }

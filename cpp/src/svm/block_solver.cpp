@@ -16,18 +16,17 @@ namespace fastpu::detail {
 
 namespace {
 
-template <class W>
-constexpr index_t kMostSize = sizeof(W) == sizeof(float) ? 2560 : 1536;  // most variables in a working set
-constexpr index_t kLeastSize = 512;                                      // in one that has room for all free ones
-constexpr index_t kRoom = 256;                                           // in it beside the free ones
+constexpr index_t kMostSize = 1536;      // most variables in a working set
+constexpr index_t kLeastSize = 512;      // in one that has room for all free ones
+constexpr index_t kRoom = 256;           // in it beside the free ones
 constexpr double kFactorSpeed = 50'000;  // multiplications of a factorisation in the time of a pair step, times three
 
-// One problem, whose working sets take kernel values as W.
-template <class T, class W>
+// One problem.
+template <class T>
 class BlockSmo {
  public:
   BlockSmo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, Team& team,
-           WorkingKernel<T, W>& kernel, PairSolver<W>& pairs, double* solution)
+           WorkingKernel<T>& kernel, PairSolver<T>& pairs, double* solution)
       : source_(cache, problem, options.isa, team),
         problem_(problem),
         options_(options),
@@ -47,23 +46,25 @@ class BlockSmo {
   bool has_moved_far() const;
   void solve_working_set(index_t n_free);
   void take_working_set(index_t size, bool is_all);
-  PairProgress solve_pairs(double tol, index_t most_steps);
-  bool make_newton_step();
   void make_wide_steps();
-  index_t steps_until_newton(index_t n_free) const;
-  void move(const std::vector<index_t>& variables, const std::vector<double>& values);
-  bool is_free(index_t i) const { return state_.may_grow(i) && state_.may_shrink(i); }
+  bool solve_pairs(double tol, index_t most_steps);
+  void change(index_t k, double value);
+  void apply_changes();
+  double move_free();
 
   CachedRows<T> source_;
   const SmoProblem& problem_;
   const SmoOptions& options_;
   Team& team_;
-  WorkingKernel<T, W>& kernel_;
-  PairSolver<W>& pairs_;
+  WorkingKernel<T>& kernel_;
+  PairSolver<T>& pairs_;
   WorkingSet choice_;
-  std::vector<index_t> working_;  // variables of the working set, and their places
+  std::vector<index_t> working_;  // variables of the working set, their places, and at these places their gradients
   std::vector<index_t> places_;
+  std::vector<double> gradient_;
   std::unique_ptr<PairSolver<T>> wide_;
+  std::vector<const T*> rows_;
+  std::vector<double> differences_;
   double* value_;
   SmoState state_;
   PrecisionWatch watch_;
@@ -75,15 +76,13 @@ class BlockSmo {
   double largest_diagonal_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
   int n_computed_ = 0;
-  index_t n_since_newton_ = 0;  // pair steps in working sets since a Newton step was tried
   bool is_stuck_ = false;
 };
 
-template <class T, class W>
-SmoResult BlockSmo<T, W>::run() {
+template <class T>
+SmoResult BlockSmo<T>::run() {
   start();
-  constexpr int kMostInVain = 10;  // rounds without progress, after which rounded kernel values count as its reason
-  constexpr int kMostTimes = 20;   // near the optimum gradients could be computed anew every time
+  constexpr int kMostTimes = 20;  // near the optimum gradients could be computed anew every time
   for (;;) {
     team_.poll();
     find_windows();
@@ -93,8 +92,7 @@ SmoResult BlockSmo<T, W>::run() {
       compute_gradients();
       continue;
     }
-    const bool is_reached = watch_.is_reached(violation, objective_, is_stuck_, value_, problem_.n);
-    if (is_reached || (sizeof(W) < sizeof(T) && watch_.n_in_vain() >= kMostInVain)) {
+    if (watch_.is_reached(violation, objective_, is_stuck_, value_, problem_.n)) {
       result_.status = SmoStatus::precision;
       break;
     }
@@ -102,10 +100,11 @@ SmoResult BlockSmo<T, W>::run() {
       result_.status = SmoStatus::max_steps;
       break;
     }
-    const auto n_free = static_cast<index_t>(std::ranges::count_if(all_, [&](index_t i) { return is_free(i); }));
+    const auto n_free = static_cast<index_t>(
+        std::ranges::count_if(all_, [&](index_t i) { return state_.may_grow(i) && state_.may_shrink(i); }));
     if (3 * n_free > 4 * kernel_.size()) {  // too many of them would be missing in a working set
       make_wide_steps();
-    } else if (steps_until_newton(n_free) > 0 || !make_newton_step()) {
+    } else {
       solve_working_set(n_free);
     }
     result_.rounds.push_back({result_.n_steps, objective_, violation, static_cast<index_t>(all_.size())});
@@ -118,8 +117,8 @@ SmoResult BlockSmo<T, W>::run() {
   return std::move(result_);
 }
 
-template <class T, class W>
-void BlockSmo<T, W>::start() {
+template <class T>
+void BlockSmo<T>::start() {
   const index_t n = problem_.n;
   for (index_t i = 0; i < n; ++i) {
     const double diagonal = source_.diagonal(i);
@@ -140,8 +139,8 @@ void BlockSmo<T, W>::start() {
 }
 
 // Goes to `end`, or only to the minimum on the way there.
-template <class T, class W>
-void BlockSmo<T, W>::make_first_step(const double* end) {
+template <class T>
+void BlockSmo<T>::make_first_step(const double* end) {
   // Where bounds grow by one factor most variables do, and K times the start is known: only what differs from a
   // multiple of the start needs kernel rows.
   std::vector<double> factors;
@@ -171,10 +170,8 @@ void BlockSmo<T, W>::make_first_step(const double* end) {
     curvature += product[at(i)] * (end[i] - value_[i]);
   }
   if (!(slope < 0)) return;
-  // The whole step if it is downhill: what reaches its bound need not be moved there one by one. From nothing it is
-  // that or no step, since less would leave all variables between their bounds.
+  // The whole step if it is downhill: what reaches its bound need not be moved there one by one.
   const double step = -2 * slope < curvature ? -slope / curvature : 1;
-  if (step < 1 && factors.empty()) return;
   for (index_t i = 0; i < problem_.n; ++i) result_.gradient[at(i)] += step * product[at(i)];
   for (index_t i = 0; i < problem_.n; ++i) {
     const double value = step == 1 ? end[i] : value_[i] + step * (end[i] - value_[i]);
@@ -183,14 +180,14 @@ void BlockSmo<T, W>::make_first_step(const double* end) {
   moved_ += step * distance;
 }
 
-template <class T, class W>
-void BlockSmo<T, W>::find_windows() {
+template <class T>
+void BlockSmo<T>::find_windows() {
   state_.clear_windows();
   for (const index_t i : all_) state_.widen(i, result_.gradient[at(i)]);
 }
 
-template <class T, class W>
-void BlockSmo<T, W>::compute_gradients() {
+template <class T>
+void BlockSmo<T>::compute_gradients() {
   result_.gradient.assign(problem_.linear, problem_.linear + problem_.n);
   moved_ = 0;
   ++n_computed_;
@@ -202,56 +199,49 @@ void BlockSmo<T, W>::compute_gradients() {
 }
 
 // Gradients accumulate rounding errors, which may be visible after long steps.
-template <class T, class W>
-bool BlockSmo<T, W>::has_moved_far() const {
+template <class T>
+bool BlockSmo<T>::has_moved_far() const {
   return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved_ > 0.1 * options_.tol;
 }
 
-// The pair steps in working sets before a Newton step, which takes about as long, is worth trying. Pair steps find the
-// variables at bounds, and where they crawl, Newton steps move what is between.
-template <class T, class W>
-index_t BlockSmo<T, W>::steps_until_newton(index_t n_free) const {
-  const auto cube = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
-  const index_t as_long = std::max(2 * kLeastSize, static_cast<index_t>(cube / kFactorSpeed));
-  return as_long - n_since_newton_;
-}
-
 // Optimises some hundred variables with all others held, on their own kernel matrix.
-template <class T, class W>
-void BlockSmo<T, W>::solve_working_set(index_t n_free) {
+template <class T>
+void BlockSmo<T>::solve_working_set(index_t n_free) {
   const index_t size = std::clamp(n_free + kRoom, std::min(kLeastSize, kernel_.size()), kernel_.size());
   const bool is_all = static_cast<index_t>(all_.size()) <= size;
   take_working_set(size, is_all);
+  std::vector<double> before;
+  before.reserve(working_.size());
+  for (const index_t i : working_) before.push_back(value_[i]);
   // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
   const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
-  const PairProgress progress =
-      solve_pairs(tol, std::min(options_.max_steps - result_.n_steps, std::max(size, steps_until_newton(n_free))));
-  result_.n_steps += progress.n_steps;
-  n_since_newton_ += progress.n_steps;
-  objective_ -= progress.decrease;
-  std::vector<double> values;
-  values.reserve(places_.size());
-  for (const index_t place : places_) values.push_back(pairs_.value(place));
-  move(working_, values);
-  is_stuck_ = progress.n_steps == 0 && !make_newton_step();
-}
-
-// Gives variables new values, and brings the gradients up to date.
-template <class T, class W>
-void BlockSmo<T, W>::move(const std::vector<index_t>& variables, const std::vector<double>& values) {
+  // Pair steps find the variables at bounds. Where they crawl, Newton steps move what is between, each after so many
+  // pairs as take about as long.
+  constexpr int kMostTimes = 8;
+  const auto cube = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
+  const index_t steps_at_once = std::max(2 * size, static_cast<index_t>(cube / kFactorSpeed));
+  is_stuck_ = true;
+  for (int time = 0; time < kMostTimes; ++time) {
+    const index_t n_before = result_.n_steps;
+    if (solve_pairs(tol, std::min(options_.max_steps - n_before, steps_at_once))) break;
+    if (result_.n_steps >= options_.max_steps) break;
+    const double decrease = move_free();
+    objective_ -= decrease;
+    if (decrease > 0) is_stuck_ = false;
+    if (result_.n_steps == n_before && !(decrease > 0)) break;
+  }
   changes_.clear();
-  for (std::size_t k = 0; k < variables.size(); ++k) {
-    const double difference = values[k] - value_[variables[k]];
+  for (std::size_t k = 0; k < working_.size(); ++k) {
+    const double difference = value_[working_[k]] - before[k];
     if (difference == 0) continue;
-    value_[variables[k]] = values[k];
-    changes_.add(variables[k], difference);
+    changes_.add(working_[k], difference);
     moved_ += std::abs(difference);
   }
   if (changes_.size() > 0) source_.update(changes_, result_.gradient.data());
 }
 
-template <class T, class W>
-void BlockSmo<T, W>::take_working_set(index_t size, bool is_all) {
+template <class T>
+void BlockSmo<T>::take_working_set(index_t size, bool is_all) {
   working_ = all_;
   if (!is_all) {
     const auto& chosen = choice_.choose(state_, all_, size, std::max(size / 2, size - kRoom), options_.tol,
@@ -262,60 +252,43 @@ void BlockSmo<T, W>::take_working_set(index_t size, bool is_all) {
   kernel_.hold(working_, team_);
   working_.clear();
   places_.clear();
+  gradient_.assign(at(kernel_.n_used()), 0.0);
   for (index_t p = 0; p < kernel_.n_used(); ++p) {
-    if (kernel_.variable(p) < 0) continue;
-    working_.push_back(kernel_.variable(p));
+    const index_t i = kernel_.variable(p);
+    if (i < 0) continue;
+    working_.push_back(i);
     places_.push_back(p);
+    gradient_[at(p)] = result_.gradient[at(i)];
   }
 }
 
-// Makes pair steps until the working set is optimal within tol, or for so many steps.
-template <class T, class W>
-PairProgress BlockSmo<T, W>::solve_pairs(double tol, index_t most_steps) {
+// Makes pair steps until the working set is optimal within tol, which is returned, or for so many steps.
+template <class T>
+bool BlockSmo<T>::solve_pairs(double tol, index_t most_steps) {
   pairs_.clear();
+  std::size_t k = 0;
   for (index_t p = 0; p < kernel_.n_used(); ++p) {
-    const index_t i = kernel_.variable(p);
-    if (i < 0) {
-      pairs_.add(0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    } else {
-      pairs_.add(state_.group(i), result_.gradient[at(i)], value_[i], problem_.lower[i], problem_.upper[i],
+    if (k < places_.size() && places_[k] == p) {
+      const index_t i = working_[k++];
+      pairs_.add(state_.group(i), gradient_[at(p)], value_[i], problem_.lower[i], problem_.upper[i],
                  static_cast<double>(kernel_.row(p)[p]));
+    } else {
+      pairs_.add(0, 0.0, 0.0, 0.0, 0.0, 0.0);
     }
   }
   pairs_.close();
-  return pairs_.solve(tol, most_steps, [&](index_t p) { return kernel_.row(p); });
-}
-
-// Moves all free variables together. Returns whether it lowers the objective.
-template <class T, class W>
-bool BlockSmo<T, W>::make_newton_step() {
-  n_since_newton_ = 0;
-  std::vector<index_t> free;
-  FreeProblem problem;
-  for (const index_t i : all_) {
-    if (!is_free(i)) continue;
-    free.push_back(i);
-    problem.gradient.push_back(result_.gradient[at(i)]);
-    problem.value.push_back(value_[i]);
-    problem.lower.push_back(problem_.lower[i]);
-    problem.upper.push_back(problem_.upper[i]);
-    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
-  }
-  if (static_cast<index_t>(free.size()) > kernel_.size()) return false;
-  source_.kernel_of(free, problem.kernel);
-  constexpr std::size_t kFew = 600;  // so many can go from bound to bound one by one
-  const bool are_few = free.size() <= kFew;
-  const double decrease = are_few ? minimise_free(problem, options_.isa) : leap_free(problem, options_.isa);
-  if (!(decrease > 0)) return false;
-  objective_ -= decrease;
-  is_stuck_ = false;
-  move(free, problem.value);
-  return true;
+  const PairProgress progress = pairs_.solve(tol, most_steps, [&](index_t p) { return kernel_.row(p); });
+  result_.n_steps += progress.n_steps;
+  objective_ -= progress.decrease;
+  if (progress.n_steps > 0) is_stuck_ = false;
+  for (k = 0; k < places_.size(); ++k) value_[working_[k]] = pairs_.value(places_[k]);
+  std::copy_n(pairs_.gradient(), kernel_.n_used(), gradient_.begin());
+  return progress.is_optimal;
 }
 
 // Makes pair steps among all variables: where more of them are free than a working set has room for.
-template <class T, class W>
-void BlockSmo<T, W>::make_wide_steps() {
+template <class T>
+void BlockSmo<T>::make_wide_steps() {
   constexpr index_t kStepsAtOnce = 1000;
   const index_t n = problem_.n;
   if (!wide_) wide_ = std::make_unique<PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
@@ -338,20 +311,65 @@ void BlockSmo<T, W>::make_wide_steps() {
   std::copy_n(wide_->gradient(), n, result_.gradient.begin());
 }
 
+// Notes a new value of a variable of the working set.
+template <class T>
+void BlockSmo<T>::change(index_t k, double value) {
+  const index_t i = working_[at(k)];
+  if (value == value_[i]) return;
+  rows_.push_back(kernel_.row(places_[at(k)]));
+  differences_.push_back(value - value_[i]);
+  value_[i] = value;
+}
+
+template <class T>
+void BlockSmo<T>::apply_changes() {
+  svm_kernels(options_.isa)
+      .of<T>()
+      .add_rows(gradient_.data(), rows_.data(), differences_.data(), static_cast<index_t>(rows_.size()),
+                kernel_.n_used());
+  rows_.clear();
+  differences_.clear();
+}
+
+// Moves all free variables of the working set together by Newton steps. Returns the decrease of the objective.
+template <class T>
+double BlockSmo<T>::move_free() {
+  std::vector<index_t> free;
+  for (std::size_t k = 0; k < working_.size(); ++k) {
+    if (state_.may_grow(working_[k]) && state_.may_shrink(working_[k])) free.push_back(static_cast<index_t>(k));
+  }
+  FreeProblem problem;
+  problem.kernel.reserve(free.size() * free.size());
+  for (const index_t k : free) {
+    const index_t i = working_[at(k)];
+    problem.gradient.push_back(gradient_[at(places_[at(k)])]);
+    problem.value.push_back(value_[i]);
+    problem.lower.push_back(problem_.lower[i]);
+    problem.upper.push_back(problem_.upper[i]);
+    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+    const T* row = kernel_.row(places_[at(k)]);
+    for (const index_t other : free) problem.kernel.push_back(static_cast<double>(row[places_[at(other)]]));
+  }
+  const double decrease = minimise_free(problem, options_.isa);
+  for (std::size_t f = 0; f < free.size(); ++f) change(free[f], problem.value[f]);
+  apply_changes();
+  return decrease;
+}
+
 }  // namespace
 
-template <class T, class W>
-WorkingKernel<T, W>::WorkingKernel(const Kernel<T>& kernel, const std::vector<index_t>& rows, index_t size)
+template <class T>
+WorkingKernel<T>::WorkingKernel(const Kernel<T>& kernel, const std::vector<index_t>& rows, index_t size)
     : kernel_(kernel),
       rows_(rows),
       stride_(round_up(size, kKernelPanel) + kSmoLane),  // no power of two: entries of a column share no cache set
-      values_(AlignedBuffer<W>::zeros(size * stride_, "the kernel matrix of a working set")),
+      values_(AlignedBuffer<T>::zeros(size * stride_, "the kernel matrix of a working set")),
       variables_(at(size), -1),
       places_(rows.size(), -1),
       fresh_(kRowsAtOnce * stride_, "the kernel matrix of a working set") {}
 
-template <class T, class W>
-void WorkingKernel<T, W>::hold(const std::vector<index_t>& variables, Team& team) {
+template <class T>
+void WorkingKernel<T>::hold(const std::vector<index_t>& variables, Team& team) {
   n_used_ = 0;
   std::vector<index_t> arriving;
   for (const index_t i : variables) {
@@ -395,9 +413,8 @@ void WorkingKernel<T, W>::hold(const std::vector<index_t>& variables, Team& team
     for (index_t r = 0; r < n_now; ++r) {
       const index_t place = places_[at(arriving[at(first + r)])];
       for (index_t c = 0; c < n; ++c) {
-        const auto value = static_cast<W>(out[r][c]);
-        values_[place * stride_ + places[at(c)]] = value;
-        values_[places[at(c)] * stride_ + place] = value;
+        values_[place * stride_ + places[at(c)]] = out[r][c];
+        values_[places[at(c)] * stride_ + place] = out[r][c];
       }
     }
   }
@@ -405,44 +422,21 @@ void WorkingKernel<T, W>::hold(const std::vector<index_t>& variables, Team& team
 
 template <class T>
 BlockSolver<T>::BlockSolver(KernelCache<T>& cache, const std::vector<index_t>& rows, int n_groups,
-                            const SmoOptions& options, bool is_rbf, Team& team)
-    : cache_(cache), rows_(rows), n_groups_(n_groups), options_(options), is_rbf_(is_rbf), team_(team) {}
+                            const SmoOptions& options, Team& team)
+    : cache_(cache),
+      options_(options),
+      team_(team),
+      kernel_(cache.kernel(), rows,
+              std::min(options.working_set > 0 ? options.working_set : kMostSize, static_cast<index_t>(rows.size()))),
+      pairs_(kernel_.size(), n_groups, options.isa, team) {}
 
 template <class T>
 SmoResult BlockSolver<T>::solve(const SmoProblem& problem, double* solution) {
-  if (!is_rbf_ || sizeof(T) == sizeof(float)) return solve_in(exact_, problem, options_, solution);
-  SmoResult result = solve_in(rounded_, problem, options_, solution);
-  if (result.status != SmoStatus::precision) return result;
-  std::vector<double> product = result.gradient;
-  for (index_t i = 0; i < problem.n; ++i) product[at(i)] -= problem.linear[i];
-  const std::vector<double> end(solution, solution + problem.n);
-  const SmoStart start{product.data(), end.data(), result.moved};
-  SmoProblem rest = problem;
-  rest.start = &start;
-  SmoOptions options = options_;
-  options.max_steps -= result.n_steps;
-  SmoResult exact = solve_in(exact_, rest, options, solution);
-  exact.n_steps += result.n_steps;
-  exact.rounds.insert(exact.rounds.begin(), result.rounds.begin(), result.rounds.end());
-  return exact;
-}
-
-template <class T>
-template <class W>
-SmoResult BlockSolver<T>::solve_in(std::optional<Working<W>>& working, const SmoProblem& problem,
-                                   const SmoOptions& options, double* solution) {
-  if (!working) {
-    const index_t size =
-        std::min(options.working_set > 0 ? options.working_set : kMostSize<W>, static_cast<index_t>(rows_.size()));
-    working.emplace(WorkingKernel<T, W>(cache_.kernel(), rows_, size),
-                    PairSolver<W>(size, n_groups_, options.isa, team_));
-  }
-  return BlockSmo<T, W>(cache_, problem, options, team_, working->kernel, working->pairs, solution).run();
+  return BlockSmo<T>(cache_, problem, options_, team_, kernel_, pairs_, solution).run();
 }
 
 template class WorkingKernel<float>;
 template class WorkingKernel<double>;
-template class WorkingKernel<double, float>;
 template class BlockSolver<float>;
 template class BlockSolver<double>;
 

@@ -6,7 +6,7 @@
 // than a working set has room for, pair steps are made among all.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "fastpu/svm/smo_problem.hpp"
@@ -14,8 +14,8 @@
 
 namespace fastpu::detail {
 
-// The kernel matrix of a working set, its values kept as W. What two successive sets have in common stays where it is.
-template <class T, class W = T>
+// The kernel matrix of a working set. What two successive sets have in common stays where it is.
+template <class T>
 class WorkingKernel {
  public:
   WorkingKernel(const Kernel<T>& kernel, const std::vector<index_t>& rows, index_t size);
@@ -29,7 +29,8 @@ class WorkingKernel {
   // The variable in a place, -1 if there is none.
   index_t variable(index_t place) const { return variables_[at(place)]; }
   // Its kernel values with those in all places; what belongs to empty ones is any number.
-  const W* row(index_t place) const { return values_.data() + place * stride_; }
+  const T* row(index_t place) const { return values_.data() + place * stride_; }
+  index_t stride() const { return stride_; }
 
  private:
   static constexpr index_t kRowsAtOnce = 16;
@@ -38,43 +39,29 @@ class WorkingKernel {
   const std::vector<index_t>& rows_;
   index_t stride_;
   index_t n_used_ = 0;
-  AlignedBuffer<W> values_;
+  AlignedBuffer<T> values_;
   std::vector<index_t> variables_;
   std::vector<index_t> places_;  // of each variable, -1 if it has none
   AlignedBuffer<T> fresh_;       // kernel values on the way to their places
 };
 
 // Solves problems one after the other. The columns of the cache are the rows of all problems, in their order, and both
-// must outlive the solver. The values of an rbf kernel, at most 1, are rounded to float in working sets, which halves
-// the memory that pair steps read; gradients are those of the kernel as it is, so that rounding only costs steps. Where
-// these make no more progress, values that are not rounded take over.
+// must outlive the solver.
 template <class T>
 class BlockSolver {
  public:
   BlockSolver(KernelCache<T>& cache, const std::vector<index_t>& rows, int n_groups, const SmoOptions& options,
-              bool is_rbf, Team& team);
+              Team& team);
 
   // `solution` holds the start and then the result.
   SmoResult solve(const SmoProblem& problem, double* solution);
 
  private:
-  template <class W>
-  struct Working {
-    WorkingKernel<T, W> kernel;
-    PairSolver<W> pairs;
-  };
-  template <class W>
-  SmoResult solve_in(std::optional<Working<W>>& working, const SmoProblem& problem, const SmoOptions& options,
-                     double* solution);
-
   KernelCache<T>& cache_;
-  const std::vector<index_t>& rows_;
-  int n_groups_;
   SmoOptions options_;
-  bool is_rbf_;
   Team& team_;
-  std::optional<Working<T>> exact_;
-  std::optional<Working<float>> rounded_;
+  WorkingKernel<T> kernel_;
+  PairSolver<T> pairs_;
 };
 
 }  // namespace fastpu::detail

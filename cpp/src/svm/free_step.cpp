@@ -4,10 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 
-#include "kernels/svm_kernels.hpp"
 #include "linalg/cholesky.hpp"
 
 namespace fastpu::detail {
@@ -146,114 +144,7 @@ bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Chole
   return false;
 }
 
-// Returns the step of the free variables to the minimum that changes the sum of each group by so much.
-std::vector<double> step_to_minimum(const FreeProblem& problem, const std::vector<index_t>& free,
-                                    const std::vector<double>& gradient, const double* change, const Cholesky& factor) {
-  std::vector<double> step;
-  std::vector<double> members[2];  // the groups, and then the inverse of the kernel matrix times them
-  for (const index_t i : free) {
-    step.push_back(-gradient[at(i)]);
-    for (const int g : {0, 1}) members[g].push_back(problem.group[at(i)] == g ? 1 : 0);
-  }
-  const auto sum = [&](int group, const std::vector<double>& values) {
-    double total = 0;
-    for (std::size_t k = 0; k < free.size(); ++k) total += problem.group[at(free[k])] == group ? values[k] : 0;
-    return total;
-  };
-  factor.solve(step.data());
-  for (std::vector<double>& of_group : members) factor.solve(of_group.data());
-  const double a = sum(0, members[0]);
-  const double b = sum(1, members[0]);
-  const double c = sum(1, members[1]);
-  const double first = change[0] - sum(0, step);
-  const double second = change[1] - sum(1, step);
-  const double determinant = a * c - b * b;
-  const double of_first = determinant > 0 ? (first * c - second * b) / determinant : a > 0 ? first / a : 0;
-  const double of_second = determinant > 0 ? (second * a - first * b) / determinant : c > 0 ? second / c : 0;
-  for (std::size_t k = 0; k < step.size(); ++k) step[k] += of_first * members[0][k] + of_second * members[1][k];
-  return step;
-}
-
-// Adds K times (to - value) of the given variables to a gradient.
-void add_products(const FreeProblem& problem, const std::vector<index_t>& variables, const std::vector<double>& to,
-                  Isa isa, std::vector<double>& gradient) {
-  const auto n = static_cast<index_t>(problem.value.size());
-  std::vector<const double*> rows;
-  std::vector<double> differences;
-  for (const index_t i : variables) {
-    rows.push_back(problem.kernel.data() + i * n);
-    differences.push_back(to[at(i)] - problem.value[at(i)]);
-  }
-  svm_kernels(isa).f64.add_rows(gradient.data(), rows.data(), differences.data(), static_cast<index_t>(rows.size()), n);
-}
-
-// Gives each group its sum again, in proportion to the room of its variables. Returns whether they have enough.
-bool is_balanced(const FreeProblem& problem, std::vector<double>& target) {
-  for (const int g : {0, 1}) {
-    double surplus = 0;
-    for (std::size_t i = 0; i < target.size(); ++i) {
-      surplus += problem.group[i] == g ? target[i] - problem.value[i] : 0;
-    }
-    const std::vector<double>& bound = surplus > 0 ? problem.lower : problem.upper;
-    double room = 0;
-    for (std::size_t i = 0; i < target.size(); ++i) room += problem.group[i] == g ? target[i] - bound[i] : 0;
-    if (std::abs(surplus) > std::abs(room)) return false;
-    if (room == 0) continue;
-    for (std::size_t i = 0; i < target.size(); ++i) {
-      if (problem.group[i] == g) target[i] -= surplus / room * (target[i] - bound[i]);
-    }
-  }
-  return true;
-}
-
 }  // namespace
-
-double leap_free(FreeProblem& problem, Isa isa) {
-  constexpr int kMostTimes = 3;
-  constexpr std::size_t kHopeless = 5;  // no more than one in so many may leave its box
-  const std::size_t n = problem.value.size();
-  std::vector<double> target = problem.value;
-  std::vector<double> gradient = problem.gradient;
-  double change[2] = {};  // what those at bounds have taken from the sums of the groups
-  std::vector<index_t> all(n);
-  std::iota(all.begin(), all.end(), index_t{0});
-  std::vector<index_t> free = all;
-  for (int time = 0; time < kMostTimes && free.size() > 1; ++time) {
-    Cholesky factor(static_cast<index_t>(free.size()), isa, "the kernel matrix of the free variables");
-    if (!make_factor(problem, free, factor)) return 0;
-    const std::vector<double> step = step_to_minimum(problem, free, gradient, change, factor);
-    std::vector<index_t> inside;
-    std::vector<index_t> outside;
-    for (std::size_t k = 0; k < free.size(); ++k) {
-      const std::size_t i = at(free[k]);
-      const double value = problem.value[i] + step[k];
-      target[i] = std::clamp(value, problem.lower[i], problem.upper[i]);
-      (target[i] == value ? inside : outside).push_back(free[k]);
-    }
-    if (kHopeless * outside.size() > free.size()) return 0;
-    if (outside.empty()) break;
-    add_products(problem, outside, target, isa, gradient);
-    for (const index_t i : outside) change[problem.group[at(i)]] += problem.value[at(i)] - target[at(i)];
-    free = std::move(inside);
-  }
-  if (!is_balanced(problem, target)) return 0;
-  std::vector<double> product(n);
-  add_products(problem, all, target, isa, product);
-  double slope = 0;
-  double curvature = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    slope += problem.gradient[i] * (target[i] - problem.value[i]);
-    curvature += product[i] * (target[i] - problem.value[i]);
-  }
-  const double share = -2 * slope < curvature ? -slope / curvature : 1;
-  const double decrease = -share * (slope + 0.5 * share * curvature);
-  if (!(decrease > 0)) return 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double value = share == 1 ? target[i] : problem.value[i] + share * (target[i] - problem.value[i]);
-    problem.value[i] = std::clamp(value, problem.lower[i], problem.upper[i]);
-  }
-  return decrease;
-}
 
 double minimise_free(FreeProblem& problem, Isa isa) {
   const auto n = static_cast<index_t>(problem.value.size());

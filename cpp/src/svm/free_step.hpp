@@ -28,9 +28,4 @@ inline constexpr index_t kMostFree = 400;
 // the others continue. Changes value and gradient; returns the decrease of the objective, 0 if no step decreases it.
 double minimise_free(FreeProblem& problem, Isa isa);
 
-// The same for many variables, all of them free, of which many reach bounds: these are set to them at once, and the
-// step of the others is computed again. Changes the values alone. Returns 0 without a change if more than a fifth would
-// leave their boxes: so far from the minimum it is no guess which variables end at bounds.
-double leap_free(FreeProblem& problem, Isa isa);
-
 }  // namespace fastpu::detail

@@ -79,9 +79,6 @@ class PrecisionWatch {
     return violation <= 4 * std::numeric_limits<double>::epsilon() * (largest_linear_ + sum * largest_diagonal_);
   }
 
-  // Rounds since the violation last fell by a tenth.
-  int n_in_vain() const { return rounds_since_; }
-
   // Returns whether to continue after the active variables are as optimal as rounding allows: if the violation among
   // all variables is clearly larger. At most kMostTimes, since each time may be in vain.
   bool may_go_on(double among_active, double among_all) {

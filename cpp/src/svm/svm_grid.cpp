@@ -60,16 +60,15 @@ template <class T>
 class ChainSolver {
  public:
   ChainSolver(const SvmChain& chain, const std::vector<index_t>& rows, KernelCache<T>& cache, const SvmOptions& options,
-              Isa isa, bool is_rbf, Team& team)
+              Isa isa, Team& team)
       : chain_(chain),
         rows_(rows),
         solver_(cache, rows, chain.kind == SvmKind::nu_svm ? 2 : 1,
-                SmoOptions{.tol = options.tol, .max_steps = options.max_steps, .isa = isa}, is_rbf, team) {
+                SmoOptions{.tol = options.tol, .max_steps = options.max_steps, .isa = isa}, team) {
     const auto n = static_cast<index_t>(rows.size());
     base_ = make_vector<double>(n, "costs");
     costs_ = make_vector<double>(n, "costs");
     start_ = make_vector<double>(n, "alpha");
-    end_ = make_vector<double>(n, "alpha");
     labels_.assign(at(n), 1);
     place_ = places_of(chain.rows, chain.n);
     for (index_t i = 0; i < chain.n; ++i) {
@@ -148,18 +147,6 @@ class ChainSolver {
       }
     }
   }
-  // Sets where the first problem starts, which has the smallest costs: at nothing, to go to where all rows of the class
-  // that costs less are at their bounds, and so many of the other.
-  void start_from_nothing() {
-    double total[2] = {};
-    for (std::size_t i = 0; i < rows_.size(); ++i) total[side_of(i)] += costs_[i];
-    double left[2] = {std::min(total[0], total[1]), std::min(total[0], total[1])};
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      double& mine = left[side_of(i)];
-      end_[i] = std::min(costs_[i], mine);
-      mine -= end_[i];
-    }
-  }
   int side_of(std::size_t place) const { return labels_[place] > 0 ? 1 : 0; }
   bool is_bound(std::size_t place, std::size_t point) const { return start_[place] >= cost(point, place); }
 
@@ -172,13 +159,7 @@ class ChainSolver {
     problem.labels = chain_.labels == nullptr ? nullptr : labels_.data();
     problem.costs = costs_.data();
     problem.nu = chain_.points[point].nu;
-    if (nearest == nullptr && chain_.kind == SvmKind::c_svm) {
-      start_from_nothing();
-      products_[point].assign(rows_.size(), 0.0);
-      problem.start = start_.data();
-      problem.start_product = products_[point].data();
-      problem.start_end = end_.data();
-    } else if (nearest != nullptr) {
+    if (nearest != nullptr) {
       start_from(*nearest);
       problem.start = start_.data();
       const bool has_grown = std::ranges::equal(start_, costs_, std::ranges::less_equal{});
@@ -297,10 +278,9 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     const KernelParams with{kind, gamma, params.degree, params.coef0};
     return std::visit([&](const auto& view) { return make_kernel(view, with, isa, n_workers); }, data);
   };
-  const bool is_rbf = !precomputed && params.kind == KernelKind::rbf;
   std::unique_ptr<Kernel<T>> distances;
   std::unique_ptr<detail::StoredRows<T>> stored;
-  if (is_rbf) {
+  if (!precomputed && params.kind == KernelKind::rbf) {
     double largest = 0;
     for (const SvmChain& chain : chains) largest = std::max(largest, chain.gamma);
     distances = kernel_with(KernelKind::squared_distance, largest, team.n_threads());
@@ -347,7 +327,7 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     cache->set_columns(rows.data(), static_cast<index_t>(rows.size()), alone);
     for (std::size_t c = unit.first; c < unit.last; ++c) {
       const std::size_t chain = unit.family->chains[c];
-      results[chain] = ChainSolver<T>(chains[chain], rows, *cache, options, isa, is_rbf, alone).run();
+      results[chain] = ChainSolver<T>(chains[chain], rows, *cache, options, isa, alone).run();
     }
   });
   return results;

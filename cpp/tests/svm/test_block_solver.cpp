@@ -37,8 +37,7 @@ struct Blocks {
       : kernel(make_kernel(points.dense(), params, options.isa, 1)), rows(box.rows) {
     cache.emplace(*kernel, bytes);
     cache->set_columns(rows.data(), box.n(), team);
-    solver = std::make_unique<BlockSolver<T>>(*cache, rows, box.groups.empty() ? 1 : 2, options,
-                                              params.kind == KernelKind::rbf, team);
+    solver = std::make_unique<BlockSolver<T>>(*cache, rows, box.groups.empty() ? 1 : 2, options, team);
   }
   Solved solve(const Box& box, const SmoStart* start = nullptr) {
     Solved solved;
