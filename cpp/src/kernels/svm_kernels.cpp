@@ -258,6 +258,7 @@ SmoSecond second(const double* gradient, const double* low_wall, index_t n, doub
   SmoSecond out{0.0, -1};
   for (index_t v = 0; v < kAtOnce; ++v) {
     for (int l = 0; l < kDoubles; ++l) {
+      // All lanes were set above, which clang-tidy does not see of vectors.
       const auto gain = static_cast<double>(best[v][l]);  // NOLINT(clang-analyzer-core.uninitialized.Assign)
       const auto where = static_cast<index_t>(at[v][l]);
       if (where >= 0 && (gain > out.gain || (gain == out.gain && where < out.low))) out = {gain, where};
