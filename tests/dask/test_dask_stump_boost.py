@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ pandas = pytest.importorskip("pandas")
 
 import fastpu.dask  # noqa: E402
 from dask_cases import Kill, assert_nothing_is_left, chunked, local_cluster  # noqa: E402
+from fastpu.dask._shared_fit import SharedFit  # noqa: E402
 
 ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 SIZES = {1: (2400,), 3: (1000, 1, 1399), 7: (500, 0, 900, 100, 500, 200, 200)}
@@ -194,3 +196,36 @@ def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path):
         assert 0 < len(seen) < 60
         with pytest.raises(ValueError, match="of another fit"):
             fastpu.dask.fit_pnu_auc_boost(*lazy, client=client, checkpoint=path, **{**options, "gamma": 0.2})
+
+
+class LosesWorkers(SharedFit):
+    """A fit of nothing, whose workers are lost again and again; some times a round was saved before."""
+
+    def __init__(self, saved):
+        self.n_saved, self._left, self._client = 0, list(saved), self
+
+    @property
+    def n_made(self):
+        return self.n_saved
+
+    def nthreads(self):
+        return {"a worker": 1}
+
+    def _open(self):
+        return nullcontext()
+
+    def make(self, _workers):
+        if not self._left:
+            return "model"
+        self.n_saved += self._left.pop(0)
+        raise fastpu.dask.WorkerLostError("gone")
+
+
+def test_workers_that_are_lost_again_and_again_end_the_fit_unless_rounds_are_saved():
+    fit = LosesWorkers([0, 0, 0, 1, 0, 0, 0])
+    with pytest.warns(RuntimeWarning, match="gone; the fit goes on from round"):
+        assert fit._retried(fit.make, "file") == "model"
+    fit = LosesWorkers([1, 0, 0, 0, 0])
+    with pytest.warns(RuntimeWarning, match="gone; the fit goes on"), pytest.raises(fastpu.dask.WorkerLostError):
+        fit._retried(fit.make, "file")
+    assert not fit._left

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedFit"]
 
+_MOST_VAIN = 3  # workers lost one after the other, without a round saved between them
 _Made = TypeVar("_Made")
 
 
-class SharedFit:
+class SharedFit(ABC):
     """One fit: its rows, how they are brought to workers, and what its checkpoint is known by."""
 
     def __init__(
@@ -45,19 +47,25 @@ class SharedFit:
         self._held, self._patience, self._n_threads = held, patience, n_threads
 
     @property
+    @abstractmethod
     def n_made(self) -> int:
         """The rounds that need not be made again when a worker is lost."""
-        raise NotImplementedError
 
     def _retried(self, make: Callable[[Workers], _Made], path: str | None) -> _Made:
-        """Return what `make` returns; with a path, call it again and again where workers are lost."""
+        """Return what `make` returns; with a path, call it again where workers are lost.
+
+        Workers that come back and are lost again without a round that is saved, as where rows need more memory than
+        there is, would go on for ever.
+        """
+        n_vain = 0
         while True:
             n_made = self.n_made
             try:
                 with self._open() as workers:
                     return make(workers)
             except WorkerLostError as error:
-                if path is None or (self.n_made == n_made and not self._client.nthreads()):
+                n_vain = n_vain + 1 if self.n_made == n_made else 0
+                if path is None or n_vain > _MOST_VAIN or (n_vain and not self._client.nthreads()):
                     raise
                 warn(f"{error}; the fit goes on from round {self.n_made} with what is left", RuntimeWarning)
 
