@@ -100,19 +100,19 @@ class Quadratic:
             on_rows = self.targets - pull
             rest = features.slope(on_rows, beta, self.lam)
             small = max(_EXCESS * abs(float(self.targets @ f)), enough)
-            excess, step = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
+            excess, half = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
             if not excess <= small:
-                step = smooth.solve(rest)
-                excess = float(rest @ step)
+                half = smooth.solve_half(rest)
+                excess = float(half @ half)
             if best is None or excess < best.excess:
                 weight = float(self.weights.max())
                 parts = (self.targets, pull, _ROUNDING * self.weights)
                 size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
                 misfit = features.misfit(on_rows, beta, self.lam, weight) / size
                 best = Minimum(beta, f, excess, misfit)
-            if step is None or not excess > small:
+            if half is None or not excess > small:
                 break
-            first = excess
+            step, first = smooth.solve(rest), excess
             for _ in range(_STEPS):
                 image = -features.slope(-self.pull(features.scores(step)), step, self.lam)
                 curvature = float(step @ image)
@@ -211,6 +211,11 @@ class Smooth:
         """Return the solution of the factored matrix for a right-hand side."""
         solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
         return solution
+
+    def solve_half(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return h for which h'h = right'(matrix)^-1 right."""
+        half: NDArray[np.float64] = scipy.linalg.solve_triangular(self.factor, right, lower=True, check_finite=False)
+        return half
 
     def last(self) -> NDArray[np.float64]:
         """Return H with H H' = Z_p (matrix)^-1 Z_p'."""
