@@ -169,7 +169,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
     SvmProblem svm = problem_of(bag);
     std::vector<double> products;
     if (!starts.alpha.empty()) {
-      svm.start = svm.start_end = starts.alpha[at(number)].data();
+      svm.start = starts.alpha[at(number)].data();
       for (const index_t row : bag.rows) products.push_back(starts.products[at(row * problem.n_bags + number)]);
       svm.start_product = products.data();
     }

@@ -129,6 +129,10 @@ void Smo<T>::start() {
   std::vector<index_t> all(at(n));
   for (index_t i = 0; i < n; ++i) all[at(i)] = i;
   result_.gradient.assign(problem_.linear, problem_.linear + n);
+  if (problem_.start != nullptr) {
+    for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
+    moved_ = problem_.start->moved;
+  }
   solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
   diagonal_.resize(at(n));
   for (index_t i = 0; i < n; ++i) {
@@ -139,7 +143,7 @@ void Smo<T>::start() {
   }
   activate(all);
   changes_.clear();
-  for (index_t i = 0; i < n; ++i) {
+  for (index_t i = 0; i < n && problem_.start == nullptr; ++i) {
     if (value_[i] != 0) changes_.add(i, value_[i]);
   }
   if (changes_.size() > 0) source_.update(changes_, solver_->gradient());

@@ -190,12 +190,12 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
   SmoProblem dual{problem.rows, n, linear.data(), lower.data(), upper.data(), groups.empty() ? nullptr : groups.data()};
   SmoStart start{problem.start_product, nullptr, problem.start_moved};
   std::vector<double> end;
-  if (problem.start_product != nullptr) {
+  if (problem.start_end != nullptr) {
     end = make_vector<double>(n, "variables");
     for (index_t i = 0; i < n; ++i) end[at(i)] = label(i) * problem.start_end[i];
     start.end = end.data();
-    dual.start = &start;
   }
+  if (problem.start_product != nullptr) dual.start = &start;
   result.smo = solve_dual(dual, solution.data());
 
   double sum = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -203,6 +204,44 @@ CASE("a start that is optimal is left as it is") {
       CHECK(same_bits(warm.b, cold.b));
     }
   }
+}
+
+CASE("an optimal start whose product is known needs no kernel row") {
+  const Points<double> points(300, 4, 245);
+  Team team(1);
+  Box box = random_box(300, true, 246);
+  const Solved cold = solve_with(points, kRbf, box, with_tol(1e-6), team);
+  std::vector<double> product(cold.result.gradient);
+  for (std::size_t i = 0; i < product.size(); ++i) product[i] -= box.linear[i];
+  class Refusing final : public fastpu::Kernel<double> {
+   public:
+    explicit Refusing(const fastpu::Kernel<double>& kernel) : kernel_(kernel) {}
+    index_t n_rows() const override { return kernel_.n_rows(); }
+    double diagonal(index_t row) const override { return kernel_.diagonal(row); }
+    std::unique_ptr<fastpu::KernelColumns<double>> pack(const index_t* rows, index_t n, Team& with) const override {
+      return kernel_.pack(rows, n, with);
+    }
+    void fill(const index_t* /*rows*/, index_t /*n*/, const fastpu::KernelColumns<double>& /*columns*/,
+              index_t /*first*/, index_t /*last*/, double* const* /*out*/, int /*worker*/) const override {
+      throw std::runtime_error("a kernel row was asked for");
+    }
+
+   private:
+    const fastpu::Kernel<double>& kernel_;
+  };
+  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
+  const Refusing refusing(*kernel);
+  KernelCache<double> cache(refusing, kManyBytes);
+  const fastpu::SmoStart start{product.data()};
+  SmoProblem problem = box.view();
+  problem.start = &start;
+  std::vector<double> b(cold.b);
+  const SmoResult warm = smo(cache, problem, with_tol(1.01e-6), {}, team, b.data());
+  CHECK(warm.status == SmoStatus::tol);
+  CHECK(warm.n_steps == 0);
+  CHECK(b == cold.b);
+  problem.start = nullptr;
+  CHECK_THROWS(std::runtime_error, smo(cache, problem, with_tol(1.01e-6), {}, team, b.data()), "a kernel row");
 }
 
 CASE("a start near the optimum takes fewer steps") {

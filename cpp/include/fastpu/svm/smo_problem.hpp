@@ -19,14 +19,14 @@ struct SmoProblem {
   const double* lower = nullptr;   // <= start <= upper
   const double* upper = nullptr;
   const std::uint8_t* groups = nullptr;  // 0 or 1 for each variable; null puts all in one group
-  const SmoStart* start = nullptr;       // null if nothing is known; only BlockSolver looks at it
+  const SmoStart* start = nullptr;       // null if nothing is known
 };
 
-// What is known of the start: K times it, and the end of a step from it that may be worth making. The solver goes to
+// What is known of the start: K times it, and the end of a step from it that may be worth making. BlockSolver goes to
 // that end, or, if it is no better than the start, to the minimum on the way.
 struct SmoStart {
   const double* product = nullptr;
-  const double* end = nullptr;  // feasible
+  const double* end = nullptr;  // feasible; only BlockSolver looks at it
   double moved = 0;             // total distance of all steps since the product was computed
 };
 
