@@ -30,6 +30,7 @@ from estimator_cases import (
 )
 from fastpu import estimators
 from fastpu.common._methods import DECLARED
+from fastpu.common._sharing import parameters_of_many
 from helpers import refused
 
 # --------------------------------------------------------------------------------------------------- fits and labels
@@ -277,6 +278,10 @@ def test_a_sequence_of_values_is_refused():
     refused(TypeError, message, estimators.ISVMClassifier(C=[0.1, 1.0]).fit, X, labelled)
     with pytest.raises(TypeError, match="sigma must be one number"):
         estimators.PUALClassifier(sigma=np.ones(2)).fit(X, labelled)
+    for classifier in CLASSIFIERS:
+        for name in parameters_of_many(function_of(classifier)):
+            with pytest.raises(TypeError, match=f"{name} must be one number for {classifier.__name__}"):
+                make(classifier, **{name: [0.1, 0.2]}).fit(X, labels_for(classifier, labelled, labelled))
 
 
 def test_random_states_of_numpy_are_taken():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,58 @@ def test_each_model_warns_as_its_own_fit_does(data):
     X, truth, _ = data
     with pytest.warns(fastpu.ConvergenceWarning, match="all max_iter = 3"):
         fastpu.fit_svm(X, truth, C=[1.0, 5.0], max_iter=3)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_columns_on_different_scales_are_told_once_as_by_a_single_fit(name, data):
+    X, *labels = arguments(name, data)
+    fit, values = getattr(fastpu, name), SEQUENCES[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(X * [1e5, 1.0], *labels, **values, kernel="rbf")
+    told = [warning for warning in caught if warning.category is fastpu.ScaleWarning]
+    assert [warning.filename for warning in told] == [__file__]
+    with pytest.raises(TypeError, match=f"X must be the rows themselves for {name}, got BinnedFeatures"):
+        fit(fastpu.bin_features(X), *labels, **values, kernel="rbf")
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # scores of the smallest costs are about the same
+@pytest.mark.parametrize(
+    ("kernel", "costs"),
+    [
+        ("rbf", [1e-15, 1.0]),
+        ("poly", [1e-20, 1.0]),
+        ("rbf", [1e-60, 1e-20, 1e60, 3.0]),
+        ("poly", [1e-320, 2.0]),
+        ("rbf", [1e300, 1.0]),
+    ],
+)
+def test_the_costs_of_a_sequence_may_be_of_any_size(kernel, costs, data):
+    X, truth, y = data
+    options = {"kernel": kernel, "coef0": 1.0, "tol": 1e-5}
+    models = [
+        *fastpu.fit_svm(X, truth, C=costs, **options),
+        *fastpu.fit_bsvm(X, y, C_pos=[1.0] * len(costs), C_unl=costs, **options),
+    ]
+    singles = [
+        *(fastpu.fit_svm(X, truth, C=C, **options) for C in costs),
+        *(fastpu.fit_bsvm(X, y, C_pos=1.0, C_unl=C, **options) for C in costs),
+    ]
+    for cost, model, single in zip([*costs, *costs], models, singles, strict=True):
+        if cost >= 1:
+            scores, expected = (m.decision_function(X) for m in (model, single))
+            np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+
+
+def test_each_model_records_its_own_arguments(data):
+    X, truth, _ = data
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    models = fastpu.fit_svm(K, truth, C=[0.3, 1.1], gamma=[0.1, "auto"], kernel="precomputed")
+    assert [(model.params["C"], model.params["gamma"]) for model in models] == [(0.3, 0.1), (1.1, "auto")]
+    assert all(model.alpha.max() <= model.params["C"] for model in models)
+
+
+def test_a_kernel_matrix_in_place_of_its_name_is_refused_by_name(data):
+    X, truth, _ = data
+    with pytest.raises(TypeError, match="kernel must be one of 'linear'"):
+        fastpu.fit_svm(X, truth, C=[0.3, 1.1], kernel=np.eye(len(X)))

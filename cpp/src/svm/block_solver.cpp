@@ -74,6 +74,7 @@ class BlockSmo {
   Changes changes_;
   double objective_ = 0;
   double largest_diagonal_ = 0;
+  double largest_linear_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
   int n_computed_ = 0;
   bool is_stuck_ = false;
@@ -125,6 +126,7 @@ void BlockSmo<T>::start() {
     check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
     largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
+    largest_linear_ = std::max(largest_linear_, std::abs(problem_.linear[i]));
     if (problem_.lower[i] < problem_.upper[i]) all_.push_back(i);
   }
   if (problem_.start == nullptr) {
@@ -169,7 +171,7 @@ void BlockSmo<T>::make_first_step(const double* end) {
     slope += result_.gradient[at(i)] * (end[i] - value_[i]);
     curvature += product[at(i)] * (end[i] - value_[i]);
   }
-  if (!(slope < 0)) return;
+  if (!(slope < 0) || !std::isfinite(curvature)) return;
   // The whole step if it is downhill: what reaches its bound need not be moved there one by one.
   const double step = -2 * slope < curvature ? -slope / curvature : 1;
   for (index_t i = 0; i < problem_.n; ++i) result_.gradient[at(i)] += step * product[at(i)];
@@ -177,7 +179,8 @@ void BlockSmo<T>::make_first_step(const double* end) {
     const double value = step == 1 ? end[i] : value_[i] + step * (end[i] - value_[i]);
     value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
   }
-  moved_ += step * distance;
+  // The step multiplies the rounding errors in K times the start, which was added to numbers as large as `linear`.
+  moved_ += step * (distance + std::abs(factor) * (problem_.start->moved + largest_linear_ / largest_diagonal_));
 }
 
 template <class T>

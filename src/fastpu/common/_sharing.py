@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["shared_parameters", "shares_together", "shares_work", "unwrapped"]
+__all__ = ["parameters_of_many", "shared_parameters", "shares_together", "shares_work", "unwrapped"]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
@@ -34,6 +34,11 @@ def shares_work(*names: str, together: bool = False) -> Callable[[_Fit], _Fit]:
 def shared_parameters(fit: Any) -> tuple[str, ...]:
     """Return the names of the parameters of which `fit` takes a sequence; partial functions keep their mark."""
     return tuple(getattr(unwrapped(fit), "shares", ()))
+
+
+def parameters_of_many(fit: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of which `fit` takes sequences, whoever shares the work of their values."""
+    return (*shared_parameters(fit), *getattr(unwrapped(fit), "takes_many", ()))
 
 
 def shares_together(fit: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu.common._methods import DECLARED
-from fastpu.common._sharing import shared_parameters
+from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
@@ -117,7 +117,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         own = self.get_params(deep=False)
         taken = [name for name in inspect.signature(type(self)._function).parameters if name in own]
         arguments = {name: own[name] for name in taken}
-        for name in shared_parameters(type(self)._function):
+        for name in parameters_of_many(type(self)._function):
             if np.ndim(arguments[name]) > 0:
                 raise TypeError(
                     f"{name} must be one number for {type(self).__name__}, got {describe(arguments[name])}; "

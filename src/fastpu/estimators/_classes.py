@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import fastpu
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED
-from fastpu.common._sharing import shared_parameters
+from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._auc import PNUAUC, SAMULT
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._boosting import Boosting, PNUAdaBoost
@@ -97,7 +97,7 @@ def _parameters(function: Callable[..., Any], base: type[FastpuClassifier]) -> l
     annotations: dict[str, Any] = {}
     for kind in _kinds(base):
         annotations |= {name: text for name, text in inspect.get_annotations(kind).items() if name not in annotations}
-    many = {*shared_parameters(function), *getattr(function, "takes_many", ())}
+    many = parameters_of_many(function)
     parameters = {}
     for keyword in inspect.signature(function).parameters.values():
         if keyword.kind is keyword.KEYWORD_ONLY and keyword.name not in _OF_ROWS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,9 @@ from fastpu import _core
 from fastpu.common._params import forced_isa, is_sequence
 from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
+from fastpu.data.binned_features import require_rows
 from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
+from fastpu.kernels._scales import warn_of_scales
 from fastpu.svm._arguments import check_options
 from fastpu.svm._fit import model_params, warn_of_failures
 from fastpu.svm._solver import Solved, TrainingRows, TrainingScores
@@ -79,7 +81,9 @@ def fit_each(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> list[Kern
     if not SvmGrid.takes(fit, set(names), rest):
         return [fit(**rest, **point) for point in points]
     X, y = rest.pop("X"), rest.pop("y", None)
+    require_rows(X, unwrapped(fit).__name__)
     grid = SvmGrid(fit, X, rest)
+    grid.warn_of_scales()
     everything = FoldData(np.arange(grid.n_rows), np.empty(0, dtype=np.int64), y, {})
     fits = grid.solve(points, [everything])[0]
     for each in fits:
@@ -139,11 +143,16 @@ class SvmGrid:
         if not hasattr(unwrapped(fit), "grid_poser") or not names <= set(unwrapped(fit).takes_many):
             return False
         given = {**_defaults(fit), **arguments}
-        return given["kernel"] in _KERNELS and given["callback"] is None and not given["progress"]
+        kernel = given["kernel"]
+        return isinstance(kernel, str) and kernel in _KERNELS and given["callback"] is None and not given["progress"]
 
     @property
     def n_rows(self) -> int:
         return self._matrix.n_rows
+
+    def warn_of_scales(self) -> None:
+        """Warn of columns on different scales, as a single fit does."""
+        warn_of_scales(self._matrix, self._options({}).kernel)
 
     def _options(self, point: Mapping[str, Any]) -> Options:
         given = {**self._arguments, **point}
@@ -166,7 +175,7 @@ class SvmGrid:
                 gamma = kernel.gamma if isinstance(kernel.gamma, float) else None
                 if (k, gamma) not in chains:
                     chains[k, gamma] = _Chain(fold, posed, TrainingRows(self._matrix, kernel, options))
-                chains[k, gamma].add(i, posed)
+                chains[k, gamma].add(i, posed, options)
         options = self._options({})
         dtype = value_dtype(options.kernel.name, self._matrix.dtype)
         found = _core.solve_svm_grid(
@@ -194,20 +203,23 @@ def _defaults(fit: Callable[..., Any]) -> dict[str, Any]:
 
 
 class _Chain:
-    """The points of one kernel width on one fold: their costs are those of the first one times factors."""
+    """The points of one kernel width on one fold: the costs of a class are shares of its largest one times factors."""
 
     def __init__(self, fold: FoldData, first: Posed, training: TrainingRows) -> None:
         self._fold, self._training, self._rows = fold, training, first.rows
         self._labels = None if first.labels is None else first.labels[self._rows]
-        self._base = first.cost[self._rows]
         signs = np.ones(self._rows.size) if self._labels is None else self._labels
-        self._examples = [int(np.argmax(signs == sign)) for sign in (1, -1)]  # a row of each class
-        self._tasks: dict[int, Task] = {}
+        self._base = first.cost[self._rows]
+        # A row of each class with the largest cost, or any where there is no class.
+        self._examples = [int(np.argmax(np.where(signs == sign, self._base, 0.0))) for sign in (1, -1)]
+        for sign, example in zip((1, -1), self._examples, strict=True):
+            self._base[signs == sign] /= self._base[example]
+        self._tasks: dict[int, tuple[Task, Options]] = {}
         self._points: list[tuple[float, float, float]] = []
 
-    def add(self, number: int, posed: Posed) -> None:
-        positive, negative = (float(posed.cost[self._rows[i]] / self._base[i]) for i in self._examples)
-        self._tasks[number] = posed.task
+    def add(self, number: int, posed: Posed, options: Options) -> None:
+        positive, negative = (float(posed.cost[self._rows[i]]) for i in self._examples)
+        self._tasks[number] = posed.task, options
         self._points.append((positive, negative, posed.task.nu))
 
     def arguments(self) -> _core.GridChain:
@@ -224,11 +236,11 @@ class _Chain:
     def fits(self, found: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
         """Return the fits by the numbers of their points."""
         return {
-            number: self._fit(task, fit, scores)
-            for (number, task), fit, scores in zip(self._tasks.items(), found, held.T, strict=True)
+            number: self._fit(task, options, fit, scores)
+            for (number, (task, options)), fit, scores in zip(self._tasks.items(), found, held.T, strict=True)
         }
 
-    def _fit(self, task: Task, found: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
+    def _fit(self, task: Task, options: Options, found: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
         support = self._rows[found["support"]]
         history = {"objective": found["objective"], "violation": found["violation"], "n_steps": found["n_steps"]}
         solved = Solved(
@@ -246,4 +258,4 @@ class _Chain:
             history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
         )
         scores = TrainingScores(found["n_positive"], self._rows.size, *found["score_range"])
-        return GridFit(held, support, self._fold, task, solved, scores, self._training)
+        return GridFit(held, support, self._fold, task, solved, scores, replace(self._training, options=options))
