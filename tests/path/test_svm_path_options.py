@@ -172,3 +172,17 @@ def test_a_lam_min_that_no_path_has_is_refused_when_a_path_is_made_or_loaded(dat
         ValueError, "params must have a finite lam_min >= 0",
         lambda: replace(path, params={**path.params, "lam_min": lam_min}),
     )  # fmt: skip
+
+
+def test_a_kernel_of_the_users_is_asked_in_float64_whatever_the_rows_are(data):
+    X, y = data
+    X = X.astype(np.float32)
+    seen = set()
+
+    def kernel(left, right):
+        seen.update((left.dtype, right.dtype))
+        return left @ right.T
+
+    path = fastpu.fit_svm_path(X, y, kernel=kernel, **OPTIONS)
+    assert bits(path) == bits(fastpu.fit_svm_path(X.astype(np.float64), y, kernel=kernel, **OPTIONS))
+    assert seen == {np.dtype(np.float64)}

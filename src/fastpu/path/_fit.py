@@ -156,7 +156,7 @@ def follow_path(
         gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
         degree=kernel.degree,
         coef0=kernel.coef0,
-        function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
+        function=None if kernel.function is None else FunctionKernel(kernel.function, _in_float64(matrix, None)),
         lam_min=options.lam_min,
         max_events=limit,
         cache_bytes=options.cache_bytes,
