@@ -276,13 +276,12 @@ def test_sigma_is_the_median_of_the_edges_by_default(fit):
     refused(ValueError, "sigma[1] must be 'median' or a number > 0, got 'mean'", fit, X, y, sigma=[1.0, "mean"])
 
 
-@pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")
 @pytest.mark.parametrize("fit", [fastpu.fit_pual, fastpu.fit_gllc])
 def test_neighbours_without_influence_are_told_with_the_remedy(fit):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 230)), (np.arange(120) < 40).astype(int)
     X[:60, 0] += 3.0
-    with pytest.warns(fastpu.DegenerateModelWarning, match=r"sigma = 1 neighbours have no influence.* sigma='median'"):
+    with pytest.warns(fastpu.ScaleWarning, match=r"sigma = 1 neighbours have no influence.* sigma='median'"):
         lonely = fit(X, y, sigma=1.0)
     alone = fit(X, y, n_neighbors=0)
     np.testing.assert_allclose(lonely.decision_function(X), alone.decision_function(X), atol=1e-6)

@@ -56,6 +56,28 @@ def test_a_collapsed_fit_is_inadmissible(data):
     assert np.any(found.model.coef != 0)
 
 
+@pytest.mark.parametrize("name", ["fit_isvm", "fit_ipsi"])
+def test_models_that_call_too_many_rows_positive_are_judged_as_others_are(name):
+    """Their scores may rank well. Of all fits only that of all rows shows the warning."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000) < 0.05
+    X = rng.normal(size=(2000, 6)) + np.outer(truth, [1.5, 1.5, 0, 0, 0, 0])
+    y = truth & (rng.random(2000) < 0.5)
+    fit = getattr(fastpu, name)
+
+    def alone(X, y, *, C):
+        return fit(X, y, C=C)
+
+    tables = []
+    for each in (fit, alone):
+        with pytest.warns(fastpu.EstimateWarning, match="of the unlabelled rows positive") as told:
+            found = fastpu.select(each, X, y, {"C": [1.0, 10.0]}, scoring="auc", cv=3, random_state=0)
+        assert len(told) == 1
+        assert found.table["status"].tolist() == ["ok", "ok"]
+        tables.append(without_seconds(found.table))
+    assert tables[0] == tables[1]
+
+
 def test_err_star_finds_a_cost_that_is_good_on_the_true_labels(data):
     X, y, truth = data
     found = fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, scoring="err_star", prior=0.46, refine="greedy",

@@ -32,7 +32,10 @@ class PaperFormWarning(UserWarning):
 
 
 class EstimateWarning(UserWarning):
-    """An estimate is out of range, mostly noise or only an upper bound, or a result depends on such an estimate."""
+    """An estimate is out of range, mostly noise or only an upper bound, or a result depends on such an estimate.
+
+    Also: a model calls more rows positive than can be by an estimate of their share.
+    """
 
 
 class LabelWarning(UserWarning):
@@ -40,7 +43,7 @@ class LabelWarning(UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """Columns are on scales so different that the method sees little of some of them."""
+    """Columns are on scales so different that the method sees little of some, or `sigma` is too small for them."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -125,7 +125,8 @@ def _scores_of_folds(
         part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
         with warnings.catch_warnings():
             # What the models of folds call positive does not matter; the user has been warned about the whole model.
-            warnings.simplefilter("ignore", DegenerateModelWarning)
+            for category in (DegenerateModelWarning, EstimateWarning):
+                warnings.simplefilter("ignore", category)
             machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
         away = machine.decision_function(
             _take(rows, held, kept, square=wanted.square), n_threads=arguments["n_threads"]

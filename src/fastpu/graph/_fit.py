@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, ScaleWarning, warn
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.graph._arguments import check_parameter
 from fastpu.graph._features import Features, open_features
@@ -125,7 +125,7 @@ def fit_points(
             f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
             f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
             f"{neighbours.median if neighbours else 1.0:g})",
-            DegenerateModelWarning,
+            ScaleWarning,
         )
     _warn(options, rows, [(points[i], machines[i], scores[i]) for i in order])
     return machines[0] if is_one else [machines[i] for i in order]

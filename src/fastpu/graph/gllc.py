@@ -112,7 +112,7 @@ def fit_gllc(
 
     Warns
     -----
-    ConvergenceWarning, DegenerateModelWarning, PaperFormWarning
+    ConvergenceWarning, DegenerateModelWarning, PaperFormWarning, ScaleWarning
         As in `fit_pual`.
 
     Notes

@@ -185,6 +185,8 @@ def fit_pual(
         If the model calls all training rows the same. That can be the minimum.
     PaperFormWarning
         With ``kernel_form="paper"``.
+    ScaleWarning
+        If columns are on very different scales, or `sigma` is so small that neighbours have no influence.
 
     Notes
     -----

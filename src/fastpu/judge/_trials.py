@@ -86,7 +86,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one candidate on one part; `others` are other warnings, which the caller gets."""
+    """The result of one candidate on one part; `others` are warnings that are not fastpu's, which the caller gets."""
 
     score: float
     status: str
@@ -197,7 +197,8 @@ def _judged(
     seconds: float,
     caught: Sequence[warnings.WarningMessage],
 ) -> Outcome:
-    others = tuple((warning.category, str(warning.message)) for warning in caught if not _flaw(warning)[0])
+    foreign = [warning for warning in caught if not warning.category.__module__.startswith("fastpu.")]
+    others = tuple((warning.category, str(warning.message)) for warning in foreign)
     status = max(flaws, key=FLAWS.index, default="ok")
     message = flaws.get(status, "")
     if not set(flaws) <= set(work.admitted):

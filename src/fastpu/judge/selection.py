@@ -195,9 +195,9 @@ def select(
     from nothing does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
     `cache_mb`, but for some 20 MB a thread.
 
-    Warnings of the fits are kept in the table rather than shown, apart from those of the final fit and of categories
-    that are not fastpu's. Python records warnings for a whole process: calls from several threads at once may note each
-    other's, so use processes (`n_jobs`) instead.
+    Of the fits on folds, only warnings of categories that are not fastpu's are shown. Those that make a point
+    inadmissible are in the table, and the final fit gives all of its own. Python records warnings for a whole process:
+    calls from several threads at once may note each other's, so use processes (`n_jobs`) instead.
 
     Time: a fit for each point and fold, and one more; a large grid of kernel machines takes half of that or less.
     Memory: a copy of the rows of one fold at a time (for `n_jobs` processes, of a few).

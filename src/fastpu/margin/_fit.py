@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastpu.common._progress import make_callback
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, warn
 from fastpu.margin._arguments import check_costs
 from fastpu.margin._defaults import default_cost, largest_share
 from fastpu.margin._engine import open_rows, solve_side_by_side
@@ -93,7 +93,7 @@ def fit_each_cost(
 
 # ------------------------------------------------------------------------------------------------- warnings
 
-_CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning, DegenerateModelWarning)
+_CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning, EstimateWarning)
 # The model warns if the unlabelled rows called positive exceed the largest possible share of positives by this factor:
 # at least a fifth of them are then negative. Of 756 fits to simulated and real rows whose share was at most 1.3 times
 # the truth, one warned; of 230 fits whose share was at least twice the truth, with at most 5 % positives, 111 did.

@@ -147,9 +147,11 @@ def fit_isvm(
     ConvergenceWarning
         If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
     DegenerateModelWarning
-        If the iteration ends with "no_negative", or the model calls all training rows the same, or calls so many
-        unlabelled rows positive that a fifth of them and more must be negative by its own scores: where a share r of
-        the labelled rows and q of the unlabelled ones score above a threshold, at most q / r can be positive.
+        If the iteration ends with "no_negative", or the model calls all training rows the same.
+    EstimateWarning
+        If the model calls so many unlabelled rows positive that a fifth of them and more must be negative by its own
+        scores: where a share r of the labelled rows and q of the unlabelled ones score above a threshold, at most
+        q / r can be positive. The scores may still rank well, so `select` does not leave out such a model.
 
     Notes
     -----
@@ -249,6 +251,8 @@ progress
         As in `fit_isvm`.
     DegenerateModelWarning
         As in `fit_isvm`, and if the psi loss has collapsed.
+    EstimateWarning
+        As in `fit_isvm`.
 
     Notes
     -----
