@@ -15,7 +15,7 @@ every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=[c.__name__
 OPTIONS: dict[str, dict[str, object]] = {
     "BSVMClassifier": {},
     "ForestClassifier": {"n_trees": 20, "random_state": 0},
-    "NNPUClassifier": {"prior": 0.4, "loss": "sigmoid", "random_state": 0},
+    "NNPUClassifier": {"prior": 0.3, "random_state": 0},
     "NuSVMClassifier": {"nu": 0.2},
     "PNUAUCBoostClassifier": {"n_rounds": 20},
     "PNUAdaBoostClassifier": {"n_rounds": 20, "gamma": 0.0},
@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, object]] = {
     "BaggingSVMClassifier": {"random_state": 0},
     "SVMPathClassifier": {"random_state": 0},
     "PUSVMPathClassifier": {"random_state": 0},
-    "UPUClassifier": {"prior": 0.4, "loss": "squared"},
+    "UPUClassifier": {"prior": 0.3},
 }
 
 

@@ -22,7 +22,7 @@ ONE_SIDED = {
     "fit_bsvm": {"C_pos": 1e-4, "C_unl": 100.0},
     "fit_gllc": {"C_pos": 1e-4, "C_unl": 100.0},
     "fit_ipsi": {"C": 1e-4},
-    "fit_nnpu": {"prior": 0.01, "loss": "sigmoid", "n_epochs": 200, "learning_rate": 0.1},
+    "fit_nnpu": {"prior": 0.01, "lam": 10.0},
     "fit_pual": {"C_pos": 1e-4, "C_unl": 100.0},
     "fit_svm": {"sample_cost": np.repeat([1e-4, 1.0], 40)},
     "fit_upu": {"prior": 0.01, "loss": "logistic", "lam": 10.0},

@@ -45,7 +45,7 @@ FITS = {
     "upu_sigmoid": Fit(fastpu.fit_upu, {"loss": "sigmoid", **_SHORT, "lam": 0.01}),
     "upu_gauss": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01, "model": "gauss", "n_centers": 20}),
     "upu_mlp": Fit(fastpu.fit_upu, {"model": "mlp", "n_hidden": 9, **_SHORT}),
-    "nnpu_linear": Fit(fastpu.fit_nnpu, {"loss": "logistic", **_SHORT}),
+    "nnpu_linear": Fit(fastpu.fit_nnpu, {**_SHORT}),
     "nnpu_gauss": Fit(fastpu.fit_nnpu, {"model": "gauss", "n_centers": 20, **_SHORT}),
     "nnpu_mlp": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 20, **_SHORT}),
     "nnpu_batches": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 9, **_SHORT, "batch_size": 32}),
