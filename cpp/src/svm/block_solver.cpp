@@ -342,7 +342,8 @@ double BlockSmo<T>::move_free() {
     if (state_.may_grow(working_[k]) && state_.may_shrink(working_[k])) free.push_back(static_cast<index_t>(k));
   }
   FreeProblem problem;
-  problem.kernel.reserve(free.size() * free.size());
+  problem.kernel.resize(free.size() * free.size());
+  auto entry = problem.kernel.begin();
   for (const index_t k : free) {
     const index_t i = working_[at(k)];
     problem.gradient.push_back(gradient_[at(places_[at(k)])]);
@@ -351,7 +352,7 @@ double BlockSmo<T>::move_free() {
     problem.upper.push_back(problem_.upper[i]);
     problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
     const T* row = kernel_.row(places_[at(k)]);
-    for (const index_t other : free) problem.kernel.push_back(static_cast<double>(row[places_[at(other)]]));
+    for (const index_t other : free) *entry++ = static_cast<double>(row[places_[at(other)]]);
   }
   const double decrease = minimise_free(problem, options_.isa);
   for (std::size_t f = 0; f < free.size(); ++f) change(free[f], problem.value[f]);
@@ -413,12 +414,16 @@ void WorkingKernel<T>::hold(const std::vector<index_t>& variables, Team& team) {
       out[r] = fresh_.data() + r * stride_;
     }
     kernel_.fill(numbers, n_now, *packed, 0, n, out, 0);
+    index_t places_of_fresh[kRowsAtOnce];
     for (index_t r = 0; r < n_now; ++r) {
-      const index_t place = places_[at(arriving[at(first + r)])];
-      for (index_t c = 0; c < n; ++c) {
-        values_[place * stride_ + places[at(c)]] = out[r][c];
-        values_[places[at(c)] * stride_ + place] = out[r][c];
-      }
+      places_of_fresh[r] = places_[at(arriving[at(first + r)])];
+      T* row = values_.data() + places_of_fresh[r] * stride_;
+      for (index_t c = 0; c < n; ++c) row[places[at(c)]] = out[r][c];
+    }
+    // The columns of all these rows in one pass, since the entries of one column lie far from each other.
+    for (index_t c = 0; c < n; ++c) {
+      T* row = values_.data() + places[at(c)] * stride_;
+      for (index_t r = 0; r < n_now; ++r) row[places_of_fresh[r]] = out[r][c];
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/svm_kernels.hpp"
 #include "linalg/cholesky.hpp"
 
 namespace fastpu::detail {
@@ -43,16 +44,19 @@ class Face {
     for (int g = 0; g < 2; ++g) {
       std::vector<double> members(free.size());
       std::ranges::transform(group_, members.begin(), [&](std::uint8_t group) { return group == g ? 1.0 : 0.0; });
-      if (std::ranges::find(members, 1.0) != members.end()) add(std::move(members));
+      if (std::ranges::find(members, 1.0) == members.end()) continue;
+      add_column(members);
+      sums_.push_back(std::move(members));
     }
   }
 
   // Keeps the variable in a place where it is.
   void hold(std::size_t place) {
     is_held_[place] = 1;
+    held_.push_back(place);
     std::vector<double> unit(newton_.size());
     unit[place] = 1;
-    add(std::move(unit));
+    add_column(std::move(unit));
   }
 
   bool is_held(std::size_t place) const { return is_held_[place] != 0; }
@@ -60,13 +64,12 @@ class Face {
   // Returns the step, from where the free variables are after `made` of the last one.
   const std::vector<double>& next(double made) {
     for (std::size_t k = 0; k < step_.size(); ++k) newton_[k] -= made * step_[k];
-    const auto n = static_cast<index_t>(conditions_.size());
+    const auto n = static_cast<index_t>(columns_.size());
     Cholesky system(n, isa_, "the conditions of free variables");
     std::vector<double> multipliers(at(n));
     for (index_t c = 0; c < n; ++c) {
-      for (index_t d = c; d < n; ++d)
-        system.matrix()[c * system.stride() + d] = dot(conditions_[at(c)], columns_[at(d)]);
-      multipliers[at(c)] = dot(conditions_[at(c)], newton_);
+      for (index_t d = c; d < n; ++d) system.matrix()[c * system.stride() + d] = in_condition(c, columns_[at(d)]);
+      multipliers[at(c)] = in_condition(c, newton_);
     }
     system.factor();
     system.solve(multipliers.data());
@@ -79,9 +82,11 @@ class Face {
   }
 
  private:
-  static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  // What condition c wants to be 0 of a step: the sum of a group, or the step of a variable that is held.
+  double in_condition(index_t c, const std::vector<double>& step) const {
+    if (at(c) >= sums_.size()) return step[held_[at(c) - sums_.size()]];
     double sum = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+    for (std::size_t k = 0; k < step.size(); ++k) sum += sums_[at(c)][k] * step[k];
     return sum;
   }
   // Makes the step meet its conditions, but for the rounding of a sum.
@@ -97,10 +102,9 @@ class Face {
       if (!is_held(k)) step_[k] -= sum[group_[k]] / count[group_[k]];
     }
   }
-  void add(std::vector<double> condition) {
-    columns_.push_back(condition);
-    factor_.solve(columns_.back().data());
-    conditions_.push_back(std::move(condition));
+  void add_column(std::vector<double> condition) {
+    factor_.solve(condition.data());
+    columns_.push_back(std::move(condition));
   }
 
   const Cholesky& factor_;
@@ -109,8 +113,9 @@ class Face {
   std::vector<char> is_held_;
   std::vector<double> newton_;  // the step without conditions
   std::vector<double> step_;
-  std::vector<std::vector<double>> conditions_;
-  std::vector<std::vector<double>> columns_;  // the inverse of the kernel matrix times each of them
+  std::vector<std::vector<double>> sums_;     // the conditions: the members of each group,
+  std::vector<std::size_t> held_;             // and then the variables that are held
+  std::vector<std::vector<double>> columns_;  // the inverse of the kernel matrix times each condition
 };
 
 // Moves the free variables from bound to bound until they are at the minimum of the face, which is returned, or many of
@@ -163,11 +168,13 @@ double minimise_free(FreeProblem& problem, Isa isa) {
     double slope = 0;
     double curvature = 0;
     std::vector<double> moved(at(n));
+    std::vector<const double*> rows;
+    std::vector<double> differences;
     for (const index_t j : free) {
-      const double difference = problem.value[at(j)] - before[at(j)];
-      const double* row = problem.kernel.data() + j * n;
-      for (index_t i = 0; i < n; ++i) moved[at(i)] += difference * row[i];
+      rows.push_back(problem.kernel.data() + j * n);
+      differences.push_back(problem.value[at(j)] - before[at(j)]);
     }
+    svm_kernels(isa).f64.add_rows(moved.data(), rows.data(), differences.data(), static_cast<index_t>(rows.size()), n);
     for (const index_t i : free) {
       slope += problem.gradient[at(i)] * (problem.value[at(i)] - before[at(i)]);
       curvature += moved[at(i)] * (problem.value[at(i)] - before[at(i)]);
