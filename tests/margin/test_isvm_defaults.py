@@ -144,6 +144,26 @@ def test_most_fits_with_a_fifth_called_positive_get_a_warning_where_a_twentieth_
     assert warned >= 0.7 * called
 
 
+@pytest.mark.parametrize("prior", [0.05, 0.4])
+def test_the_warning_comes_where_far_too_many_are_called_and_hardly_elsewhere(prior):
+    """24 draws: normal and logistic classes, half or a quarter of the positives labelled."""
+    called = warned = wrong = 0
+    for seed in range(24):
+        X, y, truth = imbalanced(seed, prior=prior, apart=1.0) if seed % 2 else logistic(seed, 1.0, prior=prior)
+        if seed % 4 > 1:
+            y[np.flatnonzero(y)[::2]] = 0
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            share = np.mean(fastpu.fit_isvm(X, y).predict(X[y == 0]) > 0) / np.mean(truth[y == 0])
+        has_warning = any("of the unlabelled rows positive" in str(one.message) for one in told)
+        called += share > 4
+        warned += has_warning and share > 4
+        wrong += has_warning and share <= 1.3
+    assert called == (24 if prior == 0.05 else 0)
+    assert warned >= 0.6 * called
+    assert wrong == 0
+
+
 @each_iteration
 @pytest.mark.parametrize("prior", [0.2, 0.4, 0.6])
 def test_a_share_that_is_about_right_gets_no_warning(fit, prior):
@@ -180,8 +200,8 @@ def test_the_largest_share_by_its_definition():
     least = 1.0
     for j, threshold in enumerate(np.sort(scores[is_labelled])[::-1], start=1):
         above, kept = np.count_nonzero(scores[~is_labelled] >= threshold), j - 0.05 * 3
-        q = 1.0 if above == n_unl else stats.beta.ppf(0.98, above + 1, n_unl - above)
-        least = min(least, q / stats.beta.ppf(0.02, kept, n_pos - kept + 1))
+        q = 1.0 if above == n_unl else stats.beta.ppf(0.95, above + 1, n_unl - above)
+        least = min(least, q / stats.beta.ppf(0.05, kept, n_pos - kept + 1))
     assert least < 1
     assert largest_share(scores, is_labelled, 3) == pytest.approx(least, rel=1e-9)
     assert largest_share(scores, is_labelled, n_pos) < 1

@@ -24,7 +24,7 @@ _BLOCK = 1 << 16  # entries of X that are converted to float64 at a time
 
 # Constants of the bound on the share of positives: the error probability of each of its two intervals, the most
 # thresholds to try, and the number of rows that each fitted coefficient may have moved above a threshold.
-_TAIL = 0.02
+_TAIL = 0.05
 _MOST_THRESHOLDS = 1000
 _LIFTED = 0.05
 

@@ -95,8 +95,8 @@ def fit_each_cost(
 
 _CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning, EstimateWarning)
 # The model warns if the unlabelled rows called positive exceed the largest possible share of positives by this factor:
-# at least a fifth of them are then negative. Of 756 fits to simulated and real rows whose share was at most 1.3 times
-# the truth, one warned; of 230 fits whose share was at least twice the truth, with at most 5 % positives, 111 did.
+# at least a fifth of them are then negative. Of 420 fits to simulated and real rows whose share was at most 1.3 times
+# the truth, six warned; of 348 fits whose share was at least twice the truth, with at most 5 % positives, 178 did.
 _TOO_MANY = 1.25
 
 
