@@ -71,8 +71,9 @@ def fit_pnu_auc_boost(
         Number of stumps, or the most of them. Where labels are few, many rounds fit the unlabelled rows too closely;
         `early_stopping_rounds` chooses the number.
     gamma : float, default 0.5
-        Weight in [0, 1] of the pairs of labelled rows against the pairs with an unlabelled row. 1 ignores U.
-        Validation on real data often chose 0.9 or more where there are labelled negatives.
+        Weight in [0, 1] of the pairs of labelled rows against the pairs with an unlabelled row. 1 ignores U. Of no
+        effect where one of the groups is missing. Validation on real data often chose 0.9 or more where there are
+        labelled negatives.
     rho : float, default 0.01
         L1 penalty in [0, 1) on the weights of the stumps; stumps with Delta below it are not added.
     max_bins : int or "exact", optional
