@@ -6,8 +6,8 @@
 #include <string>
 
 #include "fastpu/linalg/tiled_blas.hpp"
-#include "linalg/path_kernels.hpp"
 #include "linalg/row_products.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -62,7 +62,7 @@ void BoxGram::take(const std::vector<index_t>& rows, double* out) const {
 }
 
 void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
-  const PathKernels& loops = path_kernels(isa_);
+  const VectorKernels& loops = vector_kernels(isa_);
   std::vector<double> w;
   if (!is_dense()) {
     w.resize(static_cast<std::size_t>(rank_));

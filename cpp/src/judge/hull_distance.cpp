@@ -9,7 +9,7 @@
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "linalg/elbow_factor.hpp"
-#include "linalg/path_kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 #include "margin/margin_task.hpp"
 
 namespace fastpu {
@@ -43,7 +43,7 @@ constexpr index_t kBlockRows = 128;
 class HullDistance::Search {
  public:
   Search(DenseView<double> z, Isa isa, Team& team)
-      : z_(z), loops_(&detail::path_kernels(isa)), capacity_(std::min(z.n_rows, z.n_cols + 1)) {
+      : z_(z), loops_(&detail::vector_kernels(isa)), capacity_(std::min(z.n_rows, z.n_cols + 1)) {
     measure(team);
     factor_ = std::make_unique<ElbowFactor>(shift_, isa);
     corral_ = AlignedBuffer<double>(capacity_ * z.n_cols, "rows near a point of their hull");
@@ -395,7 +395,7 @@ class HullDistance::Search {
   }
 
   DenseView<double> z_;
-  const detail::PathKernels* loops_;
+  const detail::VectorKernels* loops_;
   index_t capacity_;
   double spread_ = 0;
   double unit_ = 1;

@@ -14,7 +14,7 @@
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/types.hpp"
-#include "linalg/path_kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -22,7 +22,7 @@ class ElbowFactor {
  public:
   // shift > 0 is a value of the size of K's diagonal. With n_features >= 0 rows are added by add_features() alone.
   ElbowFactor(double shift, Isa isa, index_t n_features = -1)
-      : shift_(shift), loops_(&path_kernels(isa)), n_features_(n_features) {}
+      : shift_(shift), loops_(&vector_kernels(isa)), n_features_(n_features) {}
 
   index_t size() const { return size_; }
   void clear();
@@ -74,7 +74,7 @@ class ElbowFactor {
   void backward(double* x) const;
 
   double shift_;
-  const PathKernels* loops_;
+  const VectorKernels* loops_;
   index_t size_ = 0;
   index_t capacity_ = 0;
   AlignedBuffer<double> values_;

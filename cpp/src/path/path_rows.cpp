@@ -16,7 +16,7 @@ constexpr index_t kLeastParallel = 1 << 18;  // with fewer products, waking anot
 }  // namespace
 
 PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team)
-    : cache_(&cache), loops_(&svm_kernels(isa)), path_loops_(&path_kernels(isa)), team_(&team) {
+    : cache_(&cache), loops_(&svm_kernels(isa)), vector_loops_(&vector_kernels(isa)), team_(&team) {
   diagonal_.reserve(cache.columns().size());
   for (const index_t row : cache.columns()) diagonal_.push_back(cache.kernel().diagonal(row));
   if (!are_few_features(linear)) return;
@@ -39,7 +39,7 @@ void PathRows::take(index_t i, const std::vector<index_t>& positions, double* ou
   team_->poll();  // factoring thousands of rows takes seconds, row by row: Ctrl-C is polled for each
   if (linear_ != nullptr) {
     for (std::size_t k = 0; k < positions.size(); ++k) {
-      out[k] = path_loops_->dot(features(i), features(positions[k]), linear_->n_cols);
+      out[k] = vector_loops_->dot(features(i), features(positions[k]), linear_->n_cols);
     }
     return;
   }
@@ -77,7 +77,7 @@ void PathRows::for_each_block(const std::vector<index_t>& positions, const Body&
 
 void PathRows::add_to_weights(const std::vector<index_t>& positions, const double* factors, double* weights) const {
   for (std::size_t k = 0; k < positions.size(); ++k) {
-    path_loops_->add(weights, factors[k], features(positions[k]), linear_->n_cols);
+    vector_loops_->add(weights, factors[k], features(positions[k]), linear_->n_cols);
   }
 }
 
@@ -118,7 +118,7 @@ void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a
   for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
     const double* shifted[kRowsAtOnce];
     for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
-    path_loops_->add_two(a + from, b + from, shifted, in_a + first, in_b + first, n_now, width);
+    vector_loops_->add_two(a + from, b + from, shifted, in_a + first, in_b + first, n_now, width);
   });
 }
 

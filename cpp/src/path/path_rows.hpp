@@ -7,7 +7,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "kernels/svm_kernels.hpp"
-#include "linalg/path_kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -55,7 +55,7 @@ class PathRows {
 
   KernelCache<double>* cache_;
   const SvmKernels* loops_;
-  const PathKernels* path_loops_;
+  const VectorKernels* vector_loops_;
   Team* team_;
   const DenseView<double>* linear_ = nullptr;  // null if there are too many features
   AlignedBuffer<double> by_feature_;           // the same rows, transposed

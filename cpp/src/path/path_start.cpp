@@ -292,7 +292,8 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
         std::min({kLightAtOnce, light.size() - first, static_cast<std::size_t>(cache.capacity())});
     values.resize(n_now);
     cache.get(light.data() + first, static_cast<index_t>(n_now), values.data(), team);
-    for (std::size_t k = 0; k < n_now; ++k) path_kernels(isa).add(linear.data(), -light_costs[first + k], values[k], n);
+    for (std::size_t k = 0; k < n_now; ++k)
+      vector_kernels(isa).add(linear.data(), -light_costs[first + k], values[k], n);
   }
   double size = 0;
   for (index_t i = 0; i < n; ++i) {

@@ -8,7 +8,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "fastpu/path/path_problem.hpp"
-#include "linalg/path_kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 #include "path/elbow.hpp"
 #include "path/path_record.hpp"
 #include "path/path_rows.hpp"
@@ -28,7 +28,7 @@ class PathWalk {
         options_(options),
         callback_(callback),
         team_(team),
-        loops_(path_kernels(options.isa)) {}
+        loops_(vector_kernels(options.isa)) {}
 
   SvmPathResult run();
 
@@ -76,7 +76,7 @@ class PathWalk {
   const SvmPathOptions& options_;
   const PathCallback& callback_;
   Team& team_;
-  const PathKernels& loops_;
+  const VectorKernels& loops_;
   SvmPathResult result_;
   PathRecord record_{result_};
   PathPoint point_;             // like all arrays below, by the columns of the cache

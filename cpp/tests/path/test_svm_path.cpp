@@ -16,7 +16,7 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/kernels/kernel.hpp"
 #include "linalg/elbow_factor.hpp"
-#include "linalg/path_kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 #include "svm_data.hpp"
 
 namespace {
@@ -332,7 +332,7 @@ CASE("violations and loss of a point are those of a plain loop, with the same bi
     }
     const fastpu::detail::PathSlacks slacks{n, score.data(), weight.data(), side.data()};
     const auto check = [&](fastpu::Isa isa) {
-      return fastpu::detail::path_kernels(isa).check(slacks, label.data(), cost.data(), kOffset, kLam);
+      return fastpu::detail::vector_kernels(isa).check(slacks, label.data(), cost.data(), kOffset, kLam);
     };
     const auto plain = check(fastpu::Isa::baseline);
     CHECK(plain.worst == worst);
@@ -369,7 +369,7 @@ CASE("products with several rows are those of plain loops, with the same bits on
       std::vector<double> plain;
       for (const fastpu::Isa isa : {fastpu::Isa::baseline, fastpu::Isa::avx2, fastpu::Isa::avx512}) {
         if (isa > fastpu::best_isa()) continue;
-        const auto& loops = fastpu::detail::path_kernels(isa);
+        const auto& loops = fastpu::detail::vector_kernels(isa);
         std::vector<double> sums(rows.size());
         loops.dots(rows.data(), n_rows, x.data(), n, sums.data());
         for (std::size_t k = 0; k < sums.size(); ++k) CHECK(std::abs(sums[k] - products[k]) <= 1e-13);

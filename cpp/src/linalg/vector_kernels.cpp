@@ -1,4 +1,4 @@
-#include "linalg/path_kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 
 #include <cstdint>
 
@@ -238,6 +238,6 @@ PathCheck check(const PathSlacks& slacks, const double* label, const double* cos
 
 }  // namespace
 
-const PathKernels kPathKernels = {dot, add, dots, subtract_rows, add_two, rotate, nearest, list_near, check};
+const VectorKernels kVectorKernels = {dot, add, dots, subtract_rows, add_two, rotate, nearest, list_near, check};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

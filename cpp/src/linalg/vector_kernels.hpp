@@ -1,5 +1,5 @@
-// The loops of the SVM path, compiled once per instruction-set level. Sums have eight lanes whatever the width of a
-// vector, so all levels give the same bits.
+// Products, sums and rotations of vectors, and the loops of the SVM path over the slacks of its rows, compiled once per
+// instruction-set level. Sums have eight lanes whatever the width of a vector, so all levels give the same bits.
 #pragma once
 
 #include "common/kernel_levels.hpp"
@@ -26,7 +26,7 @@ struct PathCheck {
   double loss;
 };
 
-struct PathKernels {
+struct VectorKernels {
   double (*dot)(const double* a, const double* b, index_t n);
   // y += factor x
   void (*add)(double* y, double factor, const double* x, index_t n);
@@ -48,6 +48,6 @@ struct PathKernels {
   PathCheck (*check)(const PathSlacks& slacks, const double* label, const double* cost, double a0, double lam);
 };
 
-FASTPU_KERNEL_LEVELS(PathKernels, kPathKernels, path_kernels)
+FASTPU_KERNEL_LEVELS(VectorKernels, kVectorKernels, vector_kernels)
 
 }  // namespace fastpu::detail
