@@ -50,10 +50,10 @@ $(VENV_PYTHON):
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10))" || \
 	  { echo "fastpu needs Python >= 3.10; '$(PYTHON)' is `$(PYTHON) -V`. Choose one with: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) install "pip>=25.1"
 
 # $(VENV)/.has-<group>: the dependency group of that name is installed as pyproject.toml now has it.
 $(VENV)/.has-%: pyproject.toml | $(VENV_PYTHON)
-	$(PIP) install "pip>=25.1"
 	$(PIP) install --group $*
 	@touch $@
 
@@ -84,9 +84,9 @@ test-all:  ## the same with the slow Python tests and the commands in bench/
 	@$(MAKE) test PYTHON_TESTS=
 
 test-cpp: $(VENV)/.has-build  ## C++ tests alone
-	$(CMAKE) --preset dev > build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
-	$(CMAKE) --build build/dev
-	$(CTEST) --test-dir build/dev --parallel $(JOBS)
+	$(CMAKE) --preset test > build-test.log 2>&1 || { cat build-test.log; exit 1; }; rm -f build-test.log
+	$(CMAKE) --build build/test
+	$(CTEST) --test-dir build/test --parallel $(JOBS)
 
 test-python: $(VENV)/.has-test install-strict  ## Python tests and doctests alone
 	$(call python_tests,$(VENV_PYTHON))
@@ -125,16 +125,18 @@ peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libra
 
 # ---- Style and types ----
 
-lint: lint-python lint-cpp  ## formatters, linters, types and stubs; all must be silent
+# Both halves at once: the linters of Python keep one CPU busy, and clang-tidy all others.
+lint: $(VENV)/.has-lint install-strict  ## formatters, linters, types and stubs; all must be silent
+	@$(MAKE) -j 2 lint-python lint-cpp
 
-lint-python: $(VENV)/.has-lint install-strict
+lint-python:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint src
 	$(BIN)/mypy
 	$(VENV_PYTHON) -m mypy.stubtest --allowlist .stubtest-allowlist fastpu._core
 
-lint-cpp: $(VENV)/.has-lint install-strict
+lint-cpp:
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 	$(CMAKE) --preset dev > /dev/null
 	$(VENV_PYTHON) cmake/run_clang_tidy.py --jobs $(JOBS) build/dev $(PYTHON_BUILD)

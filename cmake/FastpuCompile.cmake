@@ -83,6 +83,7 @@ function(fastpu_add_kernels target)
   foreach(level IN LISTS levels)
     set(kernels ${target}_${level})
     add_library(${kernels} OBJECT ${FASTPU_KERNEL_SOURCES})
+    set_target_properties(${kernels} PROPERTIES UNITY_BUILD OFF) # each file has names of its own
     target_compile_definitions(
       ${kernels} PRIVATE FASTPU_LEVEL=${level} $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>)
     target_compile_options(${kernels} PRIVATE ${${level}})

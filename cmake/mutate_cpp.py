@@ -2,7 +2,7 @@
 
 python cmake/mutate_cpp.py BUILD SOURCE TEST [--sample 30] [--seed 0] [--seconds 1e9]
 
-BUILD is a configured build folder in which the TEST program has been built (make test-cpp makes build/dev). Each mutant
+BUILD is a configured build folder in which the TEST program has been built (make mutants-cpp makes it). Each mutant
 is one changed place of SOURCE; it is compiled as the build compiles it, linked in front of the library, and run. What
 survives is printed as the changed line: a test is missing, Python's tests alone notice, or the change means the same.
 The last are listed with the reason in tests/equivalent_mutants.txt, and left out. Ends with 1 if there are survivors.
@@ -89,7 +89,7 @@ def main() -> int:
     # A launcher (ccache) may stand before the compiler's name.
     linker = next(word for word, option in itertools.pairwise(compiler) if option.startswith("-"))
     folder = build / "cpp/tests"
-    objects = [build / f"cpp/tests/CMakeFiles/{options.test}.dir/{options.test}.cpp.o", build / "libfastpu_core.a"]
+    objects = [next(folder.glob(f"CMakeFiles/{options.test}.dir/*/*.o")), build / "libfastpu_core.a"]
     began = time.monotonic()
     subprocess.run([folder / options.test], check=True, stdout=subprocess.DEVNULL)
     allowed = 10 + 5 * (time.monotonic() - began)

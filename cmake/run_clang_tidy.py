@@ -1,7 +1,7 @@
 """Runs clang-tidy over the C++ files of one or more build folders: run_clang_tidy.py [--jobs N] BUILD_FOLDER...
 
 Each file of this repository is looked at with the commands that the first folder that knows it compiles it with: one,
-or one for each instruction-set level.
+or one for each instruction-set level where it asks for the level; the highest stands for the others elsewhere.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def own_units(folders: list[Path], database: Path) -> list[Path]:
                 here.setdefault(unit, []).append(entry)
                 lengths[unit] = sum(source.stat().st_size for source in sources)
         commands = here | commands
-    entries = [entry for of_unit in commands.values() for entry in of_unit]
+    levels = {unit: 0 if "__AVX" in unit.read_text() else -1 for unit in commands}
+    entries = [entry for unit, first in levels.items() for entry in commands[unit][first:]]
     (database / "compile_commands.json").write_text(json.dumps(entries))
     return sorted(commands, key=lambda unit: -lengths[unit])
 

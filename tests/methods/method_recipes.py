@@ -97,7 +97,7 @@ _GAUSS = {"basis": "gauss", "n_centers": 30}
 _MAP = {"nu_map": 0.2, "max_iter": 20}
 _EPOCHS = {"n_epochs": 6, "learning_rate": 0.05}
 _MLP = {**_EPOCHS, "model": "mlp", "n_hidden": 20, "learning_rate": 0.01}
-_SAMPLES = {"random_state": 0, "n_boot": 2}
+_SAMPLES = {"random_state": 0, "n_boot": 1}
 #: What functions want that have no default for it, and a seed.
 _WANTED = {"prior": 0.5, "random_state": 0, **_COSTS}
 

@@ -26,7 +26,7 @@ constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 
 template <class T, int N>
 struct VecOf {
-  typedef T Type __attribute__((vector_size(N * static_cast<int>(sizeof(T)))));  // NOLINT(modernize-use-using): gcc
+  typedef T Type __attribute__((vector_size(N * static_cast<int>(sizeof(T)))));  // gcc knows no other form
 };
 template <class T, int N = kLanes<T>>
 using Vec = typename VecOf<T, N>::Type;  // NOLINT(readability-redundant-typename): clang before 16 wants it

@@ -34,20 +34,20 @@ void check_neighbors(index_t n_neighbors, index_t n_rows) {
 // rounded.
 template <class T>
 void check_ranges(const DenseView<T>& x, Team& team) {
-  constexpr index_t kRowsPerBlock = 1024;
-  const index_t n_blocks = count_blocks(x.n_rows, kRowsPerBlock);
+  constexpr index_t kBlockRows = 1024;
+  const index_t n_blocks = count_blocks(x.n_rows, kBlockRows);
   const auto d = static_cast<std::size_t>(x.n_cols);
   std::vector<std::vector<T>> extremes(static_cast<std::size_t>(n_blocks));
   std::vector<std::uint8_t> has_nan(static_cast<std::size_t>(n_blocks));
   team.for_each(n_blocks, [&](index_t block, int) {
-    const index_t first = block * kRowsPerBlock;
+    const index_t first = block * kBlockRows;
     std::vector<T>& mine = extremes[static_cast<std::size_t>(block)];
     mine.assign(x.row(first), x.row(first) + x.n_cols);
     mine.insert(mine.end(), x.row(first), x.row(first) + x.n_cols);
     T* const least = mine.data();
     T* const most = least + d;
     int n_nan = 0;  // NaN has to be counted: comparisons with it are false, so that the range would not show it
-    for (index_t i = first + 1; i < std::min(first + kRowsPerBlock, x.n_rows); ++i) {
+    for (index_t i = first + 1; i < std::min(first + kBlockRows, x.n_rows); ++i) {
       const T* row = x.row(i);
       for (std::size_t f = 0; f < d; ++f) {
         least[f] = std::min(least[f], row[f]);

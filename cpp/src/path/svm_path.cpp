@@ -23,9 +23,9 @@ constexpr double kOnMarginOfRows = 1e-12;  // kOnMargin with known rows, whose s
 constexpr double kMostOnMargin = 1e-6;     // kOnMargin after many steps without progress
 constexpr double kAtBound = 1e-11;         // a value this close to a bound, as a share of its box, is at the bound
 constexpr double kSlopeResidual = 1e-9;
-constexpr int kMostPauses = 12;       // most successive breakpoints without an event
-constexpr double kMostShare = 0.999;  // with known rows, the longest step but the last, as a share of lam
-constexpr double kNoStep = 1e-13;     // a shorter step, as a share of lam, is none
+constexpr int kMostPauses = 12;         // most successive breakpoints without an event
+constexpr double kLongestStep = 0.999;  // with known rows, the longest step but the last, as a share of lam
+constexpr double kNoStep = 1e-13;       // a shorter step, as a share of lam, is none
 constexpr int kMostNoSteps = 20;
 constexpr double kRecompute = 20;       // h is computed anew when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;  // rows are watched only while lam exceeds this share of the reach
@@ -332,10 +332,10 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   step = next.step;
   const bool is_linear = rows_->is_linear();
   bool is_last = options_.lam_min == 0 && step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
-  if (is_linear && step > kMostShare * lam_) {
+  if (is_linear && step > kLongestStep * lam_) {
     // Far above a breakpoint its place is inaccurate, so only a part of the way is made first.
     is_last = options_.lam_min == 0 && is_last_segment(elbow);
-    step = kMostShare * lam_;
+    step = kLongestStep * lam_;
     next.row = exit = -1;
     ++n_pauses_;
   } else {
