@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -185,3 +187,15 @@ def test_memory_is_refused_before_work_begins(data):
         MemoryError, "1000000 x 1000000 numbers need 48000000000000 bytes",
         fastpu.fit_ls_auc, X, y, basis="gauss", centers=centers, bandwidth=1.0,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["fit_ls_auc", "fit_upu"])
+@pytest.mark.parametrize("total", [1.0, 2.0**-900])
+def test_weights_that_sum_to_little_draw_as_many_centers(name, total):
+    X, truth = fastpu.datasets.make_four_normals(128, random_state=0)
+    y = truth if name == "fit_ls_auc" else truth == 1
+    options = {"fit_ls_auc": {"basis": "gauss"}, "fit_upu": {"model": "gauss", "prior": 0.5, "lam": 0.1}}[name]
+    fit = partial(getattr(fastpu, name), X, y, n_centers=20, random_state=0, **options)
+    model = fit(sample_weight=np.full(128, total / 128))
+    np.testing.assert_array_equal(model.centers, fit().centers)
+    np.testing.assert_allclose(model.decision_function(X), fit().decision_function(X), rtol=1e-9, atol=1e-9)

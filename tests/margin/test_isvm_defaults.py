@@ -216,3 +216,13 @@ def test_the_largest_share_of_many_rows_is_nearly_that_of_all_thresholds(monkeyp
     monkeypatch.setattr(_defaults, "_MOST_THRESHOLDS", 10**6)
     every = largest_share(scores, is_labelled, 3)
     assert every <= few < 1.02 * every
+
+
+@pytest.mark.parametrize("total", [1.0, 2.0**-900])
+def test_weights_that_sum_to_little_have_the_cost_of_as_many_rows(total):
+    X, truth = fastpu.datasets.make_two_normals(128, random_state=0)
+    y = (truth == 1) & (np.arange(128) % 2 == 0)
+    for fit in (fastpu.fit_isvm, fastpu.fit_ipsi):
+        model, plain = fit(X, y, sample_weight=np.full(128, total / 128)), fit(X, y)
+        assert model.params["C"] == pytest.approx(plain.params["C"], rel=1e-12)
+        np.testing.assert_allclose(model.coef, plain.coef, rtol=1e-6)

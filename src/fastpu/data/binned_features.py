@@ -206,12 +206,12 @@ def bin_features(
 ) -> BinnedFeatures:
     """Cut every feature into bins at quantiles.
 
-    A feature with at most `max_bins` boundaries between distinct values is cut at all of them. Otherwise cut
-    k = 1, ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, repetitions
-    removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a feature has either
-    it is always cut above them (in place of the lowest of the other cuts, if these are as many as may be). A column of
-    categories (pandas' "category", polars' Categorical and Enum; at most 255 that occur) is not cut: each category has
-    its place among these as its code, from 1, and missing entries have 0.
+    A feature with at most `max_bins` boundaries between distinct values is cut at all of them. Otherwise cut k = 1,
+    ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, or the largest one if none
+    has, repetitions removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a
+    feature has either it is always cut above them (in place of the lowest of the other cuts, if these are as many as
+    may be). A column of categories (pandas' "category", polars' Categorical and Enum; at most 255 that occur) is not
+    cut: each category has its place among these as its code, from 1, and missing entries have 0.
 
     Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
 

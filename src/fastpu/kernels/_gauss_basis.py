@@ -47,7 +47,7 @@ def draw_centers(
     n_rows = matrix.n_rows
     ends = np.arange(1.0, n_rows + 1) if weights is None else np.cumsum(weights)
     rows = np.arange(n_rows)
-    if ends[-1] > n_centers:
+    if max(ends[-1], n_rows) > n_centers:
         places = (np.arange(n_centers) + generator.random(n_centers)) * (ends[-1] / n_centers)
         rows = np.unique(np.minimum(np.searchsorted(ends, places, side="right"), n_rows - 1))
     drawn = matrix[rows.astype(np.int64)]

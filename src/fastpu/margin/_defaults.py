@@ -32,7 +32,8 @@ _LIFTED = 0.05
 def default_cost(matrix: Matrix, is_labelled: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> float:
     """Return C for n_pos labelled rows and the mean squared distance s^2 of rows from their mean, both weighted."""
     size = _mean_square(matrix, weights)
-    n_pos = float(np.count_nonzero(is_labelled) if weights is None else weights[is_labelled].sum())
+    # Weights may stand for repeated rows, but those that sum to 1, say, do not make fewer of them.
+    n_pos = max(float(np.count_nonzero(is_labelled)), 0.0 if weights is None else float(weights[is_labelled].sum()))
     cost = _FACTOR * n_pos / math.sqrt(max(n_pos, matrix.n_features)) / (size if size > 0 else 1.0)
     return min(max(cost, _COSTS[0]), _COSTS[1])
 

@@ -98,10 +98,10 @@ def fit_isvm(
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     C : float, sequence of floats or None, default None
         > 0; the larger, the fewer errors on the training rows. None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))), with
-        n_pos labelled rows (the sum of their weights) and the mean squared distance s^2 of rows from their mean, which
-        is d for standardised columns; `params` holds it. A sequence fits each of them and gives a list of the models
-        that the single values give, bit by bit, with what depends on `X` alone computed once; short fits are done at
-        once, one in each thread, if there is no callback.
+        n_pos labelled rows (the sum of their weights, if that is more) and the mean squared distance s^2 of rows from
+        their mean, which is d for standardised columns; `params` holds it. A sequence fits each of them and gives a
+        list of the models that the single values give, bit by bit, with what depends on `X` alone computed once; short
+        fits are done at once, one in each thread, if there is no callback.
     tol : float, default 1e-3
         >= 0, the relative change of S that ends the iteration; 0 goes on to the end, which is finite.
     max_iter : int, default 100
