@@ -114,16 +114,21 @@ class CachedRows {
     }
   }
 
-  // Adds K times the changes to the gradients of the given variables.
-  void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
+  // Adds K times the changes to the gradients of the given variables. The kernel may be another one over the same rows.
+  template <class U>
+  void update_others(const Kernel<U>& kernel, const Changes& changes, const std::vector<index_t>& variables,
+                     double* gradient) {
     const std::vector<index_t> support = rows_of(changes.variables);
     const std::vector<index_t> x = rows_of(variables);
     const auto n_x = static_cast<index_t>(x.size());
     auto sums = make_vector<double>(n_x, "gradients");
     const double zero = 0;
-    kernel_scores(cache_.kernel(), KernelModels{support.data(), changes.size(), changes.differences.data(), &zero, 1},
-                  x.data(), n_x, isa_, team_, sums.data());
+    kernel_scores(kernel, KernelModels{support.data(), changes.size(), changes.differences.data(), &zero, 1}, x.data(),
+                  n_x, isa_, team_, sums.data());
     for (std::size_t k = 0; k < variables.size(); ++k) gradient[variables[k]] += sums[k];
+  }
+  void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
+    update_others(cache_.kernel(), changes, variables, gradient);
   }
 
  private:

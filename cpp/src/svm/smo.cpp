@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,11 @@ namespace {
 template <class T>
 class Smo {
  public:
-  Smo(detail::CachedRows<T>& source, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
-      Team& team, double* solution)
+  // Where the kernel rows of `source` are rounded values of `exact`, that kernel gives the gradients that end the fit.
+  Smo(detail::CachedRows<T>& source, const Kernel<double>* exact, const SmoProblem& problem, const SmoOptions& options,
+      const SmoCallback& callback, Team& team, double* solution)
       : source_(source),
+        exact_(exact),
         problem_(problem),
         options_(options),
         callback_(callback),
@@ -45,6 +48,8 @@ class Smo {
   void find_windows_of_all();
   void shrink();
   void rebuild_gradients();
+  void rebuild_exactly();
+  void list_changes(const std::vector<double>& before);
   void restore();
   bool may_have_drifted() const;
   bool has_moved_far() const;
@@ -55,6 +60,7 @@ class Smo {
   void list_wishes();
 
   detail::CachedRows<T>& source_;
+  const Kernel<double>* exact_;
   const SmoProblem& problem_;
   const SmoOptions& options_;
   const SmoCallback& callback_;
@@ -66,6 +72,9 @@ class Smo {
   SmoResult result_;
   std::vector<index_t> active_;  // the number of the variable at each position
   std::vector<Shrunk> shrunk_;
+  Shrunk exactly_;            // all variables, as they were when `exact_` was last asked,
+  std::vector<double> base_;  // and their gradients then
+  double rounding_ = 0;       // largest error that it found in the gradient of an active variable
   double objective_ = 0;
   index_t steps_when_computed_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
@@ -88,8 +97,12 @@ SmoResult Smo<T>::run() {
     team_.poll();
     find_windows();
     if (state_.violation() <= options_.tol) {
-      if (active_.size() < at(problem_.n)) restore();
+      if (active_.size() < at(problem_.n) || exact_ != nullptr) restore();
       if (state_.violation() <= options_.tol && !may_have_drifted()) break;
+      if (rounding_ > options_.tol) {
+        result_.status = SmoStatus::precision;
+        break;
+      }
       if (state_.violation() <= options_.tol) compute_gradients();
       continue;
     }
@@ -132,6 +145,12 @@ void Smo<T>::start() {
   if (problem_.start != nullptr) {
     for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
     moved_ = problem_.start->moved;
+  }
+  if (exact_ != nullptr) {
+    exactly_.variables = all;
+    base_ = result_.gradient;
+    exactly_.value.assign(at(n), 0.0);
+    if (problem_.start != nullptr) exactly_.value.assign(value_, value_ + n);
   }
   solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
   diagonal_.resize(at(n));
@@ -202,15 +221,37 @@ void Smo<T>::rebuild_gradients() {
   for (std::size_t p = 0; p < active_.size(); ++p) {
     result_.gradient[at(active_[p])] = solver_->gradient()[p];
   }
+  if (exact_ != nullptr) {
+    rebuild_exactly();
+    return;
+  }
   for (const Shrunk& shrunk : shrunk_) {
-    changes_.clear();
-    for (index_t i = 0; i < problem_.n; ++i) {
-      const double difference = value_[i] - shrunk.value[at(i)];
-      if (difference != 0) changes_.add(i, difference);
-    }
+    list_changes(shrunk.value);
     if (changes_.size() > 0) source_.update_others(changes_, shrunk.variables, result_.gradient.data());
   }
   shrunk_.clear();
+}
+
+// Takes the changes since the exact kernel was last asked, and its values for them.
+template <class T>
+void Smo<T>::rebuild_exactly() {
+  list_changes(exactly_.value);
+  if (changes_.size() > 0) source_.update_others(*exact_, changes_, exactly_.variables, base_.data());
+  exactly_.value.assign(value_, value_ + problem_.n);
+  rounding_ = 0;
+  for (const index_t i : active_) rounding_ = std::max(rounding_, std::abs(result_.gradient[at(i)] - base_[at(i)]));
+  result_.gradient = base_;
+  shrunk_.clear();
+}
+
+// Lists in what the solution differs from an earlier one.
+template <class T>
+void Smo<T>::list_changes(const std::vector<double>& before) {
+  changes_.clear();
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double difference = value_[i] - before[at(i)];
+    if (difference != 0) changes_.add(i, difference);
+  }
 }
 
 // Gradients accumulate a rounding error with every step, so they are computed anew after very many steps, and also
@@ -234,14 +275,17 @@ void Smo<T>::compute_gradients() {
   moved_ = 0;
   ++n_computed_;
   shrunk_.clear();
-  changes_.clear();
   std::vector<index_t> all(at(problem_.n));
-  for (index_t i = 0; i < problem_.n; ++i) {
-    all[at(i)] = i;
-    result_.gradient[at(i)] = problem_.linear[i];
-    if (value_[i] != 0) changes_.add(i, value_[i]);
+  std::iota(all.begin(), all.end(), index_t{0});
+  if (exact_ != nullptr) {
+    base_.assign(problem_.linear, problem_.linear + problem_.n);
+    exactly_.value.assign(at(problem_.n), 0.0);
+    rebuild_exactly();
+  } else {
+    result_.gradient.assign(problem_.linear, problem_.linear + problem_.n);
+    list_changes(std::vector<double>(at(problem_.n)));
+    source_.update_others(changes_, all, result_.gradient.data());
   }
-  source_.update_others(changes_, all, result_.gradient.data());
   activate(all);
 }
 
@@ -371,7 +415,13 @@ template <class T>
 SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
               Team& team, double* solution) {
   detail::CachedRows<T> rows(cache, problem, options.isa, team);
-  return Smo<T>(rows, problem, options, callback, team, solution).run();
+  return Smo<T>(rows, nullptr, problem, options, callback, team, solution).run();
+}
+
+SmoResult smo_rounded(KernelCache<float>& cache, const Kernel<double>& exact, const SmoProblem& problem,
+                      const SmoOptions& options, const SmoCallback& callback, Team& team, double* solution) {
+  detail::CachedRows<float> rows(cache, problem, options.isa, team);
+  return Smo<float>(rows, &exact, problem, options, callback, team, solution).run();
 }
 
 template SmoResult smo(KernelCache<float>&, const SmoProblem&, const SmoOptions&, const SmoCallback&, Team&, double*);

@@ -6,10 +6,12 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "svm/optimal_intercept.hpp"
+#include "svm/rounded_kernel.hpp"
 #include "svm/row_size.hpp"
 
 namespace fastpu {
@@ -130,6 +132,29 @@ Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std
   return primal;
 }
 
+// Goes on with a problem of which `first` is known. solve(problem, options, callback) starts from where that ended.
+template <class Solve>
+SmoResult go_on(const SmoProblem& problem, SmoResult first, SmoOptions options, const SmoCallback& callback,
+                Solve&& solve) {
+  std::vector<double> product(std::move(first.gradient));
+  for (index_t i = 0; i < problem.n; ++i) product[at(i)] -= problem.linear[i];
+  const SmoStart start{product.data()};
+  SmoProblem rest = problem;
+  rest.start = &start;
+  options.max_steps -= first.n_steps;
+  const auto counted = [&](SmoRound round) {
+    round.n_steps += first.n_steps;
+    return round;
+  };
+  SmoCallback hears;
+  if (callback) hears = [&](const SmoRound& round) { return callback(counted(round)); };
+  SmoResult last = solve(rest, options, hears);
+  for (const SmoRound& round : last.rounds) first.rounds.push_back(counted(round));
+  last.rounds = std::move(first.rounds);
+  last.n_steps += first.n_steps;
+  return last;
+}
+
 }  // namespace
 
 std::vector<double> feasible_start(const SvmProblem& problem) {
@@ -236,9 +261,10 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
 template <class T>
 SvmEngine<T>::SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, Isa isa, int n_threads)
     : kernel_(std::visit([&](const auto& view) { return make_kernel(view, params, isa, n_threads); }, data)),
+      data_(data),
+      params_(params),
       cache_bytes_(cache_bytes),
       isa_(isa) {
-  if (params.kind == KernelKind::linear) linear_data_ = data;
   constexpr double kShort = 32;
   has_short_rows_ = std::visit([](const auto& view) { return detail::mean_row_size(view); }, data) < kShort;
 }
@@ -254,15 +280,31 @@ SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& optio
   smo_options.tol = options.tol;
   smo_options.max_steps = options.max_steps;
   smo_options.isa = isa_;
-  if (linear_data_) {
+  if (data_ && params_.kind == KernelKind::linear) {
     return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
       return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, callback, team, solution); },
-                        *linear_data_);
+                        *data_);
     });
   }
-  if (!cache_) cache_.emplace(*kernel_, cache_bytes_);
   return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
-    return smo(*cache_, dual, smo_options, callback, team, solution);
+    const auto exactly = [&](const SmoProblem& what, const SmoOptions& with, const SmoCallback& hears) {
+      rounded_.reset();  // before the other cache takes as much memory
+      if (!cache_) cache_.emplace(*kernel_, cache_bytes_);
+      return smo(*cache_, what, with, hears, team, solution);
+    };
+    if constexpr (std::is_same_v<T, double>) {
+      constexpr double kLeastTol = 1e-4;  // rounding would hide smaller violations
+      const auto* const dense = data_ ? std::get_if<DenseView<T>>(&*data_) : nullptr;
+      if (dense != nullptr && params_.kind == KernelKind::rbf && options.tol >= kLeastTol && !cache_) {
+        if (!rounded_) rounded_ = detail::round_kernel(*dense, params_.gamma, cache_bytes_, isa_);
+        if (rounded_) {
+          SmoResult first = smo_rounded(*rounded_->cache, *kernel_, dual, smo_options, callback, team, solution);
+          if (first.status != SmoStatus::precision) return first;
+          return go_on(dual, std::move(first), smo_options, callback, exactly);
+        }
+      }
+    }
+    return exactly(dual, smo_options, callback);
   });
 }
 

@@ -97,7 +97,8 @@ def fit_svm(
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy; kernel values have the type of `X`, but
-        float64 for "poly", for which float32 rows are converted. With
+        float64 for "poly", for which float32 rows are converted. For "rbf" and dense float64 rows the solver's steps
+        take values in float32 where that is enough, and the result is checked in float64. With
         ``kernel="precomputed"`` the symmetric matrix of K between every two rows, shape (n, n), dense.
     y : array-like of shape (n,)
         +1 positive, -1 negative. Unlabelled rows (0) are for `fit_bsvm` and others.

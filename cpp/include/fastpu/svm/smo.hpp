@@ -30,6 +30,12 @@ template <class T>
 SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
               Team& team, double* solution);
 
+// The same with kernel rows of rounded values. Steps are made by them, and `exact`, a kernel over the same rows, gives
+// the gradients by which the fit ends: the violation of the result is that of the exact problem. Ends with `precision`
+// where rounding hides violations of tol.
+SmoResult smo_rounded(KernelCache<float>& cache, const Kernel<double>& exact, const SmoProblem& problem,
+                      const SmoOptions& options, const SmoCallback& callback, Team& team, double* solution);
+
 // The same for K = X X', X dense or sparse.
 template <template <class> class View, class T>
 SmoResult smo_linear(const View<T>& x, const SmoProblem& problem, const SmoOptions& options,

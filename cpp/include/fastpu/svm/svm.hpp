@@ -25,6 +25,10 @@
 
 namespace fastpu {
 
+namespace detail {
+struct RoundedKernel;
+}
+
 enum class SvmKind { c_svm, nu_svm, one_class };
 
 struct SvmProblem {
@@ -89,11 +93,14 @@ class SvmEngine {
 
  private:
   std::unique_ptr<Kernel<T>> kernel_;
-  std::optional<Data> linear_data_;
+  std::optional<Data> data_;
+  KernelParams params_;
   bool has_short_rows_ = false;
   index_t cache_bytes_;
   Isa isa_;
   std::optional<KernelCache<T>> cache_;
+  // For steps with rounded kernel values, until a problem needs exact ones.
+  std::shared_ptr<detail::RoundedKernel> rounded_;
 };
 
 }  // namespace fastpu
