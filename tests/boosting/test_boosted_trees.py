@@ -153,6 +153,12 @@ def test_sparse_columns_without_any_split():
     assert (model.status, model.n_trees) == ("no_gain", 0)
 
 
+def test_where_weights_leave_no_split_the_warning_says_that_rows_count_by_them():
+    X, y = np.arange(80.0)[:, None], np.arange(80) >= 40
+    with pytest.warns(fastpu.DegenerateModelWarning, match="rows count by their weights"):
+        assert fit(X, y, sample_weight=np.full(80, 1 / 80)).n_trees == 0
+
+
 def test_weights_of_whole_numbers_give_the_trees_of_repeated_rows():
     X, y = pu_rows(300)
     weights = np.random.default_rng(5).integers(0, 4, y.size)

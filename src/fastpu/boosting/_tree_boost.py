@@ -399,8 +399,8 @@ def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | 
     if not model._is_split.any():
         warn(
             f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "
-            f"min_leaf_rows = {model.params['min_leaf_rows']}, min_leaf_hessian or l2 leave none; lower them, or give "
-            f"more rows",
+            f"min_leaf_rows = {model.params['min_leaf_rows']}, min_leaf_hessian or l2 leave none (rows count by their "
+            f"weights); lower them, or give more rows",
             DegenerateModelWarning,
         )
         return
