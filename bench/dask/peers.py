@@ -122,6 +122,7 @@ def measure(options: argparse.Namespace) -> list[list[str]]:
         far_X, far_y = on_workers(client, X, chunk), on_workers(client, y, chunk)
         learners = [
             fastpu_learner("fastpu, trees", "fit_boosted_trees", options.workers, max_leaves=LEAVES),
+            fastpu_learner("fastpu, stumps", "fit_pnu_auc_boost", options.workers, max_bins=255),
             lightgbm_learner(options.workers),
             xgboost_learner(options.workers, client),
         ]

@@ -51,6 +51,9 @@ class Shards:
                 return None
             if name == "tops":
                 return np.max(answers, axis=0)
+            if name == "split":
+                *added, scores = zip(*answers, strict=True)
+                return *(np.sum(np.array(part), axis=0) for part in added), np.max(scores, axis=0)
             if name == "counts":
                 return tuple(map(sum, zip(*answers, strict=True)))
             if isinstance(answers[0], tuple):
@@ -198,12 +201,12 @@ def test_shards_refuse_what_does_not_fit():
         (lambda: shard.split([(0, 1, (99, *split[1:]), False)], none), "there is no feature 99"),
         (lambda: shard.split([(0, 1, split)], none), "must have 4 parts"),
         (lambda: shard.split([], np.array([3], dtype=np.uint32)), "there is no node 3"),
-        (lambda: shard.leaf_sums(np.array([3], dtype=np.uint32)), "there is no node 3"),
     ):
         with pytest.raises(ValueError, match=words):
             call()
     leaves = np.array([1, 2], dtype=np.uint32)
-    counts, histogram, sums = shard.split([(0, 1, split, True)], leaves)
+    counts, histogram, sums, scores = shard.split([(0, 1, split, True)], leaves)
     assert counts[2] + counts[3] == len(y)
     assert histogram.any()
-    np.testing.assert_array_equal(sums, shard.leaf_sums(leaves))
+    np.testing.assert_array_equal(sums, shard.split([], leaves)[2])
+    np.testing.assert_array_equal(np.max(scores.reshape(2, 2, 3), axis=(0, 1)), np.zeros(3))

@@ -13,7 +13,7 @@ import pytest
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
-__all__ = ["Kill", "assert_nothing_is_left", "chunked", "is_in_event_loop", "local_cluster"]
+__all__ = ["Kill", "assert_nothing_is_left", "chunked", "first_part", "is_in_event_loop", "local_cluster", "pop_part"]
 
 
 @contextlib.contextmanager
@@ -40,6 +40,14 @@ def assert_nothing_is_left(client):
             return
         time.sleep(0.1)
     raise AssertionError(left)
+
+
+def first_part(shard):
+    return shard.parts[0]
+
+
+def pop_part(shard):
+    return shard.parts.pop(1)
 
 
 def is_in_event_loop(_shard):

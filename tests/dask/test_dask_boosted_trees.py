@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import operator
 import pickle
 import sys
 import time
@@ -20,7 +21,15 @@ frames = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
 import fastpu.dask  # noqa: E402
-from dask_cases import Kill, assert_nothing_is_left, chunked, is_in_event_loop, local_cluster  # noqa: E402
+from dask_cases import (  # noqa: E402
+    Kill,
+    assert_nothing_is_left,
+    chunked,
+    first_part,
+    is_in_event_loop,
+    local_cluster,
+    pop_part,
+)
 from fastpu.dask._boosted_rows import place_rows  # noqa: E402
 from fastpu.dask._workers import Workers  # noqa: E402
 
@@ -64,7 +73,8 @@ def test_the_model_is_that_of_one_machine(client, n_parts, options):
     assert_same_model(found, expected)
 
 
-def test_workers_add_up_the_answers_of_others(client, monkeypatch):
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_workers_add_up_the_answers_of_others(client, monkeypatch, weight):
     monkeypatch.setattr("fastpu.dask._workers.fan_out", lambda _: 1)
     asked = []
 
@@ -75,13 +85,28 @@ def test_workers_add_up_the_answers_of_others(client, monkeypatch):
     original = fastpu.dask._workers.Workers._call
     monkeypatch.setattr("fastpu.dask._workers.Workers._call", call)
     X, y = rows()
-    options = {**FIT, "sample_weight": chunked(np.full(len(y), 2.0), SIZES[3])}
-    found = fastpu.dask.fit_boosted_trees(chunked(X, SIZES[3]), chunked(y, SIZES[3]), client=client, **options)
-    assert_same_model(found, fastpu.fit_boosted_trees(X, y, **{**FIT, "sample_weight": np.full(len(y), 2.0)}))
+    weights = None if weight is None else np.full(len(y), weight)
+    lazy = [None if values is None else chunked(values, SIZES[3]) for values in (X, y, weights)]
+    found = fastpu.dask.fit_boosted_trees(*lazy[:2], client=client, sample_weight=lazy[2], **FIT)
+    assert_same_model(found, fastpu.fit_boosted_trees(X, y, sample_weight=weights, **FIT))
     merged = [n_holders for method, n_holders in asked if method == "answer_merged"]
     assert set(merged) == {1}
-    assert len(merged) <= FIT["n_rounds"] * (3 + 3) + 2  # the default of four leaves: three splits, the rest of a round
+    n_others = 2 if weights is None else 3  # beside the three splits of a round with the default of four leaves
+    assert len(merged) <= FIT["n_rounds"] * (3 + n_others) + 3
     assert_nothing_is_left(client)
+
+
+def test_workers_that_the_driver_cannot_reach_are_asked_through_the_scheduler(client, monkeypatch):
+    monkeypatch.setattr(client, "direct_to_workers", False)
+    parts = [client.submit(int, k, workers=[address]) for k, address in enumerate(client.nthreads())]
+    client.gather(parts)
+    with Workers(client, dict(enumerate(parts)), 1) as workers:
+        assert workers.ask_merged(operator.add, first_part) == 0 + 1
+        with pytest.raises(IndexError, match="pop index out of range"):
+            workers.ask(pop_part)
+        client.cancel(workers._futures, force=True)
+        with pytest.raises(fastpu.dask.WorkerLostError, match="before the first round"):
+            workers.ask(first_part)
 
 
 def test_quick_answers_come_from_the_event_loop_unless_workers_share_one(client):

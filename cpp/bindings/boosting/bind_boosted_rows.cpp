@@ -1,14 +1,15 @@
 #include "boosting/bind_boosted_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "boosting/boosted_crossing.hpp"
 #include "common/interrupts.hpp"
 #include "data/bind_binned_features.hpp"
 #include "tree/bind_trees.hpp"
@@ -17,96 +18,15 @@ namespace fastpu {
 
 namespace {
 
-// Words of a histogram: a feature whose codes are bytes has room for all of them.
-index_t histogram_size(const BinnedFeatures& features) {
-  constexpr index_t kByteBins = 256;
-  return features.width == CodeWidth::one_byte ? features.n_features * kByteBins : features.total_bins();
-}
-
-// ---- What crosses, as NumPy arrays ----
-
-template <class T>
-std::vector<T> vector_from(const py::handle& array, const char* name, index_t n = -1) {
-  const T* data = view_1d<T>(array, name, n);
-  return {data, data + py::len(array)};
-}
-
-// Sums of words cross as they are, or where all holders together have more rows than a word can be the sum of, as the
-// sums of g and of h apart, one after the other.
-py::array crossing(const py::array_t<std::uint64_t>& words, int halvings) {
-  if (halvings == 0) return words;
-  py::array_t<std::uint64_t> apart(2 * words.size());
-  std::uint64_t* to = apart.mutable_data();
-  for (const std::uint64_t word : std::span(words.data(), static_cast<std::size_t>(words.size()))) {
-    *to++ = static_cast<std::uint64_t>(index_t{static_cast<std::int32_t>(word >> 32U)});
-    *to++ = word & 0xffffffffU;
-  }
-  return apart;
-}
-
-// Writes n words that have crossed, halved.
-void copy_words(const std::uint64_t* crossed, index_t n, int halvings, std::uint64_t* words) {
-  if (halvings == 0) {
-    std::copy_n(crossed, n, words);
-    return;
-  }
-  for (index_t i = 0; i < n; ++i) {
-    const index_t g = static_cast<index_t>(crossed[2 * i]) >> halvings;
-    const index_t h = static_cast<index_t>(crossed[2 * i + 1]) >> halvings;
-    words[i] = (static_cast<std::uint64_t>(g) << 32U) | static_cast<std::uint64_t>(h);
-  }
-}
-
-std::vector<LeafSums> unpack_leaf_sums(const py::handle& array, std::size_t n) {
-  const auto* values = view_1d<std::int64_t>(array, "sums", 2 * static_cast<index_t>(n));
-  std::vector<LeafSums> sums(n);
-  for (LeafSums& sum : sums) {
-    sum.g = *values++;
-    sum.h = *values++;
-  }
-  return sums;
-}
-
-void append(const std::vector<LeafSums>& sums, std::vector<std::int64_t>& values) {
-  for (const LeafSums& sum : sums) values.insert(values.end(), {sum.g, sum.h});
-}
-
-py::tuple pack(const NodeSplit& split) {
-  return py::make_tuple(split.feature, split.cut, split.by_categories, split.missing_right,
-                        to_array(split.left_codes.words.data(), 4));
-}
-
-NodeSplit unpack_split(const py::tuple& packed) {
-  if (packed.size() != 5) throw py::value_error("split must have 5 parts");
-  NodeSplit split;
-  split.feature = packed[0].cast<std::uint32_t>();
-  split.cut = packed[1].cast<std::uint32_t>();
-  split.by_categories = packed[2].cast<bool>();
-  split.missing_right = packed[3].cast<bool>();
-  std::copy_n(view_1d<std::uint64_t>(packed[4], "codes", 4), 4, split.left_codes.words.begin());
-  return split;
-}
-
-TreeLossTops unpack_tops(const py::handle& array) {
-  TreeLossTops tops;
-  std::copy_n(view_1d<double>(array, "tops", static_cast<index_t>(tops.values.size())), tops.values.size(),
-              tops.values.begin());
-  return tops;
-}
-
-TreeLossSums unpack_sums(const py::handle& array) {
-  TreeLossSums sums;
-  std::copy_n(view_1d<std::int64_t>(array, "sums", static_cast<index_t>(sums.values.size())), sums.values.size(),
-              sums.values.begin());
-  return sums;
-}
-
 // ---- The driver's side ----
 
 class PythonRows final : public BoostedRows {
  public:
-  PythonRows(const py::object& rows, const BinnedFeatures& features)
-      : rows_(rows), features_(features), most_rows_ahead_(rows.attr("most_rows_ahead").cast<index_t>()) {}
+  PythonRows(const py::object& rows, const BinnedFeatures& features, TreeLossOptions loss)
+      : rows_(rows),
+        features_(features),
+        loss_(std::move(loss)),
+        most_rows_ahead_(rows.attr("most_rows_ahead").cast<index_t>()) {}
 
   BoostedRowCounts counts() override {
     const py::gil_scoped_acquire gil;
@@ -126,6 +46,7 @@ class PythonRows final : public BoostedRows {
   }
 
   TreeLossTops tops(bool of_drawn) override {
+    if (known_tops_ && !of_drawn) return *known_tops_;
     const py::gil_scoped_acquire gil;
     return unpack_tops(ask("tops", of_drawn));
   }
@@ -186,6 +107,8 @@ class PythonRows final : public BoostedRows {
     }
     known_leaves_ = leaves;
     known_sums_ = unpack_leaf_sums(found[2], leaves.size());
+    known_scores_ = vector_from<double>(found[3], "the scores of leaves",
+                                        py::len(found[3]) == 0 ? 0 : kScoresOfLeaf * std::ssize(leaves));
   }
 
   void set_histogram(std::uint32_t node, std::uint64_t* histogram) override {
@@ -206,17 +129,33 @@ class PythonRows final : public BoostedRows {
   }
 
   std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) override {
-    if (leaves == known_leaves_) return known_sums_;
-    const py::gil_scoped_acquire gil;
-    return unpack_leaf_sums(ask("leaf_sums", to_array(leaves)), leaves.size());
+    if (leaves != known_leaves_) ask_ahead({}, leaves);
+    return known_sums_;
   }
 
   void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) override {
+    known_tops_.reset();
+    if (leaves == known_leaves_ && !known_scores_.empty()) known_tops_ = tops_after(values);
     const py::gil_scoped_acquire gil;
     rows_.attr("add")(to_array(leaves), to_array(values));
   }
 
  private:
+  // The tops are those of the rows with the least and the greatest scores, and these stay what they are within a leaf.
+  TreeLossTops tops_after(const std::vector<double>& values) const {
+    std::vector<double> scores;
+    std::vector<std::int8_t> labels;
+    for (std::size_t k = 0; k < known_scores_.size(); ++k) {
+      if (std::isinf(known_scores_[k])) continue;
+      const std::size_t of_leaf = k % kScoresOfLeaf;
+      scores.push_back((of_leaf < 3 ? -known_scores_[k] : known_scores_[k]) + values[k / kScoresOfLeaf]);
+      labels.push_back(static_cast<std::int8_t>(of_leaf % 3) - 1);
+    }
+    Team team(1);
+    const auto n = std::ssize(scores);
+    return make_tree_loss({labels.data(), nullptr, n}, loss_, team)->tops({.scores = scores.data()}, team);
+  }
+
   struct KnownSplit {
     SplitRows rows;
     std::vector<std::uint64_t> histogram;  // of the left child; or empty
@@ -240,12 +179,15 @@ class PythonRows final : public BoostedRows {
 
   const py::object& rows_;
   const BinnedFeatures& features_;
+  TreeLossOptions loss_;
   index_t most_rows_ahead_;
   int halvings_ = 0;  // of the tree
-  // What is answered already of the tree: splits by their node, and the sums of some leaves.
+  // What is answered already of the tree: splits by their node, and the sums and scores of some leaves.
   std::map<std::uint32_t, KnownSplit> known_splits_;
   std::vector<std::uint32_t> known_leaves_;
   std::vector<LeafSums> known_sums_;
+  std::vector<double> known_scores_;
+  std::optional<TreeLossTops> known_tops_;  // since values were added
 };
 
 // ---- A worker's side ----
@@ -334,7 +276,8 @@ class BoostedShard {
     return py::make_tuple(to_array(&root.n_rows, 1), crossing(sum, halvings_), crossing(bins, halvings_));
   }
 
-  // Splits one node after the other, and sums the leaves that there are then.
+  // Splits one node after the other, and sums the leaves that there are then. Of the answers of several shards the last
+  // part is merged by the largest, the others are added up.
   py::tuple split(const py::list& orders, const py::object& leaves) {
     std::vector<SplitOrder> splits;
     index_t n_histograms = 0;
@@ -347,15 +290,18 @@ class BoostedShard {
     std::uint64_t* to = bins.mutable_data();
     std::vector<index_t> counts;
     std::vector<std::int64_t> sums;
+    std::vector<double> scores;
     unlocked([&] {
       for (const SplitOrder& order : splits) {
         const SplitRows made = rows_->split(order.node, order.left, order.split, order.wants_histogram ? to : nullptr);
         if (order.wants_histogram) to += histogram_size(*features_);
         counts.insert(counts.end(), {made.counts.left, made.counts.right, made.n_left, made.n_right});
       }
-      if (!summed.empty()) append(rows_->leaf_sums(summed), sums);
+      if (summed.empty()) return;
+      append(rows_->leaf_sums(summed), sums);
+      append(rows_->leaf_scores(), scores);
     });
-    return py::make_tuple(to_array(counts), crossing(bins, halvings_), to_array(sums));
+    return py::make_tuple(to_array(counts), crossing(bins, halvings_), to_array(sums), to_array(scores));
   }
 
   py::array histogram(std::uint32_t node) {
@@ -379,13 +325,6 @@ class BoostedShard {
     std::vector<index_t> counts;
     unlocked([&] { rows_->count_codes(node, feature, counts); });
     return to_array(counts);
-  }
-
-  py::array leaf_sums(const py::object& leaves) {
-    const std::vector<std::uint32_t> numbers = checked_leaves(leaves);
-    std::vector<std::int64_t> values;
-    unlocked([&] { append(rows_->leaf_sums(numbers), values); });
-    return to_array(values);
   }
 
   void add(const py::object& leaves, const py::object& values) {
@@ -460,8 +399,9 @@ class BoostedShard {
 
 }  // namespace
 
-std::unique_ptr<BoostedRows> rows_of_python(const py::object& rows, const BinnedFeatures& features) {
-  return std::make_unique<PythonRows>(rows, features);
+std::unique_ptr<BoostedRows> rows_of_python(const py::object& rows, const BinnedFeatures& features,
+                                            const TreeLossOptions& loss) {
+  return std::make_unique<PythonRows>(rows, features, loss);
 }
 
 void bind_boosted_rows(const py::module_& module) {
@@ -486,7 +426,6 @@ void bind_boosted_rows(const py::module_& module) {
       .def("histogram", &Shard::histogram, py::arg("node"))
       .def("count_sides", &Shard::count_sides, py::arg("node"), py::arg("split"))
       .def("count_codes", &Shard::count_codes, py::arg("node"), py::arg("feature"))
-      .def("leaf_sums", &Shard::leaf_sums, py::arg("leaves"))
       .def("add", &Shard::add, py::arg("leaves"), py::arg("values"));
 }
 

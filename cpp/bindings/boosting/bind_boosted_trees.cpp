@@ -74,7 +74,8 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   if (!eval_matrix.is_none()) eval = view_eval_set(eval_matrix, eval_labels, eval_weight);
   const BoostedTreesCallback on_round = make_round_callback(callback);
   Team team(n_threads, interrupt_poll());
-  const std::unique_ptr<BoostedRows> elsewhere = rows.is_none() ? nullptr : rows_of_python(rows, features);
+  const std::unique_ptr<BoostedRows> elsewhere =
+      rows.is_none() ? nullptr : rows_of_python(rows, features, options.loss);
   const py::gil_scoped_release nogil;
   if (elsewhere != nullptr) {
     return boost_trees(features, train.categorical, *elsewhere, eval ? &*eval : nullptr, options, on_round, team);

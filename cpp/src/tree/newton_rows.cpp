@@ -345,6 +345,31 @@ std::vector<LeafSums> NewtonRows::leaf_sums() const {
   return all;
 }
 
+std::vector<LeafScores> NewtonRows::leaf_scores(const double* scores, const std::int8_t* labels) const {
+  std::vector<std::vector<LeafScores>> parts(at(team_.n_threads()));  // of every worker
+  for_taken(kLeafWork, [&](index_t first, index_t n, int worker) {
+    std::vector<LeafScores>& found = parts[at(worker)];
+    found.resize(n_leaves_);
+    for (index_t i = first; i < first + n; ++i) {
+      const std::uint32_t row = (*taken_)[at(i)];
+      LeafScores& leaf = found[other_[row]];
+      const auto group = at(labels[row] + 1);
+      if (scores[row] < leaf.least[group]) leaf.least[group] = scores[row];
+      if (scores[row] > leaf.greatest[group]) leaf.greatest[group] = scores[row];
+    }
+  });
+  std::vector<LeafScores> all(n_leaves_);
+  for (const std::vector<LeafScores>& found : parts) {
+    for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
+      for (std::size_t group = 0; group < 3; ++group) {
+        all[leaf].least[group] = std::min(all[leaf].least[group], found[leaf].least[group]);
+        all[leaf].greatest[group] = std::max(all[leaf].greatest[group], found[leaf].greatest[group]);
+      }
+    }
+  }
+  return all;
+}
+
 void NewtonRows::add(const std::vector<double>& values, double* scores) const {
   for_taken(kLeafWork, [&](index_t first, index_t n, int) {
     for (index_t i = first; i < first + n; ++i) {

@@ -90,6 +90,7 @@ class NewtonRows {
   // Says in which leaf each of the rows is: in that of the given range.
   void set_leaves(const std::vector<NewtonRange>& leaves);
   std::vector<LeafSums> leaf_sums() const;
+  std::vector<LeafScores> leaf_scores(const double* scores, const std::int8_t* labels) const;
   // Adds the value of its leaf to the score of each row.
   void add(const std::vector<double>& values, double* scores) const;
 

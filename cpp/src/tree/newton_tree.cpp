@@ -116,12 +116,15 @@ SplitOrder NewtonGrower::order_of(Node& node, bool is_last) {
   return {node.number, node.children, plain(node.split), searches && node.histogram >= 0};
 }
 
-// Asks for the next split; along with it for others that come soon if the children of none of them gain more, and with
-// the last one for what its leaves need. Trees are uneven: of more than a third of the splits that are left, most would
-// be asked for in vain.
+// Asks for the next split, unless that is done; along with it for others that come soon if the children of none of them
+// gain more, and with the last one for what its leaves need. Trees are uneven: of more than a third of the splits that
+// are left, most would be asked for in vain.
 void NewtonGrower::ask_ahead(std::uint32_t next, std::vector<std::uint32_t> others, index_t n_splits) {
-  if (nodes_[next].children != 0) return;  // it is asked for already
-  std::vector<SplitOrder> orders{order_of(nodes_[next], n_splits == 1)};
+  const bool is_last = n_splits == 1;
+  const bool is_asked = nodes_[next].children != 0;
+  if (is_asked && !is_last) return;
+  std::vector<SplitOrder> orders;
+  if (!is_asked) orders.push_back(order_of(nodes_[next], is_last));
   const index_t n_others = std::min({n_splits / 3, std::ssize(others), std::ssize(histograms_)});
   std::ranges::partial_sort(others, others.begin() + n_others,
                             [this](std::uint32_t a, std::uint32_t b) { return is_later(b, a); });
@@ -130,11 +133,11 @@ void NewtonGrower::ask_ahead(std::uint32_t next, std::vector<std::uint32_t> othe
     if (node.children == 0 && node.n_rows <= rows_.most_rows_ahead()) orders.push_back(order_of(node, false));
   }
   std::vector<std::uint32_t> leaves;
-  if (n_splits == 1) {
+  if (is_last) {
     for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
       if (tree_.nodes[number].is_leaf() && number != next) leaves.push_back(nodes_[number].number);
     }
-    leaves.insert(leaves.end(), {orders[0].left, orders[0].left + 1});
+    leaves.insert(leaves.end(), {nodes_[next].children, nodes_[next].children + 1});
     std::ranges::sort(leaves);
   }
   rows_.ask_ahead(orders, leaves);

@@ -133,6 +133,9 @@ class SharedRows:
         largest: NDArray[np.float64] = self._workers.ask_merged(np.maximum, answer, self._before(), "tops", (of_drawn,))
         return largest
 
+    def split(self, orders: list[Any], leaves: NDArray[np.uint32]) -> Any:
+        return self._workers.ask_merged(_merged_splits, answer, self._before(), "split", (orders, leaves))
+
     def __getattr__(self, method: str) -> Any:
         """Return the method whose answers are added up."""
         if method.startswith("_"):
@@ -142,6 +145,10 @@ class SharedRows:
     def _before(self) -> list[tuple[str, tuple[Any, ...]]]:
         waiting, self._waiting = self._waiting, []
         return waiting
+
+
+def _merged_splits(some: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
+    return *add_up(some[:-1], others[:-1]), np.maximum(some[-1], others[-1])
 
 
 def add_up(some: Any, others: Any) -> Any:

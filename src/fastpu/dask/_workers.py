@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import contextlib
 import pickle
 import time
+import uuid
+import weakref
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -12,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fastpu.dask._client import distributed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from types import TracebackType
 
     from typing_extensions import Self  # in typing from Python 3.11
@@ -24,6 +28,7 @@ __all__ = ["Shard", "WorkerLostError", "Workers", "fan_out", "results_of"]
 _LOOK_SECONDS = 2.0  # how long the driver waits before it looks whether all workers are still there
 _PATIENCE_SECONDS = 30.0  # how long no worker at all may be there
 _QUICK_SECONDS = 0.1  # how long a worker may be deaf
+_ASK = "fastpu_ask"  # what messages to shards begin with
 _FAN_OUT = 6  # workers whose answers the driver, or another worker, merges: messages take them more time than sums
 
 
@@ -32,7 +37,9 @@ class WorkerLostError(RuntimeError):
 
 
 class Shard:
-    """The rows of a worker, kept there between the questions of the driver: a Dask actor.
+    """The rows of a worker, kept there between the questions of the driver.
+
+    Dask keeps it as an actor. It is asked by messages to the worker: to call an actor takes both sides twice as long.
 
     Attributes
     ----------
@@ -42,17 +49,20 @@ class Shard:
         Most threads that a question may use.
     kept : dict
         What questions have kept for those that follow.
-    members : list
-        Other shards, whose answers this one adds to its own.
+    members : list of tuple of str
+        Addresses and names of other shards, whose answers this one adds to its own.
     """
 
-    def __init__(self, n_threads: int | None, parts: list[Any]) -> None:
+    def __init__(self, name: str, n_threads: int | None, parts: list[Any]) -> None:
         self.parts = parts
         worker = distributed.get_worker()
+        worker.handlers[_ASK] = _hear
+        _shards[name] = self
+        self._rpc = worker.rpc
         self.n_threads = n_threads or worker.state.nthreads
         self._has_own_loop = not worker.address.startswith("inproc://")
         self.kept: dict[str, Any] = {}
-        self.members: list[Any] = []
+        self.members: list[tuple[str, str]] = []
         self._seconds = 1.0  # that answers take at most, if they are like the last ones
 
     async def answer(self, asked: bytes) -> bytes:
@@ -65,11 +75,10 @@ class Shard:
 
     async def answer_merged(self, asked: bytes) -> bytes:
         """Return what this shard and its members, with theirs, answer together."""
-        others = [member.answer_merged(asked) for member in self.members]
         merge, question, arguments = _unpickled(asked)
-        answers = [await self._run(question, arguments)]
-        answers += [_unpickled(await other) for other in others]
-        return _pickled(reduce(merge, answers))
+        others = (_ask(self._rpc, *member, "answer_merged", asked) for member in self.members)
+        own, *answers = await asyncio.gather(self._run(question, arguments), *others)
+        return _pickled(reduce(merge, [own, *map(_opened, answers)]))
 
     async def _run(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Return what a function answers, in the thread of the worker's event loop if that is quick.
@@ -86,6 +95,30 @@ class Shard:
         return answer
 
 
+_shards: weakref.WeakValueDictionary[str, Shard] = weakref.WeakValueDictionary()  # of this process, by name
+
+
+async def _hear(shard: str, method: str, asked: bytes) -> Any:
+    """Return what a shard of this process answers to a message, its error, or None where there is no such shard."""
+    try:
+        return await getattr(_shards[shard], method)(asked) if shard in _shards else None
+    except Exception as error:  # noqa: BLE001 - the driver raises it
+        return distributed.protocol.to_serialize(error)
+
+
+def _ask(rpc: Any, address: str, name: str, method: str, asked: bytes) -> Coroutine[Any, Any, Any]:
+    """Send a message to a shard, and return what it answers."""
+    sent: Coroutine[Any, Any, Any] = getattr(rpc(address), _ASK)(shard=name, method=method, asked=asked)
+    return sent
+
+
+def _opened(answer: Any) -> Any:
+    """Return what a shard has answered, or raise its error; OSError where there is no shard."""
+    if isinstance(answer, bytes):
+        return _unpickled(answer)
+    raise answer if isinstance(answer, Exception) else OSError(f"no answer, but {answer}")
+
+
 def _pickled(value: Any) -> bytes:
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
@@ -99,7 +132,7 @@ def fan_out(n_workers: int) -> int:
     return n_workers if n_workers <= 2 * _FAN_OUT else _FAN_OUT
 
 
-def _lead(shard: Shard, members: list[Any]) -> None:
+def _lead(shard: Shard, members: list[tuple[str, str]]) -> None:
     shard.members = members
 
 
@@ -152,7 +185,7 @@ def _raise(error: BaseException, what: str, number: int) -> None:
 @dataclass(frozen=True)
 class _Holder:
     address: str
-    actor: Any
+    name: str  # of the shard
     partitions: tuple[int, ...]
 
 
@@ -191,8 +224,10 @@ class Workers:
                 raise WorkerLostError(f"partition {number} is lost: the Dask worker that held it is gone")
             of_worker.setdefault(min(addresses, key=lambda a: (len(of_worker.get(a, ())), a)), []).append(number)
         for address, numbers in sorted(of_worker.items(), key=lambda item: item[1]):
+            name = uuid.uuid4().hex
             future = self.client.submit(
                 Shard,
+                name,
                 n_threads,
                 [parts[number] for number in numbers],
                 actor=True,
@@ -201,7 +236,7 @@ class Workers:
                 pure=False,
             )
             self._futures.append(future)
-            self.holders.append(_Holder(address, future, tuple(numbers)))
+            self.holders.append(_Holder(address, name, tuple(numbers)))
         wait = time.monotonic()
         while any(future.status == "pending" for future in self._futures):
             time.sleep(0.002)
@@ -214,10 +249,6 @@ class Workers:
                 raise (
                     future.exception() if future.status == "error" and not missing else self._lost(missing or [holder])
                 )
-        self.holders = [
-            _Holder(holder.address, future.result(), holder.partitions)
-            for holder, future in zip(self.holders, self._futures, strict=True)
-        ]
         if self._direct is None:
             self.client.direct_to_workers = self._reaches_workers()
 
@@ -257,7 +288,9 @@ class Workers:
         n = fan_out(len(self.holders))
         if not self._has_members:
             for leader, holder in enumerate(self.holders):
-                members = [member.actor for member in self.holders[(leader + 1) * n : (leader + 2) * n]]
+                members = [
+                    (member.address, member.name) for member in self.holders[(leader + 1) * n : (leader + 2) * n]
+                ]
                 if members:
                     self._call("answer", [holder], [_pickled((_lead, (members,)))])
             self._has_members = True
@@ -265,28 +298,41 @@ class Workers:
         return reduce(merge, self._call("answer_merged", heads, [_pickled((merge, question, arguments))] * len(heads)))
 
     def _call(self, method: str, holders: Sequence[_Holder], pickled: Sequence[bytes]) -> list[Any]:
-        asked: list[Any] = []
-
-        async def all_answers() -> list[Any]:
-            if not asked:
-                asked.extend(getattr(holder.actor, method)(own) for holder, own in zip(holders, pickled, strict=True))
-            return await asyncio.gather(*asked, return_exceptions=True)
-
-        while True:
-            try:
-                answers: list[Any] = self.client.sync(all_answers, callback_timeout=_LOOK_SECONDS)
-                break
-            except TimeoutError:
+        if any(future.status != "finished" for future in self._futures):  # the scheduler has told the client already
+            raise self._lost(self._missing() or holders)
+        asked = asyncio.run_coroutine_threadsafe(
+            self._all_answers(method, holders, pickled), self.client.loop.asyncio_loop
+        )
+        try:
+            while True:
+                with contextlib.suppress(concurrent.futures.TimeoutError):
+                    answers = asked.result(_LOOK_SECONDS)
+                    break
                 self._check_all_there()
-            except RuntimeError as error:  # the scheduler has told the client already
-                raise self._lost(self._missing() or holders) from error
-        for holder, answer in zip(holders, answers, strict=True):
-            if isinstance(answer, OSError):
-                raise self._lost(self._gone(holder)) from answer
-            if isinstance(answer, BaseException):
-                missing = self._missing()
-                raise self._lost(missing) if missing else answer
-        return [_unpickled(answer) for answer in answers]
+        finally:
+            asked.cancel()
+        return [self._opened(holder, answer) for holder, answer in zip(holders, answers, strict=True)]
+
+    async def _all_answers(self, method: str, holders: Sequence[_Holder], pickled: Sequence[bytes]) -> list[Any]:
+        """Return what the shards answer, or why one did not."""
+
+        def answer(holder: _Holder, asked: bytes) -> Any:
+            if self.client.direct_to_workers:
+                return _ask(self.client.rpc, holder.address, holder.name, method, asked)
+            message = {"op": _ASK, "shard": holder.name, "method": method, "asked": asked}
+            return self.client.scheduler.proxy(worker=holder.address, msg=message)
+
+        return await asyncio.gather(*map(answer, holders, pickled), return_exceptions=True)
+
+    def _opened(self, holder: _Holder, answer: Any) -> Any:
+        try:
+            return _opened(answer)
+        except OSError as error:
+            raise self._lost(self._gone(holder)) from error
+        except Exception as error:
+            if missing := self._missing():
+                raise self._lost(missing) from error
+            raise
 
     def _gone(self, holder: _Holder) -> list[_Holder]:
         """Return the workers that are gone, where this one did not answer, or heard nothing of one of its members."""

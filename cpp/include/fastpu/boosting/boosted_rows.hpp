@@ -55,6 +55,9 @@ class BoostedRows : public NodeRows {
   virtual TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) = 0;
   // Writes the histogram of the root, unless it is null.
   virtual TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) = 0;
+  // Of the leaves whose sums were asked for last. Empty where these scores do not tell the tops after the values of the
+  // leaves are added: where rows have weights, or some were not drawn.
+  virtual std::vector<LeafScores> leaf_scores() { return {}; }
 };
 
 // Where the rows of a shard are among all: the rows of U are drawn by their number.

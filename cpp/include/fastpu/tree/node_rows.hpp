@@ -9,6 +9,7 @@
 // (src/tree/newton_kernels.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -59,6 +60,12 @@ struct LeafSums {
   std::int64_t h = 0;
 };
 
+// The least and the greatest score of the rows of a leaf, of N, of U and of P; infinite where it has none of them.
+struct LeafScores {
+  std::array<double, 3> least{kInfinity, kInfinity, kInfinity};
+  std::array<double, 3> greatest{-kInfinity, -kInfinity, -kInfinity};
+};
+
 // How rows are counted by their weights: in units 1 / scale, and up to `enough`, what a leaf must have.
 struct CountUnit {
   double scale = 1;
@@ -77,10 +84,11 @@ class NodeRows {
   virtual SideCounts count_sides(std::uint32_t node, const NodeSplit& split) = 0;
   // Counts of the rows of a node by the code that they have of a feature.
   virtual void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) = 0;
-  // Where a question takes time, whatever it is, ask_ahead() is called before split(), with that split and others that
-  // are likely to follow, all of them of leaves: one answer has them all. Those that are not called for in the end are
-  // forgotten. If `leaves` are given, they are those of the tree after these splits, and leaf_sums() is likely to be
-  // called for them. Others than the first are of nodes with at most so many rows; below 0, nothing is asked ahead.
+  // Where a question takes time, whatever it is, ask_ahead() is called before split(), with that split, unless it was
+  // asked for before, and others that are likely to follow, all of them of leaves: one answer has them all. Those that
+  // are not called for in the end are forgotten. If `leaves` are given, they are those of the tree after these splits,
+  // and leaf_sums() is likely to be called for them. Others than the first are of nodes with at most so many rows;
+  // below 0, nothing is asked ahead.
   virtual index_t most_rows_ahead() const { return -1; }
   virtual void ask_ahead(const std::vector<SplitOrder>& /*splits*/, const std::vector<std::uint32_t>& /*leaves*/) {}
   // Of all leaves of the tree.
