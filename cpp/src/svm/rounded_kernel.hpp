@@ -1,6 +1,7 @@
 // The rbf kernel of dense rows in single precision, whose values take half the time and memory of exact ones.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -17,13 +18,12 @@ struct RoundedKernel {
   std::unique_ptr<KernelCache<float>> cache;
 };
 
-// Returns null where a row is so far from the origin that rounding would show (up to kMostNorm, a kernel value is wrong
-// by some 1e-6), or where the rows take more than half of the memory.
+// Returns null where a row is so far from the origin that rounding would show: up to kMostNorm, a kernel value is wrong
+// by some 1e-6. The memory does not count for that, so that it changes no bit of a result.
 inline std::shared_ptr<RoundedKernel> round_kernel(const DenseView<double>& x, double gamma, index_t max_bytes,
                                                    Isa isa) {
   constexpr double kMostNorm = 16;
   const index_t bytes = x.n_rows * x.n_cols * static_cast<index_t>(sizeof(float));
-  if (2 * bytes > max_bytes) return nullptr;
   auto rounded = std::make_shared<RoundedKernel>();
   rounded->rows = AlignedBuffer<float>(x.n_rows * x.n_cols, "rounded rows");
   const double scale = std::sqrt(gamma);
@@ -38,7 +38,7 @@ inline std::shared_ptr<RoundedKernel> round_kernel(const DenseView<double>& x, d
   }
   const KernelParams params{KernelKind::rbf, 1.0, 0, 0.0};
   rounded->kernel = make_kernel(DenseView<float>{rounded->rows.data(), x.n_rows, x.n_cols}, params, isa, 1);
-  rounded->cache = std::make_unique<KernelCache<float>>(*rounded->kernel, max_bytes - bytes);
+  rounded->cache = std::make_unique<KernelCache<float>>(*rounded->kernel, std::max<index_t>(0, max_bytes - bytes));
   return rounded;
 }
 
