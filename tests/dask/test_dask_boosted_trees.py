@@ -20,8 +20,8 @@ array = pytest.importorskip("dask.array")
 frames = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
-import fastpu.dask  # noqa: E402
-from dask_cases import (  # noqa: E402
+import fastpu.dask  # noqa: E402 - Dask may be absent
+from dask_cases import (  # noqa: E402 - Dask may be absent
     Kill,
     assert_nothing_is_left,
     chunked,
@@ -30,8 +30,8 @@ from dask_cases import (  # noqa: E402
     local_cluster,
     pop_part,
 )
-from fastpu.dask._boosted_rows import place_rows  # noqa: E402
-from fastpu.dask._workers import Workers  # noqa: E402
+from fastpu.dask._boosted_rows import place_rows  # noqa: E402 - Dask may be absent
+from fastpu.dask._workers import Workers  # noqa: E402 - Dask may be absent
 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
 REPEATED = 1e-10

@@ -15,9 +15,9 @@ pytest.importorskip("distributed")
 frames = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
-import fastpu.dask  # noqa: E402
-from dask_cases import Kill, assert_nothing_is_left, chunked, local_cluster  # noqa: E402
-from fastpu.dask._shared_fit import SharedFit  # noqa: E402
+import fastpu.dask  # noqa: E402 - Dask may be absent
+from dask_cases import Kill, assert_nothing_is_left, chunked, local_cluster  # noqa: E402 - Dask may be absent
+from fastpu.dask._shared_fit import SharedFit  # noqa: E402 - Dask may be absent
 
 ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 SIZES = {1: (2400,), 3: (1000, 1, 1399), 7: (500, 0, 900, 100, 500, 200, 200)}
