@@ -118,7 +118,7 @@ def _pulearn_bagging(problem: Problem, seed: int) -> NDArray[np.float64]:
 
 
 def _pulearn_elkan_noto(problem: Problem, seed: int) -> NDArray[np.float64]:
-    model = ElkanotoPuClassifier(RandomForestClassifier(random_state=seed), hold_out_ratio=0.2)
+    model = ElkanotoPuClassifier(RandomForestClassifier(random_state=seed), hold_out_ratio=0.2, random_state=seed)
     scores = np.asarray(model.fit(problem.X, problem.is_labelled.astype(int)).predict_proba(problem.X_test))
     return scores[:, 1] if scores.ndim == 2 else scores
 
