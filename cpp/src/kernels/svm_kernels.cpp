@@ -196,6 +196,15 @@ inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wal
   return out;
 }
 
+// The rows of two successive steps lie far apart in memory, and processors fetch ahead within a page only, so that each
+// page would be waited for. Values this far ahead are asked for, also beyond the end of the row, where it does no harm.
+constexpr index_t kAhead = 512;
+
+template <class T>
+inline void fetch_start(const T* row) {
+  for (index_t t = 0; t < kAhead; t += 64 / static_cast<index_t>(sizeof(T))) FASTPU_PREFETCH(row + t);
+}
+
 SmoFirst first(const double* gradient, const double* up_wall, const double* low_wall, index_t n) {
   return extremes(n, up_wall, low_wall, [&](index_t t) { return load<Doubles>(gradient + t); });
 }
@@ -204,8 +213,10 @@ template <class T>
 SmoFirst move(double* FASTPU_RESTRICT gradient, const double* FASTPU_RESTRICT up_wall,
               const double* FASTPU_RESTRICT low_wall, index_t n, double step, const T* FASTPU_RESTRICT row_up,
               const T* FASTPU_RESTRICT row_low) {
+  fetch_start(row_low);
   const Doubles factor = splat<Doubles>(step);
   return extremes(n, up_wall, low_wall, [&](index_t t) {
+    FASTPU_PREFETCH(row_low + t + kAhead);
     const Doubles g = load<Doubles>(gradient + t) + factor * (load_doubles(row_up + t) - load_doubles(row_low + t));
     store(gradient + t, g);
     return g;
@@ -232,6 +243,7 @@ SmoSecond second(const double* gradient, const double* low_wall, index_t n, doub
     best[v] = V{};
     at[v] = splat<W>(Position{-1});
   }
+  fetch_start(row);
   const Doubles least = splat<Doubles>(from);
   const V curvature_up = splat<V>(static_cast<T>(diagonal_up));
   const V two = splat<V>(T{2});
@@ -239,6 +251,7 @@ SmoSecond second(const double* gradient, const double* low_wall, index_t n, doub
     FASTPU_UNROLL
     for (index_t v = 0; v < kAtOnce; ++v) {
       const index_t here = t + v * kDoubles;
+      FASTPU_PREFETCH(row + here + kAhead);
       const Doubles excess =
           more_of((load<Doubles>(gradient + here) + load<Doubles>(low_wall + here)) - least, Doubles{});
       V slope;
