@@ -140,6 +140,26 @@ def test_columns_of_text_are_told_to_become_categories():
     X = pd.DataFrame({"a": ["x", "y"]})
     refused(TypeError, "must have numeric, boolean or categorical columns", learned, X)
     refused(TypeError, "make categories of it if it holds few different values", learned, X)
+    refused(TypeError, "or numbers if it holds numbers (pandas.to_numeric)", learned, X)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.date_range("2020-01-01", periods=3)),
+        pd.Series(pd.date_range("2020-01-01", periods=3, tz="UTC")),
+        pd.Series(pd.to_timedelta([1, 2, 3], unit="D")),
+        pd.Series(pd.period_range("2020-01", periods=3, freq="M")),
+        pl.Series(["2020-01-01"] * 3).str.to_date(),
+        pl.Series(["2020-01-01"] * 3).str.to_datetime("%Y-%m-%d"),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+@pytest.mark.parametrize("categories", ["learn", "refuse"])
+def test_columns_of_times_are_told_to_become_numbers(column, categories):
+    X = (pd if isinstance(column, pd.Series) else pl).DataFrame({"when": column})
+    text = "in column 'when'; make a number of each time, such as the days since the first one, the month or the hour"
+    refused(TypeError, text, check_matrix, X, categories=categories)
 
 
 @each_kind

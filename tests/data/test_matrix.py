@@ -6,6 +6,7 @@ import threading
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -127,7 +128,17 @@ def test_nan_and_inf_are_found_in_place(bad, shape):
 def test_the_first_bad_entry_is_reported():
     X = np.zeros((4, 3))
     X[1, 2], X[2, 0] = np.nan, np.inf
-    refused(ValueError, "got nan at row 1, column 2", check_matrix, X)
+    text = "got nan at row 1, column 2; fill missing entries first; fit_pnu_auc_boost, "
+    assert refused(ValueError, text, check_matrix, X).endswith("and fit_boosted_trees take them as they are")
+    X[1, 2] = -np.inf
+    assert refused(ValueError, "got -inf at row 1, column 2", check_matrix, X).endswith("column 2")
+
+
+@pytest.mark.parametrize("series", [pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0])], ids=["pandas", "polars"])
+def test_a_single_column_of_a_frame_is_told_to_become_a_frame(series):
+    text = refused(ValueError, "X must be two-dimensional, got Series of shape (2,)", check_matrix, series)
+    assert text.endswith("; use X.to_frame() if it is one feature")
+    assert check_matrix(series.to_frame()).n_features == 1
 
 
 def test_extended_precision_beyond_double_is_reported_as_infinite():

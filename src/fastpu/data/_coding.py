@@ -151,8 +151,9 @@ def apply_codes(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], n
     zeros = ("unlabeled", 0) in counts
     if zeros and ("unlabeled", MISSING) in counts and "unlabeled" not in codes:
         raise ValueError(
-            f"{name} holds both 0 and missing entries, and either may mean unlabelled; say which "
-            f"with as_labels({variable(name)}, unlabeled=..., negative=...)"
+            f"{name} holds both 0 and missing entries, and either may mean unlabelled: if both do, pass "
+            f"as_labels({variable(name)}, unlabeled=[0, numpy.nan]); if 0 means negative, "
+            f"as_labels({variable(name)}, unlabeled=numpy.nan, negative=0)"
         )
     return result
 

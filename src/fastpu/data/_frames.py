@@ -154,11 +154,16 @@ def _refuse_column(
     kinds = "numeric or boolean" if categories == "refuse" else "numeric, boolean or categorical"
     hint = " among columns that are not sparse" if mixed else ""
     dummies = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
+    numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
     if is_categorical(dtype):
         hint = f"; make numbers of it, for example with {dummies}; {methods_that_take('categories')} take categories"
+    elif str(dtype).lower().startswith(("date", "time", "duration", "period")):
+        hint = "; make a number of each time, such as the days since the first one, the month or the hour"
     elif str(dtype).lower().startswith(("obj", "str", "utf8", "large_str")) and categories == "refuse":
-        numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
         hint = f"; if it holds numbers, make them so with {numbers}; if words, make numbers of them with {dummies}"
     elif categories != "refuse" and not mixed:
-        hint = "; make categories of it if it holds few different values (dtype category or enum)"
+        hint = (
+            "; make categories of it if it holds few different values (dtype category or enum), "
+            f"or numbers if it holds numbers ({numbers})"
+        )
     raise TypeError(f"{name} must have {kinds} columns, got {where}{hint}")

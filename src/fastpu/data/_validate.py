@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from fastpu.common._methods import methods_with
+from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._params import (
     check_bool,
     check_choice,
@@ -175,7 +175,8 @@ def native_floats(array: NDArray[Any]) -> Floats:
 
 def _check_shape(shape: tuple[int, ...], X: object, name: str) -> None:
     if len(shape) != 2:
-        hint = f"; use {variable(name)}.reshape(-1, 1) if it is one feature" if len(shape) == 1 else ""
+        way = "to_frame()" if hasattr(X, "to_frame") else "reshape(-1, 1)"
+        hint = f"; use {variable(name)}.{way} if it is one feature" if len(shape) == 1 else ""
         raise ValueError(f"{name} must be two-dimensional, got {describe(X)}{hint}")
     if shape[0] < 1:
         raise ValueError(f"{name} must have at least 1 row, got shape {shape}")
@@ -226,10 +227,9 @@ def _raise_bad_entry(
     else:
         row, column = divmod(position, matrix.n_features)
     refused = " or ".join(w for w, p in (("NaN", nan), ("infinite", inf)) if p == "refuse")
-    place = where_column(column, names)
-    raise ValueError(
-        f"{name} must not hold {refused} entries, got {float(matrix.entries[position])} at row {row}, {place}"
-    )
+    place, entry = where_column(column, names), float(matrix.entries[position])
+    hint = f"; fill missing entries first; {methods_that_take('nan')} take them as they are" if math.isnan(entry) else ""
+    raise ValueError(f"{name} must not hold {refused} entries, got {entry} at row {row}, {place}{hint}")
 
 
 # --------------------------------------------------------------------------- vectors and labels
