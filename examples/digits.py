@@ -120,16 +120,17 @@ def show_counts(axis: Axes, found: dict[str, NDArray[np.intp]], estimate: tuple[
     value, low, high = estimate
     axis.errorbar(
         BUDGET, value, [[value - low], [high - value]], fmt="o", color="black", capsize=4, zorder=3,
-        label="fit_forest, expected without any known negative",
+        label="fit_forest, expected before looking (90 % interval)",
     )  # fmt: skip
     axis.axvline(BUDGET, color="0.7", linewidth=0.8)
     axis.set(xlabel="images looked at, the best first", ylabel="eights among them", xlim=(0, 400), ylim=(0, 165))
+    axis.set_title("eights found on the way down each list", fontsize=11)
     axis.legend(loc="lower right", fontsize=9)
 
 
 def show_importances(axis: Axes, model: Any) -> None:
     image = axis.imshow(100 * model.feature_importances.reshape(8, 8), cmap="viridis")
-    axis.set_title("pixels that the forest relies on, %", fontsize=11)
+    axis.set_title("pixels that the forest relies on\n(share of the gain of all splits, %)", fontsize=11)
     axis.set_axis_off()
     axis.figure.colorbar(image, ax=axis, shrink=0.8)
 
@@ -183,8 +184,8 @@ def main() -> None:
     estimate = expected(shown[FOREST], is_labelled)
     count = truth[best_first(shown[FOREST], is_labelled)[:BUDGET]].sum()
     print(
-        f"\nIn the first draw, fit_forest expects {estimate[0]:.0f} of the first {BUDGET} ({estimate[1]:.0f} to "
-        f"{estimate[2]:.0f}), from labelled images alone; in truth there are {count}."
+        f"\nIn the first draw {estimate[0]:.0f} of the first {BUDGET} images of fit_forest were expected to show an "
+        f"{options.digit} (90 % interval: {estimate[1]:.0f} to {estimate[2]:.0f}); in truth {count} do."
     )
     path = options.output / "digits.png"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -192,9 +193,9 @@ def main() -> None:
     print(f"picture: {path}")
     print("""
 A simpler method is enough where
-- a line parts the classes and labels are many: logistic regression with the rest as negatives ranks as well;
+- a linear boundary separates the classes and labels are many: logistic regression, the rest as negatives, is as good;
 - nearly all positives are labelled: then the rest are negatives, and any supervised learner will do;
-- there are labelled negatives like the unlabelled rows: train on these and the positives alone, and compare.""")
+- a random sample of the rows was labelled in full: train on these rows alone, and compare.""")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ print("they add up:", np.allclose(shares.sum(axis=1), model.decision_function(da
 
 # %%
 # The sample with the largest score among those that nobody has labelled: bars to the right speak for malignant, bars
-# to the left against it. Next to each name is what was measured, and how many of the samples have less.
+# to the left against it. Next to each name is what was measured, and the share of the samples that have less.
 
 top = np.flatnonzero(~known)[np.argmax(scores[~known])]
 
@@ -60,20 +60,21 @@ def explain(row):
     """Draw the ten columns that matter most for the score of a row."""
     order = np.argsort(-np.abs(shares[row, :-1]))[:10][::-1]
     below = (data.data < data.data.iloc[row]).mean()
-    names = [f"{data.data.columns[k]} = {data.data.iloc[row, k]:.4g} (above {below.iloc[k]:.0%})" for k in order]
+    names = [f"{data.data.columns[k]} = {data.data.iloc[row, k]:.4g} (above {below.iloc[k]:.1%})" for k in order]
     figure = Figure(figsize=(7, 3.4), layout="constrained")
     ax = figure.subplots()
     ax.barh(names, shares[row, order], color=np.where(shares[row, order] > 0, "#D55E00", "#0072B2"))
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel("part of the score")
-    figure.suptitle(f"score {shares[row].sum():.2f}; the mean of all samples is {shares[row, -1]:.2f}", fontsize=10)
+    title = f"the ten columns that move the score most from its mean, {shares[row, -1]:.2f}, to {shares[row].sum():.2f}"
+    figure.suptitle(title, fontsize=10)
     return figure
 
 
 explain(top)
 
 # %%
-# A sample in the middle of the list: there the columns disagree.
+# A sample further down the list: there the columns disagree.
 
 explain(np.flatnonzero(~known)[np.argsort(scores[~known])[-150]])
 

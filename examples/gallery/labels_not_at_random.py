@@ -74,7 +74,7 @@ usual = LogisticRegression().fit(land, reported)
 forest = fastpu.fit_forest(land, reported, random_state=0)
 model = SARClassifier(LogisticRegression(), propensity_columns="road").fit(land, reported)
 in_truth = lives_here[~reported].mean()
-print(f"{model.prior_:.2f} of the squares without a report are inhabited, it says; {in_truth:.2f} in truth")
+print(f"{model.prior_:.2f} of the squares without a report are inhabited by the third model; {in_truth:.2f} in truth")
 
 # %%
 # The chance of an inhabited square to be reported, by its distance to the road: what was learnt, and the truth.
@@ -85,7 +85,7 @@ order = np.argsort(land["road"])
 distance = land["road"].to_numpy()[order]
 ax.plot(distance, 1 / (1 + np.exp(3 * distance - 3)), color="black", linestyle="--", label="truth")
 ax.plot(distance, model.propensity_[order], color="#0072B2", label="learnt from reports alone")
-ax.set(xlabel="distance to the road", ylabel="chance to be reported", ylim=(0, 1))
+ax.set(xlabel="distance to the road, in standard deviations", ylabel="chance to be reported", ylim=(0, 1))
 ax.legend()
 figure
 
@@ -94,7 +94,8 @@ figure
 # --------
 #
 # The roads are orange. The lower maps are those of the models: each colours as many squares as are inhabited in
-# truth, those with its largest scores. Only the last one finds the bird where nobody drives.
+# truth, those with its largest scores, and its title says how many of the inhabited squares without a report it finds.
+# Only the last one finds the bird where nobody drives.
 
 n_inhabited = lives_here.sum()
 
@@ -108,11 +109,16 @@ maps = {
     "the reports": reported,
     "chance to be reported, learnt": model.propensity_,
     "where the bird lives, in truth": lives_here,
-    "labelled against the rest": coloured(usual.decision_function(land)),
-    "fit_forest": coloured(forest.oob_decision_function),
-    "SARClassifier": coloured(model.predict_proba(land)[:, 1]),
 }
-figure = Figure(figsize=(9, 6.4), layout="constrained")
+models = {
+    "the usual one": usual.decision_function(land),
+    "fit_forest": forest.oob_decision_function,
+    "SARClassifier": model.predict_proba(land)[:, 1],
+}
+for name, scores in models.items():
+    found = coloured(scores)
+    maps[f"{name}: finds {found[lives_here & ~reported].mean():.0%}\nof the birds without a report"] = found
+figure = Figure(figsize=(9, 6.6), layout="constrained")
 for ax, (name, squares) in zip(figure.subplots(2, 3).ravel(), maps.items(), strict=True):
     ax.imshow(np.reshape(squares, (side, side)), origin="lower", cmap="Blues", vmin=0, vmax=1.4)
     ax.contour(road.reshape(side, side), levels=[0.02], colors="#D55E00", linewidths=1)

@@ -77,8 +77,9 @@ fastpu.plot.boosting_curves(boosted)
 # -------------------------
 #
 # `fastpu.plot.label_changes` is for methods that guess the labels of the unlabelled rows and fit again: ISVM, IPSI,
-# BPSI and mapping convergence. It shows how many guesses each iteration changed. The bars should fall to nothing; if
-# they do not, the iterations were stopped too early, or go round in a circle.
+# BPSI and mapping convergence. The upper panel shows how many guesses each iteration changed, and should fall to
+# nothing; if it does not, the iterations were stopped too early, or go round in a circle. The lower panel shows how
+# many unlabelled rows were called negative.
 
 fastpu.plot.label_changes(model)
 
@@ -86,9 +87,10 @@ fastpu.plot.label_changes(model)
 # Which parameter?
 # ----------------
 #
-# `fastpu.plot.selection` shows what `fastpu.select` has tried: the criterion over the values of one parameter. A grey
-# dot is a point of the grid, and the bars reach from the worst to the best fold. If the best value is the first or
-# the last one, the grid was too small; if the bars are longer than the differences, the choice hardly matters.
+# `fastpu.plot.selection` shows what `fastpu.select` has tried: the criterion (here PUF, which needs no negatives) over
+# the values of one parameter. A grey dot is a point of the grid, and the bars reach from the worst to the best fold. If
+# the best value is the first or the last one, as here, try a larger grid, unless the bars are much longer than the
+# differences: then, as here too, the choice hardly matters.
 
 chosen = fastpu.select(fastpu.fit_isvm, rows, y, {"C": [0.01, 0.1, 1.0, 10.0]}, random_state=0)
 fastpu.plot.selection(chosen)

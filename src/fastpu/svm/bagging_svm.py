@@ -120,9 +120,8 @@ def fit_bagging_svm(
 ) -> BaggingSVM:
     """Bagging SVM (BASVM): the mean of SVMs, each of all positives against a few unlabelled rows.
 
-    It is for few positives, many unlabelled rows, and a smooth boundary in standardised columns; it is the first choice
-    with fewer than ten positives. `BaggingSVM.oob_decision_function` ranks the unlabelled rows without a second fit.
-    For columns of several kinds take `fit_forest`.
+    It is for few positives, many unlabelled rows, and a smooth boundary in standardised columns. For columns of several
+    kinds take `fit_forest`. `BaggingSVM.oob_decision_function` ranks the unlabelled rows without a second fit.
 
     Each of T bags holds all n_pos positive rows and K unlabelled rows, drawn with replacement, which stand in for
     negatives. Its SVM minimises
