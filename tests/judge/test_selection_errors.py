@@ -34,7 +34,7 @@ CASES = {
     "cv": ({"cv": 1}, ValueError, "cv must be an integer >= 2, got 1"),
     "cv True": ({"cv": True}, TypeError, "cv must be an integer >= 2, got True"),
     "cv a word": ({"cv": "five"}, TypeError, "cv must be an integer >= 2 or pairs of arrays of row numbers, got 'fi"),
-    "too many folds": ({"cv": 13}, ValueError, "cv = 13 folds need at least 13 rows of each kind, got 12 positive; pass"),
+    "too many folds": ({"cv": 13}, ValueError, "need at least 13 rows of each kind, got 12 positive; pass cv=12 or l"),
     "no pairs": ({"cv": []}, ValueError, "cv must hold at least one pair"),
     "not pairs": ({"cv": [1, 2]}, TypeError, "cv must hold pairs (training rows, held-out rows), got int at 0"),
     "masks": ({"cv": [([True], [False])]}, TypeError, "cv must hold arrays of row numbers, got shape (1,) and dtype"),

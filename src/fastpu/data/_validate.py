@@ -228,7 +228,8 @@ def _raise_bad_entry(
         row, column = divmod(position, matrix.n_features)
     refused = " or ".join(w for w, p in (("NaN", nan), ("infinite", inf)) if p == "refuse")
     place, entry = where_column(column, names), float(matrix.entries[position])
-    hint = f"; fill missing entries first; {methods_that_take('nan')} take them as they are" if math.isnan(entry) else ""
+    takers = methods_that_take("nan")
+    hint = f"; fill missing entries first; {takers} take them as they are" if math.isnan(entry) else ""
     raise ValueError(f"{name} must not hold {refused} entries, got {entry} at row {row}, {place}{hint}")
 
 
