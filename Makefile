@@ -26,13 +26,14 @@ PYTHON_BUILD = $(firstword $(shell ls -td build/python/*/))
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 # The tools from PyPI come first, whatever the machine has.
 export PATH := $(abspath $(BIN)):$(PATH)
+# Tests start many processes; without bytecode each of them would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 MAKEFLAGS += --no-print-directory
 
 # Doctests and tests of the fastpu that the Python $(1) imports.
 define python_tests
-$(1) -m pytest -q --doctest-modules --doctest-glob='*.md' README.md --pyargs fastpu
-$(1) -m pytest -q --doctest-glob='*.md' docs
-$(1) -m pytest -n $(JOBS) tests $(PYTHON_TESTS) $(PYTEST_ARGS)
+$(1) -m pytest -n $(JOBS) --doctest-modules --doctest-glob='*.md' README.md docs tests --pyargs fastpu \
+  $(PYTHON_TESTS) $(PYTEST_ARGS)
 endef
 
 CPP_FILES := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
@@ -138,8 +139,8 @@ lint-python:
 
 lint-cpp:
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
-	$(CMAKE) --preset dev > /dev/null
-	$(VENV_PYTHON) cmake/run_clang_tidy.py --jobs $(JOBS) build/dev $(PYTHON_BUILD)
+	$(CMAKE) --preset test > /dev/null
+	$(VENV_PYTHON) cmake/run_clang_tidy.py --jobs $(JOBS) build/test $(PYTHON_BUILD)
 
 format: $(VENV)/.has-lint  ## let the formatters decide
 	$(BIN)/ruff format .

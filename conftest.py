@@ -1,12 +1,31 @@
-"""Doctests that import a package that is not installed are skipped: docstrings whole, pages by their sections."""
+"""Which doctests run: those of modules of the package, not of tests and of what makes the pages.
+
+Those that import a package that is not installed are skipped: docstrings whole, pages by their sections.
+"""
 
 from __future__ import annotations
 
 import ast
 from bisect import bisect
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.doctest import DoctestModule
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Read no docstrings of the files beside the package; they are not imported for it either."""
+    collectors = yield
+    is_beside = any(file_path.is_relative_to(parent.config.rootpath / folder) for folder in ("docs", "tests"))
+    return [each for each in collectors if not (is_beside and isinstance(each, DoctestModule))]
 
 
 def _lacks_package(source: str) -> bool:

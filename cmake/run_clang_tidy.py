@@ -22,21 +22,28 @@ ROOT = Path(__file__).resolve().parent.parent
 def own_units(folders: list[Path], database: Path) -> list[Path]:
     """Return what is compiled of cpp/, the longest first, and write its commands to `database`.
 
-    That is the sources, and the files that a unity build makes, each of which includes several sources.
+    That is the sources, and the files that a unity build makes, each of which includes several sources. These are
+    copied: clang's analyzer follows the paths of what a file includes only if that file is called UnifiedSource.
     """
     commands: dict[Path, list[dict[str, str]]] = {}
     lengths: dict[Path, int] = {}
+    known: set[Path] = set()
     for folder in folders:
-        here: dict[Path, list[dict[str, str]]] = {}
+        here: set[Path] = set()
         for entry in json.loads((folder / "compile_commands.json").read_text()):
-            unit = (Path(entry["directory"]) / entry["file"]).resolve()
-            sources = [unit]
-            if unit.name.startswith("unity_"):
-                sources = [Path(name) for name in re.findall(r'^#include "(.+)"$', unit.read_text(), re.MULTILINE)]
-            if all(source.is_relative_to(ROOT / "cpp") for source in sources):
-                here.setdefault(unit, []).append(entry)
+            file = (Path(entry["directory"]) / entry["file"]).resolve()
+            unit, sources = file, [file]
+            if file.name.startswith("unity_"):
+                text = file.read_text()
+                sources = [Path(name) for name in re.findall(r'^#include "(.+)"$', text, re.MULTILINE)]
+                unit = file.with_name(file.name.replace("unity_", "UnifiedSource_"))
+                unit.write_text(text)
+            if known.isdisjoint(sources) and all(source.is_relative_to(ROOT / "cpp") for source in sources):
+                here.update(sources)
+                command = entry["command"].replace(str(file), str(unit))
+                commands.setdefault(unit, []).append({**entry, "file": str(unit), "command": command})
                 lengths[unit] = sum(source.stat().st_size for source in sources)
-        commands = here | commands
+        known |= here
     levels = {unit: 0 if "__AVX" in unit.read_text() else -1 for unit in commands}
     entries = [entry for unit, first in levels.items() for entry in commands[unit][first:]]
     (database / "compile_commands.json").write_text(json.dumps(entries))

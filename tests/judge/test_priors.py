@@ -142,7 +142,7 @@ def test_quarters_of_ranges():
 # -- simulation --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prior", [0.15, 0.5, 0.8])
+@pytest.mark.parametrize("prior", [0.15, pytest.param(0.5, marks=pytest.mark.slow), 0.8])
 @each_method
 def test_estimates_are_near_the_truth_where_classes_are_apart(method, prior):
     """The mean of five or ten; of TIcE, which starts from a lower bound, what it exceeds the truth by."""
@@ -167,7 +167,7 @@ def test_more_rows_come_nearer(method):
     """Not of TIcE, whose quarters of the features' ranges stay as coarse as they are."""
     errors = [
         np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(4)])
-        for n in (30, 800)
+        for n in (30, 400)
     ]
     assert errors[1] < errors[0]
 

@@ -100,7 +100,7 @@ def discrete_rows(draw):
     return X, np.repeat([1, 0], [n_pos, n_unl]), rng.permutation(truth.size)
 
 
-@settings(max_examples=30)  # of four estimates each
+@settings(max_examples=12)  # of four estimates each
 @given(case=discrete_rows(), form=st.sampled_from([np.asarray, sp.csr_array, np.float32]))
 def test_km2_does_not_depend_on_the_order_of_rows(case, form):
     """Equal rows are one point with a weight, so that the estimate of the same form is even the same by the bit."""
@@ -134,7 +134,7 @@ DISCRETE = {
 LEVELS = ([0.3, 0.25, 0.2, 0.1, 0.08, 0.05, 0.02, 0], [0, 0.02, 0.05, 0.08, 0.1, 0.2, 0.25, 0.3])
 
 
-@pytest.mark.parametrize("prior", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("prior", [0.1, pytest.param(0.3, marks=pytest.mark.slow), 0.6])
 @pytest.mark.parametrize("kind", DISCRETE)
 def test_km2_is_near_the_truth_for_discrete_rows(kind, prior):
     values = []
@@ -195,7 +195,15 @@ def overlapping(seed, prior, *, n_pos=300, n_unl=2000):
     return X * [1e4, 1.0, 1e-2, 10.0, 1e3, 1.0], np.repeat([1, 0], [n_pos, n_unl]), float(truth[n_pos:].mean())
 
 
-@pytest.mark.parametrize(("prior", "most"), [(0.01, 0.05), (0.05, 0.06), (0.1, 0.06), (0.3, 0.1)])
+@pytest.mark.parametrize(
+    ("prior", "most"),
+    [
+        (0.01, 0.05),
+        pytest.param(0.05, 0.06, marks=pytest.mark.slow),
+        pytest.param(0.1, 0.06, marks=pytest.mark.slow),
+        (0.3, 0.1),
+    ],
+)
 def test_bbe_of_rare_positives_is_near_the_truth_and_says_how_near(prior, most):
     errors, holds = [], []
     for seed in range(6):
@@ -306,7 +314,7 @@ def test_every_share_up_to_the_bound_is_allowed_where_classes_overlap_everywhere
     assert found.allowed[0] <= positive[~labelled].mean() <= found.allowed[1]
 
 
-@pytest.mark.parametrize("prior", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("prior", [0.05, pytest.param(0.2, marks=pytest.mark.slow), 0.5])
 def test_classes_apart_get_no_warning(prior):
     for seed in range(6):
         X, y, truth = draw(seed, prior=prior, apart=5.0, n_unl=2000, d=5)
