@@ -55,6 +55,7 @@ Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
+_NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
 _FAR = 512  # weights below 2^-512 are scaled up: products of two of them would underflow
 
 
@@ -257,6 +258,7 @@ def check_vector(
         raise ValueError(
             f"{name} must not hold {'NaN' if inf == 'allow' else 'NaN or infinite'} entries, "
             f"got {vector[position]} at position {position}"
+            + (_NO_SCORE if name in ("score", "score_pos", "score_unl") else "")
         )
     return vector
 
