@@ -193,8 +193,11 @@ def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
     """Though some labelled row is called positive, and the prior says that every fifth unlabelled row is."""
     X, y, _ = pu_rows(200, 2, apart=0.3)
     X[np.argmax(y)] = 60.0
-    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all [0-9]+ unlabelled rows negative.*By the prior"):
+    text = r"calls all [0-9]+ unlabelled rows negative: their scores are between \S+ and \S+\. By the prior"
+    with pytest.warns(fastpu.DegenerateModelWarning, match=text) as told:
         model = fastpu.fit_upu(X, y, prior=0.2, lam=10.0)
+    scores = model.decision_function(X[y == 0])
+    assert f"between {scores.min():.3g} and {scores.max():.3g}. By" in str(told[0].message)
     assert (model.predict(X) == 1).any()
     assert (model.predict(X[y == 0]) == -1).all()
 

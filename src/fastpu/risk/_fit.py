@@ -378,6 +378,7 @@ def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
     if not is_for_all and n_other < 1:
         return
     of = f"{scores.size} training" if is_for_all else f"{among.size} unlabelled"
+    scores = scores if is_for_all else scores[rows.labels == 0]
     warn(
         f"{rows.function}: the model calls all {of} rows {verdict}: their scores are between {scores.min():.3g} and "
         f"{scores.max():.3g}. By the prior, {n_other:.3g} of the unlabelled rows are of the other class. Scale the "
