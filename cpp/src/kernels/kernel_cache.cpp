@@ -203,32 +203,8 @@ void KernelCache<T>::forget() {
 }
 
 template <class T>
-void KernelCache<T>::fill(std::vector<Incomplete>& rows, Team& team) {
-  const auto n_columns = static_cast<index_t>(columns_.size());
-  const index_t block_size = kernel_->is_serial() ? std::max<index_t>(n_columns, 1) : kBlock;
-  index_t n_values = 0;
-  for (const Incomplete& row : rows) n_values += n_columns - row.length;
-  const int max_workers = kernel_->is_serial() || n_values < kLeastParallel ? 1 : team.n_threads();
-  // Columns that all of the rows have already are not computed again.
-  index_t start = n_columns;
-  for (const Incomplete& row : rows) start = std::min(start, row.length / kKernelPanel * kKernelPanel);
-  team.for_each(count_blocks(n_columns - start, block_size), max_workers, [&](index_t block, int worker) {
-    const index_t first = start + block * block_size;
-    const index_t last = std::min(first + block_size, n_columns);
-    std::vector<index_t> numbers;
-    std::vector<T*> out;
-    for (const Incomplete& row : rows) {
-      if (row.length >= last) continue;
-      numbers.push_back(row.row);
-      out.push_back(row.values + first);
-    }
-    kernel_->fill(numbers.data(), static_cast<index_t>(numbers.size()), *packed_, first, last, out.data(), worker);
-  });
-}
-
-template <class T>
-void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team& team) {
-  assert(n <= capacity());
+void KernelCache<T>::order(const index_t* rows, index_t n, index_t n_more, Order& out) {
+  assert(n + n_more <= capacity());
   assert(std::set<index_t>(rows, rows + n).size() == at(n));
   const auto n_columns = static_cast<index_t>(columns_.size());
   for (index_t k = 0; k < n; ++k) {  // done first, or a row that is cached could be evicted for one that is not
@@ -238,12 +214,13 @@ void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team&
     link_newest(s);
   }
   for (index_t k = 0; k < n; ++k) {
-    if (row_slot_[at(rows[k])] < 0 && was_here_[at(rows[k])]) values_in_use_ += 2 * slot_size_;
+    if (row_slot_[at(rows[k])] < 0 && was_here_[at(rows[k])]) values_in_use_ += 4 * slot_size_;
     was_here_[at(rows[k])] = true;
   }
   values_in_use_ = std::min(values_in_use_, max_values_);
-  use_more_slots(n + 1);  // one more, so that the row of the previous call stays valid
-  std::vector<Incomplete> incomplete;
+  use_more_slots(n + n_more + 1);  // one more, so that the row of the previous call stays valid
+  out.rows_.clear();
+  out.start_ = n_columns;
   for (index_t k = 0; k < n; ++k) {
     index_t s = row_slot_[at(rows[k])];
     if (s < 0) {
@@ -255,12 +232,44 @@ void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team&
       unlink(s);
       link_newest(s);
     }
-    if (slot_length_[at(s)] < n_columns) incomplete.push_back({rows[k], slot_length_[at(s)], slot(s)});
-    values[k] = slot(s);
+    if (slot_length_[at(s)] == n_columns) continue;
+    out.rows_.push_back({rows[k], slot_length_[at(s)], slot(s)});
+    out.start_ = std::min(out.start_, slot_length_[at(s)] / kKernelPanel * kKernelPanel);
   }
-  if (incomplete.empty()) return;
-  fill(incomplete, team);
-  for (const Incomplete& row : incomplete) slot_length_[at(row_slot_[at(row.row)])] = n_columns;
+  out.block_size_ = kernel_->is_serial() ? std::max<index_t>(n_columns, 1) : kBlock;
+  out.n_blocks_ = count_blocks(n_columns - out.start_, out.block_size_);
+}
+
+template <class T>
+void KernelCache<T>::compute(const Order& order, index_t block, int worker) const {
+  const index_t first = order.start_ + block * order.block_size_;
+  const index_t last = std::min(first + order.block_size_, static_cast<index_t>(columns_.size()));
+  std::vector<index_t> numbers;
+  std::vector<T*> out;
+  for (const auto& row : order.rows_) {
+    if (row.length >= last) continue;
+    numbers.push_back(row.row);
+    out.push_back(row.values + first);
+  }
+  kernel_->fill(numbers.data(), static_cast<index_t>(numbers.size()), *packed_, first, last, out.data(), worker);
+}
+
+template <class T>
+void KernelCache<T>::finish(Order& order) {
+  for (const auto& row : order.rows_) slot_length_[at(row_slot_[at(row.row)])] = static_cast<index_t>(columns_.size());
+  order.rows_.clear();
+  order.n_blocks_ = 0;
+}
+
+template <class T>
+void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team& team) {
+  Order missing;
+  order(rows, n, 0, missing);
+  const index_t n_values = static_cast<index_t>(missing.rows_.size()) * missing.n_blocks_ * missing.block_size_;
+  const int max_workers = n_values < kLeastParallel ? 1 : team.n_threads();
+  team.for_each(missing.n_blocks_, max_workers, [&](index_t block, int worker) { compute(missing, block, worker); });
+  finish(missing);
+  for (index_t k = 0; k < n; ++k) values[k] = slot(row_slot_[at(rows[k])]);
 }
 
 template class KernelCache<float>;

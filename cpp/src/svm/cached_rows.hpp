@@ -75,6 +75,17 @@ class CachedRows {
   // Returns the same row if it is in the cache, and null if it would have to be computed.
   const T* find(index_t position) { return cache_.find(row_at(position)); }
 
+  // Rows that are computed beside other work, in the three parts of KernelCache::order().
+  using Order = typename KernelCache<T>::Order;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+  bool may_order(index_t n) const { return 4 * n <= cache_.capacity() && !cache_.kernel().is_serial(); }
+  void order(const std::vector<index_t>& positions, index_t n_more, Order& out) {
+    asked_.clear();
+    for (const index_t position : positions) asked_.push_back(row_at(position));
+    cache_.order(asked_.data(), static_cast<index_t>(asked_.size()), n_more, out);
+  }
+  void compute(const Order& order, index_t block, int worker) const { cache_.compute(order, block, worker); }
+  void finish(Order& order) { cache_.finish(order); }
+
   // Computes the kernel matrix of some active variables.
   void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
     kernel.reserve(positions.size() * positions.size());

@@ -86,6 +86,12 @@ SmoFirst PairSolver<T>::window(int group) {
 }
 
 template <class T>
+void PairSolver<T>::start() {
+  first_[0] = window(0);
+  first_[1] = n_groups_ > 1 ? window(1) : SmoFirst{kInfinity, -kInfinity, -1};
+}
+
+template <class T>
 SmoFirst PairSolver<T>::move(int group, double step, const T* row_up, const T* row_low) {
   return in_blocks([&](index_t first, index_t n) {
     return loops_.move(gradient_.data() + first, up_wall(group) + first, low_wall(group) + first, n, step,

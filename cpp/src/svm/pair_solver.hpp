@@ -20,6 +20,7 @@ struct PairProgress {
   double distance = 0;      // sum of the absolute changes
   bool is_optimal = false;  // within the tolerance
   bool is_stuck = false;    // the last step was too small to change anything
+  index_t missing = -1;     // the variable whose kernel row go_on() waits for, -1 if none
 };
 
 // The variables of a working set, by position. T is the type of kernel values.
@@ -56,7 +57,17 @@ class PairSolver {
   // values of a variable with all others, readable up to the next multiple of kSmoLane and valid until the call after
   // the next.
   template <class Row>
-  PairProgress solve(double tol, index_t max_steps, Row&& row);
+  PairProgress solve(double tol, index_t max_steps, Row&& row) {
+    PairProgress progress;
+    start();
+    go_on(progress, tol, max_steps, std::forward<Row>(row));
+    return progress;
+  }
+  // The same in parts: start() once, then go_on() until no row is missing, which it is where row(i) returns null.
+  // max_steps counts the steps of all parts.
+  void start();
+  template <class Row>
+  void go_on(PairProgress& progress, double tol, index_t max_steps, Row&& row);
 
  private:
   // The least number of variables in a block of a pass; smaller blocks are not worth another thread.
@@ -93,30 +104,38 @@ class PairSolver {
   AlignedBuffer<double> lower_;
   AlignedBuffer<double> upper_;
   AlignedBuffer<T> diagonal_;
+  SmoFirst first_[2];
   std::vector<SmoFirst> block_first_;
   std::vector<SmoSecond> block_second_;
 };
 
 template <class T>
 template <class Row>
-PairProgress PairSolver<T>::solve(double tol, index_t max_steps, Row&& row) {
-  PairProgress progress;
-  SmoFirst first[2] = {window(0), n_groups_ > 1 ? window(1) : SmoFirst{kInfinity, -kInfinity, -1}};
-  const auto violation = [&](int g) { return first[g].up < 0 ? 0.0 : first[g].low_max - first[g].up_min; };
+void PairSolver<T>::go_on(PairProgress& progress, double tol, index_t max_steps, Row&& row) {
+  const auto violation = [&](int g) { return first_[g].up < 0 ? 0.0 : first_[g].low_max - first_[g].up_min; };
+  progress.missing = -1;
   for (;;) {
     const int g = violation(1) > violation(0) ? 1 : 0;
     if (!(violation(g) > tol)) {
       progress.is_optimal = true;
-      return progress;
+      return;
     }
-    if (progress.n_steps >= max_steps) return progress;
-    const index_t up = first[g].up;
+    if (progress.n_steps >= max_steps) return;
+    const index_t up = first_[g].up;
     const T* row_up = row(up);
-    const index_t low = second(g, first[g], row_up).low;
-    const T* row_low = low < 0 ? nullptr : row(low);
+    if (row_up == nullptr) {
+      progress.missing = up;
+      return;
+    }
+    const index_t low = second(g, first_[g], row_up).low;
     if (low < 0) {  // rounding makes every gain zero or less
       progress.is_stuck = true;
-      return progress;
+      return;
+    }
+    const T* row_low = row(low);
+    if (row_low == nullptr) {
+      progress.missing = low;
+      return;
     }
     // The step goes to the minimum along the pair, or to the first bound.
     const double slope = gradient_[low] - gradient_[up];
@@ -129,15 +148,15 @@ PairProgress PairSolver<T>::solve(double tol, index_t max_steps, Row&& row) {
     const double old_low = std::exchange(value_[low], step >= room_low ? lower_[low] : value_[low] - step);
     if (value_[up] == old_up && value_[low] == old_low) {
       progress.is_stuck = true;
-      return progress;
+      return;
     }
     progress.decrease += step * (slope - 0.5 * curvature * step);
     set_walls(up);
     set_walls(low);
     ++progress.n_steps;
     progress.distance += step;
-    first[0] = move(0, step, row_up, row_low);
-    if (n_groups_ > 1) first[1] = window(1);
+    first_[0] = move(0, step, row_up, row_low);
+    if (n_groups_ > 1) first_[1] = window(1);
   }
 }
 

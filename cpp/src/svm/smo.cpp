@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -17,6 +18,13 @@
 namespace fastpu {
 
 namespace {
+
+// Kernel rows computed with one that is needed: of those that violate most, four in five are needed later, and a row
+// computed with others takes about half the time of a single row; but more of fewer are needed.
+constexpr index_t kRowsTogether = 4;
+// Kernel values that other threads compute beside steps: enough to be worth waking them, and of rows needed soon.
+constexpr index_t kValuesAhead = 1 << 17;
+constexpr index_t kLeastActive = 4096;  // with fewer variables, steps are over too soon
 
 template <class T>
 class Smo {
@@ -56,7 +64,8 @@ class Smo {
   void compute_gradients();
   void solve_some();
   void move_free();
-  const std::vector<index_t>& wanted_soon(index_t besides);
+  const std::vector<index_t>& wanted_soon(index_t besides, index_t n);
+  void make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail::PairProgress& progress);
   void list_wishes();
 
   detail::CachedRows<T>& source_;
@@ -312,16 +321,67 @@ void Smo<T>::solve_some() {
   constexpr index_t kStepsPerRound = 200;  // after so many steps, variables may be shrunk
   const auto n_active = static_cast<index_t>(active_.size());
   const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsPerRound);
-  const auto progress = solver_->solve(options_.tol, most_steps, [&](index_t p) {
-    const T* values = source_.find(p);
-    return values == nullptr ? source_.row(p, wanted_soon(p)) : values;
-  });
+  detail::PairProgress progress;
+  solver_->start();
+  const index_t n_ahead = std::max(kRowsTogether, kValuesAhead / n_active);
+  if (team_.n_threads() > 1 && n_active >= kLeastActive && source_.may_order(n_ahead)) {
+    make_steps_beside_rows(most_steps, n_ahead, progress);
+  } else {
+    solver_->go_on(progress, options_.tol, most_steps, [&](index_t p) {
+      const T* values = source_.find(p);
+      return values == nullptr ? source_.row(p, wanted_soon(p, kRowsTogether)) : values;
+    });
+  }
   for (index_t p = 0; p < n_active; ++p) value_[active_[at(p)]] = solver_->value(p);
   result_.n_steps += progress.n_steps;
   objective_ -= progress.decrease;
   moved_ += progress.distance;
   is_stuck_ = progress.is_stuck;
   if (!progress.is_optimal && result_.n_steps >= next_free_step_) move_free();
+}
+
+// Makes pair steps while other threads compute kernel rows that are likely to be needed soon. Which rows these are
+// changes what is in the cache, and never a step.
+template <class T>
+void Smo<T>::make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail::PairProgress& progress) {
+  std::vector<index_t> ahead;
+  typename detail::CachedRows<T>::Order order;
+  do {
+    const index_t n_before = progress.n_steps;
+    std::atomic<index_t> n_left = order.n_blocks();
+    bool is_missing = false;
+    const auto find_row = [&](index_t p) -> const T* {
+      // Where the other threads have finished, they can share the passes of the next steps.
+      if (!ahead.empty() && progress.n_steps > n_before && n_left.load(std::memory_order_relaxed) == 0) return nullptr;
+      const T* values = source_.find(p);
+      if (values != nullptr) return values;
+      // A row that others compute is waited for. Any other one is computed at the first step, and later a reason to
+      // give the others more to do.
+      is_missing = progress.n_steps > n_before || std::ranges::find(ahead, p) != ahead.end();
+      return is_missing ? nullptr : source_.row(p, wanted_soon(p, kRowsTogether));
+    };
+    if (ahead.empty()) {
+      solver_->go_on(progress, options_.tol, most_steps, find_row);
+    } else {
+      team_.for_each(1 + order.n_blocks(), [&](index_t block, int worker) {
+        if (block == 0) {
+          solver_->go_on(progress, options_.tol, most_steps, find_row);
+        } else {
+          source_.compute(order, block - 1, worker);
+          n_left.fetch_sub(1, std::memory_order_relaxed);
+        }
+      });
+    }
+    source_.finish(order);
+    ahead.clear();
+    if (is_missing) {
+      // Several other threads would soon wait for one that computes what is needed now: they share that first.
+      const index_t p = progress.missing;
+      if (team_.n_threads() > 2 && source_.find(p) == nullptr) source_.row(p, wanted_soon(p, kRowsTogether));
+      ahead = wanted_soon(p, n_ahead);
+      source_.order(ahead, 2 * kRowsTogether, order);
+    }
+  } while (progress.missing >= 0);
 }
 
 // Moves all active free variables together by a Newton step when pair steps converge slowly, if the free variables are
@@ -391,15 +451,12 @@ void Smo<T>::list_wishes() {
   std::erase(wishes_, -1);
 }
 
-// Chooses kernel rows to compute along with one that is needed: of those that violate most, four in five are needed
-// later, and a row computed with others takes about half the time of a single row. Eight rows are enough to share among
-// threads; one thread computes four, since more of fewer are needed.
+// Chooses kernel rows that are likely to be needed soon, so many that there are n with the one of `besides`.
 template <class T>
-const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides) {
-  const std::size_t rows_at_once = team_.n_threads() > 1 ? 8 : 4;
+const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides, index_t n) {
   soon_.clear();
   if (wishes_.empty()) list_wishes();
-  while (!wishes_.empty() && soon_.size() + 1 < rows_at_once) {
+  while (!wishes_.empty() && soon_.size() + 1 < at(n)) {
     const index_t p = wishes_.back();
     wishes_.pop_back();
     // A variable that violates on both sides is in the list twice.

@@ -157,6 +157,35 @@ CASE("so do problems of so many variables that passes are cut into blocks") {
   }
 }
 
+CASE("kernel rows that other threads compute beside steps change no bit, whatever the cache holds and after a stop") {
+  constexpr index_t kMany = 4'500;
+  const Points<float> points(kMany, 4, 241);
+  const Box box = svm_box(kMany, 1.0, 242);
+  SmoOptions options;
+  options.max_steps = 1'500;
+  Team one(1);
+  const Solved expected = solve_with(points, kRbf, box, options, one);
+  CHECK(expected.result.n_steps > 1'000);
+  int polls_left = -1;
+  const auto poll = [&] {
+    if (polls_left < 0) return;
+    if (--polls_left < 0) throw std::runtime_error("interrupted");
+  };
+  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 3);
+  for (const index_t n_kept : {2, 40, 150, 4'500}) {
+    for (const int n_threads : {2, 3}) {
+      Team team(n_threads, poll);
+      KernelCache<float> cache(*kernel, 2 * n_kept * kMany * 4);
+      for (const int n_fine : {20, 60, 150}) {
+        polls_left = n_fine;
+        CHECK_THROWS(std::runtime_error, solve_cached(cache, box, options, team), "interrupted");
+      }
+      polls_left = -1;
+      CHECK(same_bits(solve_cached(cache, box, options, team), expected));
+    }
+  }
+}
+
 CASE("gradients are right where a kernel row takes so much memory that few are kept") {
   constexpr index_t kMany = 600'000;
   const Points<float> points(kMany, 4, 235, 1.0, false);

@@ -43,13 +43,30 @@ class KernelCache {
   // set_columns. There is room for whole panels behind the last column.
   void get(const index_t* rows, index_t n, const T** values, Team& team);
 
- private:
-  struct Incomplete {
-    index_t row;
-    index_t length;  // columns that are there
-    T* values;
-  };
+  // The same in three parts, so that other work can be done beside the second one: order() finds room for n rows,
+  // compute() fills each of the blocks once, on any thread, and finish() makes the rows known to find(), which returns
+  // null until then. Meanwhile one thread may ask for n_more other rows; n + n_more <= capacity().
+  class Order {
+   public:
+    index_t n_blocks() const { return n_blocks_; }
 
+   private:
+    friend class KernelCache;
+    struct Incomplete {
+      index_t row;
+      index_t length;  // columns that are there
+      T* values;
+    };
+    std::vector<Incomplete> rows_;
+    index_t start_ = 0;  // columns that all of the rows have already are not computed again
+    index_t block_size_ = 1;
+    index_t n_blocks_ = 0;
+  };
+  void order(const index_t* rows, index_t n, index_t n_more, Order& out);
+  void compute(const Order& order, index_t block, int worker) const;
+  void finish(Order& order);
+
+ private:
   T* slot(index_t s) { return arena_.data() + s * slot_size_; }
   void change_columns(std::vector<index_t> columns, const std::vector<index_t>& from, Team& team);
   void forget();
@@ -58,7 +75,6 @@ class KernelCache {
   void link_newest(index_t s);
   void link_oldest(index_t s);
   void use_more_slots(index_t n);
-  void fill(std::vector<Incomplete>& rows, Team& team);
 
   const Kernel<T>* kernel_;
   index_t max_values_;
