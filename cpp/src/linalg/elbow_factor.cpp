@@ -3,93 +3,79 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 
 namespace fastpu::detail {
 
 void ElbowFactor::clear() {
-  size_ = 0;
-  inverse_.clear();
-  ones_.clear();
-  labels_.clear();
+  std::fill_n(inverse_.data(), end_, 0.0);
+  std::fill_n(ones_.data(), end_, 0.0);
+  std::fill_n(labels_.data(), end_, 0.0);
+  end_ = 0;
+  slots_.clear();
   vectors_.clear();
 }
 
 void ElbowFactor::reserve(index_t n) {
   if (n <= capacity_) return;
-  const index_t capacity = round_up(std::max<index_t>({32, n, capacity_ + capacity_ / 2}), kRowsAtOnce);
-  AlignedBuffer<double> values(place(capacity, capacity), "the factored system of the rows on the margin");
-  for (index_t k = 0; k < size_; ++k) std::copy_n(row(k), size_ - k, values.data() + place(k, capacity));
+  constexpr const char* kWhatFor = "the factored system of the rows on the margin";
+  const index_t capacity = round_up(std::max<index_t>({32, n, capacity_ + capacity_ / 2}), kPanelRows);
+  auto values = AlignedBuffer<double>::zeros(place(capacity, capacity), kWhatFor);
+  for (index_t r = 0; r < end_; ++r) std::copy_n(row(r), end_ - r, values.data() + place(r, capacity));
   values_ = std::move(values);
+  for (auto* kept : {&inverse_, &ones_, &labels_, &work_, &solution_}) {
+    auto longer = AlignedBuffer<double>::zeros(capacity, kWhatFor);
+    std::copy_n(kept->data(), end_, longer.data());
+    *kept = std::move(longer);
+  }
   capacity_ = capacity;
-  work_.resize(at(capacity));
 }
 
-// x = U'^-1 x
-void ElbowFactor::forward(double* x) const {
-  const double* rows[kRowsAtOnce];
-  for (index_t first = 0; first < size_; first += kRowsAtOnce) {
-    const index_t end = std::min(first + kRowsAtOnce, size_);
-    for (index_t k = first; k < end; ++k) {
-      x[k] *= inverse_[at(k)];
-      for (index_t c = k + 1; c < end; ++c) x[c] -= x[k] * row(k)[c - k];
-      rows[k - first] = row(k) + (end - k);
-    }
-    loops_->subtract_rows(x + end, rows, x + first, end - first, size_ - end);
-  }
-}
-
-// x = U^-1 x
-void ElbowFactor::backward(double* x) const {
-  const double* rows[kRowsAtOnce];
-  double sums[kRowsAtOnce];
-  for (index_t first = (size_ - 1) / kRowsAtOnce * kRowsAtOnce; first >= 0; first -= kRowsAtOnce) {
-    const index_t end = std::min(first + kRowsAtOnce, size_);
-    for (index_t k = first; k < end; ++k) rows[k - first] = row(k) + (end - k);
-    loops_->dots(rows, end - first, x + end, size_ - end, sums);
-    for (index_t k = end - 1; k >= first; --k) {
-      double left = x[k] - sums[k - first];
-      for (index_t c = end - 1; c > k; --c) left -= row(k)[c - k] * x[c];  // the newest last, as it is waited for
-      x[k] = left * inverse_[at(k)];
-    }
-  }
+// Solves U u = `solution_`, in the order of the rows.
+void ElbowFactor::backward(double* u) const {
+  triangle_->solve(triangle(), solution_.data());
+  for (index_t k = 0; k < size(); ++k) u[k] = solution_[slots_[at(k)]];
 }
 
 double ElbowFactor::add(const double* column, double diagonal, double label) {
-  reserve(size_ + 1);
+  reserve(end_ + 1);
   double* x = work_.data();
-  for (index_t k = 0; k < size_; ++k) x[k] = column[k] + shift_;
+  work_.clear();
+  for (index_t k = 0; k < size(); ++k) x[slots_[at(k)]] = column[k] + shift_;
   forward(x);
   const double whole = diagonal + shift_;
-  const double left = whole - loops_->dot(x, x, size_);
+  const double left = whole - loops_->dot(x, x, end_);
   const double pivot = left / std::abs(whole);  // below 0 where the kernel is indefinite, whatever the diagonal
   if (!(pivot > kLeastPivot)) return pivot;
-  append(std::sqrt(left), 1 - loops_->dot(x, ones_.data(), size_), label - loops_->dot(x, labels_.data(), size_));
+  append(std::sqrt(left), 1 - loops_->dot(x, ones_.data(), end_), label - loops_->dot(x, labels_.data(), end_));
   return pivot;
 }
 
 double ElbowFactor::add_features(const double* x, const double* first, double label) {
-  reserve(size_ + 1);
+  reserve(end_ + 1);
   rest_.assign(x, x + n_features_);
   rest_.push_back(std::sqrt(shift_));
-  std::fill_n(work_.data(), size_, 0.0);
-  if (size_ > 0) {
+  work_.clear();
+  if (end_ > 0) {
     loops_->add(rest_.data(), -1, first, n_features_);
     rest_.back() = 0;
   }
   const double whole = loops_->dot(rest_.data(), rest_.data(), width());
   for (int time = 0; time < 2; ++time) {  // twice, and the q are orthogonal up to rounding
-    for (index_t k = 0; k < size_; ++k) {
+    for (index_t k = 0; k < end_; ++k) {
       const double part = loops_->dot(vector(k), rest_.data(), width());
       loops_->add(rest_.data(), -part, vector(k), width());
-      work_[at(k)] += part;
+      work_[k] += part;
     }
   }
   // The same differences of the two right-hand sides, of which the first is 1.
   double one = 1;
-  if (size_ > 0) {
-    one = -loops_->dot(work_.data(), ones_.data(), size_);
-    label -= labels_[0] * row(0)[0] + loops_->dot(work_.data(), labels_.data(), size_);
-    work_[0] += row(0)[0];
+  if (end_ > 0) {
+    const index_t slot = slots_[0];
+    one = -loops_->dot(work_.data(), ones_.data(), end_);
+    label -= labels_[slot] * row(slot)[0] + loops_->dot(work_.data(), labels_.data(), end_);
+    work_[slot] += row(slot)[0];
   }
   const double root = std::sqrt(loops_->dot(rest_.data(), rest_.data(), width()));
   const double distance = whole > 0 ? root / std::sqrt(whole) : whole;
@@ -102,90 +88,119 @@ double ElbowFactor::add_features(const double* x, const double* first, double la
 
 // Adds the column `work_` with `root` on the diagonal, and the new entries of the right-hand sides.
 void ElbowFactor::append(double root, double one, double label) {
-  const double* x = work_.data();
-  for (index_t k = 0; k < size_; ++k) row(k)[size_ - k] = x[k];
-  row(size_)[0] = root;
-  inverse_.push_back(1 / root);
-  ones_.push_back(one / root);
-  labels_.push_back(label / root);
-  ++size_;
+  for (index_t r = 0; r < end_; ++r) row(r)[end_ - r] = work_[r];
+  row(end_)[0] = root;
+  inverse_[end_] = 1 / root;
+  ones_[end_] = one / root;
+  labels_[end_] = label / root;
+  slots_.push_back(end_);
+  ++end_;
 }
 
-// Without column k, U has an entry below its diagonal in each of the columns behind: rotations of neighbouring rows
-// bring these to 0.
+// The column of a row that goes is left out of U, and rotations bring what its row has in the columns behind to 0: they
+// turn it together with each of the rows below, whose diagonals stay where they are.
 void ElbowFactor::remove(index_t k) {
-  for (index_t r = 0; r < k; ++r) {
-    double* values = row(r) + (k - r);
-    std::copy(values + 1, values + (size_ - k), values);
-  }
-  double* carried = work_.data();  // what is left of row k, from the column in question on
-  std::copy_n(row(k) + 1, size_ - k - 1, carried);
-  double one = ones_[at(k)];
-  double label = labels_[at(k)];
+  constexpr index_t kMostEmpty = 16;
+  const index_t slot = slots_[at(k)];
+  slots_.erase(slots_.begin() + k);
+  rotate(slot);
+  inverse_[slot] = ones_[slot] = labels_[slot] = 0;
+  if (!vectors_.empty()) std::fill_n(vector(slot), width(), 0.0);
+  if (end_ - size() > kMostEmpty || size() == 0) close_up();
+}
+
+void ElbowFactor::rotate(index_t slot) {
+  const index_t before = slot / kPanelRows * kPanelRows;
+  const index_t width_after = width_in_use();
+  double* carried = work_.data();  // what is left of the row, by column
+  std::fill(carried + before, carried + slot + 1, 0.0);
+  std::copy_n(row(slot) + 1, width_after - slot - 1, carried + slot + 1);
+  double one = ones_[slot];
+  double label = labels_[slot];
   const bool has_vectors = !vectors_.empty();
-  if (has_vectors) rest_.assign(vector(k), vector(k) + width());
-  for (index_t r = k + 1; r < size_; ++r) {
-    const double* next = row(r);
-    const double root = std::hypot(carried[0], next[0]);
-    const double c = carried[0] / root;
-    const double s = next[0] / root;
-    double* to = row(r - 1);
-    to[0] = root;
-    inverse_[at(r - 1)] = 1 / root;
-    loops_->rotate(carried + 1, next + 1, to + 1, c, s, size_ - r - 1);
-    ++carried;
-    if (has_vectors) {
-      double* to_vector = vectors_.data() + (r - 1) * width();
-      loops_->rotate(rest_.data(), vector(r), to_vector, c, s, width());
+  if (has_vectors) rest_.assign(vector(slot), vector(slot) + width());
+  double c[kPanelRows];
+  double s[kPanelRows];
+  for (index_t first = before; first < width_after; first += kPanelRows) {
+    for (index_t r = first; r < first + kPanelRows; ++r) {
+      c[r - first] = 1;
+      s[r - first] = 0;
+      if (r <= slot || inverse_[r] == 0) continue;
+      double* values = row(r);
+      const double root = std::sqrt(values[0] * values[0] + carried[r] * carried[r]);
+      const double cosine = values[0] / root;
+      const double sine = carried[r] / root;
+      c[r - first] = cosine;
+      s[r - first] = sine;
+      values[0] = root;
+      inverse_[r] = 1 / root;
+      const auto turn = [&](double& of_row, double& of_carried) {
+        const double kept = of_row;
+        of_row = cosine * kept + sine * of_carried;
+        of_carried = cosine * of_carried - sine * kept;
+      };
+      for (index_t l = r + 1; l < first + kPanelRows; ++l) turn(values[l - r], carried[l]);
+      turn(ones_[r], one);
+      turn(labels_[r], label);
+      if (has_vectors) loops_->rotate(rest_.data(), vector(r), cosine, sine, width());
     }
-    const double next_one = ones_[at(r)];
-    const double next_label = labels_[at(r)];
-    ones_[at(r - 1)] = c * one + s * next_one;
-    one = c * next_one - s * one;
-    labels_[at(r - 1)] = c * label + s * next_label;
-    label = c * next_label - s * label;
+    const index_t behind = first + kPanelRows;
+    triangle_->turn(row(first) + kPanelRows, capacity_ - first, carried + behind, c, s, width_after - behind);
   }
-  --size_;
-  if (has_vectors) vectors_.resize(at(size_ * width()));
-  inverse_.pop_back();
-  ones_.pop_back();
-  labels_.pop_back();
+}
+
+// Moves the rows to the first slots, in their order.
+void ElbowFactor::close_up() {
+  for (index_t k = 0; k < size(); ++k) {
+    const index_t slot = slots_[at(k)];
+    double* to = row(k);
+    const double* from = row(slot);
+    for (index_t l = k; l < size(); ++l) to[l - k] = from[slots_[at(l)] - slot];
+    for (auto* values : {&inverse_, &ones_, &labels_}) (*values)[k] = (*values)[slot];
+    if (!vectors_.empty()) std::copy_n(vector(slot), width(), vector(k));
+  }
+  for (auto* values : {&inverse_, &ones_, &labels_}) std::fill(values->data() + size(), values->data() + end_, 0.0);
+  end_ = size();
+  std::iota(slots_.begin(), slots_.end(), index_t{0});
+  if (!vectors_.empty()) vectors_.resize(at(end_ * width()));
 }
 
 // weights = sum_k factors[k] q_k, of the features
 void ElbowFactor::combine(const double* factors, double* weights) const {
   std::fill_n(weights, n_features_, 0.0);
-  for (index_t k = 0; k < size_; ++k) loops_->add(weights, factors[k], vector(k), n_features_);
+  for (index_t r = 0; r < end_; ++r) loops_->add(weights, factors[r], vector(r), n_features_);
 }
 
 void ElbowFactor::solve_labels(double* u, double& mu, double* weights) const {
-  const double ones = loops_->dot(ones_.data(), ones_.data(), size_);
-  mu = -loops_->dot(ones_.data(), labels_.data(), size_) / ones;
-  for (index_t k = 0; k < size_; ++k) u[k] = -labels_[at(k)] - mu * ones_[at(k)];
-  if (weights != nullptr) combine(u, weights);
+  const double ones = loops_->dot(ones_.data(), ones_.data(), end_);
+  mu = -loops_->dot(ones_.data(), labels_.data(), end_) / ones;
+  for (index_t r = 0; r < width_in_use(); ++r) solution_[r] = -labels_[r] - mu * ones_[r];
+  if (weights != nullptr) combine(solution_.data(), weights);
   backward(u);
 }
 
 void ElbowFactor::solve(const double* b, double total, double* u, double& mu, double* weights) const {
-  std::copy_n(b, size_, u);
-  forward(u);
-  const double ones = loops_->dot(ones_.data(), ones_.data(), size_);
-  const double shifted = (loops_->dot(ones_.data(), u, size_) - total) / ones;
-  for (index_t k = 0; k < size_; ++k) u[k] -= shifted * ones_[at(k)];
-  if (weights != nullptr) combine(u, weights);
+  std::fill_n(solution_.data(), width_in_use(), 0.0);
+  for (index_t k = 0; k < size(); ++k) solution_[slots_[at(k)]] = b[k];
+  forward(solution_.data());
+  const double ones = loops_->dot(ones_.data(), ones_.data(), end_);
+  const double shifted = (loops_->dot(ones_.data(), solution_.data(), end_) - total) / ones;
+  for (index_t r = 0; r < end_; ++r) solution_[r] -= shifted * ones_[r];
+  if (weights != nullptr) combine(solution_.data(), weights);
   backward(u);
   mu = shifted + shift_ * total;
 }
 
 void ElbowFactor::fit(const double* weights, double total, double* u) const {
-  for (index_t k = 0; k < size_; ++k) {
-    u[k] = loops_->dot(vector(k), weights, n_features_) + vector(k)[n_features_] * std::sqrt(shift_) * total;
+  std::fill_n(solution_.data(), width_in_use(), 0.0);
+  for (const index_t r : slots_) {
+    solution_[r] = loops_->dot(vector(r), weights, n_features_) + vector(r)[n_features_] * std::sqrt(shift_) * total;
   }
   backward(u);
 }
 
 void ElbowFactor::express_last(double* u) const {
-  std::copy_n(work_.data(), size_, u);
+  std::copy_n(work_.data(), width_in_use(), solution_.data());
   backward(u);
 }
 

@@ -8,12 +8,16 @@
 // Where K is the products of rows x with few features, U is made from the rows (x, sqrt(shift)) themselves, together
 // with the orthonormal vectors q that are the other factor, and X'u is found from these. Products of features of unlike
 // scale s lose s^2 in precision, and their sums X'u cancel; vectors lose s, and combinations of the q nothing.
+//
+// Every row has a slot, which is the number of its row and column of U. A row that goes leaves its slot empty, so that
+// nothing else moves; once in a while the others close up.
 #pragma once
 
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/types.hpp"
+#include "linalg/triangle_kernels.hpp"
 #include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
@@ -22,9 +26,9 @@ class ElbowFactor {
  public:
   // shift > 0 is a value of the size of K's diagonal. With n_features >= 0 rows are added by add_features() alone.
   ElbowFactor(double shift, Isa isa, index_t n_features = -1)
-      : shift_(shift), loops_(&vector_kernels(isa)), n_features_(n_features) {}
+      : shift_(shift), loops_(&vector_kernels(isa)), triangle_(&triangle_kernels(isa)), n_features_(n_features) {}
 
-  index_t size() const { return size_; }
+  index_t size() const { return static_cast<index_t>(slots_.size()); }
   void clear();
 
   // Adds a row with its label, given its kernel values with the rows that are there, in their order, and with itself.
@@ -54,36 +58,42 @@ class ElbowFactor {
   static constexpr double kLeastDistance = 1e-13;
 
   index_t width() const { return n_features_ + 1; }
-  const double* vector(index_t k) const { return vectors_.data() + k * width(); }
+  double* vector(index_t slot) { return vectors_.data() + slot * width(); }
+  const double* vector(index_t slot) const { return vectors_.data() + slot * width(); }
   void append(double root, double one, double label);
   void combine(const double* factors, double* weights) const;
 
-  static constexpr index_t kRowsAtOnce = 8;  // of U, that are solved with together
-
-  // Where row k of U begins, at its diagonal. Of every eight rows the first column that all have lies on a cache line.
-  static index_t place(index_t k, index_t capacity) {
-    const index_t before = k / kRowsAtOnce * kRowsAtOnce;
-    const index_t width = capacity - before;
-    return before * (capacity + width + kRowsAtOnce) / 2 + (k - before) * (width + 1);
+  // Where row r of U begins, at its diagonal: see Triangle.
+  static index_t place(index_t r, index_t capacity) {
+    const index_t before = r / kPanelRows * kPanelRows;
+    const index_t stride = capacity - before;
+    return before * (capacity + stride + kPanelRows) / 2 + (r - before) * (stride + 1);
   }
-  // U_kk, U_k,k+1, ...
-  double* row(index_t k) { return values_.data() + place(k, capacity_); }
-  const double* row(index_t k) const { return values_.data() + place(k, capacity_); }
+  // U_rr, U_r,r+1, ...
+  double* row(index_t r) { return values_.data() + place(r, capacity_); }
+  index_t width_in_use() const { return round_up(end_, kPanelRows); }
+  Triangle triangle() const { return {values_.data(), capacity_, inverse_.data(), width_in_use()}; }
   void reserve(index_t n);
-  void forward(double* x) const;
-  void backward(double* x) const;
+  void rotate(index_t slot);
+  void close_up();
+  void forward(double* x) const { triangle_->solve_transposed(triangle(), x); }
+  void backward(double* u) const;
 
   double shift_;
   const VectorKernels* loops_;
-  index_t size_ = 0;
+  const TriangleKernels* triangle_;
+  std::vector<index_t> slots_;  // of the rows in their order; they ascend
+  index_t end_ = 0;             // the number of slots in use or empty
   index_t capacity_ = 0;
   AlignedBuffer<double> values_;
-  std::vector<double> inverse_;  // of U's diagonal
-  std::vector<double> ones_;     // U'^-1 1
-  std::vector<double> labels_;   // U'^-1 label
-  std::vector<double> work_;
+  // By slot, with 0 in empty ones and those that were never used.
+  AlignedBuffer<double> inverse_;  // of U's diagonal
+  AlignedBuffer<double> ones_;     // U'^-1 1
+  AlignedBuffer<double> labels_;   // U'^-1 label
+  AlignedBuffer<double> work_;
+  mutable AlignedBuffer<double> solution_;
   index_t n_features_;
-  std::vector<double> vectors_;  // q of each row, one after the other
+  std::vector<double> vectors_;  // q of each slot, one after the other
   std::vector<double> rest_;     // the rest of a row that is being added or removed
 };
 

@@ -42,55 +42,6 @@ void add(double* y, double factor, const double* x, index_t n) {
   for (; k < n; ++k) y[k] += factor * x[k];
 }
 
-template <index_t kRows>
-void dots_of_rows(const double* const* rows, const double* x, index_t n, double* sums) {
-  Doubles parts[static_cast<unsigned>(kRows * kVectors)];
-  for (Doubles& part : parts) part = Doubles{};
-  index_t c = 0;
-  for (; c + kSumLanes <= n; c += kSumLanes) {
-    for (index_t v = 0; v < kVectors; ++v) {
-      const Doubles values = load<Doubles>(x + c + v * kDoubles);
-      for (index_t r = 0; r < kRows; ++r) {
-        Doubles& part = parts[r * kVectors + v];
-        part = part + load<Doubles>(rows[r] + c + v * kDoubles) * values;
-      }
-    }
-  }
-  for (index_t r = 0; r < kRows; ++r) {
-    double lanes[kSumLanes];
-    for (index_t v = 0; v < kVectors; ++v) store(lanes + v * kDoubles, parts[r * kVectors + v]);
-    for (index_t l = 0; c + l < n; ++l) lanes[l] += rows[r][c + l] * x[c + l];
-    sums[r] = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-  }
-}
-
-void dots(const double* const* rows, index_t n_rows, const double* x, index_t n, double* sums) {
-  constexpr index_t kRows = 4;  // at once, so that x is loaded less often and sums need not wait for each other
-  index_t k = 0;
-  for (; k + kRows <= n_rows; k += kRows) dots_of_rows<kRows>(rows + k, x, n, sums + k);
-  for (; k < n_rows; ++k) dots_of_rows<1>(rows + k, x, n, sums + k);
-}
-
-template <index_t kRows>
-void subtract_some(double* y, const double* const* rows, const double* factors, index_t n) {
-  index_t c = 0;
-  for (; c + kDoubles <= n; c += kDoubles) {
-    Doubles left = load<Doubles>(y + c);
-    for (index_t r = 0; r < kRows; ++r) left = left - splat<Doubles>(factors[r]) * load<Doubles>(rows[r] + c);
-    store(y + c, left);
-  }
-  for (; c < n; ++c) {
-    for (index_t r = 0; r < kRows; ++r) y[c] -= factors[r] * rows[r][c];
-  }
-}
-
-void subtract_rows(double* y, const double* const* rows, const double* factors, index_t n_rows, index_t n) {
-  constexpr index_t kRows = 8;  // at once, so that y is loaded and stored less often
-  index_t k = 0;
-  for (; k + kRows <= n_rows; k += kRows) subtract_some<kRows>(y, rows + k, factors + k, n);
-  for (; k < n_rows; ++k) subtract_some<1>(y, rows + k, factors + k, n);
-}
-
 void add_two(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b, index_t n_rows,
              index_t n) {
   constexpr index_t kRows = 4;  // at once, so that sums are loaded and stored less often
@@ -121,21 +72,21 @@ void add_two(double* a, double* b, const double* const* rows, const double* in_a
   }
 }
 
-void rotate(double* first, const double* second, double* out, double c, double s, index_t n) {
+void rotate(double* carried, double* row, double c, double s, index_t n) {
   const Doubles cs = splat<Doubles>(c);
   const Doubles ss = splat<Doubles>(s);
   index_t k = 0;
   for (; k + kDoubles <= n; k += kDoubles) {
-    const Doubles a = load<Doubles>(first + k);
-    const Doubles b = load<Doubles>(second + k);
-    store(out + k, cs * a + ss * b);
-    store(first + k, cs * b - ss * a);
+    const Doubles left = load<Doubles>(carried + k);
+    const Doubles kept = load<Doubles>(row + k);
+    store(row + k, cs * kept + ss * left);
+    store(carried + k, cs * left - ss * kept);
   }
   for (; k < n; ++k) {
-    const double a = first[k];
-    const double b = second[k];
-    out[k] = c * a + s * b;
-    first[k] = c * b - s * a;
+    const double left = carried[k];
+    const double kept = row[k];
+    row[k] = c * kept + s * left;
+    carried[k] = c * left - s * kept;
   }
 }
 
@@ -238,6 +189,6 @@ PathCheck check(const PathSlacks& slacks, const double* label, const double* cos
 
 }  // namespace
 
-const VectorKernels kVectorKernels = {dot, add, dots, subtract_rows, add_two, rotate, nearest, list_near, check};
+const VectorKernels kVectorKernels = {dot, add, add_two, rotate, nearest, list_near, check};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

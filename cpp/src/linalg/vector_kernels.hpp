@@ -30,15 +30,11 @@ struct VectorKernels {
   double (*dot)(const double* a, const double* b, index_t n);
   // y += factor x
   void (*add)(double* y, double factor, const double* x, index_t n);
-  // sums[k] = rows[k]'x
-  void (*dots)(const double* const* rows, index_t n_rows, const double* x, index_t n, double* sums);
-  // y[c] -= sum_k factors[k] rows[k][c], k in order
-  void (*subtract_rows)(double* y, const double* const* rows, const double* factors, index_t n_rows, index_t n);
   // a[c] += sum_k in_a[k] rows[k][c] and b[c] += sum_k in_b[k] rows[k][c], k in order
   void (*add_two)(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b,
                   index_t n_rows, index_t n);
-  // out, first = c first + s second, c second - s first; out may be the memory of one of the two, or lie before it
-  void (*rotate)(double* first, const double* second, double* out, double c, double s, index_t n);
+  // row, carried = c row + s carried, c carried - s row
+  void (*rotate)(double* carried, double* row, double c, double s, index_t n);
   // The least step at which a row reaches the margin: distance p = weight (h + a0) - side lam, at the speed
   // q = weight (v + d0) + side, where q < 0: max(p, 0) / -q.
   PathStep (*nearest)(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam);

@@ -16,6 +16,7 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/kernels/kernel.hpp"
 #include "linalg/elbow_factor.hpp"
+#include "linalg/triangle_kernels.hpp"
 #include "linalg/vector_kernels.hpp"
 #include "svm_data.hpp"
 
@@ -345,40 +346,73 @@ CASE("violations and loss of a point are those of a plain loop, with the same bi
   }
 }
 
-CASE("products with several rows are those of plain loops, with the same bits on every level") {
-  for (const index_t n : {0, 1, 7, 8, 37}) {
-    for (const index_t n_rows : {0, 1, 5, 8, 13}) {
-      std::mt19937_64 random(static_cast<std::uint64_t>(n + n_rows));
-      std::uniform_real_distribution<double> uniform(-2, 2);
-      const auto fill = [&](index_t size) {
-        std::vector<double> values(static_cast<std::size_t>(size));
-        for (double& each : values) each = uniform(random);
-        return values;
-      };
-      const std::vector<double> matrix = fill(n * n_rows);
-      const std::vector<double> x = fill(n);
-      const std::vector<double> factors = fill(n_rows);
-      std::vector<const double*> rows;
-      std::vector<double> products;
-      std::vector<double> left = x;
-      for (index_t k = 0; k < n_rows; ++k) {
-        rows.push_back(matrix.data() + k * n);
-        products.push_back(std::inner_product(x.begin(), x.end(), rows.back(), 0.0));
-        for (std::size_t c = 0; c < x.size(); ++c) left[c] -= factors[static_cast<std::size_t>(k)] * rows.back()[c];
+CASE("systems of a triangle and rotations of its rows have the same bits on every level") {
+  constexpr index_t kCapacity = 32;
+  constexpr index_t kPanel = fastpu::detail::kPanelRows;
+  for (const index_t n : {8, 24}) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(n));
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    const auto fill = [&](index_t size) {
+      std::vector<double> values(static_cast<std::size_t>(size));
+      for (double& each : values) each = uniform(random);
+      return values;
+    };
+    const std::vector<double> values = fill(kCapacity * (kCapacity + kPanel) / 2);
+    const std::vector<double> right = fill(n);
+    const std::vector<double> turns = fill(2 * kPanel);
+    std::vector<double> inverse(static_cast<std::size_t>(n));
+    std::vector<std::vector<double>> u(static_cast<std::size_t>(n), std::vector<double>(inverse.size()));
+    index_t start = 0;
+    for (index_t first = 0; first < n; first += kPanel) {
+      for (index_t k = 0; k < kPanel * (kCapacity - first); ++k) {
+        const index_t r = first + k / (kCapacity - first);
+        const index_t c = first + k % (kCapacity - first);
+        if (c > r && c < n && r != 3 && c != 3) u[std::size_t(r)][std::size_t(c)] = values[std::size_t(start + k)];
       }
-      std::vector<double> plain;
-      for (const fastpu::Isa isa : {fastpu::Isa::baseline, fastpu::Isa::avx2, fastpu::Isa::avx512}) {
-        if (isa > fastpu::best_isa()) continue;
-        const auto& loops = fastpu::detail::vector_kernels(isa);
-        std::vector<double> sums(rows.size());
-        loops.dots(rows.data(), n_rows, x.data(), n, sums.data());
-        for (std::size_t k = 0; k < sums.size(); ++k) CHECK(std::abs(sums[k] - products[k]) <= 1e-13);
-        if (isa == fastpu::Isa::baseline) plain = sums;
-        CHECK(sums == plain);
-        std::vector<double> y = x;
-        loops.subtract_rows(y.data(), rows.data(), factors.data(), n_rows, n);
-        CHECK(y == left);
+      start += kPanel * (kCapacity - first);
+    }
+    for (std::size_t r = 0; r < inverse.size(); ++r) {
+      u[r][r] = r == 3 ? 0 : 8 + static_cast<double>(r);
+      inverse[r] = r == 3 ? 0 : 1 / u[r][r];
+    }
+    std::vector<std::vector<double>> plain;
+    for (const fastpu::Isa isa : {fastpu::Isa::baseline, fastpu::Isa::avx2, fastpu::Isa::avx512}) {
+      if (isa > fastpu::best_isa()) continue;
+      const auto& loops = fastpu::detail::triangle_kernels(isa);
+      const fastpu::detail::Triangle triangle{values.data(), kCapacity, inverse.data(), n};
+      std::vector<double> x = right;
+      loops.solve(triangle, x.data());
+      std::vector<double> y = right;
+      loops.solve_transposed(triangle, y.data());
+      for (std::size_t r = 0; r < right.size(); ++r) {
+        double left = r == 3 ? 0 : -right[r];
+        double left_transposed = left;
+        for (std::size_t c = 0; c < right.size(); ++c) {
+          left += u[r][c] * x[c];
+          left_transposed += u[c][r] * y[c];
+        }
+        CHECK(std::abs(left) <= 1e-13);
+        CHECK(std::abs(left_transposed) <= 1e-13);
       }
+      CHECK(x[3] == 0);
+      CHECK(y[3] == 0);
+      std::vector<double> panel = values;
+      std::vector<double> carried = right;
+      loops.turn(panel.data(), kCapacity, carried.data(), turns.data(), turns.data() + kPanel, n);
+      for (index_t c = 0; c < n; ++c) {
+        double left = right[std::size_t(c)];
+        for (index_t r = 0; r < kPanel; ++r) {
+          const double cosine = turns[std::size_t(r)];
+          const double sine = turns[std::size_t(r + kPanel)];
+          const double row = values[std::size_t(r * kCapacity + c)];
+          CHECK(panel[std::size_t(r * kCapacity + c)] == cosine * row + sine * left);
+          left = cosine * left - sine * row;
+        }
+        CHECK(carried[std::size_t(c)] == left);
+      }
+      std::vector<std::vector<double>> found{x, y, panel, carried};
+      if (plain.empty()) plain = found;
+      CHECK(found == plain);
     }
   }
 }
