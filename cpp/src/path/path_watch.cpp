@@ -48,12 +48,8 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
   if (n_steps_ > 0 && n_steps_ < kFewSteps) share_ = std::min(1.0, share_ * 1.4);
   if (n_steps_ > 2 * kAhead / 3) share_ = std::max(0.05, share_ * 0.9);
   n_steps_ = 0;
-  for (const index_t i : watched_) place_[at(i)] = -1;
-  for (const index_t i : packed_) slot_[at(i)] = -1;
   for (const index_t i : changed_) is_changed_[at(i)] = 0;
-  watched_.clear();
   far_.clear();
-  packed_.clear();
   changed_.clear();
   is_partial_ = false;
   const auto n_moving = static_cast<index_t>(elbow.moving().size());
@@ -96,23 +92,14 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
     share_ = std::min(1.0, share_ * 1.4);
     return false;
   }
+  std::vector<index_t> near;
   for (index_t k = 0; k < n_off; ++k) {
     const index_t i = candidates[at(k)];
     const bool is_near = ratio_[at(k)] < reach_ || std::ranges::find(weak, i) != weak.end();
-    if (is_near) {
-      place_[at(i)] = static_cast<index_t>(watched_.size());
-      watched_.push_back(i);
-    } else {
-      far_.push_back(i);
-    }
+    (is_near ? near : far_).push_back(i);
   }
-  capacity_ = static_cast<index_t>(watched_.size()) + kSpare;
   is_full_ = false;
-  pack_.resize(std::max(pack_.size(), at(n_moving)));
-  free_slots_.clear();
-  for (auto k = static_cast<index_t>(pack_.size()) - 1; k >= 0; --k) free_slots_.push_back(k);
-
-  fill_pack(elbow.moving());
+  watch_rows(near, elbow);
 
   lam_ = now.lam;
   a0_ = now.a0;
@@ -142,18 +129,64 @@ index_t PathWatch::new_slot(index_t i) {
   return slot;
 }
 
-// Fills in the kernel values of all moving rows with the watched rows, from the kernel rows of the latter, which are
-// fewer.
-void PathWatch::fill_pack(const std::vector<index_t>& moving) {
-  constexpr std::size_t kAtOnce = 8;  // a cache line of each pack
-  for (const index_t i : moving) new_slot(i);
-  std::vector<double> values(kAtOnce * moving.size());
-  for (std::size_t first = 0; first < watched_.size(); first += kAtOnce) {
-    const std::size_t n_now = std::min(kAtOnce, watched_.size() - first);
-    for (std::size_t r = 0; r < n_now; ++r) rows_.take(watched_[first + r], moving, values.data() + r * moving.size());
-    for (std::size_t k = 0; k < moving.size(); ++k) {
-      double* to = pack_[at(slot_[at(moving[k])])].data() + first;
-      for (std::size_t r = 0; r < n_now; ++r) to[r] = values[r * moving.size() + k];
+// Watches these rows from here on. Most were watched before, and most moving rows moved then: their kernel values stay
+// where they are, and those of new rows take the places of rows that are watched no longer.
+void PathWatch::watch_rows(const std::vector<index_t>& near, const Elbow& elbow) {
+  std::vector<index_t> kept;
+  for (const index_t i : elbow.moving()) {
+    if (slot_[at(i)] >= 0) kept.push_back(i);
+  }
+  for (const index_t i : packed_) {
+    if (slot_[at(i)] < 0 || elbow.is_moving(i)) continue;
+    free_slots_.push_back(slot_[at(i)]);
+    slot_[at(i)] = -1;
+  }
+  packed_ = std::move(kept);
+
+  std::vector<char> is_near(at(rows_.n()));
+  for (const index_t i : near) is_near[at(i)] = 1;
+  std::vector<std::size_t> gaps;  // among the watched rows
+  for (std::size_t k = 0; k < watched_.size(); ++k) {
+    if (is_near[at(watched_[k])] != 0) continue;
+    place_[at(watched_[k])] = -1;
+    gaps.push_back(k);
+  }
+  std::vector<index_t> fresh;
+  for (const index_t i : near) {
+    if (place_[at(i)] >= 0) continue;
+    const std::size_t place = fresh.size() < gaps.size() ? gaps[fresh.size()] : watched_.size();
+    if (place == watched_.size()) watched_.emplace_back();
+    watched_[place] = i;
+    place_[at(i)] = static_cast<index_t>(place);
+    fresh.push_back(i);
+  }
+  for (std::size_t g = gaps.size(); g > fresh.size(); --g) {  // the last row moves to the gap
+    const std::size_t place = gaps[g - 1];
+    watched_[place] = watched_.back();
+    if (place + 1 < watched_.size()) place_[at(watched_[place])] = static_cast<index_t>(place);
+    for (const index_t i : packed_) {
+      std::vector<double>& values = pack_[at(slot_[at(i)])];
+      values[place] = values[watched_.size() - 1];
+    }
+    watched_.pop_back();
+  }
+  const auto needed = static_cast<index_t>(watched_.size()) + kSpare;
+  if (needed > capacity_) capacity_ = needed + needed / 4;
+  for (const index_t i : packed_) pack_[at(slot_[at(i)])].resize(at(capacity_));
+  pack(fresh);
+}
+
+// Fills in the kernel values of these watched rows with the moving rows that have a place.
+void PathWatch::pack(const std::vector<index_t>& fresh) {
+  constexpr std::size_t kAtOnce = 8;  // a cache line of each moving row, where they are neighbours
+  const std::size_t n = packed_.size();
+  std::vector<double> values(kAtOnce * n);
+  for (std::size_t first = 0; first < fresh.size(); first += kAtOnce) {
+    const std::size_t n_now = std::min(kAtOnce, fresh.size() - first);
+    for (std::size_t r = 0; r < n_now; ++r) rows_.take(fresh[first + r], packed_, values.data() + r * n);
+    for (std::size_t k = 0; k < n; ++k) {
+      double* to = pack_[at(slot_[at(packed_[k])])].data();
+      for (std::size_t r = 0; r < n_now; ++r) to[place_[at(fresh[first + r])]] = values[r * n + k];
     }
   }
 }

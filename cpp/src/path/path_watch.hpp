@@ -57,7 +57,8 @@ class PathWatch {
  private:
   void choose_anchors(const Elbow& elbow);
   index_t new_slot(index_t i);
-  void fill_pack(const std::vector<index_t>& moving);
+  void watch_rows(const std::vector<index_t>& near, const Elbow& elbow);
+  void pack(const std::vector<index_t>& fresh);
   double* row_of(index_t i);
 
   PathRows& rows_;
@@ -71,7 +72,7 @@ class PathWatch {
   std::vector<index_t> watched_;
   std::vector<index_t> place_;  // of each row among those, -1 if it is not watched
   std::vector<index_t> far_;
-  index_t capacity_ = 0;
+  index_t capacity_ = 0;                   // how many rows there is room for in pack_
   std::vector<std::vector<double>> pack_;  // kernel values of moving rows with the watched rows
   std::vector<index_t> slot_;              // the place of each row in pack_, or -1
   std::vector<index_t> free_slots_;
