@@ -71,7 +71,7 @@ bool Elbow::enter_pair(const std::vector<index_t>& weak) {
   }
   if (pair[0] < 0 || pair[1] < 0) return false;
   for (const index_t i : pair) {
-    reached_[at(i)] = 0;
+    start_from_bound(i);
     enter(i);
   }
   if (moving_.size() == 2) return true;
@@ -79,19 +79,27 @@ bool Elbow::enter_pair(const std::vector<index_t>& weak) {
   return false;
 }
 
+void Elbow::start_from_bound(index_t i) {
+  reached_[at(i)] = 0;
+  if (std::ranges::find(bounded_, i) == bounded_.end()) bounded_.push_back(i);
+}
+
 // Goes from the slopes reached so far towards the new ones, until the slope of a row at a bound would change its sign;
 // returns that row, or -1 if there is none.
 index_t Elbow::find_blocked() {
-  double most = 0;
-  for (std::size_t k = 0; k < moving_.size(); ++k) most = std::max(most, std::abs(slopes_[k]));
-  const double slack = 1e-13 * most;
   index_t blocked = -1;
   double length = 1;
-  for (std::size_t k = 0; k < moving_.size(); ++k) {
-    const index_t i = moving_[k];
+  double slack = -1;  // not known yet
+  for (const index_t i : bounded_) {
+    if (!is_moving(i)) continue;
     const int bound = point_.bound(i);
-    const double slope = slopes_[k] * point_.label[at(i)];
-    if (bound == 0 || bound * slope >= -slack) continue;
+    const double slope = slope_of(i) * point_.label[at(i)];
+    if (bound * slope >= 0) continue;
+    if (slack < 0) {
+      slack = 0;
+      for (const double each : slopes_) slack = std::max(slack, 1e-13 * std::abs(each));
+    }
+    if (bound * slope >= -slack) continue;
     const double here = bound * reached_[at(i)];
     const double ratio = here / (here - bound * slope);
     if (blocked < 0 || ratio < length || (ratio == length && i < blocked)) {
@@ -99,10 +107,8 @@ index_t Elbow::find_blocked() {
       length = ratio;
     }
   }
-  for (std::size_t k = 0; k < moving_.size(); ++k) {
-    const index_t i = moving_[k];
-    if (point_.bound(i) == 0) continue;
-    reached_[at(i)] += length * (slopes_[k] * point_.label[at(i)] - reached_[at(i)]);
+  for (const index_t i : bounded_) {
+    if (is_moving(i)) reached_[at(i)] += length * (slope_of(i) * point_.label[at(i)] - reached_[at(i)]);
   }
   return blocked;
 }
@@ -126,7 +132,11 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
   std::vector<index_t> dependent;
   const auto has = [](const std::vector<index_t>& rows, index_t i) { return std::ranges::find(rows, i) != rows.end(); };
   is_unchanged_ = false;
-  for (const index_t i : moving_) reached_[at(i)] = 0;
+  bounded_.clear();
+  for (const index_t i : moving_) {
+    reached_[at(i)] = 0;
+    if (point_.bound(i) != 0) bounded_.push_back(i);
+  }
   // Every row starts and stops a few times at most; more changes are a cycle caused by rounding.
   for (std::size_t left = 50 + 8 * (weak.size() + 1); left > 0; --left) {
     if (moving_.empty()) {
@@ -159,7 +169,7 @@ Elbow::Outcome Elbow::find_direction(std::vector<index_t>& weak, const double* s
       is_unchanged_ = speed != nullptr;
       return Outcome::found;
     }
-    reached_[at(worst)] = 0;
+    start_from_bound(worst);
     const double pivot = enter(worst);
     if (pivot < kNegative) return Outcome::indefinite;
     if (is_moving(worst)) {

@@ -78,6 +78,7 @@ class Elbow {
   bool refactor();
 
  private:
+  void start_from_bound(index_t i);
   bool enter_pair(const std::vector<index_t>& weak);
   index_t find_blocked();
   double rate(index_t i, const double* speed);
@@ -94,7 +95,8 @@ class Elbow {
   std::vector<double> slope_weights_;
   double offset_slope_ = 0;
   bool is_unchanged_ = false;
-  std::vector<double> reached_;  // d of rows at a bound during the search for the active set
+  std::vector<double> reached_;   // d of rows at a bound during the search for the active set
+  std::vector<index_t> bounded_;  // those rows, and others that have stopped
   std::vector<double> column_;
 };
 

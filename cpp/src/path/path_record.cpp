@@ -24,9 +24,12 @@ void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm,
     result_.objective.back() = sum_alpha - norm / (2 * lam);
     result_.norm.back() = norm / (lam * lam);
   }
-  for (const index_t i : changed) {
-    result_.change_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
-    result_.change_value.push_back(point.alpha[at(i)]);
+  const std::size_t n_before = result_.change_row.size();
+  result_.change_row.resize(n_before + changed.size());
+  result_.change_value.resize(n_before + changed.size());
+  for (std::size_t k = 0; k < changed.size(); ++k) {
+    result_.change_row[n_before + k] = static_cast<std::int32_t>(order_[at(changed[k])]);
+    result_.change_value[n_before + k] = point.alpha[at(changed[k])];
   }
   result_.change_start.back() = static_cast<index_t>(result_.change_row.size());
 }
