@@ -367,7 +367,8 @@ CASE("systems of a triangle and rotations of its rows have the same bits on ever
       for (index_t k = 0; k < kPanel * (kCapacity - first); ++k) {
         const index_t r = first + k / (kCapacity - first);
         const index_t c = first + k % (kCapacity - first);
-        if (c > r && c < n && r != 3 && c != 3) u[std::size_t(r)][std::size_t(c)] = values[std::size_t(start + k)];
+        if (c > r && c < n && r != 3 && c != 3)
+          u[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] = values[static_cast<std::size_t>(start + k)];
       }
       start += kPanel * (kCapacity - first);
     }
@@ -400,17 +401,17 @@ CASE("systems of a triangle and rotations of its rows have the same bits on ever
       std::vector<double> carried = right;
       loops.turn(panel.data(), kCapacity, carried.data(), turns.data(), turns.data() + kPanel, n);
       for (index_t c = 0; c < n; ++c) {
-        double left = right[std::size_t(c)];
+        double left = right[static_cast<std::size_t>(c)];
         for (index_t r = 0; r < kPanel; ++r) {
-          const double cosine = turns[std::size_t(r)];
-          const double sine = turns[std::size_t(r + kPanel)];
-          const double row = values[std::size_t(r * kCapacity + c)];
-          CHECK(panel[std::size_t(r * kCapacity + c)] == cosine * row + sine * left);
+          const double cosine = turns[static_cast<std::size_t>(r)];
+          const double sine = turns[static_cast<std::size_t>(r + kPanel)];
+          const double row = values[static_cast<std::size_t>(r * kCapacity + c)];
+          CHECK(panel[static_cast<std::size_t>(r * kCapacity + c)] == cosine * row + sine * left);
           left = cosine * left - sine * row;
         }
-        CHECK(carried[std::size_t(c)] == left);
+        CHECK(carried[static_cast<std::size_t>(c)] == left);
       }
-      std::vector<std::vector<double>> found{x, y, panel, carried};
+      const std::vector<std::vector<double>> found{x, y, panel, carried};
       if (plain.empty()) plain = found;
       CHECK(found == plain);
     }
