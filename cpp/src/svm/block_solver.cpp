@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/svm_kernels.hpp"
+#include "svm/first_step.hpp"
 #include "svm/free_step.hpp"
 #include "svm/smo_state.hpp"
 #include "svm/working_set.hpp"
@@ -140,7 +141,8 @@ void BlockSmo<T>::start() {
   for (index_t i = 0; i < n; ++i) objective_ += 0.5 * value_[i] * (result_.gradient[at(i)] + problem_.linear[i]);
 }
 
-// Goes to `end`, or only to the minimum on the way there.
+// Goes towards `end`, from the start or from the largest multiple of it within the bounds, whichever is better: where
+// all bounds have grown by one factor, that multiple keeps everything at its bound that was there.
 template <class T>
 void BlockSmo<T>::make_first_step(const double* end) {
   // Where bounds grow by one factor most variables do, and K times the start is known: only what differs from a
@@ -158,29 +160,36 @@ void BlockSmo<T>::make_first_step(const double* end) {
     const double multiple = factor * value_[i];
     const double rest = end[i] - value_[i] - multiple;
     distance += std::abs(multiple);
-    if (std::abs(rest) <= 4 * std::numeric_limits<double>::epsilon() * std::abs(end[i])) continue;
+    if (std::abs(rest) <= kRounding * std::abs(end[i])) continue;
     changes_.add(i, rest);
     distance += std::abs(rest);
   }
   std::vector<double> product(at(problem_.n));
   for (index_t i = 0; i < problem_.n; ++i) product[at(i)] = factor * problem_.start->product[i];
   if (changes_.size() > 0) source_.update(changes_, product.data());
-  double slope = 0;
-  double curvature = 0;
+  double growth = kInfinity;
+  double length = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
-    slope += result_.gradient[at(i)] * (end[i] - value_[i]);
-    curvature += product[at(i)] * (end[i] - value_[i]);
+    if (value_[i] == 0) continue;
+    growth = std::min(growth, (value_[i] > 0 ? problem_.upper[i] : problem_.lower[i]) / value_[i]);
+    length += std::abs(value_[i]);
   }
-  if (!(slope < 0) || !std::isfinite(curvature)) return;
-  // The whole step if it is downhill: what reaches its bound need not be moved there one by one.
-  const double step = -2 * slope < curvature ? -slope / curvature : 1;
-  for (index_t i = 0; i < problem_.n; ++i) result_.gradient[at(i)] += step * product[at(i)];
+  FirstStep step = first_step(problem_, value_, result_.gradient, end, product, 1);
+  if (std::isfinite(growth)) {
+    const FirstStep other = first_step(problem_, value_, result_.gradient, end, product, growth);
+    if (other.change < step.change) step = other;
+  }
+  if (!(step.change < 0) || !std::isfinite(step.change)) return;
+  const double multiple = (1 - step.share) * (step.growth - 1);
   for (index_t i = 0; i < problem_.n; ++i) {
-    const double value = step == 1 ? end[i] : value_[i] + step * (end[i] - value_[i]);
+    result_.gradient[at(i)] += multiple * problem_.start->product[i] + step.share * product[at(i)];
+    const double from = grown(problem_, i, value_[i], step.growth);
+    const double value = step.share == 1 ? end[i] : from + step.share * (end[i] - from);
     value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
   }
   // The step multiplies the rounding errors in K times the start, which was added to numbers as large as `linear`.
-  moved_ += step * (distance + std::abs(factor) * (problem_.start->moved + largest_linear_ / largest_diagonal_));
+  const double start_errors = problem_.start->moved + largest_linear_ / largest_diagonal_;
+  moved_ += multiple * (length + start_errors) + step.share * (distance + std::abs(factor) * start_errors);
 }
 
 template <class T>
