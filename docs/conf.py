@@ -18,7 +18,7 @@ from sphinx_gallery.scrapers import figure_rst
 import fastpu
 import fastpu.dask
 import fastpu.estimators
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, table
 
 if TYPE_CHECKING:
     from typing import Any
@@ -179,7 +179,7 @@ def _colour_examples(_app: Sphinx, document: nodes.document) -> None:
 
 
 def _list_methods(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Put lists of the methods, one for each room, in place of the comment "methods" on their page."""
+    """Put lists of the methods, one for each room, and the table of what they take on their page."""
     if page != "methods/index":
         return
     rooms: dict[str, list[str]] = {}
@@ -190,7 +190,7 @@ def _list_methods(_app: Sphinx, page: str, source: list[str]) -> None:
     for room, lines in rooms.items():
         caption = importlib.import_module(room).__doc__.partition(".\n")[0].rstrip(".")
         lists.append(f"```{{toctree}}\n:caption: '{caption}'\n:maxdepth: 1\n\n{''.join(lines)}```\n")
-    source[0] = source[0].replace("% methods\n", "\n".join(lists))
+    source[0] = source[0].replace("% methods\n", "\n".join(lists)).replace("% table\n", f"{table()}\n")
 
 
 def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:

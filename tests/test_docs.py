@@ -79,8 +79,9 @@ def test_methods_are_compared():
     assert set(compared) == set(DECLARED)
 
 
-def test_what_methods_take_is_the_table_of_the_package():
-    assert table() in read(DOCS / "methods" / "index.md")
+def test_page_of_all_methods_has_places_for_their_list_and_for_the_table_of_what_they_take():
+    assert re.findall(r"^% (\w+)$", read(DOCS / "methods" / "index.md"), re.MULTILINE) == ["methods", "table"]
+    assert [line.split("`")[1] for line in table().splitlines()[2:]] == list(DECLARED)
 
 
 def test_functions_by_task_name_every_public_function_and_class():
