@@ -23,7 +23,7 @@ using fastpu::TreesView;
 
 BoostedTreesOptions options_of(Input& input) {
   BoostedTreesOptions options;
-  options.loss.name = input.one_of<const char*, 4>({"pnu_auc", "logistic", "upu", "nnpu"});
+  options.loss.name = input.one_of(fastpu::tree_loss_names());
   options.loss.gamma = input.wrong(input.share());
   options.loss.prior = input.wrong(input.flag() ? 0.5 : input.share());
   options.loss.isa = input.isa();

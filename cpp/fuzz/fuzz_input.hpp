@@ -69,6 +69,10 @@ class Input {
   T one_of(const T (&choices)[n]) {
     return choices[below(static_cast<index_t>(n))];
   }
+  template <class T>
+  T one_of(const std::vector<T>& choices) {
+    return choices[at(below(static_cast<index_t>(choices.size())))];
+  }
 
   // Rows of a problem: few, and now and then as many as a block holds. Such an input takes a hundred times as long, so
   // what is made from it by changing some bytes is small again.

@@ -14,7 +14,7 @@ using fastpu::TreeLossTops;
 
 void run(Input& input) {
   TreeLossOptions options;
-  options.name = input.one_of<const char*, 4>({"pnu_auc", "logistic", "upu", "nnpu"});
+  options.name = input.one_of(fastpu::tree_loss_names());
   options.gamma = input.wrong(input.share());
   options.prior = input.wrong(input.share());
   options.isa = input.isa();

@@ -372,6 +372,12 @@ double TreeLoss::derive(const TreeLossScores& scores, double* g, double* h, Team
   return objective(all_tops, all_sums);
 }
 
+std::vector<std::string> tree_loss_names() {
+  std::vector<std::string> names;
+  for (const NamedFormula& formula : kFormulas) names.emplace_back(formula.name);
+  return names;
+}
+
 std::unique_ptr<TreeLoss> make_tree_loss(const TreeLossRows& rows, const TreeLossOptions& options, Team& team) {
   for (const NamedFormula& formula : kFormulas) {
     if (options.name != formula.name) continue;

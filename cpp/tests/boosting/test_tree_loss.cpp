@@ -25,8 +25,6 @@ using fastpu::TreeLossScores;
 using fastpu::TreeLossSums;
 using fastpu::TreeLossTops;
 
-constexpr const char* kNames[] = {"pnu_auc", "logistic", "upu", "nnpu"};
-
 struct Data {
   std::vector<std::int8_t> labels;
   std::vector<double> weights;
@@ -107,7 +105,7 @@ double weight_that_takes_part(const Data& data) {
 }  // namespace
 
 CASE("objectives follow the formulas, and g their differences") {
-  for (const std::string name : kNames) {
+  for (const std::string& name : fastpu::tree_loss_names()) {
     for (const bool with_negatives : {false, true}) {
       if (with_negatives && name != "pnu_auc") continue;
       const Data data = make_data(61, with_negatives, 1, 1);
@@ -176,7 +174,7 @@ CASE("where r < 0, nnpu steps by -r, with the absolute curvature") {
 }
 
 CASE("the bits are the same for all levels, threads and shards") {
-  for (const std::string name : kNames) {
+  for (const std::string& name : fastpu::tree_loss_names()) {
     const Data data = make_data(100'003, name == "pnu_auc", 5, 4);
     const Derived expected = derive(data.rows(), data.drawn(), options_of(name, Isa::baseline));
     for (const Isa isa : {Isa::avx2, Isa::avx512}) {
@@ -211,7 +209,7 @@ CASE("the bits are the same for all levels, threads and shards") {
 }
 
 CASE("a weight counts as so many rows, and a row that does not take part as none") {
-  for (const std::string name : kNames) {
+  for (const std::string& name : fastpu::tree_loss_names()) {
     const Data data = make_data(500, name == "pnu_auc", 2, 5);
     Data repeated;
     std::vector<std::size_t> original;
@@ -237,7 +235,7 @@ CASE("a weight counts as so many rows, and a row that does not take part as none
 }
 
 CASE("scores that e^F could not hold give finite numbers") {
-  for (const std::string name : kNames) {
+  for (const std::string& name : fastpu::tree_loss_names()) {
     for (const double spread : {1e3, 1e9, 1e100}) {
       const Data data = make_data(400, name == "pnu_auc", spread, 6);
       const Derived found = derive(data.rows(), data.drawn(), options_of(name));
@@ -257,7 +255,7 @@ CASE("scores that e^F could not hold give finite numbers") {
 
 CASE("sums of |g| and h keep within their bounds, which need no rows") {
   Team team(2);
-  for (const std::string name : kNames) {
+  for (const std::string& name : fastpu::tree_loss_names()) {
     const std::unique_ptr<TreeLoss> elsewhere = make_tree_loss({}, options_of(name), team);
     for (const double spread : {0.0, 1.0, 40.0, 1e4, 1e9}) {
       const Data data = make_data(3000, name == "pnu_auc", spread, 8);

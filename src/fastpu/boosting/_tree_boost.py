@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -31,6 +31,7 @@ __all__ = [
     "FUNCTION",
     "BoostedTreesRound",
     "HeldRows",
+    "LossName",
     "ScoredRows",
     "Settings",
     "Training",
@@ -44,7 +45,8 @@ __all__ = [
 ]
 
 FUNCTION = "fit_boosted_trees"
-LOSSES = ("pnu_auc", "logistic", "upu", "nnpu")
+LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu", "nnpu"]
+LOSSES: tuple[str, ...] = get_args(LossName)
 _WITH_PRIOR = ("upu", "nnpu")
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200

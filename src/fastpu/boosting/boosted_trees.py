@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from fastpu.boosting._tree_boost import LossName
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __all__ = ["BoostedTreesRound", "fit_boosted_trees"]
@@ -39,7 +40,7 @@ def fit_boosted_trees(
     X: object,
     y: object,
     *,
-    loss: Literal["pnu_auc", "logistic", "upu", "nnpu"] = "pnu_auc",
+    loss: LossName = "pnu_auc",
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
     gamma: float = 0.5,

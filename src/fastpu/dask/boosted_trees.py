@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from fastpu.boosting._tree_boost import BoostedTreesRound
+    from fastpu.boosting._tree_boost import BoostedTreesRound, LossName
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -36,7 +36,7 @@ def fit_boosted_trees(
     y: object,
     *,
     client: object = None,
-    loss: Literal["pnu_auc", "logistic", "upu", "nnpu"] = "pnu_auc",
+    loss: LossName = "pnu_auc",
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
     gamma: float = 0.5,

@@ -12,6 +12,7 @@ from fastpu.estimators._forest import Forest
 from fastpu.forest._arguments import ForestRound
 from fastpu.estimators._risk import InEpochs
 from typing import Literal
+from fastpu.boosting._tree_boost import LossName
 from fastpu.mapping._mapping import MappingRound
 from fastpu.margin._arguments import MarginRound
 from fastpu.estimators._path import OnPUPath
@@ -108,7 +109,7 @@ class ForestClassifier(Forest):
     callback: Callable[[ForestRound], bool | None] | None; progress: bool
 
 class BoostedTreesClassifier(BoostedTrees):
-    def __init__(self, *, loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu'] = 'pnu_auc', prior: float | None = None,
+    def __init__(self, *, loss: LossName = 'pnu_auc', prior: float | None = None,
         scenario: Literal['case_control', 'single_set'] = 'case_control', gamma: float = 0.5, n_rounds: int = 100,
         learning_rate: float = 0.05, max_leaves: int = 4, max_depth: int | None = None,
         min_leaf_rows: int | None = None, min_leaf_hessian: float = 0.001, l2: float = 10.0, n_bags: int = 1,
@@ -118,10 +119,9 @@ class BoostedTreesClassifier(BoostedTrees):
         callback: Callable[[BoostedTreesRound], bool | None] | None = None, progress: bool = False,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, init_model: Any = None) -> Self: ...
-    loss: Literal['pnu_auc', 'logistic', 'upu', 'nnpu']; prior: float | None
-    scenario: Literal['case_control', 'single_set']; gamma: float; n_rounds: int; learning_rate: float
-    max_leaves: int; max_depth: int | None; min_leaf_rows: int | None; min_leaf_hessian: float; l2: float; n_bags: int
-    bag_ratio: float | None; subsample_unl: float; colsample: float; max_bins: int | None
+    loss: LossName; prior: float | None; scenario: Literal['case_control', 'single_set']; gamma: float; n_rounds: int
+    learning_rate: float; max_leaves: int; max_depth: int | None; min_leaf_rows: int | None; min_leaf_hessian: float
+    l2: float; n_bags: int; bag_ratio: float | None; subsample_unl: float; colsample: float; max_bins: int | None
     early_stopping_rounds: int | None; n_folds: int
     random_state: int | np.random.Generator | np.random.RandomState | None
     callback: Callable[[BoostedTreesRound], bool | None] | None; progress: bool

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
@@ -106,6 +107,8 @@ class TreeLoss {
  protected:
   TreeLoss() = default;
 };
+
+std::vector<std::string> tree_loss_names();
 
 // Throws std::invalid_argument for an unknown name, a parameter out of range, and labels or weights that the loss does
 // not take.
