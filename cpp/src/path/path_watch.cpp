@@ -66,7 +66,6 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
   for (const index_t i : anchors_) own += weight * sums_[at(i)];
   ratio_.clear();
   std::vector<index_t> candidates;
-  distance_.clear();
   for (index_t i = 0; i < n; ++i) {
     if (elbow.is_moving(i)) continue;
     const double s = side[at(i)];

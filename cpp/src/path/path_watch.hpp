@@ -92,7 +92,6 @@ class PathWatch {
   double reach_ = 0;    // the largest |e| for which the bound holds
   double horizon_ = 0;  // the longest change of lam for which the bound holds
   double largest_ = 0;  // score
-  std::vector<double> distance_;
   std::vector<double> ratio_;
   std::vector<double> sums_;
   std::vector<const double*> pointers_;

@@ -80,11 +80,4 @@ class LinearMachine(Model):
 
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
-        if np.isnan(scores).any():
-            raise ValueError(f"X has entries so large that its scores overflow, first in row {_first_nan(scores)}")
-        return scores
-
-
-def _first_nan(scores: NDArray[np.float64]) -> int:
-    return int(np.argmax(np.isnan(scores)))
+            return linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]

@@ -25,6 +25,7 @@ from fastpu.data._validate import (
 )
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
+from fastpu.model._model import refuse_nan_scores
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk._split import split_rows
@@ -366,7 +367,7 @@ def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
         warn(f"{rows.function}: {unfinished}", ConvergenceWarning)
     if model.status == "callback":
         return
-    scores = model._decision_function(rows.matrix, rows.n_threads)
+    scores = refuse_nan_scores(model._decision_function(rows.matrix, rows.n_threads), "X")
     is_called = scores > 0
     among = is_called[rows.labels == 0]
     n_called = int(np.count_nonzero(among))

@@ -94,11 +94,6 @@ class RiskMachine(Model):
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.bandwidth is None:
-                scores = linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
-            else:
-                scores = gauss_scores(matrix, kept_rows(self, "centers"), self.coef, self.bandwidth, n_threads)
-                scores = scores + self.intercept
-        if np.isnan(scores).any():
-            row = int(np.argmax(np.isnan(scores)))
-            raise ValueError(f"X has entries so large that its scores overflow, first in row {row}")
-        return scores
+                return linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+            scores = gauss_scores(matrix, kept_rows(self, "centers"), self.coef, self.bandwidth, n_threads)
+            return scores + self.intercept
