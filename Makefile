@@ -222,6 +222,7 @@ fuzz: $(VENV)/.has-fuzz  ## fuzz the C++ core, its bindings and load; FUZZ_RUNS=
 
 # C++ as the C++ tests and the Python tests together run it, from one build; Python with branches. That build lives in an
 # environment like that of the address sanitizer. What throws is no branch: every call of a container would count as one.
+# The Python tests run in one process: xdist kills workers that are slow to end, and what they counted of C++ is lost.
 COVERAGE_VENV := build/coverage-venv
 coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python (coverage.py) that tests run
 	$(VENV_PYTHON) -m venv --without-pip $(COVERAGE_VENV)
@@ -232,7 +233,7 @@ coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python
 	  -C cmake.define.FASTPU_COVERAGE=ON -C cmake.define.FASTPU_BUILD_TESTS=ON
 	find build/coverage -name '*.gcda' -delete
 	$(CTEST) --test-dir build/coverage
-	$(COVERAGE_VENV)/bin/python -m pytest -n $(JOBS) --cov=fastpu --cov-branch \
+	$(COVERAGE_VENV)/bin/python -m pytest --cov=fastpu --cov-branch \
 	  --cov-report=term-missing:skip-covered tests $(PYTHON_TESTS) $(PYTEST_ARGS)
 	$(BIN)/gcovr --root . --filter cpp/include/ --filter cpp/src/ --filter cpp/bindings/ --exclude-throw-branches \
 	  --gcov-suspicious-hits-threshold 0 --merge-mode-functions=separate --txt build/coverage.txt \
