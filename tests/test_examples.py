@@ -174,7 +174,7 @@ def test_digits(example, tmp_path):
     counts = [float(row[2]) for row in found]
     assert len(counts) == 3
     assert counts[-1] == max(counts) > 85
-    text = re.search(r"expects (\d+) of the first 100 \((\d+) to (\d+)\),.* in truth there are (\d+)", printed)
+    text = re.search(r"(\d+) of the first 100 .* expected .*interval: (\d+) to (\d+)\); in truth (\d+) do", printed)
     assert text is not None, printed
     expected, low, high, truth = map(int, text.groups())
     assert 0 <= low <= expected <= high <= 100
