@@ -154,9 +154,8 @@ def _draw_ranks(axis: Axes, names: Sequence[str], by_task: NDArray[np.float64]) 
     difference = _critical_difference(len(names), by_task.shape[0])
     best = ranks.min()
     axis.axvspan(best, best + difference, color="0.85", zorder=0)
-    axis.text(
-        best + difference, len(names) - 1, " shaded: not told apart from the best", fontsize=9, va="center", color="0.3"
-    )
+    text = " shaded: not told\n apart from the best"
+    axis.text(best + difference, len(names) - 1, text, fontsize=9, va="center", color="0.3")
     axis.set_xlabel(f"mean rank by test AUC over {by_task.shape[0]} tasks (1 is best); red: fastpu")
     axis.set_xlim(0, len(names))
     axis.spines[["top", "right"]].set_visible(False)
