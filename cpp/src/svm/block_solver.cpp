@@ -169,13 +169,17 @@ void BlockSmo<T>::make_first_step(const double* end) {
   if (changes_.size() > 0) source_.update(changes_, product.data());
   double growth = kInfinity;
   double length = 0;
+  double sums[2] = {};
   for (index_t i = 0; i < problem_.n; ++i) {
     if (value_[i] == 0) continue;
     growth = std::min(growth, (value_[i] > 0 ? problem_.upper[i] : problem_.lower[i]) / value_[i]);
     length += std::abs(value_[i]);
+    sums[state_.group(i)] += value_[i];
   }
   FirstStep step = first_step(problem_, value_, result_.gradient, end, product, 1);
-  if (std::isfinite(growth)) {
+  // A multiple keeps the sum of a group only if that is 0; in a nu-SVM it is not.
+  constexpr double kNoSum = 1e-12;
+  if (std::isfinite(growth) && std::max(std::abs(sums[0]), std::abs(sums[1])) <= kNoSum * length) {
     const FirstStep other = first_step(problem_, value_, result_.gradient, end, product, growth);
     if (other.change < step.change) step = other;
   }

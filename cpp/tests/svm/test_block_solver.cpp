@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <vector>
@@ -131,6 +132,27 @@ CASE("where bounds grow by one factor, what is at its bound stays there without 
   const Solved large = blocks.solve(box, &start);
   check_optimal(large, k, points.n, box, 1e-6, 1e-10);
   CHECK(large.result.n_steps < small.result.n_steps / 10);
+}
+
+CASE("a group whose sum is not 0 keeps it where its bounds grow") {
+  const Points<double> points(200, 3, 607);
+  Box box = svm_box(200, 1.0, 608);
+  for (std::size_t i = 0; i < box.start.size(); ++i) {
+    box.lower[i] = 0;
+    box.upper[i] = 1;
+    box.start[i] = 0.3;
+  }
+  Blocks<double> blocks(points, kRbf, box, sets_of(32, 1e-6), kManyBytes);
+  const Solved small = blocks.solve(box);
+  std::vector<double> product = small.result.gradient;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    product[i] -= box.linear[i];
+    box.upper[i] = 8;
+  }
+  box.start = small.b;
+  const SmoStart start{product.data(), small.b.data(), small.result.moved};
+  const Solved large = blocks.solve(box, &start);
+  CHECK(std::abs(std::accumulate(large.b.begin(), large.b.end(), 0.0) - 60) < 1e-9);
 }
 
 CASE("every level and size of the cache gives the same bits") {
