@@ -62,7 +62,7 @@ def test_select_fits_many_costs_at_once(data):
 def test_scores_that_overflow_are_refused(form, data):
     model = dataclasses.replace(fastpu.fit_isvm(*data), coef=np.full(4, 1e300))
     rows = np.array([[1.0, 2.0, 3.0, 4.0], [1e30, -1e30, 0.0, 0.0]])
-    with pytest.raises(ValueError, match="X must hold numbers so small that scores can be computed, got NaN for row 1"):
+    with pytest.raises(ValueError, match="X has entries so large that its scores overflow, first in row 1"):
         model.decision_function(form(rows))
 
 

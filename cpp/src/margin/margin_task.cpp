@@ -123,7 +123,7 @@ Losses measure(const MarginTask& task, const double* v, const double* f, double 
   Losses losses;
   for (index_t i = 0; i < task.n(); ++i) {
     const double side = task.side()[i];
-    // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): likewise
+    // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): the analyzer does not know that a task keeps its size
     const double lack = side * (task.label()[i] - multiple * f[i]);
     const double inside = side * v[i];
     if (lack > 0) {

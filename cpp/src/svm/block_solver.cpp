@@ -160,7 +160,7 @@ void BlockSmo<T>::make_first_step(const double* end) {
     const double multiple = factor * value_[i];
     const double rest = end[i] - value_[i] - multiple;
     distance += std::abs(multiple);
-    if (std::abs(rest) <= kRounding * std::abs(end[i])) continue;
+    if (std::abs(rest) <= kBoundRounding * std::abs(end[i])) continue;
     changes_.add(i, rest);
     distance += std::abs(rest);
   }

@@ -10,7 +10,7 @@
 namespace fastpu::detail {
 
 // Relative to a bound: what is nearer to it is kept from it by rounding only.
-inline constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+inline constexpr double kBoundRounding = 4 * std::numeric_limits<double>::epsilon();
 
 // A step to `growth` times the start, and from there by a share of the way to the end.
 struct FirstStep {
@@ -23,7 +23,7 @@ struct FirstStep {
 inline double grown(const SmoProblem& problem, index_t i, double start, double growth) {
   const double value = growth * start;
   const double bound = value > 0 ? problem.upper[i] : problem.lower[i];
-  return value != 0 && std::abs(bound - value) <= kRounding * std::abs(bound) ? bound : value;
+  return value != 0 && std::abs(bound - value) <= kBoundRounding * std::abs(bound) ? bound : value;
 }
 
 // Goes all the way to the end, if that is downhill, else to the minimum on the way. `product` is K times the way from

@@ -418,7 +418,7 @@ def refuse_nan_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.floa
     """Return the scores of the rows called `name`, of shape (n,) or (n, m), or raise ValueError where one is NaN."""
     if (without := np.isnan(scores)).any():
         row = int(np.argmax(without.reshape(len(scores), -1).any(axis=1)))
-        raise ValueError(f"{name} must hold numbers so small that scores can be computed, got NaN for row {row}")
+        raise ValueError(f"{name} has entries so large that its scores overflow, first in row {row}")
     return scores
 
 
