@@ -1,6 +1,7 @@
 #include "fastpu/linalg/tiled_blas.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@ namespace fastpu {
 namespace {
 
 constexpr index_t kTile = 192;
+constexpr index_t kThin = 8;  // most rows or columns of a product for which gemv is faster than gemm
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group
@@ -55,6 +57,12 @@ void mirror(BlasMatrix<double> c) {
 }  // namespace
 
 void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
+  if (a.n_cols != b.n_rows || c.n_rows != a.n_rows || c.n_cols != b.n_cols) {
+    throw std::invalid_argument("A must have as many columns as B has rows, got " + std::to_string(a.n_cols) + " and " +
+                                std::to_string(b.n_rows) + ", and C the rows of A and the columns of B");
+  }
+  if (c.n_rows <= kThin) return times_rows(a, b, c);
+  if (c.n_cols <= kThin) return times_columns(a, b, c);
   const index_t down = count_blocks(c.n_rows, kTile);
   const index_t across = count_blocks(c.n_cols, kTile);
   team_.for_each(down * across, workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
@@ -64,6 +72,34 @@ void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, 
     const index_t n_cols = extent(j, c.n_cols);
     blas_.gemm(Op::none, Op::none, 1.0, part(a, i, n_rows, 0, a.n_cols), part(b, 0, b.n_rows, j, n_cols), 0.0,
                part(c, i, n_rows, j, n_cols));
+  });
+}
+
+// A has few rows: a tile of C is each of them times the same columns of B.
+void TiledBlas::times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
+  team_.for_each(count_blocks(c.n_cols, kTile), workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
+    const index_t j = block * kTile;
+    const auto columns = part(b, 0, b.n_rows, j, extent(j, c.n_cols));
+    for (index_t i = 0; i < c.n_rows; ++i) {
+      blas_.gemv(Op::transpose, 1.0, columns, a.data + i * a.stride, 0.0, c.data + i * c.stride + j);
+    }
+  });
+}
+
+// B has few columns, which are copied, since their entries are apart: a tile of C is the same rows of A times each.
+void TiledBlas::times_columns(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
+  AlignedBuffer<double> columns(b.n_cols * b.n_rows, "columns of a product");
+  for (index_t k = 0; k < b.n_rows; ++k) {
+    for (index_t j = 0; j < b.n_cols; ++j) columns[j * b.n_rows + k] = b.data[k * b.stride + j];
+  }
+  team_.for_each(count_blocks(c.n_rows, kTile), workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
+    const index_t first = block * kTile;
+    const auto rows = part(a, first, extent(first, c.n_rows), 0, a.n_cols);
+    std::array<double, kTile> sums{};
+    for (index_t j = 0; j < c.n_cols; ++j) {
+      blas_.gemv(Op::none, 1.0, rows, columns.data() + j * b.n_rows, 0.0, sums.data());
+      for (index_t i = 0; i < rows.n_rows; ++i) c.data[(first + i) * c.stride + j] = sums[at(i)];
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 #include "fastpu/graph/pual.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -212,6 +213,38 @@ CASE("tiles give whole products and factors") {
     gram[static_cast<std::size_t>(n * n - 1)] = -1;
     CHECK(tiled.cholesky({gram.data(), n, n}) == n);
   }
+}
+
+CASE("products with few rows or few columns are those of a loop, with the same bits for every number of threads") {
+  const Blas blas(reference_blas());
+  for (const auto& [n, depth, m] : {std::array<index_t, 3>{1, 700, 400}, {3, 400, 700}, {400, 700, 1}, {700, 400, 3}}) {
+    const Factor a(n, depth, 9);
+    const Factor b(depth, m, 10);
+    std::vector<double> first;
+    for (const int n_threads : {1, 2, 7}) {
+      Team team(n_threads);
+      std::vector<double> c(static_cast<std::size_t>(n * m));
+      fastpu::TiledBlas(blas, team).product(a.view(), b.view(), {c.data(), n, m});
+      if (n_threads == 1) first = c;
+      CHECK(c == first);
+    }
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j < m; ++j) {
+        double sum = 0;
+        for (index_t k = 0; k < depth; ++k) sum += a.view().data[i * depth + k] * b.view().data[k * m + j];
+        CHECK(check::close(first[static_cast<std::size_t>(i * m + j)], sum, 1e-9));
+      }
+    }
+  }
+}
+
+CASE("factors of a product must fit each other") {
+  const Blas blas(reference_blas());
+  Team team(1);
+  std::vector<double> c(8);
+  CHECK_THROWS(std::invalid_argument,
+               fastpu::TiledBlas(blas, team).product(Factor(2, 3, 1).view(), Factor(4, 4, 1).view(), {c.data(), 2, 4}),
+               "A must have as many columns as B has rows, got 3 and 4");
 }
 
 CASE("tiles of many rows have the same bits for every number of threads") {

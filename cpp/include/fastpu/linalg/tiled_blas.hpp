@@ -33,6 +33,8 @@ class TiledBlas {
   void solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
  private:
+  void times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
+  void times_columns(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
   // The lower triangle of C := alpha A B' + beta C (Op::none) or alpha A'B + beta C (Op::transpose).
   void lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
              BlasMatrix<double> c) const;
