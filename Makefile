@@ -223,10 +223,11 @@ fuzz: $(VENV)/.has-fuzz  ## fuzz the C++ core, its bindings and load; FUZZ_RUNS=
 # C++ as the C++ tests and the Python tests together run it, from one build; Python with branches. That build lives in an
 # environment like that of the address sanitizer. What throws is no branch: every call of a container would count as one.
 # The Python tests run in one process: xdist kills workers that are slow to end, and what they counted of C++ is lost.
+# Interpreters that tests start, such as the workers of Dask, are measured by what coverage.py's own .pth file imports.
 COVERAGE_VENV := build/coverage-venv
 coverage: $(VENV)/.has-coverage  ## lines and branches of C++ (gcovr) and Python (coverage.py) that tests run
 	$(VENV_PYTHON) -m venv --without-pip $(COVERAGE_VENV)
-	$(VENV_PYTHON) -c "import sysconfig as s; print(s.get_path('purelib'))" \
+	$(VENV_PYTHON) -c "import sysconfig as s; p = s.get_path('purelib'); print(p + '\n' + open(p + '/a1_coverage.pth').read())" \
 	  > $$($(COVERAGE_VENV)/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/packages.pth
 	$(PIP) --python $(COVERAGE_VENV)/bin/python install --no-build-isolation --no-deps --ignore-installed . \
 	  -C build-dir=build/coverage -C cmake.build-type=RelWithDebInfo -C install.strip=false \

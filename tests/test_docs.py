@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,53 +107,52 @@ def test_every_public_module_is_in_the_reference():
     assert set(re.findall(r"^   (fastpu[.\w]*)$", text, re.MULTILINE)) == set(PUBLIC_MODULES)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_lead_somewhere(page):
-    for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+def on_all_pages(pattern: str, flags: int = 0) -> list[tuple[Path, Any]]:
+    """What a pattern finds, with the page."""
+    return [(page, found) for page in PAGES for found in re.findall(pattern, read(page), flags)]
+
+
+def test_links_lead_somewhere():
+    for page, link in on_all_pages(r"\]\(([^)\s]+)\)"):
         if link.startswith("http"):
             continue
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target), link
+        assert target.exists(), (page, link)
+        assert not anchor or anchor in anchors(target), (page, link)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_pages_of_the_gallery_are_those_there_are(page):
-    for name in re.findall(r"\{doc\}`[^`]*?<?/?gallery/(\w+)>?`", read(page)):
-        assert name == "index" or (ROOT / "examples" / "gallery" / f"{name}.py").exists(), name
+def test_pages_of_the_gallery_are_those_there_are():
+    for page, name in on_all_pages(r"\{doc\}`[^`]*?<?/?gallery/(\w+)>?`"):
+        assert name == "index" or (ROOT / "examples" / "gallery" / f"{name}.py").exists(), (page, name)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_names_are_public_ones(page):
-    names = re.findall(r"\{name\}`([\w.]+)`", read(page))
-    if any(name.startswith("fastpu.estimators.") for name in names):
-        pytest.importorskip("sklearn")
-        importlib.import_module("fastpu.estimators")
-    for name in names:
+def test_names_are_public_ones():
+    pytest.importorskip("sklearn")
+    importlib.import_module("fastpu.estimators")
+    for page, name in on_all_pages(r"\{name\}`([\w.]+)`"):
         item = fastpu
         for part in name.removeprefix("fastpu.").split("."):
-            item = getattr(item, part)
+            item = getattr(item, part, None)
+        assert item is not None, (page, name)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_are_there(page):
+def test_commands_are_there():
     makefile = read(ROOT / "Makefile")
-    for target in re.findall(r"^make ([\w-]+)", read(page), re.MULTILINE):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for path in re.findall(r"`(?:python )?((?:bench|examples)/[\w/.]+)", read(page)):
-        assert (ROOT / path).exists(), path
+    for page, target in on_all_pages(r"^make ([\w-]+)", re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), (page, target)
+    for page, path in on_all_pages(r"`(?:python )?((?:bench|examples)/[\w/.]+)"):
+        assert (ROOT / path).exists(), (page, path)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_included_parts_are_found(page):
-    for name, block in re.findall(r"```\{include\} (\S+)\n(.*?)```", read(page), re.DOTALL):
+def test_included_parts_are_found():
+    for page, (name, block) in on_all_pages(r"```\{include\} (\S+)\n(.*?)```", re.DOTALL):
         text = read(page.parent / name)
         if not block:  # the whole page
             continue
         start, end = re.findall(r': "?(.+?)"?$', block, re.MULTILINE)
-        assert text.count(start) == 1
-        assert text.index(start) < text.index(end)
+        assert text.count(start) == 1, (page, name)
+        assert text.index(start) < text.index(end), (page, name)
 
 
 # ---- Versions side by side ----

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import fastpu
 from fastpu.data._folds import stratified_folds
 from fastpu.tree.tree_ensemble import TreeEnsemble
+from helpers import refused
 from tree_cases import assert_same_trees, mixed_frame, pnu_rows, pu_rows, slow_trees, wild_rows
 
 # Of a few rows a few trees may tell nothing.
@@ -298,6 +299,8 @@ def test_rounds_that_run_out_before_early_stopping_are_told():
     with pytest.warns(fastpu.ConvergenceWarning, match="ran all 3 rounds before early stopping"):
         model = fit(X, y, n_rounds=3, eval_set=(X, y), early_stopping_rounds=50)
     assert not model.converged
+    with pytest.warns(fastpu.ConvergenceWarning, match="the best AUC of 3 folds so far"):
+        fit(X, y, n_rounds=3, n_folds=3, early_stopping_rounds=50)
 
 
 def test_a_saved_model_has_the_same_scores(tmp_path):
@@ -329,6 +332,16 @@ def test_what_does_not_fit_is_refused(message, options):
     given = {name: models[value]() if name == "init_model" else value for name, value in options.items()}
     with pytest.raises(ValueError, match=message):
         fastpu.fit_boosted_trees(X, y, **given)
+
+
+def test_groups_that_the_loss_or_the_prior_leaves_empty_are_refused():
+    X, y = pu_rows(100)
+    for labels in (np.ones(100), np.zeros(100)):
+        refused(ValueError, "y must hold +1 and 0 for loss='logistic', got", fit, X, labels, loss="logistic")
+    text = "prior must leave positive and negative rows among the unlabelled ones, got"
+    options = {"prior": float(np.mean(y == 1)), "scenario": "single_set"}
+    refused(ValueError, text, fit, X, y, loss="nnpu", **options)
+    refused(ValueError, text, fastpu.fit_forest, X, y, criterion="nnpu", **options)
 
 
 def test_negatives_are_refused_where_the_loss_has_no_use_for_them():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -255,3 +258,28 @@ def test_what_catboost_cannot_do_is_refused():
         objectives.logistic().calc_ders_range(*part, None)
     with pytest.raises(ValueError, match="CatBoost must have no weights for logistic"):
         objectives.logistic(y).calc_ders_range(*part, np.ones(2))
+
+
+@each_loss
+def test_sums_go_over_the_rows_of_all_workers(loss, monkeypatch):
+    """Two threads stand for the workers of XGBoost, and a barrier for its collective."""
+    y, scores, weights = problem(loss)
+    all_there, given = threading.Barrier(2), {}
+
+    def allreduce(values, reduce):
+        given[threading.get_ident()] = values
+        all_there.wait()
+        result = reduce(np.stack(list(given.values())), axis=0)
+        all_there.wait()
+        return result
+
+    operations = SimpleNamespace(MAX=np.max, SUM=np.sum)
+    collective = SimpleNamespace(is_distributed=lambda: True, allreduce=allreduce, Op=operations)
+    monkeypatch.setitem(sys.modules, "xgboost.collective", collective)
+
+    def work(rows):
+        return make(loss)(scores[rows], data_set(y[rows], weights[rows], "xgboost"))
+
+    with ThreadPoolExecutor(2) as workers:
+        parts = list(workers.map(work, [slice(0, 200), slice(200, None)]))
+    assert_equal([np.concatenate(both) for both in zip(*parts, strict=True)], loss, y, scores, weights)

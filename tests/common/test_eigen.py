@@ -45,3 +45,12 @@ def test_matrices_without_eigenvalues_are_refused(n, entry):
     """LAPACK returns NaN for some of them, and NumPy an error of its own for others."""
     with pytest.raises(ValueError, match="do not overflow; scale X"):
         symmetric_eigen(np.full((n, n), entry))
+
+
+def test_what_lapack_gives_up_is_refused(monkeypatch):
+    def fail(matrix):
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    monkeypatch.setattr(_eigen.np.linalg, "eigh", fail)
+    with pytest.raises(ValueError, match="do not overflow; scale X"):
+        symmetric_eigen(symmetric(3))

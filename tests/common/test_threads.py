@@ -129,3 +129,14 @@ def test_no_control_groups(tmp_path):
     assert _threads._cgroup_quota(tmp_path / "absent", tmp_path) is None
     assert quota(tmp_path, "nonsense\n\n::\n") is None
     assert available_cpus() >= 1
+
+
+def test_cpus_are_counted_by_the_best_that_python_and_the_system_have(monkeypatch):
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 5, raising=False)
+    assert _threads._affinity_cpus() == 5
+    monkeypatch.delattr(os, "process_cpu_count")
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert _threads._affinity_cpus() == 3
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert _threads._affinity_cpus() == 1

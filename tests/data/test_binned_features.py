@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fastpu
@@ -166,6 +167,14 @@ def test_rows_of_another_width_are_refused_at_predict():
     model = fastpu.fit_pnu_auc_boost(fastpu.bin_features(X, max_bins=5), y)
     with pytest.raises(ValueError, match="X"):
         model.decision_function(fastpu.bin_features(np.zeros((3, 2)) + np.arange(3.0)[:, None]))
+
+
+def test_bins_of_columns_of_other_names_are_refused_at_predict():
+    rows = pd.DataFrame({"age": np.arange(20.0), "income": np.arange(20.0) ** 2})
+    model = fastpu.fit_pnu_auc_boost(rows, np.where(np.arange(20) > 9, 1, -1))
+    bins = fastpu.bin_features(rows.rename(columns={"age": "height"}))
+    with pytest.raises(ValueError, match=r"X must have the feature names of the training data, .* got \('height', "):
+        model.decision_function(bins)
 
 
 @pytest.mark.parametrize("max_bins", [7, 300])

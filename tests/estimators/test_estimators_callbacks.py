@@ -94,6 +94,13 @@ def test_a_callback_ends_the_fit():
     assert (both.n_iter_, seen, len(recorder.models)) == (3, [1, 2, 3], 3)
 
 
+def test_a_callback_that_is_none_is_refused_beside_those_of_scikit_learn():
+    X, _, labelled = pu_rows(apart=0.3)
+    clf = estimators.PNUAUCBoostClassifier(callback=3).set_callbacks(Recorder())
+    with pytest.raises(TypeError, match="callback must be"):
+        clf.fit(X, labelled)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_errors_of_a_callback_come_through_and_leave_no_half_fit(error):
     X, _, labelled = pu_rows(apart=0.3)

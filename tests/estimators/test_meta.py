@@ -200,6 +200,17 @@ def test_strange_scores_are_refused(name):
             around(name, Strange("nan")).fit, X, labelled)  # fmt: skip
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NEEDS_PROBABILITIES])
+def test_scores_of_several_columns_are_refused(name):
+    class Wide(Strange):
+        def decision_function(self, X):
+            return np.zeros((len(X), 2))
+
+    X, _, labelled = pu_rows(n=80)
+    refused(ValueError, "decision_function of Wide must give one score per row, got the shape",
+            around(name, Wide(), response_method="decision_function").fit, X, labelled)  # fmt: skip
+
+
 # --------------------------------------------------------------------------------------------------------------- rows
 
 

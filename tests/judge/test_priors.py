@@ -167,7 +167,7 @@ def test_more_rows_come_nearer(method):
     """Not of TIcE, whose quarters of the features' ranges stay as coarse as they are."""
     errors = [
         np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(4)])
-        for n in (30, 400)
+        for n in (30, 800)
     ]
     assert errors[1] < errors[0]
 

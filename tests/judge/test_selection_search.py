@@ -354,6 +354,14 @@ def test_a_climb_without_end_is_ended_with_a_warning(data):
     assert caught[0].filename == __file__
 
 
+def test_a_search_among_words_has_nowhere_to_move(data):
+    grid = {"kernel": ["rbf", "linear"]}
+    found = fastpu.select(Recorder(), *data, grid, cv=2, refine="greedy", random_state=0)
+    plain = fastpu.select(Recorder(), *data, grid, cv=2, random_state=0)
+    assert found.table["param_kernel"].tolist() == plain.table["param_kernel"].tolist() == grid["kernel"]
+    assert found.best_params == plain.best_params
+
+
 # ---- Processes -------------------------------------------------------------------------------------------------------
 
 
@@ -395,3 +403,32 @@ def test_threads_are_shared_out_among_processes(data, monkeypatch):
         seen.clear()
         fastpu.select(fit, *data, {"shift": [0.0]}, cv=2, n_jobs=n_jobs, **options)
         assert seen == expected
+
+
+def test_values_of_a_grid_may_be_an_array(data):
+    found = fastpu.select(Recorder(), *data, {"shift": np.array(SHIFTS["shift"])}, cv=2, random_state=0)
+    assert found.best_params == fastpu.select(Recorder(), *data, SHIFTS, cv=2, random_state=0).best_params
+    assert type(found.best_params["shift"]) is float
+
+
+def test_a_fit_without_a_signature_takes_any_name():
+    class Opaque(Recorder):
+        __signature__ = 3
+
+    arguments = Arguments.of(Opaque())
+    arguments.check("whatever", "grid")
+    assert not arguments.takes("whatever")
+
+
+def test_a_function_judges_the_validation_labels_as_they_are(data):
+    X, y = data
+    words = np.where(y == 1, "yes", "no")
+    heard = []
+
+    def scoring(model, X, y):
+        heard.append(y)
+        return 1.0
+
+    fastpu.select(Recorder(), X, y, SHIFTS, validation=(X, words), scoring=scoring)
+    assert all(labels is words for labels in heard)
+    assert len(heard) == len(SHIFTS["shift"])

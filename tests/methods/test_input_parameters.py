@@ -5,12 +5,17 @@ The cases are made from the signatures; see `input_table.py` for what each param
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from input_recipes import FUNCTIONS, METHODS, attempt, bits, call, names, shows, signature, sound
 from input_table import PARAMETERS, bad_values, edge_values, huge_values, parameter_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from input_table import Parameter
 
 NAMES = [*FUNCTIONS, *METHODS]
 CASES = [(name, parameter) for name in NAMES for parameter in signature(name)]
@@ -33,21 +38,30 @@ def test_the_table_has_no_parameter_that_nothing_takes():
     assert [key for key in PARAMETERS if key not in used] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_public_function_has_a_valid_call(name):
-    first, again = bits(call(name)), bits(call(name))
-    assert first == again
+def test_every_public_function_has_a_valid_call():
+    for name in NAMES:
+        assert bits(call(name)) == bits(call(name)), name
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
-CHECKED = [(name, p) for name, p in CASES if _known(name, p) and bad_values(parameter_of(name, p))]
-EDGED = [(name, p) for name, p in CHECKED if edge_values(parameter_of(name, p))]
-HUGE = [(name, p) for name, p in CHECKED if huge_values(parameter_of(name, p))]
+Cases = list[tuple[str, Any]]
 
 
-def each(cases: list[tuple[str, str]]) -> Any:
-    return pytest.mark.parametrize(("name", "parameter"), cases, ids=[f"{name}({p})" for name, p in cases])
+def each_function(values: Callable[[Parameter], list[Any]]) -> Any:
+    """A test for every function with the pairs of a parameter and one of its values."""
+    cases: dict[str, Cases] = {}
+    for name, p in CASES:
+        if _known(name, p) and bad_values(parameter_of(name, p)):
+            cases.setdefault(name, []).extend((p, value) for value in values(parameter_of(name, p)))
+    given = {name: pairs for name, pairs in cases.items() if pairs}
+    return pytest.mark.parametrize(("name", "pairs"), given.items(), ids=given)
+
+
+def faults(pairs: Cases, fault_of: Callable[[str, Any], str]) -> dict[str, str]:
+    """What is wrong, by the parameter and its value."""
+    found = {f"{parameter}={value!r}": fault_of(parameter, value) for parameter, value in pairs}
+    return {case: fault for case, fault in found.items() if fault}
 
 
 def refused(name: str, parameter: str, value: Any, error: Any) -> str:
@@ -60,13 +74,9 @@ def refused(name: str, parameter: str, value: Any, error: Any) -> str:
     return f"the message does not name it or what came: {found}"
 
 
-@each(CHECKED)
-def test_bad_values_are_refused_by_name(name, parameter):
-    found = {
-        repr(bad.value): refused(name, parameter, bad.value, bad.error)
-        for bad in bad_values(parameter_of(name, parameter))
-    }
-    assert {value: fault for value, fault in found.items() if fault} == {}
+@each_function(bad_values)
+def test_bad_values_are_refused_by_name(name, pairs):
+    assert faults(pairs, lambda parameter, bad: refused(name, parameter, bad.value, bad.error)) == {}
 
 
 # -- what is taken -----------------------------------------------------------------------------------------------------
@@ -81,14 +91,12 @@ def taken(name: str, parameter: str, value: Any, **given: Any) -> str:
     return "" if isinstance(found, ValueError | MemoryError) and names(str(found), parameter) else f"gave {found!r}"
 
 
-@each(EDGED)
-def test_values_at_the_bounds_give_sound_results_or_a_named_error(name, parameter):
-    found = {repr(value): taken(name, parameter, value) for value in edge_values(parameter_of(name, parameter))}
-    assert {value: fault for value, fault in found.items() if fault} == {}
+@each_function(edge_values)
+def test_values_at_the_bounds_give_sound_results_or_a_named_error(name, pairs):
+    assert faults(pairs, lambda parameter, value: taken(name, parameter, value)) == {}
 
 
-@each(HUGE)
-def test_enormous_integers_are_taken_or_refused_before_work_begins(name, parameter):
+@each_function(huge_values)
+def test_enormous_integers_are_taken_or_refused_before_work_begins(name, pairs):
     stopping = {"callback": lambda _: True} if "callback" in signature(name) else {}
-    found = {value: taken(name, parameter, value, **stopping) for value in huge_values(parameter_of(name, parameter))}
-    assert {value: fault for value, fault in found.items() if fault} == {}
+    assert faults(pairs, lambda parameter, value: taken(name, parameter, value, **stopping)) == {}

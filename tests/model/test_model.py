@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import enum
 import json
 import pickle
 import re
 import sys
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass, fields
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,9 @@ from hypothesis import strategies as st
 
 from fastpu.common._warnings import DegenerateModelWarning
 from fastpu.model import _model
+from fastpu.model._fields import field_specs
 from fastpu.model._model import Model, load
+from helpers import refused
 from toy_model import Toy, arrays_of, assert_same, toy
 
 # -------------------------------------------------------------------------------------- immutable
@@ -123,6 +127,29 @@ def test_scalars_become_plain():
     assert toy(threshold=1).threshold == 1.0
 
 
+class Colour(str, enum.Enum):
+    RED = "red"
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+def test_scalars_of_other_types_become_plain_too():
+    params = toy(params={"a": Colour.RED, "b": Level.HIGH, "c": Fraction(1, 4), "d": np.longdouble(0.5)}).params
+    assert list(params.values()) == ["red", 3, 0.25, 0.5]
+    assert [type(value) for value in params.values()] == [str, int, float, float]
+
+
+def test_a_field_of_a_kind_that_no_file_holds_is_refused():
+    @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+    class Odd(Toy):
+        seen: set
+
+    with pytest.raises(TypeError, match="field 'seen' of a model has an annotation of unknown kind"):
+        field_specs(Odd)
+
+
 def test_nobody_takes_the_name_of_a_class_of_fastpu(monkeypatch):
     monkeypatch.setattr(_model, "_CLASSES", {})
     type("Own", (Model,), {"__module__": "fastpu.own"})
@@ -174,6 +201,25 @@ def test_scoring_bad_input(X, text):
             method(X)
     with pytest.raises(ValueError, match=re.escape(text.replace("X", "X_unl", 1))):
         toy().with_threshold(prior=0.5, X_unl=X)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+    class Broken(Toy):
+        def _decision_function(self, matrix, n_threads):
+            return np.array([0.0, np.nan])
+
+    broken = Broken(**{field.name: getattr(toy(), field.name) for field in fields(Toy)})
+    text = "X has entries so large that its scores overflow, first in row 1"
+    for method in (broken.decision_function, broken.predict):
+        refused(ValueError, text, method, np.ones((2, 2)))
+
+
+def test_what_is_lazy_in_a_way_of_its_own_is_refused():
+    class Graph:
+        __dask_graph__ = None
+
+    refused(TypeError, "X must be a Dask array or a Dask frame, or in memory, got", toy().decision_function, Graph())
 
 
 def test_threads_are_checked():

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -292,3 +293,18 @@ def test_linear_paths_give_coefficients_at_every_breakpoint():
     k = path.lams.size // 2
     np.testing.assert_allclose(path.at(path.lams[k]).coef, path.coef[k], rtol=0, atol=CLOSE)
     assert fit(X, y, **KERNELS["rbf"]).coef is None
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_empty_columns_change_nothing_though_a_wide_path_keeps_no_coefficients(form):
+    X, y = normal_rows(11, 50, 3)
+    X += 2.0
+    wide = form(np.hstack([X, np.zeros((50, 200))]))
+    path, same = fit(X, y, kernel="linear"), fit(wide, y, kernel="linear")
+    assert path.weights is not None
+    assert same.weights is None
+    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
+    np.testing.assert_allclose(same.scores(wide, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(same.lams, path.lams, rtol=CLOSE)
+    np.testing.assert_allclose(same.coef[:, :3], path.coef, rtol=0, atol=CLOSE)
+    assert not same.coef[:, 3:].any()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -163,6 +164,19 @@ def test_no_warning_where_all_is_well(data):
 def test_a_kernel_that_the_core_cannot_take_is_refused_when_a_path_is_made_or_loaded(data, changes):
     path = fastpu.fit_svm_path(*data, kernel="linear")
     refused(ValueError, "degree must be >= 0 and coef0 finite", lambda: replace(path, **changes))
+
+
+def test_fields_that_do_not_fit_each_other_are_refused_when_a_path_is_made_or_loaded(data):
+    X, y = data
+    path = fastpu.fit_svm_path(X, y, kernel="linear")
+    given = fastpu.fit_svm_path(X @ X.T, y, kernel="precomputed")
+    for text, one, changes in (
+        ("function must be there for the kernel 'callable', and for no other", path, {"function": max}),
+        ("weights must be those of a linear kernel, of shape", path, {"weights": path.weights[:, :1]}),
+        ("knots must be there, down to 0, as status says", path, {"status": "trivial"}),
+        ("rows must be < 49, the number of training rows", given, {"n_features": 49}),
+    ):
+        refused(ValueError, text, partial(replace, one, **changes))
 
 
 @pytest.mark.parametrize("lam_min", [True, -1.0, np.nan, np.inf, 10**400, "1", None])

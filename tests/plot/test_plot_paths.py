@@ -7,6 +7,7 @@ import pytest
 
 import fastpu
 import fastpu.plot
+from fastpu.plot._paths import best_by_value
 from helpers import refused
 
 Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Figure
@@ -184,3 +185,10 @@ def test_bad_selections_are_named(toy, chosen):
     refused(TypeError, "chosen must be a Selection, got", fastpu.plot.selection, chosen.model)
     refused(ValueError, "param must be one of 'C_pos', 'kernel', got 'C'", fastpu.plot.selection, chosen, param="C")
     refused(TypeError, "ax must be one of matplotlib Axes, got 3 (int)", fastpu.plot.selection, chosen, ax=3)
+
+
+def test_values_that_cannot_be_compared_are_told_apart_as_objects():
+    centers = np.zeros(2)
+    values, ranked = best_by_value([centers, np.zeros(2), centers], np.array([1.0, 2.0, 3.0]), 1)
+    assert [value is centers for value in values] == [True, False]
+    assert [points.tolist() for points in ranked] == [[2, 0], [1]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -171,3 +173,10 @@ def test_the_core_refuses_arrays_that_do_not_fit(data):
     refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1, isa="")
     evaluated = {**OPTIONS, "eval_x": X.astype(np.float32), "eval_labels": labels}
     refused(TypeError, "x and eval_x must have one form and type", _core.fit_nnpu, X, labels, None, net(), **evaluated)
+
+
+def test_arrays_of_several_dtypes_are_refused_when_a_network_is_made_or_loaded(data):
+    X, y = data
+    model = fastpu.fit_nnpu(X, y, prior=0.5, model="mlp", n_hidden=3, n_epochs=1, random_state=0)
+    text = "hidden_coef, hidden_intercept and coef must have one dtype"
+    refused(ValueError, text, replace, model, coef=model.coef.astype(np.float32))

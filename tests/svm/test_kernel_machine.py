@@ -286,3 +286,10 @@ def test_a_model_without_support_vectors_scores_its_intercept(data):
                     none[name] = cut(getattr(model, name))
             empty = replace(model, **none)
             np.testing.assert_array_equal(empty.decision_function(form(X)), np.full(len(X), model.intercept))
+
+
+def test_sparse_support_vectors_whose_columns_fall_are_refused_when_a_model_is_made_or_loaded(data):
+    X, y = data
+    model = fastpu.fit_svm(sp.csr_array(X), y, kernel="rbf")
+    text = "support_indices must ascend in each row"
+    refused(ValueError, text, replace, model, support_indices=model.support_indices[::-1].copy())

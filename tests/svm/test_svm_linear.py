@@ -64,6 +64,16 @@ def test_the_callback_hears_of_the_start_and_may_stop_there(data):
     assert np.isfinite(stopped.coef).all()
 
 
+def test_a_value_error_of_the_callback_is_no_failure_of_the_engine(data):
+    X, y, _ = data
+
+    def fail(info):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="^mine$"):
+        fastpu.fit_svm(X, y, kernel="linear", callback=fail)
+
+
 def test_wide_and_sparse_rows_go_to_the_same_engine_and_only_a_max_iter_to_pairs(data):
     X, y, _ = data
     wide, wider = np.hstack([X, np.zeros((150, 140))]), np.hstack([X, np.zeros((150, 2500))])
