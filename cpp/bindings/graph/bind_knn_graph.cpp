@@ -28,9 +28,6 @@ py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const 
   options.method = method_of(method);
   const MatrixView view = view_matrix(x);
   const index_t n_rows = std::visit([](const auto& matrix) { return matrix.n_rows; }, view);
-  if (n_neighbors < 0 || (n_neighbors > 0 && n_neighbors >= n_rows)) {
-    throw py::value_error("n_neighbors must be in [0, n_rows - 1]");
-  }
   py::array_t<index_t> indices({n_rows, n_neighbors});
   py::array_t<double> squared({n_rows, n_neighbors});
   index_t* const to_indices = indices.mutable_data();
@@ -69,13 +66,13 @@ py::tuple edges(const py::object& indices, const py::object& squared, bool is_un
     throw py::value_error("indices and squared must be matrices of one shape");
   }
   const KnnView view{rows.data(), lengths.data(), rows.shape(0), rows.shape(1)};
-  KnnMatrix found;
+  KnnMatrix matrix;
   Team team(n_threads, interrupt_poll());
   {
     const py::gil_scoped_release nogil;
-    found = knn_edges(view, is_union, team);
+    matrix = knn_edges(view, is_union, team);
   }
-  return to_tuple(std::move(found));
+  return to_tuple(std::move(matrix));
 }
 
 py::tuple similarity(const py::object& values, const py::object& columns, const py::object& row_start, double sigma,
@@ -91,13 +88,13 @@ py::tuple similarity(const py::object& values, const py::object& columns, const 
   for (index_t i = 0; i < n_rows; ++i) {
     if (starts[i] > starts[i + 1]) throw py::value_error("row_start must not decrease");
   }
-  KnnSimilarity found;
+  KnnSimilarity matrices;
   Team team(n_threads, interrupt_poll());
   {
     const py::gil_scoped_release nogil;
-    found = knn_similarity({lengths, numbers, starts, n_rows}, sigma, team);
+    matrices = knn_similarity({lengths, numbers, starts, n_rows}, sigma, team);
   }
-  return py::make_tuple(to_tuple(std::move(found.weights)), to_tuple(std::move(found.laplacian)));
+  return py::make_tuple(to_tuple(std::move(matrices.weights)), to_tuple(std::move(matrices.laplacian)));
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ namespace fastpu::detail {
 
 namespace {
 
-// Most rows per column of the factor for which Q is kept as a matrix: up to that, computing with Q is cheaper than with
-// H.
+// Q is kept as a matrix if H has at most so many rows per column: computing with Q is then cheaper than with H.
 constexpr index_t kDenseRows = 2;
 
 }  // namespace
@@ -45,7 +44,7 @@ void BoxGram::apply(const double* x, double* out) const {
     blas_.gemv(Op::none, 1.0, gram(), x, 0.0, out);
     return;
   }
-  std::vector<double> w(static_cast<std::size_t>(rank_));
+  std::vector<double> w(at(rank_));
   blas_.gemv(Op::transpose, 1.0, factor(), x, 0.0, w.data());
   blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, out);
 }
@@ -65,13 +64,13 @@ void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
   const VectorKernels& loops = vector_kernels(isa_);
   std::vector<double> w;
   if (!is_dense()) {
-    w.resize(static_cast<std::size_t>(rank_));
+    w.resize(at(rank_));
     blas_.gemv(Op::transpose, 1.0, factor(), alpha, 0.0, w.data());
   }
   for (index_t i = 0; i < n_; ++i) {
     if (!(diagonal_[i] > 0)) continue;
-    const double at = is_dense() ? q_alpha[i] : dot(factor_.data() + i * rank_, w.data(), rank_);
-    const double moved = std::clamp(alpha[i] - (at - 2) / diagonal_[i], 0.0, cost);
+    const double q_alpha_i = is_dense() ? q_alpha[i] : dot(factor_.data() + i * rank_, w.data(), rank_);
+    const double moved = std::clamp(alpha[i] - (q_alpha_i - 2) / diagonal_[i], 0.0, cost);
     const double change = moved - alpha[i];
     if (change == 0) continue;
     alpha[i] = moved;
@@ -84,25 +83,18 @@ void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
   if (!is_dense()) blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, q_alpha);
 }
 
-BoxValue box_value(index_t n, double cost, const double* alpha, const double* q_alpha) {
+BoxValue box_value(double cost, const std::vector<double>& alpha, const std::vector<double>& q_alpha) {
   BoxValue value;
   double square = 0;
-  for (index_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < alpha.size(); ++i) {
     const double lack = 2 - q_alpha[i];  // 1 - f
-    const double hinge = cost * std::max(lack, 0.0);
-    value.objective += hinge;
+    value.objective += cost * std::max(lack, 0.0);
     // Every term is >= 0, so no large sums cancel.
     value.gap += lack > 0 ? (cost - alpha[i]) * lack : -alpha[i] * lack;
     square += alpha[i] * q_alpha[i];
   }
   value.objective += 0.5 * square;
   return value;
-}
-
-double box_dual(index_t n, const double* alpha, const double* q_alpha) {
-  double sum = 0;
-  for (index_t i = 0; i < n; ++i) sum += alpha[i] * (0.5 * q_alpha[i] - 2);
-  return sum;
 }
 
 }  // namespace fastpu::detail

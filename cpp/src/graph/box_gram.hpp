@@ -28,7 +28,7 @@ class BoxGram {
 
   // out = Q x
   void apply(const double* x, double* out) const;
-  // Writes the lower triangle of Q restricted to some rows, row-major.
+  // Writes the lower triangle of the block of Q that these rows and columns form, row-major.
   void take(const std::vector<index_t>& rows, double* out) const;
   // One round of coordinate descent on alpha in [0, cost], with q_alpha = Q alpha kept up to date.
   void descend(double cost, double* alpha, double* q_alpha) const;
@@ -49,9 +49,6 @@ struct BoxValue {
   double objective = 0;
   double gap = 0;
 };
-BoxValue box_value(index_t n, double cost, const double* alpha, const double* q_alpha);
-
-// 1/2 alpha'Q alpha - 2 1'alpha
-double box_dual(index_t n, const double* alpha, const double* q_alpha);
+BoxValue box_value(double cost, const std::vector<double>& alpha, const std::vector<double>& q_alpha);
 
 }  // namespace fastpu::detail

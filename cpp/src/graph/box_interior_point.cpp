@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 #include "fastpu/linalg/tiled_blas.hpp"
@@ -21,7 +21,8 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr int kPatience = 8;
+constexpr int kPatience = 8;       // steps in a row without progress that end the iteration
+constexpr double kProgress = 0.9;  // progress lowers the gap or mu at least by this factor
 
 using Vector = std::vector<double>;
 
@@ -34,8 +35,8 @@ class Newton {
         size_(gram.is_dense() ? gram.n() : gram.rank()),
         matrix_(size_ * size_, "the normal equations"),
         scaled_(gram.is_dense() ? 0 : gram.n() * gram.rank(), "the normal equations"),
-        root_(static_cast<std::size_t>(gram.n())),
-        small_(static_cast<std::size_t>(size_)) {}
+        root_(at(gram.n())),
+        small_(at(size_)) {}
 
   // Returns whether the matrix could be factored: where theta is very large, rounding may leave one that is not
   // positive definite.
@@ -95,105 +96,159 @@ class Newton {
   Vector small_;
 };
 
-double longest(const Vector& x, const Vector& d) {
-  double fastest = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) fastest = std::max(fastest, -d[i] / x[i]);
+// A point inside the bounds and its multipliers, or the direction in which they move.
+struct Iterate {
+  explicit Iterate(std::size_t n) : alpha(n), room(n), low(n), high(n) {}
+
+  Vector alpha;
+  Vector room;
+  Vector low;
+  Vector high;
+};
+
+// Along the direction, the first of the numbers becomes 0 after a step of 1 / this length.
+double fastest_decrease(const Vector& numbers, const Vector& direction) {
+  double fastest = 1e-300;
+  for (std::size_t i = 0; i < numbers.size(); ++i) fastest = std::max(fastest, -direction[i] / numbers[i]);
   return fastest;
 }
+
+class InteriorPoint {
+ public:
+  // Starts from the multiple of the vector of ones with the least objective, but well inside the box.
+  InteriorPoint(const BoxGram& gram, double cost, Team& team)
+      : gram_(gram),
+        cost_(cost),
+        newton_(gram, team),
+        n_(at(gram.n())),
+        now_(n_),
+        step_(n_),
+        q_alpha_(n_),
+        theta_(n_),
+        dual_(n_),
+        right_(n_) {
+    std::fill(now_.alpha.begin(), now_.alpha.end(), 1.0);
+    gram_.apply(now_.alpha.data(), q_alpha_.data());
+    const double curvature = std::accumulate(q_alpha_.begin(), q_alpha_.end(), 0.0);
+    const double start = std::min(2 * static_cast<double>(n_) / curvature, 0.5 * cost);
+    for (std::size_t i = 0; i < n_; ++i) {
+      now_.alpha[i] = start;
+      now_.room[i] = cost - start;
+      q_alpha_[i] *= start;
+      const double slope = q_alpha_[i] - 2;
+      now_.low[i] = std::max(slope, 0.0) + 1;
+      now_.high[i] = now_.low[i] - slope;
+    }
+  }
+
+  const Vector& alpha() const { return now_.alpha; }
+  BoxValue value() const { return box_value(cost_, now_.alpha, q_alpha_); }
+
+  // Makes a step, and sets mu to the mean product before it. Returns false if rounding leaves no step.
+  bool step(double& mu) {
+    mu = linearise();
+    if (!newton_.factor(theta_)) return false;
+    find_direction(0, false);
+    const double share = share_left(mu);
+    find_direction(mu * share * share * share, true);
+    const double length = std::min(1.0, 0.995 / std::max(primal_decrease(), dual_decrease()));
+    if (!std::isfinite(length) || !std::isfinite(step_.alpha[0])) return false;
+    for (std::size_t i = 0; i < n_; ++i) {
+      now_.alpha[i] += length * step_.alpha[i];
+      now_.room[i] += length * step_.room[i];
+      now_.low[i] += length * step_.low[i];
+      now_.high[i] += length * step_.high[i];
+    }
+    gram_.apply(now_.alpha.data(), q_alpha_.data());
+    return true;
+  }
+
+ private:
+  // Returns the mean product mu.
+  double linearise() {
+    double sum = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      sum += now_.alpha[i] * now_.low[i] + now_.room[i] * now_.high[i];
+      theta_[i] = 1 / (now_.low[i] / now_.alpha[i] + now_.high[i] / now_.room[i]);
+      dual_[i] = 2 - q_alpha_[i] + now_.low[i] - now_.high[i];
+    }
+    return sum / (2 * static_cast<double>(n_));
+  }
+
+  // The direction in which all products become `target`: the predictor, or the corrector, which also takes account of
+  // the products of the predictor's own changes.
+  void find_direction(double target, bool is_corrector) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      double of_low = target - now_.alpha[i] * now_.low[i];
+      double of_high = target - now_.room[i] * now_.high[i];
+      if (is_corrector) {
+        of_low -= step_.alpha[i] * step_.low[i];
+        of_high -= step_.room[i] * step_.high[i];
+      }
+      right_[i] = dual_[i] + of_low / now_.alpha[i] - of_high / now_.room[i];
+      // The right-hand sides are kept here until the direction of alpha is known.
+      step_.low[i] = of_low;
+      step_.high[i] = of_high;
+    }
+    newton_.solve(theta_, right_, step_.alpha);
+    for (std::size_t i = 0; i < n_; ++i) {
+      step_.room[i] = -step_.alpha[i];
+      step_.low[i] = (step_.low[i] - now_.low[i] * step_.alpha[i]) / now_.alpha[i];
+      step_.high[i] = (step_.high[i] - now_.high[i] * step_.room[i]) / now_.room[i];
+    }
+  }
+
+  double primal_decrease() const {
+    return std::max(fastest_decrease(now_.alpha, step_.alpha), fastest_decrease(now_.room, step_.room));
+  }
+  double dual_decrease() const {
+    return std::max(fastest_decrease(now_.low, step_.low), fastest_decrease(now_.high, step_.high));
+  }
+
+  // The share of the mean product mu that would be left after the longest steps in the direction.
+  double share_left(double mu) const {
+    const double primal = std::min(1.0, 1 / primal_decrease());
+    const double dual = std::min(1.0, 1 / dual_decrease());
+    double sum = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      sum += (now_.alpha[i] + primal * step_.alpha[i]) * (now_.low[i] + dual * step_.low[i]) +
+             (now_.room[i] + primal * step_.room[i]) * (now_.high[i] + dual * step_.high[i]);
+    }
+    return std::max(sum / (2 * static_cast<double>(n_) * mu), 0.0);
+  }
+
+  const BoxGram& gram_;
+  double cost_;
+  Newton newton_;
+  std::size_t n_;
+  Iterate now_;
+  Iterate step_;
+  Vector q_alpha_;
+  Vector theta_;
+  Vector dual_;  // the residual of the first condition
+  Vector right_;
+};
 
 }  // namespace
 
 BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_t max_steps,
                             const std::function<bool(index_t, const BoxValue&)>& on_step, Team& team) {
-  const index_t n = gram.n();
-  const auto size = static_cast<std::size_t>(n);
-  Vector alpha(size, 1.0);
-  Vector q_alpha(size);
-  gram.apply(alpha.data(), q_alpha.data());
-  double along = 0;
-  for (const double value : q_alpha) along += value;
-  // Starts from the multiple of the vector of ones with the least objective, but well inside the box.
-  const double start = std::min(2 * static_cast<double>(n) / along, 0.5 * cost);
-  Vector room(size, cost - start);
-  Vector low(size);
-  Vector high(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    alpha[i] = start;
-    q_alpha[i] *= start;
-    const double slope = q_alpha[i] - 2;
-    low[i] = std::max(slope, 0.0) + 1;
-    high[i] = low[i] - slope;
-  }
-  BoxPoint best{alpha, box_value(n, cost, alpha.data(), q_alpha.data())};
-  Newton newton(gram, team);
-  Vector theta(size);
-  Vector dual(size);
-  Vector right(size);
-  Vector d_alpha(size);
-  Vector d_room(size);
-  Vector d_low(size);
-  Vector d_high(size);
-  const auto move = [&](double sigma_mu, bool second_order) {
-    for (std::size_t i = 0; i < size; ++i) {
-      double of_low = sigma_mu - alpha[i] * low[i];
-      double of_high = sigma_mu - room[i] * high[i];
-      if (second_order) {
-        of_low -= d_alpha[i] * d_low[i];
-        of_high += d_alpha[i] * d_high[i];
-      }
-      right[i] = dual[i] + of_low / alpha[i] - of_high / room[i];
-      // The right-hand sides are kept here until d_alpha is known.
-      d_low[i] = of_low;
-      d_high[i] = of_high;
-    }
-    newton.solve(theta, right, d_alpha);
-    for (std::size_t i = 0; i < size; ++i) {
-      d_low[i] = (d_low[i] - low[i] * d_alpha[i]) / alpha[i];
-      d_high[i] = (d_high[i] + high[i] * d_alpha[i]) / room[i];
-      d_room[i] = -d_alpha[i];
-    }
-  };
+  InteriorPoint iteration(gram, cost, team);
+  BoxPoint best{iteration.alpha(), iteration.value()};
   int n_idle = 0;
+  double mu = 0;
   double last_mu = 0;
   while (best.value.gap > tol * best.value.objective && best.n_steps < max_steps && n_idle < kPatience) {
     team.poll();
-    double mu = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      mu += alpha[i] * low[i] + room[i] * high[i];
-      theta[i] = 1 / (low[i] / alpha[i] + high[i] / room[i]);
-      dual[i] = 2 - q_alpha[i] + low[i] - high[i];
-    }
-    mu /= 2 * static_cast<double>(n);
-    if (!newton.factor(theta)) break;
-    move(0, false);
-    const double primal = std::min(1.0, 1 / std::max({longest(alpha, d_alpha), longest(room, d_room), 1e-300}));
-    const double of_dual = std::min(1.0, 1 / std::max({longest(low, d_low), longest(high, d_high), 1e-300}));
-    double reached = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      reached += (alpha[i] + primal * d_alpha[i]) * (low[i] + of_dual * d_low[i]) +
-                 (room[i] + primal * d_room[i]) * (high[i] + of_dual * d_high[i]);
-    }
-    const double share = std::max(reached / (2 * static_cast<double>(n) * mu), 0.0);
-    move(mu * share * share * share, true);
-    const double fastest =
-        std::max({longest(alpha, d_alpha), longest(room, d_room), longest(low, d_low), longest(high, d_high), 1e-300});
-    const double length = std::min(1.0, 0.995 / fastest);
-    if (!std::isfinite(length) || !std::isfinite(d_alpha[0])) break;
-    for (std::size_t i = 0; i < size; ++i) {
-      alpha[i] += length * d_alpha[i];
-      room[i] -= length * d_alpha[i];
-      low[i] += length * d_low[i];
-      high[i] += length * d_high[i];
-    }
-    gram.apply(alpha.data(), q_alpha.data());
-    const BoxValue value = box_value(n, cost, alpha.data(), q_alpha.data());
+    if (!iteration.step(mu)) break;
+    const BoxValue value = iteration.value();
     ++best.n_steps;
-    const bool is_progress = value.gap < 0.9 * best.value.gap || (last_mu > 0 && mu < 0.9 * last_mu);
+    const bool is_progress = value.gap < kProgress * best.value.gap || (last_mu > 0 && mu < kProgress * last_mu);
     last_mu = mu;
     n_idle = is_progress ? 0 : n_idle + 1;
     if (value.gap < best.value.gap) {
       best.value = value;
-      best.alpha = alpha;
+      best.alpha = iteration.alpha();
     }
     if (on_step(best.n_steps, best.value)) {
       best.is_stopped = true;

@@ -57,8 +57,8 @@ inline int lowest_bit(std::uint32_t bits) {
 #endif
 }
 
-index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT found) {
-  index_t n_found = 0;
+index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT codes) {
+  index_t n_codes = 0;
   const index_t n_columns = task.n_panels * kFilterPanel;
   for (index_t first = 0; first < n_columns; first += kColumns) {
     const float* panel = task.panels + first / kFilterPanel * kFilterPanel * task.n_features + first % kFilterPanel;
@@ -107,13 +107,13 @@ index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT found) {
       FASTPU_UNROLL
       for (index_t v = 0; v < kVectors; ++v) {
         for (std::uint32_t bits = sign_bits(sums[k][v]); bits != 0; bits &= bits - 1) {
-          found[n_found++] = (static_cast<std::uint32_t>(k) << kFoundRowShift) +
+          codes[n_codes++] = (static_cast<std::uint32_t>(k) << kCodeRowShift) +
                              static_cast<std::uint32_t>(first + v * kFloats + lowest_bit(bits));
         }
       }
     }
   }
-  return n_found;
+  return n_codes;
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ namespace fastpu::detail {
 // Divisible by the number of columns that any level compares at once.
 inline constexpr index_t kFilterPanel = 48;
 inline constexpr index_t kMostFilterRows = 8;
-inline constexpr unsigned kFoundRowShift = 16;  // there are fewer columns than 2^16
+// A pair is written as (row << kCodeRowShift) + column: there are fewer columns than 2^16.
+inline constexpr unsigned kCodeRowShift = 16;
 
 // Compares rows of one panel with all rows of other panels.
 struct FilterTask {
@@ -33,8 +34,8 @@ struct FilterTask {
 
 struct DistanceFilter {
   index_t rows_at_once = 0;  // divides kFilterPanel
-  // Writes (k << kFoundRowShift) + column for each pair of row k and a column that passes; returns the number of pairs.
-  index_t (*find)(const FilterTask& task, std::uint32_t* found);
+  // Writes the code of each pair of a row and a column that passes; returns their number.
+  index_t (*find)(const FilterTask& task, std::uint32_t* codes);
 };
 
 FASTPU_KERNEL_LEVELS(DistanceFilter, kDistanceFilter, distance_filter)

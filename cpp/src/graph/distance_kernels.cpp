@@ -79,9 +79,9 @@ double of_box(const double* low, const double* high, const double* x, index_t n_
   index_t f = 0;
   for (; f + kSums <= n_features; f += kSums) {
     for (index_t v = 0; v < kSumVectors; ++v) {
-      const Doubles at = load<Doubles>(x + f + v * kDoubles);
-      const Doubles below = load<Doubles>(low + f + v * kDoubles) - at;
-      const Doubles above = at - load<Doubles>(high + f + v * kDoubles);
+      const Doubles values = load<Doubles>(x + f + v * kDoubles);
+      const Doubles below = load<Doubles>(low + f + v * kDoubles) - values;
+      const Doubles above = values - load<Doubles>(high + f + v * kDoubles);
       const Doubles apart = more_of(more_of(below, above), Doubles{});
       sums.part[v] = sums.part[v] + apart * apart;
     }
@@ -89,13 +89,13 @@ double of_box(const double* low, const double* high, const double* x, index_t n_
   return sums.finish(n_features - f, [&](index_t left) {
     const double below = low[f + left] - x[f + left];
     const double above = x[f + left] - high[f + left];
-    const double more = below > above ? below : above;
-    return more > 0 ? more : 0;
+    const double gap = below > above ? below : above;
+    return gap > 0 ? gap : 0;
   });
 }
 
 }  // namespace
 
-const DistanceKernels kDistanceKernels = {{of_pairs<float>}, {of_pairs<double>}, of_panel, of_box};
+const DistanceKernels kDistanceKernels = {of_pairs<float>, of_pairs<double>, of_panel, of_box};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

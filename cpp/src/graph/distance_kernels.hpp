@@ -1,6 +1,6 @@
 // Squared distances by differences in double, with the same bits at every instruction-set level (knn_graph.hpp gives
 // the order of summation). Each is a nondecreasing function of every difference even when rounded, so that the result
-// of `box` never exceeds the distance of a point in the box.
+// of `of_box` never exceeds the distance of a point in the box.
 #pragma once
 
 #include "common/kernel_levels.hpp"
@@ -16,11 +16,9 @@ struct RowPair {
   index_t second;
 };
 
+// squared[k] is the squared distance of the two rows of pairs[k].
 template <class T>
-struct PairDistances {
-  // squared[k] is the squared distance of the two rows of pairs[k].
-  void (*of_pairs)(const T* x, index_t n_features, const RowPair* pairs, index_t n_pairs, double* squared);
-};
+using PairDistances = void (*)(const T* x, index_t n_features, const RowPair* pairs, index_t n_pairs, double* squared);
 
 struct DistanceKernels {
   PairDistances<float> f32;
@@ -31,7 +29,7 @@ struct DistanceKernels {
   double (*of_box)(const double* low, const double* high, const double* x, index_t n_features);
 
   template <class T>
-  const PairDistances<T>& of() const {
+  PairDistances<T> of_pairs() const {
     if constexpr (sizeof(T) == sizeof(float)) {
       return f32;
     } else {

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,21 +17,21 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kSingle = 0x1p-24;     // half a unit in the last place of 1, float
+constexpr double kUnit = 0x1p-24;       // half a unit in the last place of 1, float
 constexpr double kTiny = 0x1p-149;      // the least float > 0; rounding a smaller number is off by no more than this
 constexpr double kSlack = 1 + 0x1p-20;  // covers the roundings of the few operations that compute a bound
-constexpr float kNever = 1e30F;      // half the squared length given to padding rows, so large that no row is near one
-constexpr double kEverybody = 1e29;  // a limit above the squared distance of any two rows
-// with more features the bound on rounding errors is too loose to exclude pairs
+constexpr float kPaddingHalf = 1e30F;   // half the squared length given to padding rows: so large that no row is near
+constexpr double kMostLimit = 1e29;     // a limit that every pair of rows passes, and no pair with a padding row
+// With more features the bound on rounding errors is too loose to exclude pairs.
 constexpr index_t kMostFeatures = index_t{1} << 18;
-constexpr index_t kSide = 64;           // groups of at most so many rows are not sorted further
+constexpr index_t kGroupRows = 64;      // groups of at most so many rows are not sorted further
 constexpr index_t kRowsToShare = 4096;  // with fewer rows, waking another thread takes longer than sorting them
-constexpr index_t kSampledRows = 4096;  // from which the centre is estimated
+constexpr index_t kCentreRows = 4096;   // from which the centre is estimated
 
 // If more than one pair in so many passes the filter, and so many per row, computing exact distances takes most of the
 // time, and the tree is faster.
-constexpr index_t kPairsPerFound = 32;
-constexpr index_t kFoundPerRow = 256;
+constexpr index_t kPairsPerPassing = 32;
+constexpr index_t kPassingPerRow = 256;
 
 // The least power of two that is at least n.
 index_t power_of_two(index_t n) { return static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(n))); }
@@ -52,22 +51,23 @@ class BlockSearch {
   BlockSearch(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest)
       : x_(x),
         filter_(distance_filter(isa)),
-        distances_(distance_kernels(isa).of<T>()),
+        distances_(distance_kernels(isa).of_pairs<T>()),
         team_(team),
         nearest_(nearest),
         n_(x.n_rows),
         d_(x.n_cols),
         block_rows_(block_rows(x.n_rows, x.n_cols)),
         n_blocks_(count_blocks(x.n_rows, block_rows_)),
+        n_sampled_(std::min(n_ - 1, 2 * nearest_.n_neighbors() + 54)),
+        samples_all_(n_sampled_ == n_ - 1),
         bound_(static_cast<double>(x.n_cols)) {}
 
   bool run() {
-    n_sampled_ = std::min(n_ - 1, 2 * nearest_.n_neighbors() + 54);
-    if (n_sampled_ < n_ - 1 && d_ > kMostFeatures) return false;
+    if (!samples_all_ && d_ > kMostFeatures) return false;
     arrange();
-    if (n_sampled_ < n_ - 1) pack();
+    if (!samples_all_) pack();
     sample();
-    if (n_sampled_ < n_ - 1 && !compare_all()) return false;
+    if (!samples_all_ && !compare_all()) return false;
     team_.for_each(n_blocks_, [&](index_t block, int) {
       for (index_t i = first_row(block); i < end_row(block); ++i) nearest_.sort(i);
     });
@@ -76,11 +76,11 @@ class BlockSearch {
   }
 
  private:
-  // The scratch memory of one worker.
-  struct Scratch {
-    std::vector<std::uint32_t> found;
-    std::vector<RowPair> places;  // positions in the order of the blocks
-    std::vector<RowPair> pairs;   // the same pairs as rows of X
+  // The pairs that pass the filter at once, in memory of one worker.
+  struct Pairs {
+    std::vector<std::uint32_t> codes;  // as the filter writes them
+    std::vector<RowPair> places;       // positions in the order of the blocks
+    std::vector<RowPair> rows;         // the same pairs as rows of X
     std::vector<double> squared;
   };
 
@@ -107,14 +107,13 @@ class BlockSearch {
     const int max_workers = n_ < kRowsToShare ? 1 : team_.n_threads();
     std::vector<Range> ranges = {{0, n_, power_of_two(n_blocks_) / 2 * block_rows_}};
     while (!ranges.empty()) {
-      team_.for_each(static_cast<index_t>(ranges.size()), max_workers,
-                     [&](index_t k, int) { halve(ranges[static_cast<std::size_t>(k)]); });
+      team_.for_each(static_cast<index_t>(ranges.size()), max_workers, [&](index_t k, int) { halve(ranges[at(k)]); });
       std::vector<Range> below;
       for (const Range& range : ranges) {
         const index_t middle = std::min(range.first + range.half, range.end);
         const index_t half = range.half > block_rows_ ? range.half / 2 : 0;
         for (const auto& [first, end] : {std::pair(range.first, middle), std::pair(middle, range.end)}) {
-          if (end - first > kSide) below.push_back({first, end, half > 0 ? half : (end - first) / 2});
+          if (end - first > kGroupRows) below.push_back({first, end, half > 0 ? half : (end - first) / 2});
         }
       }
       ranges = std::move(below);
@@ -122,10 +121,10 @@ class BlockSearch {
   }
 
   void halve(const Range& range) {
-    constexpr index_t kLookedAt = 32;
+    constexpr index_t kSampled = 32;
     const index_t middle = range.first + range.half;
     if (middle >= range.end || middle == range.first) return;
-    const index_t step = count_blocks(range.end - range.first, kLookedAt);
+    const index_t step = count_blocks(range.end - range.first, kSampled);
     index_t widest = 0;
     double most = -1;
     for (index_t f = 0; f < d_; ++f) {
@@ -146,7 +145,7 @@ class BlockSearch {
     std::nth_element(keys + range.first, keys + middle, keys + range.end);
   }
 
-  // Moves the neighbours found at each position to the row that stands there.
+  // Moves the neighbours of the row at each position from there to the row's own place.
   void put_back() {
     for (index_t p = 0; p < n_; ++p) {
       while (order_[p].row != p) {
@@ -159,22 +158,21 @@ class BlockSearch {
 
   // Computes y = (x - centre) 2^k in float32, in panels, with k such that |y| is about 1.
   void pack() {
-    std::vector<double> centre(static_cast<std::size_t>(d_));
-    const index_t step = std::max<index_t>(1, n_ / kSampledRows);
+    std::vector<double> centre(at(d_));
+    const index_t step = std::max<index_t>(1, n_ / kCentreRows);
     const auto n_summed = static_cast<double>(count_blocks(n_, step));
     for (index_t i = 0; i < n_; i += step) {
-      for (index_t f = 0; f < d_; ++f)
-        centre[static_cast<std::size_t>(f)] += static_cast<double>(x_.row(i)[f]) / n_summed;
+      for (index_t f = 0; f < d_; ++f) centre[at(f)] += static_cast<double>(x_.row(i)[f]) / n_summed;
     }
-    std::vector<double> most(static_cast<std::size_t>(n_blocks_));
+    std::vector<double> most(at(n_blocks_));
     team_.for_each(n_blocks_, [&](index_t block, int) {
       double largest = 0;
       for (index_t i = first_row(block); i < end_row(block); ++i) {
         const T* x = row_at(i);
         for (index_t f = 0; f < d_; ++f)
-          largest = std::max(largest, std::abs(static_cast<double>(x[f]) - centre[static_cast<std::size_t>(f)]));
+          largest = std::max(largest, std::abs(static_cast<double>(x[f]) - centre[at(f)]));
       }
-      most[static_cast<std::size_t>(block)] = largest;
+      most[at(block)] = largest;
     });
     const double largest = *std::max_element(most.begin(), most.end());
     const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
@@ -196,7 +194,7 @@ class BlockSearch {
     limits_[i] = 0;
     if (i >= n_) {
       for (index_t f = 0; f < d_; ++f) y[f * kFilterPanel] = 0;
-      halves_[i] = kNever;
+      halves_[i] = kPaddingHalf;
       lengths_[i] = 0;
       return;
     }
@@ -220,26 +218,25 @@ class BlockSearch {
   float limit(index_t i, double squared) const {
     const double r = std::sqrt((squared * bound_.growth + bound_.lost) * scale_ * scale_) * kSlack;
     const double own = lengths_[i];
-    const double other = (own + r) * (1 + 4 * kSingle);
-    const double apart = r + 2 * kSingle * (own + other) + bound_.tiny;
+    const double other = (own + r) * (1 + 4 * kUnit);
+    const double apart = r + 2 * kUnit * (own + other) + bound_.tiny;
     const double most =
         (0.5 * apart * apart + bound_.rounding * (own * own + other * other) + bound_.tiny) * bound_.slack;
-    return static_cast<float>(std::min(most, kEverybody));
+    return static_cast<float>(std::min(most, kMostLimit));
   }
 
   // The terms of a limit that are the same for all rows.
   struct Bound {
-    double growth = 1;    // an exact squared distance is at most this times the computed one, plus `lost`:
-    double lost = 0;      // the square of each difference may lose up to the least double > 0 to underflow
-    double rounding = 0;  // (d + 8) u
-    double slack = 1;
-    double tiny = 0;
+    double growth;    // an exact squared distance is at most this times the computed one, plus `lost`:
+    double lost;      // the square of each difference may lose up to the least double > 0 to underflow
+    double rounding;  // (d + 8) u
+    double slack;
+    double tiny;
 
-    Bound() = default;
     explicit Bound(double d)
         : growth(1 + (d + 16) * 0x1p-52),
           lost(d * 0x1p-1072),
-          rounding((d + 8) * kSingle),
+          rounding((d + 8) * kUnit),
           slack(kSlack / (1 - rounding)),
           tiny((4 * d + 4) * kTiny) {}
   };
@@ -248,22 +245,21 @@ class BlockSearch {
   // result where these are all rows.
   void sample() {
     team_.for_each(n_blocks_, [&](index_t block, int) {
-      std::vector<RowPair> pairs(static_cast<std::size_t>(n_sampled_));
+      std::vector<RowPair> pairs(at(n_sampled_));
       std::vector<double> squared(pairs.size());
       for (index_t i = first_row(block); i < end_row(block); ++i) {
         team_.poll();
         const index_t row = order_[i].row;
         const index_t from =
-            std::clamp<index_t>(i / kSide * kSide + kSide / 2 - n_sampled_ / 2, 0, n_ - 1 - n_sampled_);
+            std::clamp<index_t>(i / kGroupRows * kGroupRows + kGroupRows / 2 - n_sampled_ / 2, 0, n_ - 1 - n_sampled_);
         for (index_t k = 0; k < n_sampled_; ++k) {
           const index_t other = from + k + (from + k >= i ? 1 : 0);
-          pairs[static_cast<std::size_t>(k)] = {row, order_[other].row};
+          pairs[at(k)] = {row, order_[other].row};
         }
-        distances_.of_pairs(x_.data, d_, pairs.data(), n_sampled_, squared.data());
+        distances_(x_.data, d_, pairs.data(), n_sampled_, squared.data());
         nearest_.clear(i);
-        for (index_t k = 0; k < n_sampled_; ++k)
-          nearest_.offer(i, pairs[static_cast<std::size_t>(k)].second, squared[static_cast<std::size_t>(k)]);
-        if (n_sampled_ == n_ - 1) continue;
+        for (index_t k = 0; k < n_sampled_; ++k) nearest_.offer(i, pairs[at(k)].second, squared[at(k)]);
+        if (samples_all_) continue;
         limits_[i] = limit(i, nearest_.worst(i));
         nearest_.clear(i);
       }
@@ -274,8 +270,8 @@ class BlockSearch {
   // tournament: in round r block b meets block b xor r, so that no block is in two pairs of a round, threads never
   // share a row, and near blocks meet first.
   bool compare_all() {
-    scratch_.resize(static_cast<std::size_t>(team_.n_threads()));
-    team_.for_each(n_blocks_, [&](index_t block, int worker) { compare(block, block, worker); });
+    pairs_.resize(at(team_.n_threads()));
+    team_.for_each(n_blocks_, [&](index_t block, int worker) { compare(block, block, pairs_[at(worker)]); });
     const index_t n_players = power_of_two(n_blocks_);
     for (index_t round = 1; round < n_players; ++round) {
       if (is_hopeless()) return false;
@@ -283,86 +279,93 @@ class BlockSearch {
       team_.for_each(n_players / 2, [&](index_t game, int worker) {
         const index_t one = game + (game & -bit);  // the number whose bit is 0 of the two that meet
         const index_t other = one ^ round;
-        if (std::max(one, other) < n_blocks_) compare(one, other, worker);
+        if (std::max(one, other) < n_blocks_) compare(one, other, pairs_[at(worker)]);
       });
     }
     return !is_hopeless();
   }
 
-  bool is_hopeless() const { return n_found_.load(std::memory_order_relaxed) > most_found_; }
+  bool is_hopeless() const { return n_passing_.load(std::memory_order_relaxed) > most_passing_; }
 
-  void compare(index_t block, index_t with, int worker) {
+  void compare(index_t block, index_t other_block, Pairs& pairs) {
     if (is_hopeless()) return;
-    Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
-    const auto most = static_cast<std::size_t>(block_rows_ * kMostFilterRows);
-    if (scratch.found.size() < most) {
-      scratch.found.resize(most);
-      scratch.places.resize(most);
-      scratch.pairs.resize(most);
-      scratch.squared.resize(most);
+    const auto most = at(block_rows_ * kMostFilterRows);
+    if (pairs.codes.size() < most) {
+      pairs.codes.resize(most);
+      pairs.places.resize(most);
+      pairs.rows.resize(most);
+      pairs.squared.resize(most);
     }
     FilterTask task;
-    const index_t other = first_row(with);
+    const index_t other = first_row(other_block);
     task.panels = panel(other);
     task.halves = halves_.data() + other;
     task.limits = limits_.data() + other;
-    task.n_panels = n_panels(with);
+    task.n_panels = n_panels(other_block);
     task.n_features = d_;
-    index_t n_found = 0;
+    index_t n_passing = 0;
     for (index_t i = first_row(block); i < end_row(block); i += filter_.rows_at_once) {
       task.rows = panel(i) + i % kFilterPanel;
       task.row_halves = halves_.data() + i;
       task.row_limits = limits_.data() + i;
-      const index_t n_now = filter_.find(task, scratch.found.data());
-      if (n_now == 0) continue;
-      n_found += n_now;
-      index_t n_pairs = 0;
-      for (index_t k = 0; k < n_now; ++k) {
-        const std::uint32_t code = scratch.found[static_cast<std::size_t>(k)];
-        const index_t one = i + static_cast<index_t>(code >> kFoundRowShift);
-        const index_t two = other + static_cast<index_t>(code & ((1U << kFoundRowShift) - 1));
-        if (block == with && one >= two) continue;
-        scratch.places[static_cast<std::size_t>(n_pairs)] = {one, two};
-        scratch.pairs[static_cast<std::size_t>(n_pairs++)] = {order_[one].row, order_[two].row};
-      }
-      distances_.of_pairs(x_.data, d_, scratch.pairs.data(), n_pairs, scratch.squared.data());
+      const index_t n_codes = filter_.find(task, pairs.codes.data());
+      if (n_codes == 0) continue;
+      n_passing += n_codes;
+      const index_t n_pairs = read_codes(i, other, n_codes, pairs);
+      distances_(x_.data, d_, pairs.rows.data(), n_pairs, pairs.squared.data());
       for (index_t k = 0; k < n_pairs; ++k) {
-        const RowPair place = scratch.places[static_cast<std::size_t>(k)];
-        const RowPair pair = scratch.pairs[static_cast<std::size_t>(k)];
-        const double squared = scratch.squared[static_cast<std::size_t>(k)];
-        take(place.first, pair.second, squared);
-        take(place.second, pair.first, squared);
+        const RowPair place = pairs.places[at(k)];
+        const RowPair rows = pairs.rows[at(k)];
+        offer(place.first, rows.second, pairs.squared[at(k)]);
+        offer(place.second, rows.first, pairs.squared[at(k)]);
       }
     }
-    n_found_.fetch_add(n_found, std::memory_order_relaxed);
+    n_passing_.fetch_add(n_passing, std::memory_order_relaxed);
   }
 
-  void take(index_t place, index_t other, double squared) {
+  // Fills in the places and rows of the pairs that the filter has found for the rows from `first` and the panels from
+  // `other`. A block compared with itself finds every pair twice: one of them is left out. Returns the number of pairs.
+  index_t read_codes(index_t first, index_t other, index_t n_codes, Pairs& pairs) const {
+    const bool is_one_block = first / block_rows_ == other / block_rows_;
+    index_t n_pairs = 0;
+    for (index_t k = 0; k < n_codes; ++k) {
+      const std::uint32_t code = pairs.codes[at(k)];
+      const RowPair place = {first + static_cast<index_t>(code >> kCodeRowShift),
+                             other + static_cast<index_t>(code & ((1U << kCodeRowShift) - 1))};
+      if (is_one_block && place.first >= place.second) continue;
+      pairs.places[at(n_pairs)] = place;
+      pairs.rows[at(n_pairs++)] = {order_[place.first].row, order_[place.second].row};
+    }
+    return n_pairs;
+  }
+
+  void offer(index_t place, index_t other, double squared) {
     if (!nearest_.offer(place, other, squared)) return;
     const double worst = nearest_.worst(place);
-    if (worst < std::numeric_limits<double>::infinity()) limits_[place] = std::min(limits_[place], limit(place, worst));
+    if (worst < kInfinity) limits_[place] = std::min(limits_[place], limit(place, worst));
   }
 
   DenseView<T> x_;
   const DistanceFilter& filter_;
-  const PairDistances<T>& distances_;
+  PairDistances<T> distances_;
   Team& team_;
   NearestRows& nearest_;
   index_t n_;
   index_t d_;
   index_t block_rows_;
   index_t n_blocks_;
+  index_t n_sampled_;  // rows that each row is compared with before the blocks
+  bool samples_all_;   // whether these are all others
   Bound bound_;
-  index_t n_sampled_ = 0;
   double scale_ = 1;
   AlignedBuffer<RowKey> order_;  // the row at each position of the blocks
   AlignedBuffer<float> packed_;
   AlignedBuffer<float> halves_;  // |y|^2 / 2
   AlignedBuffer<float> limits_;
-  AlignedBuffer<double> lengths_;  // upper bounds of |y|
-  std::vector<Scratch> scratch_;   // one per worker
-  std::atomic<index_t> n_found_{0};
-  index_t most_found_ = n_ / kPairsPerFound * n_ / 2 + n_ * (kFoundPerRow + 8 * nearest_.n_neighbors());
+  AlignedBuffer<double> lengths_;      // upper bounds of |y|
+  std::vector<Pairs> pairs_;           // one per worker
+  std::atomic<index_t> n_passing_{0};  // pairs that have passed the filter
+  index_t most_passing_ = n_ / kPairsPerPassing * n_ / 2 + n_ * (kPassingPerRow + 8 * nearest_.n_neighbors());
 };
 
 }  // namespace

@@ -67,9 +67,9 @@ class EntrySorter {
 
 bool is_neighbor(const KnnView& near, index_t i, index_t other) {
   const index_t* const first = near.indices + i * near.n_neighbors;
-  bool found = false;
-  for (index_t m = 0; m < near.n_neighbors; ++m) found |= first[m] == other;
-  return found;
+  bool is_there = false;
+  for (index_t m = 0; m < near.n_neighbors; ++m) is_there |= first[m] == other;
+  return is_there;
 }
 
 void check_indices(const KnnView& near, Team& team) {
@@ -86,7 +86,7 @@ void add_up(std::vector<index_t>& counts) {
   for (std::size_t i = 1; i < counts.size(); ++i) counts[i] += counts[i - 1];
 }
 
-// Moves the entries together that each block of rows has written, leaving gaps between blocks.
+// Closes the gaps that blocks of rows have left behind their entries; block b has written its own from written_from[b].
 void close_gaps(KnnMatrix& matrix, const std::vector<index_t>& written_from) {
   for (std::size_t block = 0; block < written_from.size(); ++block) {
     const index_t first = matrix.row_start[block * kRowsPerBlock];
@@ -134,7 +134,8 @@ KnnMatrix mutual_edges(const KnnView& near, Team& team) {
 
 // The edges of a row: to its neighbours, and to the rows whose neighbour it is.
 KnnMatrix union_edges(const KnnView& near, Team& team) {
-  struct Back {
+  // The edge of a row to one that has it as a neighbour, but is not its neighbour.
+  struct BackEdge {
     std::int32_t row;
     double squared;
   };
@@ -150,7 +151,7 @@ KnnMatrix union_edges(const KnnView& near, Team& team) {
     for (index_t e = first; e < end; ++e) back_start[at(near.indices[e]) + 1] += is_one_way[at(e)];
   });
   add_up(back_start);
-  auto back = make_vector<Back>(back_start.back(), "the edges of a graph");
+  auto back = make_vector<BackEdge>(back_start.back(), "the edges of a graph");
   std::vector<index_t> next(back_start.begin(), back_start.end() - 1);
   pacer.run(0, n * k, [&](index_t first, index_t end) {
     for (index_t e = first; e < end; ++e) {

@@ -36,15 +36,15 @@ template <class T>
 void check_ranges(const DenseView<T>& x, Team& team) {
   constexpr index_t kBlockRows = 1024;
   const index_t n_blocks = count_blocks(x.n_rows, kBlockRows);
-  const auto d = static_cast<std::size_t>(x.n_cols);
-  std::vector<std::vector<T>> extremes(static_cast<std::size_t>(n_blocks));
-  std::vector<std::uint8_t> has_nan(static_cast<std::size_t>(n_blocks));
+  const auto d = at(x.n_cols);
+  std::vector<std::vector<T>> extremes(at(n_blocks));
+  std::vector<std::uint8_t> has_nan(at(n_blocks));
   team.for_each(n_blocks, [&](index_t block, int) {
     const index_t first = block * kBlockRows;
-    std::vector<T>& mine = extremes[static_cast<std::size_t>(block)];
-    mine.assign(x.row(first), x.row(first) + x.n_cols);
-    mine.insert(mine.end(), x.row(first), x.row(first) + x.n_cols);
-    T* const least = mine.data();
+    std::vector<T>& of_block = extremes[at(block)];
+    of_block.assign(x.row(first), x.row(first) + x.n_cols);
+    of_block.insert(of_block.end(), x.row(first), x.row(first) + x.n_cols);
+    T* const least = of_block.data();
     T* const most = least + d;
     int n_nan = 0;  // NaN has to be counted: comparisons with it are false, so that the range would not show it
     for (index_t i = first + 1; i < std::min(first + kBlockRows, x.n_rows); ++i) {
@@ -55,7 +55,7 @@ void check_ranges(const DenseView<T>& x, Team& team) {
         n_nan |= static_cast<int>(row[f] != row[f]);
       }
     }
-    has_nan[static_cast<std::size_t>(block)] = n_nan != 0 ? 1 : 0;
+    has_nan[at(block)] = n_nan != 0 ? 1 : 0;
   });
   double sum = 0;
   double widest = 0;
@@ -63,9 +63,9 @@ void check_ranges(const DenseView<T>& x, Team& team) {
   for (std::size_t f = 0; f < d; ++f) {
     T least = extremes[0][f];
     T most = extremes[0][d + f];
-    for (const std::vector<T>& some : extremes) {
-      least = std::min(least, some[f]);
-      most = std::max(most, some[d + f]);
+    for (const std::vector<T>& of_block : extremes) {
+      least = std::min(least, of_block[f]);
+      most = std::max(most, of_block[d + f]);
     }
     const double range = static_cast<double>(most) - static_cast<double>(least);
     sum += range * range;

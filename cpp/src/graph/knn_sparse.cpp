@@ -16,7 +16,7 @@ namespace fastpu::detail {
 namespace {
 
 constexpr index_t kRowsPerBlock = 16;
-constexpr index_t kChunk = 64;  // numbers compared at once, before single ones are looked at
+constexpr index_t kChunk = 64;  // rows whose distances are tested at once, before single ones are
 
 // The transposed matrix: each column with its rows in ascending order and their values. If X has few nonempty columns,
 // they are renumbered in ascending order and the empty ones left out.
@@ -109,9 +109,9 @@ class SparseSearch {
   }
 
   void run() {
-    scratch_.resize(static_cast<std::size_t>(team_.n_threads()));
+    scratch_.resize(at(team_.n_threads()));
     team_.for_each(count_blocks(x_.n_rows, kRowsPerBlock), [&](index_t block, int worker) {
-      Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+      Scratch& scratch = scratch_[at(worker)];
       if (scratch.halves.empty()) {
         scratch.halves = AlignedBuffer<double>(x_.n_rows, "the distances of a row");
         scratch.least = make_vector<double>(nearest_.n_neighbors(), "the least distances of a row");
@@ -162,7 +162,7 @@ class SparseSearch {
   double bound(index_t i, double rounding, Scratch& scratch) const {
     const double own = halves_[i];
     const double* const near = scratch.halves.data();
-    std::fill(scratch.least.begin(), scratch.least.end(), std::numeric_limits<double>::infinity());
+    std::fill(scratch.least.begin(), scratch.least.end(), kInfinity);
     std::vector<double>& least = scratch.least;
     each_below(
         near, x_.n_rows, [&](index_t, double value) { return value < least.front(); },
@@ -173,12 +173,12 @@ class SparseSearch {
           least.back() = value;
           std::push_heap(least.begin(), least.end());
         });
-    // The exact distances are rounded where they are computed, too, and their squares may underflow.
+    // The exact distances are rounded too, where they are computed, and squares of differences may underflow.
     const double slack = least.front() * (1 + 0x1p-20) + rounding * own;
     return slack + std::numeric_limits<double>::min();
   }
 
-  // Calls visit(j) for every j whose number passes. A whole chunk is tested first, which compilers vectorise.
+  // Calls visit(j) for every j with passes(j, numbers[j]). A whole chunk is tested first, which compilers vectorise.
   template <class Passes, class Visit>
   static void each_below(const double* numbers, index_t n, Passes&& passes, Visit&& visit) {
     for (index_t first = 0; first < n; first += kChunk) {

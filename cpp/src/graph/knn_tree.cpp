@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <limits>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -36,10 +35,10 @@ struct Reach {
   }
 };
 
-// nodes split one after the other, each in parallel; the subtree below each is then one block of work
-constexpr index_t kNodesPerRound = 64;
+// Nodes are split level by level until a level has so many; the subtree below each of these is one block of work.
+constexpr index_t kNodesPerLevel = 64;
 constexpr index_t kPointsPerBlock = 64;
-// Ctrl-C is polled whenever so many rows were visited, every few milliseconds
+// Ctrl-C is polled after every so many rows, some milliseconds.
 constexpr index_t kRowsBetweenPolls = index_t{1} << 16;
 constexpr index_t kFewFeatures = 8;
 constexpr index_t kMostDepth = 64;  // deeper than any tree: every split halves a node's leaves
@@ -59,9 +58,8 @@ class Tree {
         lowest_(2 * n_leaves_ - 1, "the nodes of a k-d tree") {
     for (index_t i = 0; i < x.n_rows; ++i) keys_[i] = {0.0, i};
     std::vector<Node> nodes = {{0, 0, n_leaves_}};
-    while (!nodes.empty() && static_cast<index_t>(nodes.size()) < kNodesPerRound) {
-      team.for_each(static_cast<index_t>(nodes.size()),
-                    [&](index_t k, int) { split(nodes[static_cast<std::size_t>(k)], team); });
+    while (!nodes.empty() && static_cast<index_t>(nodes.size()) < kNodesPerLevel) {
+      team.for_each(static_cast<index_t>(nodes.size()), [&](index_t k, int) { split(nodes[at(k)], team); });
       std::vector<Node> below;
       for (const Node& node : nodes) {
         if (node.is_leaf()) continue;
@@ -70,14 +68,13 @@ class Tree {
       }
       nodes = std::move(below);
     }
-    team.for_each(static_cast<index_t>(nodes.size()),
-                  [&](index_t k, int) { split_all(nodes[static_cast<std::size_t>(k)], team); });
+    team.for_each(static_cast<index_t>(nodes.size()), [&](index_t k, int) { split_all(nodes[at(k)], team); });
   }
 
   void search(Team& team, NearestRows& nearest) const {
     const index_t n = x_.n_rows;
     team.for_each(count_blocks(n, kPointsPerBlock), [&](index_t block, int) {
-      std::vector<double> point(static_cast<std::size_t>(d_));
+      std::vector<double> point(at(d_));
       const index_t end = std::min((block + 1) * kPointsPerBlock, n);
       for (index_t p = block * kPointsPerBlock; p < end; ++p) {
         if (d_ > kFewFeatures) team.poll();
@@ -190,23 +187,23 @@ class Tree {
     };
     std::array<Open, kMostDepth> open;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
     std::size_t n_open = 0;
-    Open at = {{0, 0, n_leaves_}, {0.0, lowest_[0]}};
+    Open next = {{0, 0, n_leaves_}, {0.0, lowest_[0]}};
     for (;;) {
-      while (!at.node.is_leaf()) {
-        Open near = {at.node.left(), {}};
-        Open far = {at.node.right(), {}};
+      while (!next.node.is_leaf()) {
+        Open near = {next.node.left(), {}};
+        Open far = {next.node.right(), {}};
         near.reach = reach(near.node, point);
         far.reach = reach(far.node, point);
         if (far.reach < near.reach) std::swap(near, far);
         assert(n_open < open.size());
         if (far.reach < worst(row, nearest)) open[n_open++] = far;
-        at = near;
+        next = near;
       }
-      if (at.reach < worst(row, nearest)) search_leaf(at.node, row, point, nearest);
+      if (next.reach < worst(row, nearest)) search_leaf(next.node, row, point, nearest);
       do {
         if (n_open == 0) return;
-        at = open[--n_open];
-      } while (!(at.reach < worst(row, nearest)));
+        next = open[--n_open];
+      } while (!(next.reach < worst(row, nearest)));
     }
   }
 

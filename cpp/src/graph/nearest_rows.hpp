@@ -1,4 +1,4 @@
-// The nearest rows found so far for every row: one heap for each, worst first, stored in the arrays of the result.
+// The nearest rows so far of every row: a heap for each row, the farthest first, in the arrays of the result.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@ namespace fastpu::detail {
 
 class NearestRows {
  public:
-  static constexpr index_t kNobody = std::numeric_limits<index_t>::max();
+  static constexpr index_t kNoRow = std::numeric_limits<index_t>::max();
 
   NearestRows(index_t n_neighbors, index_t* indices, double* squared)
       : n_(n_neighbors), indices_(indices), squared_(squared) {}
 
   // Empties the heap of a row: unused places are infinitely far away.
   void clear(index_t row) {
-    std::fill_n(indices_ + row * n_, n_, kNobody);
-    std::fill_n(squared_ + row * n_, n_, std::numeric_limits<double>::infinity());
+    std::fill_n(indices_ + row * n_, n_, kNoRow);
+    std::fill_n(squared_ + row * n_, n_, kInfinity);
   }
 
   index_t n_neighbors() const { return n_; }
@@ -47,17 +47,17 @@ class NearestRows {
   void sort(index_t row) {
     double* const s = squared_ + row * n_;
     index_t* const r = indices_ + row * n_;
-    for (index_t end = n_ - 1; end > 0; --end) {
-      const double squared = s[end];
-      const index_t other = r[end];
-      s[end] = s[0];
-      r[end] = r[0];
-      sift(s, r, end, squared, other);
+    for (index_t last = n_ - 1; last > 0; --last) {
+      const double squared = s[last];
+      const index_t other = r[last];
+      s[last] = s[0];
+      r[last] = r[0];
+      sift(s, r, last, squared, other);
     }
   }
 
  private:
-  // Replaces the worst entry of a heap of n entries.
+  // Replaces the farthest entry of a heap of n entries.
   static void sift(double* s, index_t* r, index_t n, double squared, index_t other) {
     index_t hole = 0;
     for (index_t child = 1; child < n; child = 2 * hole + 1) {

@@ -25,7 +25,15 @@ constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before t
 constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
 constexpr index_t kActiveRounds = 15;   // rounds of the active set; if more are needed, Q is too singular for it
 constexpr index_t kMostFree = 4096;     // most alphas between their bounds for which equations are solved
+constexpr int kMostHalvings = 5;        // of the way to the solution of the equations
 constexpr index_t kSmall = 1024;        // most rows of a problem whose parts are too small to be dealt out to threads
+
+// 1/2 alpha'Q alpha - 2 1'alpha
+double dual_objective(const Vector& alpha, const Vector& q_alpha) {
+  double sum = 0;
+  for (std::size_t i = 0; i < alpha.size(); ++i) sum += alpha[i] * (0.5 * q_alpha[i] - 2);
+  return sum;
+}
 
 // The search for the minimum: the current alpha and Q alpha, and the record of the steps.
 class Search {
@@ -40,36 +48,40 @@ class Search {
         team_(team),
         alpha_(size()),
         q_alpha_(size()),
-        most_(options.max_iter > 0 ? options.max_iter : kMostSteps) {}
+        max_iter_(options.max_iter > 0 ? options.max_iter : kMostSteps) {}
 
   PualResult run() {
     if (!at_bounds()) search();
-    for (double& value : alpha_) value = std::clamp(value, 0.0, cost_);
-    gram_.apply(alpha_.data(), q_alpha_.data());
-    const BoxValue value = detail::box_value(gram_.n(), cost_, alpha_.data(), q_alpha_.data());
-    result_.objective = value.objective;
-    result_.gap = value.gap;
+    clamp();
+    const BoxValue last = value();
+    result_.objective = last.objective;
+    result_.gap = last.gap;
     if (result_.status != PualStatus::callback) {
-      const bool is_solved = value.gap <= options_.tol * value.objective;
-      const bool is_out = result_.n_iter >= most_;
-      result_.status = is_solved ? PualStatus::gap : is_out ? PualStatus::max_iter : PualStatus::precision;
+      const bool is_out = result_.n_iter >= max_iter_;
+      result_.status = is_solved(last) ? PualStatus::gap : is_out ? PualStatus::max_iter : PualStatus::precision;
     }
     result_.alpha = std::move(alpha_);
     return std::move(result_);
   }
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(gram_.n()); }
+  std::size_t size() const { return at(gram_.n()); }
 
-  BoxValue value() const { return detail::box_value(gram_.n(), cost_, alpha_.data(), q_alpha_.data()); }
-  bool is_solved(const BoxValue& at) const { return at.gap <= options_.tol * at.objective; }
+  BoxValue value() const { return detail::box_value(cost_, alpha_, q_alpha_); }
+  bool is_solved(const BoxValue& value) const { return value.gap <= options_.tol * value.objective; }
 
-  // Records the current point and calls the callback; returns true if the search is to end here.
-  bool tell(const BoxValue& at) {
+  // Removes what rounding leaves of alpha outside of the box.
+  void clamp() {
+    for (double& value : alpha_) value = std::clamp(value, 0.0, cost_);
+    gram_.apply(alpha_.data(), q_alpha_.data());
+  }
+
+  // Records a point and calls the callback; returns true if the search is to end here.
+  bool record(const BoxValue& value) {
     result_.iterations.push_back(result_.n_iter);
-    result_.objectives.push_back(at.objective);
-    result_.gaps.push_back(at.gap);
-    if (callback_ && callback_({number_, result_.n_iter, at.objective, at.gap})) {
+    result_.objectives.push_back(value.objective);
+    result_.gaps.push_back(value.gap);
+    if (callback_ && callback_({number_, result_.n_iter, value.objective, value.gap})) {
       result_.status = PualStatus::callback;
       return true;
     }
@@ -81,101 +93,110 @@ class Search {
     std::fill(alpha_.begin(), alpha_.end(), cost_);
     gram_.apply(alpha_.data(), q_alpha_.data());
     if (*std::max_element(q_alpha_.begin(), q_alpha_.end()) > 2) return false;
-    tell(value());
+    record(value());
     return true;
   }
 
+  // Called with alpha = C.
   void search() {
-    if (gram_.is_dense() && active_set(kFirstDescents, std::min(kActiveRounds, most_))) return;
-    if (result_.status == PualStatus::callback || result_.n_iter >= most_) return;
+    if (gram_.is_dense()) {
+      move_to_best_multiple();
+      if (active_set(kFirstDescents, std::min(kActiveRounds, max_iter_))) return;
+      if (result_.status == PualStatus::callback || result_.n_iter >= max_iter_) return;
+    }
     const index_t before = result_.n_iter;
-    BoxPoint found = detail::box_interior_point(
-        gram_, cost_, options_.tol, most_ - before,
-        [&](index_t n_steps, const BoxValue& at) {
+    BoxPoint point = detail::box_interior_point(
+        gram_, cost_, options_.tol, max_iter_ - before,
+        [&](index_t n_steps, const BoxValue& value) {
           result_.n_iter = before + n_steps;
-          return tell(at);
+          return record(value);
         },
         team_);
-    alpha_ = std::move(found.alpha);
-    if (found.is_stopped || is_solved(found.value) || result_.n_iter >= most_) return;
-    for (double& at : alpha_) at = std::clamp(at, 0.0, cost_);
-    gram_.apply(alpha_.data(), q_alpha_.data());
-    active_set(0, std::min(kActiveRounds, most_ - result_.n_iter));
+    alpha_ = std::move(point.alpha);
+    if (point.is_stopped || is_solved(point.value) || result_.n_iter >= max_iter_) return;
+    clamp();
+    active_set(0, std::min(kActiveRounds, max_iter_ - result_.n_iter));
   }
 
   // ---- active set
 
-  // Starts from the current alpha if n_descents is 0, else from the best multiple of the vector of ones. Returns
-  // whether the problem is solved; alpha is the best point so far in any case.
-  bool active_set(index_t n_descents, index_t most_rounds) {
-    const double n = static_cast<double>(gram_.n());
-    if (n_descents > 0) {
-      double along = 0;
-      for (const double at : q_alpha_) along += at / cost_;  // q_alpha_ still belongs to alpha = C
-      const double start = std::min(2 * n / along, cost_);
-      for (std::size_t i = 0; i < size(); ++i) {
-        alpha_[i] = start;
-        q_alpha_[i] *= start / cost_;
-      }
+  // Moves from alpha = C to the multiple of the vector of ones that has the least objective.
+  void move_to_best_multiple() {
+    double curvature = 0;
+    for (const double value : q_alpha_) curvature += value / cost_;
+    const double best = std::min(2 * static_cast<double>(size()) / curvature, cost_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      alpha_[i] = best;
+      q_alpha_[i] *= best / cost_;
     }
+  }
+
+  void descend(index_t n_rounds) {
+    for (index_t k = 0; k < n_rounds; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+  }
+
+  // Returns whether the problem is solved; alpha is the best point so far in any case.
+  bool active_set(index_t first_descents, index_t most_rounds) {
     for (index_t round = 0; round < most_rounds; ++round) {
       team_.poll();
-      const index_t descents = round == 0 ? n_descents : kMoreDescents;
-      for (index_t k = 0; k < descents; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+      descend(round == 0 ? first_descents : kMoreDescents);
       const bool is_better = solve_free();
       gram_.apply(alpha_.data(), q_alpha_.data());  // computed anew, to remove the rounding of all the updates
       ++result_.n_iter;
-      const BoxValue at = value();
-      if (tell(at)) return false;
-      if (is_solved(at)) return true;
-      if (!is_better) {
-        for (index_t k = 0; k < kFirstDescents; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
-      }
+      const BoxValue reached = value();
+      if (record(reached)) return false;
+      if (is_solved(reached)) return true;
+      if (!is_better) descend(kFirstDescents);
     }
     return false;
   }
 
   // One round of the active set. Alphas that a step of coordinate descent would leave strictly between their bounds are
   // free; the others are put at the bound that the step reaches. The free ones are computed from their linear
-  // equations. Moves to that point, or only a part of the way as long as the dual objective decreases; returns false if
-  // it does not decrease at all.
+  // equations. Returns whether alpha has moved.
   bool solve_free() {
     std::vector<index_t> free;
-    Vector there(size());
-    for (std::size_t i = 0; i < size(); ++i) {
-      const double diagonal = gram_.diagonal(static_cast<index_t>(i));
-      const double aim = diagonal > 0 ? alpha_[i] - (q_alpha_[i] - 2) / diagonal : cost_;
-      if (aim > 0 && aim < cost_) {
-        free.push_back(static_cast<index_t>(i));
+    Vector target(size());
+    for (index_t i = 0; i < gram_.n(); ++i) {
+      const double diagonal = gram_.diagonal(i);
+      const double minimum = diagonal > 0 ? alpha_[at(i)] - (q_alpha_[at(i)] - 2) / diagonal : cost_;
+      if (minimum > 0 && minimum < cost_) {
+        free.push_back(i);
       } else {
-        there[i] = aim <= 0 ? 0.0 : cost_;
+        target[at(i)] = minimum <= 0 ? 0.0 : cost_;
       }
     }
     if (static_cast<index_t>(free.size()) > kMostFree) return false;
-    Vector q_there(size());
+    Vector q_target(size());
     if (!free.empty()) {
-      gram_.apply(there.data(), q_there.data());
+      gram_.apply(target.data(), q_target.data());
       Vector right(free.size());
-      for (std::size_t k = 0; k < free.size(); ++k) right[k] = 2 - q_there[static_cast<std::size_t>(free[k])];
+      for (std::size_t k = 0; k < free.size(); ++k) right[k] = 2 - q_target[at(free[k])];
       solve(free, right);
       for (std::size_t k = 0; k < free.size(); ++k) {
-        there[static_cast<std::size_t>(free[k])] = std::isfinite(right[k]) ? std::clamp(right[k], 0.0, cost_) : 0.0;
+        target[at(free[k])] = std::isfinite(right[k]) ? std::clamp(right[k], 0.0, cost_) : 0.0;
       }
     }
-    const double before = detail::box_dual(gram_.n(), alpha_.data(), q_alpha_.data());
-    gram_.apply(there.data(), q_there.data());
-    const BoxValue now = value();
+    gram_.apply(target.data(), q_target.data());
+    return move_towards(target, q_target);
+  }
+
+  // Moves to the target, or only a part of the way as long as the dual objective decreases; returns false if it does
+  // not decrease at all.
+  bool move_towards(const Vector& target, const Vector& q_target) {
+    const double objective = dual_objective(alpha_, q_alpha_);
+    const double gap = value().gap;
     double length = 1;
-    for (int halvings = 0; halvings < 6; ++halvings, length *= 0.5) {
-      Vector alpha(size());
-      Vector q_alpha(size());
-      for (std::size_t i = 0; i < size(); ++i) {
-        alpha[i] = length == 1 ? there[i] : alpha_[i] + length * (there[i] - alpha_[i]);
-        q_alpha[i] = length == 1 ? q_there[i] : q_alpha_[i] + length * (q_there[i] - q_alpha_[i]);
+    for (int halvings = 0; halvings <= kMostHalvings; ++halvings, length *= 0.5) {
+      Vector alpha(target);
+      Vector q_alpha(q_target);
+      for (std::size_t i = 0; i < size() && length < 1; ++i) {
+        alpha[i] = alpha_[i] + length * (target[i] - alpha_[i]);
+        q_alpha[i] = q_alpha_[i] + length * (q_target[i] - q_alpha_[i]);
       }
-      const bool is_lower = detail::box_dual(gram_.n(), alpha.data(), q_alpha.data()) < before;
+      const bool is_lower = dual_objective(alpha, q_alpha) < objective;
       // Near the solution the objective no longer changes within rounding, while the gap still does.
-      if (is_lower || detail::box_value(gram_.n(), cost_, alpha.data(), q_alpha.data()).gap < now.gap) {
+      if (is_lower || detail::box_value(cost_, alpha, q_alpha).gap < gap) {
         alpha_ = std::move(alpha);
         q_alpha_ = std::move(q_alpha);
         return true;
@@ -199,9 +220,7 @@ class Search {
     detail::Cholesky careful(n, gram_.isa(), "the equations of the free alphas");
     gram_.take(free, matrix.data());
     for (index_t i = 0; i < n; ++i) {
-      for (index_t j = 0; j <= i; ++j) {
-        careful.matrix()[j * careful.stride() + i] = matrix[static_cast<std::size_t>(i * n + j)];
-      }
+      for (index_t j = 0; j <= i; ++j) careful.matrix()[j * careful.stride() + i] = matrix[at(i * n + j)];
     }
     careful.factor();
     careful.solve(right.data());
@@ -215,7 +234,7 @@ class Search {
   Team& team_;
   Vector alpha_;
   Vector q_alpha_;
-  index_t most_;
+  index_t max_iter_;
   PualResult result_;
 };
 

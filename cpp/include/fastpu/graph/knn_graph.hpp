@@ -32,7 +32,7 @@ enum class KnnMethod { automatic, tree, blocks };
 
 struct KnnOptions {
   index_t n_neighbors = 5;                  // of each row; 0 <= n_neighbors <= n - 1
-  KnnMethod method = KnnMethod::automatic;  // of dense rows; `blocks` may still hand over to the tree
+  KnnMethod method = KnnMethod::automatic;  // for dense rows; `blocks` may still hand over to the tree
   Isa isa = Isa::baseline;
 };
 

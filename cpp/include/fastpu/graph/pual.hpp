@@ -7,16 +7,15 @@
 //
 //     P = C sum_i (1 - f_i)_+ + 1/2 alpha'Q alpha
 //
-// P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 certifies any alpha, wherever it comes from. f is unique;
-// alpha is unique if Q is regular.
+// The duality gap P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 bounds the error of any alpha. f is unique; alpha is
+// unique if Q is regular.
 //
 // Three ways are tried in turn:
 //
 //     bounds          alpha = C, which is the solution if it leaves all f <= 1, as it does for small C
 //     active set      for Q of few rows: coordinate descent guesses which alpha are at a bound, the equations of the
 //                     others are solved exactly, and the guess is corrected
-//     interior point  Mehrotra's predictor and corrector: O(n r^2) for each of some 10 to 20 steps, or O(n^3) where
-//                     n <= r
+//     interior point  Mehrotra's predictor and corrector: O(n r^2) for each of 10 to 20 steps, or O(n^3) if n <= r
 //
 // Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (7) to (18).
 #pragma once
@@ -54,13 +53,13 @@ struct PualResult {
   double gap = 0;        // P - D
   index_t n_iter = 0;
   PualStatus status = PualStatus::gap;
-  // The record of every round or step.
+  // After every round of the active set and every step of the interior point.
   std::vector<index_t> iterations;
   std::vector<double> objectives;
   std::vector<double> gaps;
 };
 
-// What a callback is given after each of these; it returns true to end the solution.
+// What a callback is given after every round or step; it returns true to stop.
 struct PualRound {
   index_t cost;  // the number of the cost that is solved for
   index_t n_iter;
@@ -73,7 +72,7 @@ using PualCallback = std::function<bool(const PualRound&)>;
 class PualDual {
  public:
   // H is copied. Throws std::invalid_argument if it has no row or no column, or its squares overflow. `blas` must
-  // outlive this, and be limited to one thread; so for solve.
+  // outlive this, and must be limited to one thread here and in solve().
   PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team);
   ~PualDual();
   PualDual(PualDual&&) = delete;
@@ -81,9 +80,9 @@ class PualDual {
   PualDual(const PualDual&) = delete;
   PualDual& operator=(const PualDual&) = delete;
 
-  // The results for some costs, in their order; small problems are solved side by side if there is no callback. One
-  // that stops leaves the later costs out. Throws std::invalid_argument for a cost or options out of range. Several
-  // threads may call it at once.
+  // Returns the results for the costs, in their order; small problems are solved side by side if there is no callback.
+  // A callback that stops leaves the later costs out. Throws std::invalid_argument for a cost or options out of range.
+  // Several threads may call it at once.
   std::vector<PualResult> solve(const std::vector<double>& costs, const PualOptions& options,
                                 const PualCallback& callback, Team& team) const;
 
