@@ -468,12 +468,11 @@ def fit_nnpu(
     learning_rate: float, n_epochs: int, batch_size: int, seed: int, early_stopping_rounds: int,
     chosen: NDArray[np.int64] | None, eval_x: _Matrix | None, eval_labels: NDArray[np.int8] | None,
     eval_weights: NDArray[np.float64] | None,
-    callback: Callable[[int, float, float, float, int, float], bool] | None, n_threads: int, isa: str,
+    callback: Callable[[int, float, int, float], bool] | None, n_threads: int, isa: str,
 ) -> NetTraining: ...  # fmt: skip
 def fit_upu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, loss: str, prior: float,
-    lam: float, tol: float, max_iter: int, callback: Callable[[int, float, float], bool] | None, n_threads: int,
-    isa: str,
+    lam: float, tol: float, max_iter: int, callback: Callable[[int, float], bool] | None, n_threads: int, isa: str,
 ) -> UpuSolution: ...  # fmt: skip
 def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
 def svm_path(

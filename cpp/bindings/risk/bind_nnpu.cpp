@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "common/arguments.hpp"
@@ -83,12 +82,6 @@ py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
   return to_array(values);
 }
 
-// Calls visit(view) with the matrix in its own type.
-template <class Visit>
-auto with_view(const py::object& x, Visit&& visit) {
-  return std::visit(std::forward<Visit>(visit), view_matrix(x));
-}
-
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
              const std::string& loss, double prior, bool non_negative, double beta, double gamma_nn, double lam,
              double weight_decay, double learning_rate, index_t n_epochs, index_t batch_size, std::uint64_t seed,
@@ -108,13 +101,12 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
   if (!callback.is_none()) {
     on_epoch = [&callback](const NnpuEpoch& seen) {
       const py::gil_scoped_acquire gil;
-      return callback(seen.epoch, seen.risk, seen.positive, seen.negative, seen.n_reversed, seen.eval_risk)
-          .cast<bool>();
+      return callback(seen.epoch, seen.risk, seen.n_reversed, seen.eval_risk).cast<bool>();
     };
   }
   const Isa level = isa_from_name(isa);
   Team team(n_threads, interrupt_poll());
-  return with_view(x, [&]<class View>(const View& view) {
+  const auto fit_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
     PuRows<View> rows = rows_of(view, labels, weights);
     if (!chosen.is_none()) {
@@ -143,15 +135,16 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     out["best_epoch"] = result.best_epoch;
     out["status"] = name_of(result.status);
     return out;
-  });
+  };
+  return std::visit(fit_view, view_matrix(x));
 }
 
-py::array_t<double> score_net(const py::object& x, const py::dict& at, int n_threads, const std::string& isa) {
+py::array_t<double> score_net(const py::object& x, const py::dict& parameters, int n_threads, const std::string& isa) {
   const Isa level = isa_from_name(isa);
   Team team(n_threads, interrupt_poll());
-  return with_view(x, [&]<class View>(const View& view) {
+  const auto score_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-    const PuNet<T> net = net_of<T>(at);
+    const PuNet<T> net = net_of<T>(parameters);
     py::array_t<double> out(view.n_rows);
     double* const to = out.mutable_data();
     {
@@ -159,7 +152,8 @@ py::array_t<double> score_net(const py::object& x, const py::dict& at, int n_thr
       nnpu_scores(view, net, level, team, to);
     }
     return out;
-  });
+  };
+  return std::visit(score_view, view_matrix(x));
 }
 
 }  // namespace

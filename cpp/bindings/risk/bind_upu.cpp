@@ -44,7 +44,7 @@ py::dict upu(const py::object& x, const py::object& labels, const py::object& we
   if (!callback.is_none()) {
     on_step = [&callback](const UpuStep& step) {
       const py::gil_scoped_acquire gil;
-      return callback(step.n_iter, step.risk, step.decrement).cast<bool>();
+      return callback(step.n_iter, step.risk).cast<bool>();
     };
   }
   const Isa level = isa_from_name(isa);

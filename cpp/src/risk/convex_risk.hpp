@@ -44,22 +44,22 @@ inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-inline double largest(const std::vector<double>& values) {
+inline double largest_size(const std::vector<double>& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, std::fabs(value));
   return most;
 }
 
-// R with its derivatives at a point; a point holds a value for each feature, the intercept, and zeros.
+// R with its derivatives at a point. A point holds a value for each feature, the intercept, and zeros.
 class ConvexRisk {
  public:
   ConvexRisk(const UpuProblem& problem, ConvexPuLoss loss, Isa isa, Team& team)
       : problem_(problem),
         loss_(loss),
         centre_(centre_of(problem, isa, team)),
-        size_(size_of(problem.x, centre_, team)),
+        largest_(largest_entries(problem.x, centre_, team)),
         pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), isa, team),
-        group_risks_(static_cast<std::size_t>(pass_.n_groups())),
+        group_risks_(at(pass_.n_groups())),
         group_slopes_(group_risks_.size()) {
     scores_ = AlignedBuffer<double>(pass_.n(), "scores");
     double mass[2] = {0, 0};
@@ -80,10 +80,10 @@ class ConvexRisk {
   double width_of_phi() const { return phi_width_; }
   void set_width_of_phi(double width) { phi_width_ = width; }
 
-  // Returns the largest entry that the gradient would have if each column were divided by its largest entry.
+  // Returns the largest entry that the gradient would have if each column were ahead by its largest entry.
   double steepness() const {
     double most = 0;
-    for (std::size_t f = 0; f < gradient_.size(); ++f) most = std::max(most, std::fabs(gradient_[f]) / size_[f]);
+    for (std::size_t f = 0; f < gradient_.size(); ++f) most = std::max(most, std::fabs(gradient_[f]) / largest_[f]);
     return most;
   }
 
@@ -97,22 +97,22 @@ class ConvexRisk {
 
   // Returns the largest change that the step makes to the score of an unlabelled row.
   double reach(const std::vector<double>& step) {
-    std::vector<double> most(static_cast<std::size_t>(pass_.n_groups()), 0.0);
+    std::vector<double> most(at(pass_.n_groups()), 0.0);
     pass_.run(step.data(), 0, nullptr, [&](const RowBlock& block) {
       double& of_group = most[at(block.group)];
       for (index_t k = 0; k < block.n; ++k) {
         if (problem_.labels[block.first + k] == 0) of_group = std::max(of_group, std::fabs(block.products[k]));
       }
     });
-    return largest(most);
+    return largest_size(most);
   }
 
   // Returns R itself, even while phi is smoothed.
   double plain_value(const std::vector<double>& point) {
     const double width = std::exchange(phi_width_, 1.0);
-    const double found = value(point);
+    const double risk = value(point);
     phi_width_ = width;
-    return found;
+    return risk;
   }
 
   double value(const std::vector<double>& point) {
@@ -125,7 +125,7 @@ class ConvexRisk {
   // the unlabelled rows; a careful step goes to the minimum of parabolas that lie above R, and always decreases R.
   double derive(const std::vector<double>& point, bool is_careful = false) {
     is_careful_ = is_careful;
-    gradient_.assign(static_cast<std::size_t>(width()), 0.0);
+    gradient_.assign(at(width()), 0.0);
     double* const sums[] = {gradient_.data()};
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
     std::fill(group_slopes_.begin(), group_slopes_.end(), 0.0);
@@ -188,38 +188,37 @@ class ConvexRisk {
       for (index_t f = 0; f < n_features; ++f) mean[f] += rest[f];
     }
     for (index_t f = 0; f < n_features; ++f) {
-      if (!std::isfinite(mean[f])) refuse_overflow("its rows", f);
+      if (!std::isfinite(mean[f])) refuse_overflow("rows", f);
     }
     return mean;
   }
 
   // Returns the largest entry of each centred column (1 where that is 0), and 1 for the rest of a point. Zeros that
   // sparse rows do not store are counted, whether the column has any or not.
-  static std::vector<double> size_of(const RowsView& x, const AlignedBuffer<double>& centre, Team& team) {
-    std::vector<double> size(static_cast<std::size_t>(centre.size()), 0.0);
-    const auto see = [&](index_t f, double value) {
-      double& most = size[at(f)];
-      most = std::max(most, std::fabs(value - centre[f]));
+  static std::vector<double> largest_entries(const RowsView& x, const AlignedBuffer<double>& centre, Team& team) {
+    std::vector<double> largest(at(centre.size()), 0.0);
+    const auto take = [&](index_t f, double value) {
+      largest[at(f)] = std::max(largest[at(f)], std::fabs(value - centre[f]));
     };
     std::visit(
         [&]<class View>(const View& view) {
           for (index_t i = 0; i < view.n_rows; ++i) {
             if (i % 1024 == 0) team.poll();
             if constexpr (std::is_same_v<View, DenseView<typename View::Value>>) {
-              for (index_t f = 0; f < view.n_cols; ++f) see(f, static_cast<double>(view.row(i)[f]));
+              for (index_t f = 0; f < view.n_cols; ++f) take(f, static_cast<double>(view.row(i)[f]));
             } else {
               for (index_t e = view.row_start[i]; e < view.row_start[i + 1]; ++e) {
-                see(view.columns[e], static_cast<double>(view.values[e]));
+                take(view.columns[e], static_cast<double>(view.values[e]));
               }
             }
           }
         },
         x);
     for (index_t f = 0; f < centre.size(); ++f) {
-      if (is_sparse(x) && f < n_columns(x)) see(f, 0.0);
-      if (!(size[at(f)] > 0)) size[at(f)] = 1;
+      if (is_sparse(x) && f < n_columns(x)) take(f, 0.0);
+      if (!(largest[at(f)] > 0)) largest[at(f)] = 1;
     }
-    return size;
+    return largest;
   }
 
   // Returns the mean of each column less `origin`.
@@ -294,7 +293,7 @@ class ConvexRisk {
     for (const double part : group_slopes_) slopes += part;
     for (index_t f = 0; f < pass_.n_features(); ++f) {
       const double diagonal = matrix[f * stride + f];
-      if (!std::isfinite(diagonal)) refuse_overflow("its squares", f);
+      if (!std::isfinite(diagonal)) refuse_overflow("squares", f);
       if (!is_constant(f, slopes)) continue;
       for (index_t k = 0; k < n; ++k) matrix[std::min(f, k) * stride + std::max(f, k)] = 0;
       step[at(f)] = 0;
@@ -304,22 +303,23 @@ class ConvexRisk {
     return step;
   }
 
-  // Whether rows differ in a column by no more than the rounding of its mean, which the intercept stands for. Of
-  // positive rows, which do not curve R, the gradient tells, where `slopes` are the sizes of their weights in it.
+  // Whether the rows differ in a column by no more than the rounding of its mean: the intercept then stands for the
+  // column. The Gram matrix shows this of the unlabelled rows. Positive rows do not curve R, and the gradient shows it
+  // of them; `slopes` is the sum of the absolute weights that the rows have in it.
   bool is_constant(index_t f, double slopes) const {
-    constexpr double kNothing = 1e-13;
-    const double share = gram_[pass_.n_features() * width() + pass_.n_features()];
-    const double least = kNothing * std::fabs(centre_[f]);
-    return gram_[f * width() + f] <= least * least * share && std::fabs(gradient_[at(f)]) <= least * slopes;
+    constexpr double kRounding = 1e-13;
+    const double curvature = gram_[pass_.n_features() * width() + pass_.n_features()];
+    const double most = kRounding * std::fabs(centre_[f]);
+    return gram_[f * width() + f] <= most * most * curvature && std::fabs(gradient_[at(f)]) <= most * slopes;
   }
 
   [[noreturn]] static void refuse_overflow(const char* what, index_t f) {
-    throw std::invalid_argument("X must be such that sums of " + std::string(what) +
-                                " do not overflow, those of column " + std::to_string(f) + " do");
+    throw std::invalid_argument("X must be such that sums of its " + std::string(what) +
+                                " do not overflow, got column " + std::to_string(f) + ", whose sum overflows; scale X");
   }
 
   // Returns H v, for the Hessian H.
-  std::vector<double> times(const std::vector<double>& v) {
+  std::vector<double> hessian_times(const std::vector<double>& v) {
     std::vector<double> product(v.size());
     double* const sums[] = {product.data()};
     pass_.run(v.data(), 1, sums, [&](const RowBlock& block) {
@@ -330,25 +330,25 @@ class ConvexRisk {
     return product;
   }
 
-  // Solves for columns divided by their largest entries, so that their scales do not matter.
+  // Solves for columns ahead by their largest entries, so that their scales do not matter.
   std::vector<double> by_conjugate_gradients(double precision) {
     constexpr int kMostProducts = 1000;
     std::vector<double> step(gradient_.size(), 0.0);
     std::vector<double> rest(gradient_);
     for (double& value : rest) value = -value;
-    std::vector<double> divided = over_squares(rest);
-    std::vector<double> direction(divided);
-    double square = dot(rest, divided);
+    std::vector<double> ahead = preconditioned(rest);
+    std::vector<double> direction(ahead);
+    double square = dot(rest, ahead);
     const double goal = precision * precision * square;
     for (int k = 0; k < kMostProducts && square > goal; ++k) {
-      const std::vector<double> product = times(direction);
+      const std::vector<double> product = hessian_times(direction);
       const double curvature = dot(direction, product);
-      std::vector<double> sized(direction);
-      for (std::size_t f = 0; f < sized.size(); ++f) sized[f] *= size_[f];
+      std::vector<double> scaled(direction);
+      for (std::size_t f = 0; f < scaled.size(); ++f) scaled[f] *= largest_[f];
       // A direction without curvature lets R decrease in a straight line: a long step along it shows this.
       constexpr double kNone = 1e-16;
-      if (!(curvature > kNone * dot(sized, sized) * kNone)) {
-        const double far = 1e10 / std::max(largest(sized), 1e-300);
+      if (!(curvature > kNone * dot(scaled, scaled) * kNone)) {
+        const double far = 1e10 / std::max(largest_size(scaled), 1e-300);
         for (std::size_t f = 0; f < step.size(); ++f) step[f] += far * direction[f];
         break;
       }
@@ -358,34 +358,34 @@ class ConvexRisk {
         rest[f] -= length * product[f];
       }
       const double before = square;
-      divided = over_squares(rest);
-      square = dot(rest, divided);
-      for (std::size_t f = 0; f < step.size(); ++f) direction[f] = divided[f] + square / before * direction[f];
+      ahead = preconditioned(rest);
+      square = dot(rest, ahead);
+      for (std::size_t f = 0; f < step.size(); ++f) direction[f] = ahead[f] + square / before * direction[f];
     }
     return step;
   }
 
-  std::vector<double> over_squares(const std::vector<double>& values) const {
-    std::vector<double> found(values);
-    for (std::size_t f = 0; f < found.size(); ++f) found[f] = found[f] / size_[f] / size_[f];
-    return found;
+  // Divides the values by the squares of the columns' largest entries.
+  std::vector<double> preconditioned(std::vector<double> values) const {
+    for (std::size_t f = 0; f < values.size(); ++f) values[f] = values[f] / largest_[f] / largest_[f];
+    return values;
   }
 
   UpuProblem problem_;
   ConvexPuLoss loss_;
   AlignedBuffer<double> centre_;
-  std::vector<double> size_;  // the largest entries of the centred columns
+  std::vector<double> largest_;  // the largest entries of the centred columns
   RowPass pass_;
   double per_positive_ = 0;
   double per_unlabeled_ = 0;
   std::vector<double> group_risks_;
-  std::vector<double> group_slopes_;  // sums of their sizes
+  std::vector<double> group_slopes_;  // sums of the absolute slopes of the rows' terms
   std::vector<double> gradient_;
   std::unique_ptr<Cholesky> cholesky_;
   AlignedBuffer<double> gram_;
   AlignedBuffer<double> curvature_;
-  AlignedBuffer<double> scores_;  // scores of all rows
-  index_t n_left_out_ = 0;
+  AlignedBuffer<double> scores_;  // of all rows
+  index_t n_left_out_ = 0;        // directions along which the matrix is singular
   double phi_width_ = 1;
   bool is_careful_ = false;
 };

@@ -25,8 +25,8 @@ NetLayers<View>::NetLayers(index_t n_features, index_t n_hidden, Isa isa, Team& 
       stride_(stride_of<T>(n_hidden)),
       kernels_(net_kernels<T>(isa)),
       team_(team),
-      scratch_(static_cast<std::size_t>(team.n_threads())),
-      totals_(static_cast<std::size_t>(stride_)) {}
+      scratch_(at(team.n_threads())),
+      totals_(at(stride_)) {}
 
 template <class View>
 NetArrays<typename View::Value> NetLayers<View>::zeros(const char* what_for) const {
@@ -70,6 +70,13 @@ int NetLayers<View>::workers(const View& x, index_t n_rows) const {
   const double entries = per_row * static_cast<double>(n_rows);
   constexpr double kWorthWaking = 200'000;
   return entries * static_cast<double>(std::max<index_t>(1, stride_)) < kWorthWaking ? 1 : team_.n_threads();
+}
+
+template <class View>
+typename View::Value* NetLayers<View>::hidden_of(int worker) {
+  AlignedBuffer<T>& hidden = scratch_[at(worker)].hidden;
+  if (hidden.empty()) hidden = AlignedBuffer<T>(kNetRows * stride_, "hidden values");
+  return hidden.data();
 }
 
 template <class View>
@@ -138,9 +145,9 @@ void NetLayers<View>::backward(const View& x, const NetBatch& batch, const T* g,
     std::fill(totals_.begin(), totals_.end(), 0.0);
     for (index_t block = 0; block < blocks; ++block) {
       const T* sums = block_sums_.data() + block * 2 * stride_ + offset;
-      for (index_t j = 0; j < stride_; ++j) totals_[static_cast<std::size_t>(j)] += static_cast<double>(sums[j]);
+      for (index_t j = 0; j < stride_; ++j) totals_[at(j)] += static_cast<double>(sums[j]);
     }
-    for (index_t j = 0; j < stride_; ++j) to[j] = static_cast<T>(totals_[static_cast<std::size_t>(j)]);
+    for (index_t j = 0; j < stride_; ++j) to[j] = static_cast<T>(totals_[at(j)]);
   };
   add_blocks(0, gradient.coef.data());
   add_blocks(stride_, gradient.hidden_intercept.data());
@@ -159,7 +166,7 @@ void NetLayers<View>::add_dense(const View& x, const NetBatch& batch, const T* g
   if constexpr (kIsDense) {
     constexpr index_t kTile = kNetTile<T>;
     team_.for_each(count_blocks(n_features_, kTile), workers(x, batch.n), [&](index_t tile, int worker) {
-      Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+      Scratch& scratch = scratch_[at(worker)];
       if (scratch.packed.empty()) {
         scratch.packed = AlignedBuffer<T>(kNetRows * kTile, "a block of rows");
         scratch.sums = AlignedBuffer<T>(n_units * kTile, "a part of the gradient");

@@ -51,6 +51,9 @@ class NetLayers {
   index_t n_blocks(index_t n_rows) const { return count_blocks(n_rows, kNetRows); }
   int workers(const View& x, index_t n_rows) const;
 
+  // Memory of a worker for the hidden values of a block of rows.
+  T* hidden_of(int worker);
+
   // Computes f and the hidden values of n rows of the batch, starting at number `first`.
   void forward(const View& x, const NetBatch& batch, index_t first, index_t n, const NetArrays<T>& net, T* hidden,
                T* scores) const;
@@ -61,6 +64,7 @@ class NetLayers {
 
  private:
   struct Scratch {
+    AlignedBuffer<T> hidden;
     AlignedBuffer<T> packed;
     AlignedBuffer<T> sums;
   };

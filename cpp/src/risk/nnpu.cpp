@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "risk/net_layers.hpp"
+#include "risk/risk_of_rows.hpp"
 
 namespace fastpu {
 
@@ -20,65 +18,14 @@ using detail::kNetRows;
 using detail::NetArrays;
 using detail::NetBatch;
 using detail::NetLayers;
+using detail::PuRiskValue;
+using detail::RiskOfRows;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+// Of Adam's moving means of gradients and of their squares.
+constexpr double kMeanDecay = 0.9;
+constexpr double kSquareDecay = 0.999;
 // A relative decrease of the training risk by less than this is no progress.
-constexpr double kStill = 1e-3;
-
-// l(z) and l'(z).
-struct LossAt {
-  double value;
-  double slope;
-};
-
-LossAt loss_at(PuLoss loss, double z) {
-  if (loss == PuLoss::squared) return {0.25 * (1 - z) * (1 - z), -0.5 * (1 - z)};
-  const double small = std::exp(-std::fabs(z));                         // which cannot overflow
-  const double share = z >= 0 ? small / (1 + small) : 1 / (1 + small);  // 1 / (1 + e^z)
-  if (loss == PuLoss::logistic) return {std::log1p(small) + std::max(-z, 0.0), -share};
-  const double slope = small / ((1 + small) * (1 + small));
-  return {share, -slope};
-}
-
-// The risk of some rows and its two parts.
-struct PuRiskValue {
-  double positive = 0;  // R+
-  double negative = 0;  // R-
-  double value = 0;     // R+ + R-, or R+ + max(R-, -beta)
-  bool is_reversed = false;
-};
-
-// The sums of weighted losses that a block of rows adds to the risk.
-struct RiskSums {
-  double positive = 0;     // l(f) of positive rows
-  double as_negative = 0;  // l(-f) of positive rows
-  double unlabeled = 0;    // l(-f) of unlabelled rows
-  double mass_positive = 0;
-  double mass_unlabeled = 0;
-
-  void add(const RiskSums& other) {
-    positive += other.positive;
-    as_negative += other.as_negative;
-    unlabeled += other.unlabeled;
-    mass_positive += other.mass_positive;
-    mass_unlabeled += other.mass_unlabeled;
-  }
-  PuRiskValue risk(const PuRisk& risk) const {
-    PuRiskValue found;
-    const double per_positive = mass_positive > 0 ? risk.prior / mass_positive : 0.0;
-    found.positive = per_positive * positive;
-    found.negative = (mass_unlabeled > 0 ? unlabeled / mass_unlabeled : 0.0) - per_positive * as_negative;
-    found.is_reversed = risk.non_negative && found.negative < -risk.beta;
-    found.value = found.positive + (found.is_reversed ? -risk.beta : found.negative);
-    return found;
-  }
-};
-
-// l'(f) and l'(-f) of a row, times its weight.
-struct RowSlopes {
-  double at;
-  double at_negative;
-};
+constexpr double kLeastProgress = 1e-3;
 
 void require(bool holds, const char* name, const char* expected, double value) {
   if (!holds)
@@ -98,8 +45,6 @@ void check(const NnpuOptions& options) {
   require(is_decay(options.weight_decay), "weight_decay", "finite and >= 0", options.weight_decay);
   require(options.learning_rate > 0 && std::isfinite(options.learning_rate), "learning_rate", "finite and > 0",
           options.learning_rate);
-  require(options.mean_decay >= 0 && options.mean_decay < 1, "mean_decay", "in [0, 1)", options.mean_decay);
-  require(options.square_decay >= 0 && options.square_decay < 1, "square_decay", "in [0, 1)", options.square_decay);
   require(options.eps > 0, "eps", "> 0", options.eps);
   require(options.n_epochs >= 1, "n_epochs", ">= 1", static_cast<double>(options.n_epochs));
   require(options.batch_size >= 0, "batch_size", ">= 0", static_cast<double>(options.batch_size));
@@ -107,12 +52,15 @@ void check(const NnpuOptions& options) {
           static_cast<double>(options.early_stopping_rounds));
 }
 
+void check_features(index_t n_cols, index_t n_features) {
+  if (n_cols == n_features) return;
+  throw std::invalid_argument("rows must have " + std::to_string(n_features) + " features, got " +
+                              std::to_string(n_cols));
+}
+
 template <class View>
 void check(const PuRows<View>& rows, const PuNet<typename View::Value>& net) {
-  if (rows.x.n_cols != net.n_features) {
-    throw std::invalid_argument("rows must have " + std::to_string(net.n_features) + " features, got " +
-                                std::to_string(rows.x.n_cols));
-  }
+  check_features(rows.x.n_cols, net.n_features);
   index_t n_positive = 0;
   for (index_t k = 0; k < rows.n(); ++k) {
     const index_t i = rows.chosen == nullptr ? k : rows.chosen[k];
@@ -161,94 +109,6 @@ bool is_finite(const NetArrays<T>& net) {
          std::isfinite(net.intercept);
 }
 
-// The risk of batches of rows, and its gradient.
-template <class View>
-class RiskOfRows {
- public:
-  using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-
-  // Prepares for gradients of batches of at most `most` rows; `most` = 0 allows batches of any size, without
-  // gradients.
-  RiskOfRows(NetLayers<View>& layers, const PuRows<View>& rows, const PuRisk& risk, index_t most)
-      : layers_(layers),
-        rows_(rows),
-        risk_(risk),
-        keeps_hidden_(most > 0),
-        hidden_(most * layers.stride(), "hidden values"),
-        slopes_(most, "slopes of the loss"),
-        g_(most, "the gradient of each row"),
-        sums_(static_cast<std::size_t>(layers.n_blocks(std::max(most, rows.n())))),
-        scratch_(static_cast<std::size_t>(layers.team().n_threads())) {}
-
-  PuRiskValue forward(const NetBatch& batch, const NetArrays<T>& net) {
-    const index_t blocks = layers_.n_blocks(batch.n);
-    layers_.team().for_each(blocks, layers_.workers(rows_.x, batch.n), [&](index_t block, int worker) {
-      const index_t first = block * kNetRows;
-      const index_t n = std::min(kNetRows, batch.n - first);
-      T scores[kNetRows];
-      layers_.forward(rows_.x, batch, first, n, net, hidden_of(first, worker), scores);
-      RiskSums sums;
-      for (index_t i = 0; i < n; ++i) add_row(batch.row(first + i), first + i, static_cast<double>(scores[i]), sums);
-      sums_[static_cast<std::size_t>(block)] = sums;
-    });
-    total_ = {};
-    for (index_t block = 0; block < blocks; ++block) total_.add(sums_[static_cast<std::size_t>(block)]);
-    return total_.risk(risk_);
-  }
-
-  // To be called after forward() with the same batch. Computes the gradient of the risk, or, if R- < -beta, of
-  // -gamma_nn R-.
-  void backward(const NetBatch& batch, const PuRiskValue& found, const NetArrays<T>& net, NetArrays<T>& gradient) {
-    const double per_positive = total_.mass_positive > 0 ? risk_.prior / total_.mass_positive : 0.0;
-    const double per_unlabeled = total_.mass_unlabeled > 0 ? 1 / total_.mass_unlabeled : 0.0;
-    for (index_t i = 0; i < batch.n; ++i) {
-      const RowSlopes slopes = slopes_[i];
-      const bool is_positive = rows_.labels[batch.row(i)] > 0;
-      // In R-, l(-f) of an unlabelled row has the derivative -l'(-f) by f.
-      const double of_negative = (is_positive ? per_positive : -per_unlabeled) * slopes.at_negative;
-      const double of_positive = is_positive ? per_positive * slopes.at : 0.0;
-      g_[i] = static_cast<T>(found.is_reversed ? -risk_.gamma_nn * of_negative : of_positive + of_negative);
-    }
-    layers_.backward(rows_.x, batch, g_.data(), hidden_.data(), net, gradient);
-  }
-
- private:
-  T* hidden_of(index_t first, int worker) {
-    if (keeps_hidden_) return hidden_.data() + first * layers_.stride();
-    AlignedBuffer<T>& scratch = scratch_[static_cast<std::size_t>(worker)];
-    if (scratch.empty()) scratch = AlignedBuffer<T>(kNetRows * layers_.stride(), "hidden values");
-    return scratch.data();
-  }
-
-  void add_row(index_t row, index_t i, double score, RiskSums& sums) {
-    const double weight = rows_.weights == nullptr ? 1.0 : rows_.weights[row];
-    const LossAt as_negative = loss_at(risk_.loss, -score);
-    double slope = 0;
-    if (rows_.labels[row] > 0) {
-      const LossAt as_positive = loss_at(risk_.loss, score);
-      sums.positive += weight * as_positive.value;
-      sums.as_negative += weight * as_negative.value;
-      sums.mass_positive += weight;
-      slope = as_positive.slope;
-    } else {
-      sums.unlabeled += weight * as_negative.value;
-      sums.mass_unlabeled += weight;
-    }
-    if (keeps_hidden_) slopes_[i] = {weight * slope, weight * as_negative.slope};
-  }
-
-  NetLayers<View>& layers_;
-  PuRows<View> rows_;
-  PuRisk risk_;
-  bool keeps_hidden_;
-  AlignedBuffer<T> hidden_;
-  AlignedBuffer<RowSlopes> slopes_;
-  AlignedBuffer<T> g_;
-  std::vector<RiskSums> sums_;             // one for each block
-  std::vector<AlignedBuffer<T>> scratch_;  // one for each worker
-  RiskSums total_;
-};
-
 // Adam over all parameters.
 template <class View>
 class Adam {
@@ -265,13 +125,13 @@ class Adam {
   bool is_sound() const { return is_finite(square_); }
 
   void step(const NetArrays<T>& gradient, NetArrays<T>& net) {
-    mean_power_ *= options_.mean_decay;
-    square_power_ *= options_.square_decay;
+    mean_power_ *= kMeanDecay;
+    square_power_ *= kSquareDecay;
     detail::AdamStep step{};
     step.rate = options_.learning_rate / (1 - mean_power_);
     step.per_root = 1 / std::sqrt(1 - square_power_);
-    step.mean_decay = options_.mean_decay;
-    step.square_decay = options_.square_decay;
+    step.mean_decay = kMeanDecay;
+    step.square_decay = kSquareDecay;
     step.eps = options_.eps;
     step.decay = options_.weight_decay + options_.lam;
     update(step, gradient.hidden_coef, net.hidden_coef, mean_.hidden_coef, square_.hidden_coef);
@@ -288,9 +148,9 @@ class Adam {
     const index_t n = value.size();
     const index_t chunks = count_blocks(n, kChunk);
     layers_.team().for_each(chunks, [&](index_t chunk, int) {
-      const index_t at = chunk * kChunk;
-      layers_.kernels().adam(step, gradient.data() + at, std::min(kChunk, n - at), value.data() + at, mean.data() + at,
-                             square.data() + at);
+      const index_t first = chunk * kChunk;
+      layers_.kernels().adam(step, gradient.data() + first, std::min(kChunk, n - first), value.data() + first,
+                             mean.data() + first, square.data() + first);
     });
   }
 
@@ -316,6 +176,25 @@ double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
   return 0.5 * ((options.lam + options.weight_decay) * of_weights + options.weight_decay * of_intercepts);
 }
 
+// The numbers of the rows in the order of their batches; empty for all rows in their own order.
+template <class View>
+std::vector<index_t> order_of(const PuRows<View>& rows, const NnpuOptions& options) {
+  std::vector<index_t> order;
+  if (options.batch_size == 0 && rows.chosen == nullptr) return order;
+  order = make_vector<index_t>(rows.n(), "the order of rows");
+  for (index_t i = 0; i < rows.n(); ++i) order[at(i)] = rows.chosen == nullptr ? i : rows.chosen[i];
+  return order;
+}
+
+void refuse_overflow(const NnpuEpoch& seen, bool has_eval) {
+  const bool is_of_training = !std::isfinite(seen.risk);
+  if (!is_of_training && (!has_eval || std::isfinite(seen.eval_risk))) return;
+  throw std::invalid_argument(
+      std::string("X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of ") +
+      (is_of_training ? "epoch " : "eval_set in epoch ") + std::to_string(seen.epoch) + " is " +
+      (std::isnan(is_of_training ? seen.risk : seen.eval_risk) ? "nan" : "inf"));
+}
+
 }  // namespace
 
 template <class View>
@@ -328,6 +207,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   if (eval != nullptr) check(*eval, net);
   const index_t n = rows.n();
   const index_t batch_size = options.batch_size == 0 ? n : std::min(options.batch_size, n);
+  const index_t n_batches = count_blocks(n, batch_size);
   const bool stops_early = options.early_stopping_rounds > 0;
   const bool keeps_best = eval != nullptr && stops_early;
 
@@ -339,47 +219,36 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   Adam<View> adam(layers, options);
   RiskOfRows<View> training(layers, rows, options.risk, batch_size);
   RiskOfRows<View> judging(layers, eval == nullptr ? rows : *eval, options.risk, 0);
-  std::vector<index_t> order;  // empty: all rows, in their own order
-  if (options.batch_size > 0 || rows.chosen != nullptr) {
-    order = make_vector<index_t>(n, "the order of rows");
-    for (index_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = rows.chosen == nullptr ? i : rows.chosen[i];
-  }
+  std::vector<index_t> order = order_of(rows, options);
   Random random(options.seed);
   layers.read(net, now);
 
   NnpuResult result;
-  double least = std::numeric_limits<double>::infinity();  // the least risk so far, and its epoch
+  double least = kInfinity;  // the least risk so far, and its epoch
   index_t least_epoch = 0;
   for (index_t epoch = 1; epoch <= options.n_epochs; ++epoch) {
     NnpuEpoch seen;
     seen.epoch = epoch;
     if (options.batch_size > 0) random.shuffle(order);
     const double penalties = penalty(now, options);
-    const index_t n_batches = count_blocks(n, batch_size);
     for (index_t b = 0; b < n_batches; ++b) {
       const index_t first = b * batch_size;
       const NetBatch batch{order.empty() ? nullptr : order.data() + first, std::min(batch_size, n - first)};
-      const PuRiskValue found = training.forward(batch, now);
-      training.backward(batch, found, now, gradient);
+      const PuRiskValue risk = training.forward(batch, now);
+      training.backward(batch, risk, now, gradient);
       adam.step(gradient, now);
       const double share = 1 / static_cast<double>(n_batches);
-      seen.risk += share * found.value;
-      seen.positive += share * found.positive;
-      seen.negative += share * found.negative;
-      if (found.is_reversed) ++seen.n_reversed;
+      seen.risk += share * risk.value;
+      seen.positive += share * risk.positive;
+      seen.negative += share * risk.negative;
+      if (risk.is_reversed) ++seen.n_reversed;
     }
-    seen.eval_risk = eval == nullptr ? kNaN : judging.forward({eval->chosen, eval->n()}, now).value;
-    const bool is_overflow = !std::isfinite(seen.risk);
-    if (is_overflow || (eval != nullptr && !std::isfinite(seen.eval_risk))) {
-      throw std::invalid_argument(
-          std::string("X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of ") +
-          (is_overflow ? "epoch " : "eval_set in epoch ") + std::to_string(epoch) + " is " +
-          (std::isnan(is_overflow ? seen.risk : seen.eval_risk) ? "nan" : "inf"));
-    }
+    if (eval != nullptr) seen.eval_risk = judging.forward({eval->chosen, eval->n()}, now).value;
+    refuse_overflow(seen, eval != nullptr);
     result.epochs.push_back(seen);
     const double judged = eval != nullptr ? seen.eval_risk : seen.risk + penalties;
-    const double enough = eval != nullptr || epoch == 1 ? 0.0 : kStill * std::fabs(least);
-    if (judged < least - enough) {
+    const double progress = eval != nullptr || epoch == 1 ? 0.0 : kLeastProgress * std::fabs(least);
+    if (judged < least - progress) {
       least = judged;
       least_epoch = epoch;
       if (keeps_best) copy(now, best);
@@ -407,23 +276,17 @@ template <class View>
 void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa, Team& team, double* scores) {
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   check(net);
-  if (x.n_cols != net.n_features) {
-    throw std::invalid_argument("rows must have " + std::to_string(net.n_features) + " features, got " +
-                                std::to_string(x.n_cols));
-  }
+  check_features(x.n_cols, net.n_features);
   NetLayers<View> layers(net.n_features, net.n_hidden, isa, team);
-  auto now = layers.zeros("parameters");
-  layers.read(net, now);
+  auto arrays = layers.zeros("parameters");
+  layers.read(net, arrays);
   const NetBatch batch{nullptr, x.n_rows};
-  std::vector<AlignedBuffer<T>> hidden(static_cast<std::size_t>(team.n_threads()));
   team.for_each(layers.n_blocks(batch.n), layers.workers(x, batch.n), [&](index_t block, int worker) {
-    AlignedBuffer<T>& scratch = hidden[static_cast<std::size_t>(worker)];
-    if (scratch.empty()) scratch = AlignedBuffer<T>(kNetRows * layers.stride(), "hidden values");
     const index_t first = block * kNetRows;
     const index_t n = std::min(kNetRows, batch.n - first);
-    T found[kNetRows];
-    layers.forward(x, batch, first, n, now, scratch.data(), found);
-    for (index_t i = 0; i < n; ++i) scores[first + i] = static_cast<double>(found[i]);
+    T of_block[kNetRows];
+    layers.forward(x, batch, first, n, arrays, layers.hidden_of(worker), of_block);
+    for (index_t i = 0; i < n; ++i) scores[first + i] = static_cast<double>(of_block[i]);
   });
 }
 

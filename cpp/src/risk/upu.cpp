@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -19,10 +18,10 @@ using detail::dot;
 
 // Risks are of the order of 1: in double precision, a risk below this cannot be told from one without a minimum.
 constexpr double kBottomless = -1e8;
-constexpr int kMostHalvings = 30;
+constexpr int kMostHalvings = 30;  // of the length of a step
 // The largest gradient at the end, as a share of the gradient at the start; columns are divided by their largest entry.
 constexpr double kGradientLeft = 1e-7;
-// After so many Newton steps, the risk is taken to be nearly piecewise linear, and is smoothed.
+// If Newton's method has not ended after so many steps, phi may be smoothed.
 constexpr index_t kPlainSteps = 20;
 // The factor by which a certified gap may exceed tol because of rounding.
 constexpr double kSlack = 10;
@@ -52,147 +51,211 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
   }
 }
 
+// Newton's method, and what it does where R hardly curves: careful steps, and a smoothed phi (upu.hpp).
+class NewtonSearch {
+ public:
+  NewtonSearch(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa, Team& team)
+      : options_(options),
+        callback_(callback),
+        risk_(problem, options.loss, isa, team),
+        may_be_unbounded_(problem.lam == 0),
+        may_be_smoothed_(options.loss == ConvexPuLoss::logistic && problem.lam > 0),
+        unbounded_below_(options.loss == ConvexPuLoss::logistic ? 0.0 : kBottomless),
+        point_(at(risk_.width()), 0.0),
+        best_(point_),
+        value_(risk_.derive(point_)),
+        first_steepness_(risk_.steepness()) {
+    result_.risks.push_back(value_);
+    result_.status = UpuStatus::max_iter;
+  }
+
+  UpuResult run() {
+    for (index_t iter = 1; iter <= options_.max_iter && !has_ended_; ++iter) {
+      // Far from the minimum, conjugate gradients need not be accurate.
+      const double steepness_left = risk_.steepness() / std::max(first_steepness_, 1e-300);
+      std::vector<double> step = risk_.newton(std::min(0.1, std::max(1e-10, steepness_left)));
+      if (may_be_smoothed_ && !is_narrowing_ && iter > kPlainSteps) widen_phi(step);
+      result_.decrement = -dot(risk_.gradient(), step);
+      refuse_overflow(iter - 1);
+      const double goal = options_.tol * std::max(std::fabs(value_), options_.tol);
+      if (is_smoothed() && ends_or_narrows_phi(goal)) continue;
+      const bool is_small = result_.decrement <= goal;
+      if (is_small && was_small_ && ends_or_turns_careful()) continue;
+      was_small_ = is_small;  // another step follows, which about squares the error
+      if (move_along(step, is_small)) {
+        record();
+      } else if (is_careful_) {
+        end(UpuStatus::precision);
+      } else {
+        turn_careful();
+      }
+    }
+    if (was_smoothed_) keep_best();
+    risk_.write(point_, result_);
+    return std::move(result_);
+  }
+
+ private:
+  bool is_smoothed() const { return risk_.width_of_phi() > 1; }
+
+  void end(UpuStatus status) {
+    result_.status = status;
+    has_ended_ = true;
+  }
+
+  void refuse_overflow(index_t n_steps) const {
+    if (std::isfinite(value_) && std::isfinite(result_.decrement)) return;
+    throw std::invalid_argument(
+        "X and lam must be such that squares of X and the risk do not overflow, the risk after " +
+        std::to_string(n_steps) + " steps is " + std::to_string(value_));
+  }
+
+  // ---- A smoothed phi
+
+  // Scores may be so large that Newton's method sees one linear piece of R at a time. A phi with a wider bend leads it
+  // to the minimum.
+  void widen_phi(std::vector<double>& step) {
+    constexpr double kFar = 10;
+    constexpr double kWider = 16;
+    while (risk_.reach(step) > kFar * risk_.width_of_phi()) {
+      smooth_phi(kWider * risk_.width_of_phi());
+      step = risk_.newton(0.1);
+    }
+  }
+
+  // Ends the search if the gap, which allows for the error of smoothing, is small enough; else narrows phi if the
+  // smoothed R is nearly at its minimum. Returns whether it did either.
+  bool ends_or_narrows_phi(double goal) {
+    constexpr double kEnoughOfWidth = 0.01;
+    constexpr double kNarrower = 10;
+    if (risk_.gap() <= goal) {
+      risk_.settle_intercept(point_);
+      value_ = risk_.derive(point_);
+      if (risk_.gap() <= kSlack * goal) end(UpuStatus::tol);
+      return has_ended_;
+    }
+    const double width = risk_.width_of_phi();
+    if (width <= goal || result_.decrement > kEnoughOfWidth * width) return false;
+    is_narrowing_ = true;
+    smooth_phi(std::max({1.0, 0.5 * goal, width / kNarrower}));
+    return true;
+  }
+
+  void smooth_phi(double width) {
+    was_smoothed_ = true;
+    risk_.set_width_of_phi(width);
+    was_small_ = false;
+    is_careful_ = false;
+    last_careful_value_ = kInfinity;
+    last_steepness_ = kInfinity;
+    value_ = risk_.derive(point_);
+  }
+
+  // ---- Careful steps
+
+  // Called once the decrement has been small twice. Ends the search unless the gradient is still large: Newton's
+  // decrement may be small while the gradient is not, since R hardly curves there. A careful step then helps, unless
+  // the last one did not. Returns whether the search has ended or a careful step is next.
+  bool ends_or_turns_careful() {
+    const double steepness = risk_.steepness();
+    if (steepness <= kGradientLeft * first_steepness_ && !is_smoothed()) {
+      end(UpuStatus::tol);
+      return true;
+    }
+    if (steepness < 0.5 * last_steepness_) {
+      last_steepness_ = steepness;
+      return false;
+    }
+    if (is_careful_ || value_ >= last_careful_value_) {
+      end(may_be_unbounded_ && risk_.is_singular() ? UpuStatus::unbounded : UpuStatus::precision);
+      return true;
+    }
+    last_careful_value_ = value_;
+    was_small_ = false;
+    turn_careful();
+    return true;
+  }
+
+  void turn_careful() {
+    is_careful_ = true;
+    risk_.settle_intercept(point_);
+    value_ = risk_.derive(point_, is_careful_);
+  }
+
+  // ---- Steps
+
+  // Moves along the step, or the longest part of it that decreases R enough; returns false if there is none.
+  bool move_along(const std::vector<double>& step, bool is_small) {
+    constexpr double kEnough = 1e-4;
+    // Rounding may hide the decrease of a small step; but R must not increase, as it may where curvature changes
+    // abruptly.
+    constexpr double kHidden = 1e-9;
+    const double level = value_ + kHidden * std::max(std::fabs(value_), result_.risks.front());
+    std::vector<double> next(point_.size());
+    double length = 1;
+    for (int halvings = 0; halvings <= kMostHalvings; ++halvings, length *= 0.5) {
+      for (std::size_t f = 0; f < next.size(); ++f) next[f] = point_[f] + length * step[f];
+      const double value = risk_.value(next);
+      if ((is_small && value <= level) || value <= value_ - kEnough * length * result_.decrement) {
+        point_.swap(next);
+        value_ = value;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Records the step just made, and prepares the next one unless the search ends here.
+  void record() {
+    is_careful_ = false;
+    const double risk = is_smoothed() ? risk_.plain_value(point_) : value_;
+    if (risk <= result_.risks.back()) best_ = point_;
+    result_.risks.push_back(std::min(risk, result_.risks.back()));
+    if (may_be_unbounded_ && risk <= unbounded_below_) {
+      end(UpuStatus::unbounded);
+    } else if (callback_ && callback_({static_cast<index_t>(result_.risks.size()) - 1, risk})) {
+      end(UpuStatus::callback);
+    } else {
+      value_ = risk_.derive(point_);
+    }
+  }
+
+  // Returns to the point of the least R, which steps that decrease the smoothed R may have left.
+  void keep_best() {
+    const double last = risk_.plain_value(point_);
+    if (last <= result_.risks.back()) {
+      result_.risks.back() = last;
+    } else {
+      point_ = std::move(best_);
+    }
+  }
+
+  const UpuOptions& options_;
+  const UpuCallback& callback_;
+  ConvexRisk risk_;
+  bool may_be_unbounded_;
+  bool may_be_smoothed_;
+  double unbounded_below_;  // if R may have no minimum, a risk of at most this shows that it has none
+  std::vector<double> point_;
+  std::vector<double> best_;  // the point of the least R
+  double value_;              // the smoothed R at the point
+  double first_steepness_;
+  UpuResult result_;
+  bool has_ended_ = false;
+  bool was_smoothed_ = false;
+  bool is_narrowing_ = false;
+  bool was_small_ = false;  // whether the decrement was, before the last step
+  bool is_careful_ = false;
+  double last_careful_value_ = kInfinity;  // the value at which careful steps were last used
+  double last_steepness_ = kInfinity;      // the steepness when it was last checked
+};
+
 }  // namespace
 
 UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa,
                   Team& team) {
   check(problem, options);
-  ConvexRisk risk(problem, options.loss, isa, team);
-  const bool may_be_unbounded = problem.lam == 0;
-  const double least = options.loss == ConvexPuLoss::logistic ? 0.0 : kBottomless;
-  UpuResult result;
-  std::vector<double> at(static_cast<std::size_t>(risk.width()), 0.0);
-  double value = risk.derive(at);
-  const double scale = risk.steepness();
-  result.risks.push_back(value);
-  result.status = UpuStatus::max_iter;
-  const bool may_be_smoothed = options.loss == ConvexPuLoss::logistic && problem.lam > 0;
-  bool was_smoothed = false;
-  bool is_narrowing = false;
-  std::vector<double> best(at);  // the best point by R itself, which a step that decreases the smoothed R may increase
-  bool is_last = false;
-  bool is_careful = false;
-  double careful_from = std::numeric_limits<double>::infinity();  // the risk at which careful steps were last used
-  double left_before = std::numeric_limits<double>::infinity();   // the gradient when it was last checked
-  const auto smooth = [&](double width) {
-    was_smoothed = true;
-    risk.set_width_of_phi(width);
-    is_last = false;
-    is_careful = false;
-    careful_from = left_before = std::numeric_limits<double>::infinity();
-    value = risk.derive(at);
-  };
-  for (index_t iter = 1; iter <= options.max_iter; ++iter) {
-    // Far from the minimum, conjugate gradients need not be accurate.
-    std::vector<double> step = risk.newton(std::min(0.1, std::max(1e-10, risk.steepness() / std::max(scale, 1e-300))));
-    if (may_be_smoothed && !is_narrowing && iter > kPlainSteps) {
-      // Scores are so large that Newton's method sees one linear piece of R at a time, as happens if the rows can
-      // be separated and lam is tiny beside their squares. A phi with a wider bend leads it to the minimum.
-      constexpr double kFar = 10;
-      constexpr double kWider = 16;
-      while (risk.reach(step) > kFar * risk.width_of_phi()) {
-        smooth(kWider * risk.width_of_phi());
-        step = risk.newton(0.1);
-      }
-    }
-    result.decrement = -dot(risk.gradient(), step);
-    if (!std::isfinite(value) || !std::isfinite(result.decrement)) {
-      throw std::invalid_argument(
-          "X and lam must be such that its squares and the risk do not overflow, the risk after " +
-          std::to_string(iter - 1) + " steps is " + std::to_string(value));
-    }
-    const double goal = options.tol * std::max(std::fabs(value), options.tol);
-    const double width = risk.width_of_phi();
-    if (width > 1) {
-      constexpr double kEnoughOfWidth = 0.01;
-      constexpr double kNarrower = 10;
-      if (risk.gap() <= goal) {  // the gap allows for the error of smoothing, too
-        risk.settle_intercept(at);
-        value = risk.derive(at);
-        if (risk.gap() <= kSlack * goal) {
-          result.status = UpuStatus::tol;
-          break;
-        }
-      } else if (width > goal && result.decrement <= kEnoughOfWidth * width) {
-        is_narrowing = true;
-        smooth(std::max({1.0, 0.5 * goal, width / kNarrower}));
-        continue;
-      }
-    }
-    const bool is_small = result.decrement <= goal;
-    if (is_small && is_last) {
-      const double left = risk.steepness();
-      if (left <= kGradientLeft * scale && width <= 1) {
-        result.status = UpuStatus::tol;
-        break;
-      }
-      // Newton's decrement may be small while the gradient is not, since R hardly curves there.
-      if (!(left < 0.5 * left_before)) {
-        if (is_careful || value >= careful_from) {
-          result.status = may_be_unbounded && risk.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
-          break;
-        }
-        is_careful = true;
-        careful_from = value;
-        is_last = false;
-        risk.settle_intercept(at);
-        value = risk.derive(at, is_careful);
-        continue;
-      }
-      left_before = left;
-    }
-    is_last = is_small;  // one more step, which about squares the error
-    std::vector<double> next(at.size());
-    double length = 1;
-    double found = 0;
-    int n_halvings = 0;
-    while (n_halvings <= kMostHalvings) {
-      for (std::size_t f = 0; f < at.size(); ++f) next[f] = at[f] + length * step[f];
-      found = risk.value(next);
-      constexpr double kEnough = 1e-4;
-      // Rounding may hide the decrease of a small step; but R must not increase, as it may where curvature
-      // changes abruptly.
-      constexpr double kHidden = 1e-9;
-      const bool is_level = found <= value + kHidden * std::max(std::fabs(value), result.risks.front());
-      if ((is_small && is_level) || found <= value - kEnough * length * result.decrement) break;
-      ++n_halvings;
-      length *= 0.5;
-    }
-    if (n_halvings > kMostHalvings) {
-      if (is_careful) {
-        result.status = UpuStatus::precision;
-        break;
-      }
-      is_careful = true;
-      risk.settle_intercept(at);
-      value = risk.derive(at, is_careful);
-      continue;
-    }
-    is_careful = false;
-    at.swap(next);
-    if (width > 1) found = risk.plain_value(at);
-    if (found <= result.risks.back()) best = at;
-    result.risks.push_back(std::min(found, result.risks.back()));
-    if (may_be_unbounded && found <= least) {
-      result.status = UpuStatus::unbounded;
-      break;
-    }
-    if (callback && callback({static_cast<index_t>(result.risks.size()) - 1, found, result.decrement})) {
-      result.status = UpuStatus::callback;
-      break;
-    }
-    value = risk.derive(at);
-  }
-  if (was_smoothed) {
-    const double last = risk.plain_value(at);
-    if (last <= result.risks.back()) {
-      result.risks.back() = last;
-    } else {
-      at = std::move(best);
-    }
-  }
-  risk.write(at, result);
-  return result;
+  return NewtonSearch(problem, options, callback, isa, team).run();
 }
 
 }  // namespace fastpu

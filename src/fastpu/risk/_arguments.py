@@ -13,11 +13,11 @@ __all__ = ["RiskRound", "Rule", "Shape", "Training", "check_shape", "check_train
 _LOSSES = ("sigmoid", "logistic", "squared")
 _MODELS = ("linear", "gauss", "mlp")
 _MOST_HIDDEN = 10**6
-_MLP_DECAY = 0.005  # the weight decay of the reference setting
+_MLP_DECAY = 0.005  # the weight decay in the reference setting of nnPU's authors
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
-_PATIENCE = 30
-_EPOCHS = 100
-_MOST_EPOCHS = 2000  # most epochs by default where a rule stops early
+_PATIENCE = 30  # early_stopping_rounds="auto"
+_EPOCHS = 100  # epochs by default if no rule may stop the fit earlier
+_MOST_EPOCHS = 2000  # most epochs by default if a rule may stop the fit earlier
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,14 @@ class RiskRound:
     Attributes
     ----------
     round, n_rounds : int
-        Its number, from 1, and the most there may be.
+        The number of the epoch or step, from 1, and the most that there may be.
     risk : float
-        Of Adam the mean risk of the batches of the epoch, each before its step; of Newton's method the risk after it.
+        For Adam the mean risk of the batches of the epoch, each before its step; for Newton's method the risk after the
+        step.
     eval_risk : float, or None
-        The risk of the evaluation set after the epoch.
+        The risk of the evaluation set, or of the rows held out, after the epoch; None without these.
     n_reversed : int
-        Batches of the epoch whose step was taken back by nnPU's rule.
+        Batches of the epoch in which nnPU took a step back.
     """
 
     round: int
@@ -55,7 +56,7 @@ class Shape:
     bandwidth: float | None
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the model."""
+        """Return the arguments that influence the model."""
         params: dict[str, object] = {"loss": self.loss, "model": self.model}
         if self.model == "mlp":
             params["n_hidden"] = self.n_hidden
@@ -88,13 +89,13 @@ class Rule:
     gamma_nn: float = 1.0
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the model."""
+        """Return the arguments that influence the model."""
         return {"beta": self.beta, "gamma_nn": self.gamma_nn} if self.non_negative else {}
 
 
 @dataclass(frozen=True)
 class Training:
-    """The arguments of a fit by Adam; `n_epochs` is None where it depends on what there is to stop by."""
+    """The arguments of a fit by Adam; `n_epochs` is None if it depends on whether a rule may stop the fit earlier."""
 
     learning_rate: float
     weight_decay: float
@@ -109,7 +110,7 @@ class Training:
         return default if self.n_epochs is None else self.n_epochs
 
     def params(self) -> dict[str, object]:
-        """Return those that influence the model."""
+        """Return the arguments that influence the model."""
         return {
             "learning_rate": self.learning_rate,
             "weight_decay": self.weight_decay,
@@ -135,7 +136,7 @@ def check_training(
     if isinstance(batch_size, str):
         size = check_choice("batch_size", batch_size, ("auto",))
         if shape.model != "mlp":
-            size = None  # these models have one minimum, and an epoch takes little time, so all rows make one batch
+            size = None  # a linear model has one minimum, and an epoch takes little time: all rows make one batch
     elif batch_size is not None:
         size = check_int("batch_size", batch_size, low=1)
     epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)

@@ -14,7 +14,7 @@ from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._matrix import DenseMatrix
 from fastpu.data._validate import (
     check_float,
     check_labels,
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "fit_by_adam", "make_machine", "open_rows", "warn_of"]
 
-_RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}  # of lam=None, times prior / sqrt(positive rows); by measurement
+#: The default of lam is this times prior / sqrt(positive rows); chosen by measurement.
+_RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}
 
 
 # ------------------------------------------------------------------------------------------------------ rows
@@ -125,19 +126,19 @@ def open_rows(
         # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
         ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, float(np.count_nonzero(labels == 1))))
     return Rows(
-        function,
-        matrix,
-        labels,
-        weights,
-        share,
-        given,
-        drawn_as,
-        features,
-        centers,
-        bandwidth,
-        ridge,
-        generator,
-        threads,
+        function=function,
+        matrix=matrix,
+        labels=labels,
+        weights=weights,
+        prior=share,
+        given_prior=given,
+        scenario=drawn_as,
+        features=features,
+        centers=centers,
+        bandwidth=bandwidth,
+        lam=ridge,
+        generator=generator,
+        n_threads=threads,
     )
 
 
@@ -155,7 +156,7 @@ def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Matrix | None, NDArra
     with np.errstate(over="ignore"):
         matrix = matrix.convert(rows.matrix.dtype, sparse=rows.matrix.is_sparse)
     if not np.isfinite(matrix.entries).all():
-        raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got some beyond it")
+        raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got larger ones")
     if rows.centers is not None and rows.bandwidth is not None:
         matrix = DenseMatrix(gauss_features(matrix, rows.centers, rows.bandwidth, rows.n_threads))
     return matrix, labels
@@ -174,7 +175,7 @@ def fit_by_adam(
     eval_set: object,
     callback: object,
     progress: object,
-) -> Model:
+) -> RiskMachine | RiskNetwork:
     """Fit by Adam and return the model."""
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
     eval_weights = None
@@ -199,9 +200,9 @@ def fit_by_adam(
     n_epochs = training.epochs(stops=stops)
     with make_callback(callback, progress, total=n_epochs, description=title) as hook:
 
-        def on_epoch(epoch: int, value: float, _pos: float, _neg: float, n_reversed: int, eval_risk: float) -> bool:
+        def on_epoch(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> bool:
             judged = None if eval_rows is None else eval_risk
-            return hook is not None and hook(RiskRound(epoch, n_epochs, value, judged, n_reversed))
+            return hook is not None and hook(RiskRound(epoch, n_epochs, risk, judged, n_reversed))
 
         result = _core.fit_nnpu(
             features,
@@ -237,14 +238,6 @@ def fit_by_adam(
     if eval_rows is not None:
         history["eval_risk"] = result["eval_risk"]
     kept = result["best_epoch"]
-    common: dict[str, Any] = {
-        "n_iter": kept,
-        # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
-        "converged": result["status"] == ("early_stopping" if stops else "n_epochs"),
-        "status": result["status"],
-        "objective": result["risk"][:kept],
-        "history": history,
-    }
     params = {
         "method": rows.function,
         **rows.params(),
@@ -253,23 +246,17 @@ def fit_by_adam(
         **training.params(),
         "n_epochs": n_epochs,
     }
-    model: Model
-    net = _moved_back(result["net"], centre)
-    if shape.model != "mlp":
-        coef = net["coef"].astype(np.float64)
-        model = make_machine(rows, coef=coef, intercept=net["intercept"], params=params, **common)
-    else:
-        model = RiskNetwork(
-            n_features=rows.matrix.n_features,
-            feature_names=rows.matrix.feature_names,
-            threshold=0.0,
-            params=params,
-            hidden_coef=net["hidden_coef"],
-            hidden_intercept=net["hidden_intercept"],
-            coef=net["coef"],
-            intercept=net["intercept"],
-            **common,
-        )
+    model = _make_model(
+        rows,
+        _moved_back(result["net"], centre),
+        params=params,
+        n_iter=kept,
+        # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
+        converged=result["status"] == ("early_stopping" if stops else "n_epochs"),
+        status=result["status"],
+        objective=result["risk"][:kept],
+        history=history,
+    )
     unfinished = ""
     if stops and model.status == "n_epochs":
         last = (
@@ -285,6 +272,15 @@ def fit_by_adam(
         )
     warn_of(model, rows, unfinished)
     return model
+
+
+def _make_model(rows: Rows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
+    """Return the model of a net: a network, or without hidden units a linear model."""
+    if not net["hidden_intercept"].size:
+        return make_machine(rows, coef=net["coef"].astype(np.float64), intercept=net["intercept"], **fields)
+    return RiskNetwork(
+        n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names, threshold=0.0, **net, **fields
+    )
 
 
 def _start(rows: Rows, shape: Shape) -> _core.Net:
@@ -304,9 +300,10 @@ def _start(rows: Rows, shape: Shape) -> _core.Net:
 
 
 def _far_means(matrix: Matrix, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Return the means of the dense columns that are further from 0 than they spread, 0 for others; None without any.
+    """Return the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the others.
 
-    Adam takes very many steps where a coefficient and the intercept do nearly the same.
+    None if there is no such column, or the rows are sparse. Adam takes very many steps where a coefficient and the
+    intercept do nearly the same.
     """
     if matrix.is_sparse:
         return None
@@ -323,14 +320,14 @@ def _far_means(matrix: Matrix, weights: NDArray[np.float64] | None) -> NDArray[n
 
 
 def _moved(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
-    """Return rows less the centre."""
+    """Return the rows less the centre."""
     if centre is None or matrix.is_sparse:
         return matrix
     return DenseMatrix(matrix.values - centre.astype(matrix.dtype))
 
 
 def _moved_back(net: _core.Net, centre: NDArray[np.float64] | None) -> _core.Net:
-    """Return the net of rows as they were given."""
+    """Return the net for rows that are not centred."""
     if centre is None:
         return net
     if not net["hidden_intercept"].size:

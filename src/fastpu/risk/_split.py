@@ -15,8 +15,9 @@ __all__ = ["Split", "n_held_out", "split_rows"]
 _LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
 _ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"
 _POSITIVES_A_BATCH = 10  # fewest positive rows in such a batch, on average
-# Weighted rows are shuffled as copies of themselves: at most so many in all, or four for each row if that is more.
-_MOST_COPIES = 2**17  # an epoch takes as long as there are copies
+# Weighted rows are shuffled as copies of themselves: at most so many in all, or four for each row if that is more. The
+# time of an epoch grows with the copies.
+_MOST_COPIES = 2**17
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_float
@@ -59,9 +59,9 @@ def fit_nnpu(
 
         R+ = pi mean_p l(f),    R- = mean_u l(-f) - pi mean_p l(-f),
 
-    and R- estimates the risk of the negatives, which is not negative, though the estimate may be where f follows the
-    labelled rows too closely. nnPU has the value R+ + max(R-, -beta); where R- < -beta in a batch, the step follows the
-    gradient of -gamma_nn R- alone, back to where R- is larger, and elsewhere that of R+ + R-. Adam does the steps.
+    and R- estimates the risk of the negatives. That is not below 0, but the estimate may be if f follows the labelled
+    rows too closely. nnPU minimises R+ + max(R-, -beta) by Adam: if R- < -beta in a batch, the step follows the
+    gradient of -gamma_nn R- alone, back to where R- is larger; otherwise it follows that of R+ + R-.
 
     The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
     n_epochs=100``.
@@ -75,8 +75,8 @@ callback, progress
     beta : float, default 0
         >= 0, how far R- may fall below 0.
     gamma_nn : float, default 1
-        In [0, 1], the length of a step back. With 0 such a step has no part of the risk, only those of `lam` and
-        `weight_decay` (and of Adam's means, which remember the gradients before).
+        In [0, 1], the length of a step back. With 0, such a step follows only the gradients of `lam` and `weight_decay`
+        and, through Adam's means, those of the steps before.
 
     Returns
     -------
@@ -91,9 +91,10 @@ callback, progress
     Warns
     -----
     ConvergenceWarning
-        If all epochs are run though they were to be stopped early.
+        If early stopping does not end the fit before the last epoch.
     DegenerateModelWarning
-        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
+        If the model calls all training rows positive or all negative, or all unlabelled ones although by the prior some
+        are of the other class.
 
     Notes
     -----
@@ -151,7 +152,6 @@ callback, progress
         n_threads=n_threads,
     )
     warn_of_scales(rows.matrix)
-    fitted: Any = fit_by_adam(
+    return fit_by_adam(
         rows, shape, training, title="nnPU", rule=rule, eval_set=eval_set, callback=callback, progress=progress
     )
-    return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`

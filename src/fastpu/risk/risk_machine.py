@@ -43,16 +43,16 @@ class RiskMachine(Model):
     n_iter : int
         Newton's steps, or epochs kept.
     status : str
-        Of Newton's method: "tol", "max_iter", "precision" (rounding left nothing to gain before tol was met) or
-        "callback". Of Adam: "n_epochs", "early_stopping" or "callback".
+        For Newton's method: "tol", "max_iter", "precision" (rounding errors ended the steps before tol was met) or
+        "callback". For Adam: "n_epochs", "early_stopping" or "callback".
     converged : bool
-        Whether status is "tol" or "early_stopping", or "n_epochs" where nothing was to stop before.
+        Whether status is "tol" or "early_stopping", or "n_epochs" without early stopping.
     objective : ndarray of float64
-        Of Newton's method: the least risk with its penalty, at the start and after each step, shape (n_iter + 1,). Of
+        For Newton's method: the least risk with its penalty, at the start and after each step, shape (n_iter + 1,). For
         Adam: the risk of each epoch that was kept, the mean over its batches, each before its step.
     history : mapping
-        "risk", which `objective` is taken from. Of Adam also "positive_risk" and "negative_risk" (R+ and R-),
-        "n_reversed" (batches whose step was taken back) and, with an evaluation set, "eval_risk" after each epoch.
+        "risk", which `objective` is taken from. For Adam also "positive_risk" and "negative_risk" (R+ and R-),
+        "n_reversed" (batches with a step back) and, with an evaluation set, "eval_risk" after each epoch.
 
     Notes
     -----
@@ -76,14 +76,16 @@ class RiskMachine(Model):
         if not np.isfinite(self.intercept):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
         is_gauss = self.basis == "gauss"
-        wanted = "centers, in one form, and bandwidth must be there for the basis 'gauss', and for no other"
+        wanted = (
+            "the basis 'gauss' must have centers, all dense or all CSR, and a bandwidth; 'linear' must have neither"
+        )
         if (self.bandwidth is not None) != is_gauss:
             raise ValueError(wanted)
         size = self.coef.size if is_gauss else self.n_features
         if self.coef.size != size or not size or not np.isfinite(self.coef).all():
             raise ValueError(f"coef must have {max(1, size)} finite entries")
         if self.bandwidth is not None and not is_bandwidth(self.bandwidth):
-            raise ValueError(f"bandwidth must be a number > 0 whose square is one too, got {self.bandwidth}")
+            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {self.bandwidth}")
         check_kept_rows(self, "centers", (self.coef.size, self.n_features), wanted=is_gauss, otherwise=wanted)
 
     @property

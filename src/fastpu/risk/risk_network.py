@@ -39,12 +39,12 @@ class RiskNetwork(Model):
     status : str
         "n_epochs", "early_stopping" or "callback".
     converged : bool
-        Whether status is "early_stopping", or "n_epochs" where nothing was to stop before.
+        Whether status is "early_stopping", or "n_epochs" without early stopping.
     objective : ndarray of float64, shape (n_iter,)
         The risk of each epoch that was kept: the mean over its batches, each before its step.
     history : mapping
-        "risk", "positive_risk" and "negative_risk" (R+ and R-), "n_reversed" (batches whose step was taken back) and,
-        with an evaluation set or rows held out, "eval_risk" after the epoch; for every epoch that was run.
+        "risk", "positive_risk" and "negative_risk" (R+ and R-), "n_reversed" (batches with a step back) and, with an
+        evaluation set or rows held out, "eval_risk" after the epoch; for every epoch that was run.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -86,9 +86,10 @@ def fit_upu(
         How rows were drawn: positives and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, (prior n - n_pos) / n_unl.
     lam : float, optional
-        >= 0, ridge penalty on all weights but the intercepts, of the columns as they are: scale them. By default
-        pi / sqrt(n_pos) for "linear", a twentieth of that for "gauss" and 0 for "mlp", where n_pos is the number of
-        positive rows (the sum of their weights if that is more): the fewer there are, the less their mean is worth.
+        >= 0, ridge penalty on all weights but the intercepts; its effect depends on the scales of the columns. By
+        default pi / sqrt(n_pos) for "linear", a twentieth of that for "gauss" and 0 for "mlp", where n_pos is the
+        number of positive rows (the sum of their weights if that is more): the fewer there are, the less certain is
+        their mean.
     loss : {"sigmoid", "logistic", "squared"}, default "logistic"
     model : {"linear", "gauss", "mlp"}, default "linear"
         "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c;
@@ -102,28 +103,28 @@ def fit_upu(
     n_hidden : int, default 100
         Hidden units of "mlp".
     tol : float, default 1e-10
-        Of Newton's method: it ends when half of Newton's decrement, which is about R - min R, is at most ``tol * |R|``.
+        For Newton's method, which ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
     max_iter : int, default 200
-        Most steps of Newton's method. Another value of `tol` or `max_iter` is refused where Adam trains the model.
+        Most steps of Newton's method. If Adam trains the model, `tol` and `max_iter` must be left at their defaults.
     learning_rate : float, optional
         The learning rate of Adam, by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Adam's means decay
         with 0.9 and 0.999, and eps is 1e-8. This argument and those below, down to `early_stopping_rounds`, are for
-        Adam: where Newton's method solves the risk, they are refused with a ValueError.
+        Adam: if Newton's method minimises the risk, they are refused with a ValueError.
     weight_decay : float, optional
-        >= 0; this many times the parameters, intercepts included, is added to the gradient. By default 0.005 for "mlp"
+        >= 0; the parameters, intercepts included, times this are added to the gradient. By default 0.005 for "mlp"
         (the reference setting) and 0 for the others. The risk that is reported includes neither this nor `lam`.
     batch_size : int, "auto" or None, default "auto"
         The number of rows of a step. They are the next ones of a random order that is drawn anew for each epoch,
         positive and unlabelled rows together, as in the reference. The last batch may be smaller, and a batch without
         rows of a group has 0 in place of their mean. None is all rows in one batch. "auto" is None for "linear" and
-        "gauss"; for "mlp" it makes as many batches as have 1000 rows, and 10 positive ones on average, each.
+        "gauss"; for "mlp" it makes the most batches that have 1000 rows each, and 10 positive ones on average.
     n_epochs : int, optional
         Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
-        most 2000 times, or for 100 epochs where there is nothing to stop by.
+        most 2000 times, or for 100 epochs if there is no such rule.
     validation_fraction : float, default 0.1
-        In (0, 1), the share of the positive and of the unlabelled rows that "mlp" is not trained on but stopped by,
-        drawn by `random_state`, where early stopping is on and there is no `eval_set`. Nothing is held out where that
-        would be fewer than 10 positive rows, whose risk is all noise.
+        In (0, 1), the share of the positive and of the unlabelled rows that are held out, drawn by `random_state`:
+        "mlp" is not trained on them, and their risk stops it, if early stopping is on and there is no `eval_set`.
+        Nothing is held out if that would be fewer than 10 positive rows, whose risk is too noisy.
     eval_set : (X, y), optional
         Rows, positive and unlabelled ones, whose risk with the same prior is computed after each epoch.
     early_stopping_rounds : int, "auto" or None, default "auto"
@@ -133,10 +134,10 @@ def fit_upu(
         out, and None, which stops nothing, where it is given.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
-        round(w) rows of equal weight, but at least as one; where all of them were more than 131,072 rows, and more than
-        four times those of `X`, as fewer of larger weight in proportion.
+        round(w) rows of equal weight, but at least as one; if all of them would be more than 131,072 rows, and more
+        than four times those of `X`, as proportionally fewer rows of larger weight.
     random_state : int >= 0, numpy.random.Generator or None
-        Of drawn centres, the start of "mlp", the order of rows, and which are held out.
+        Draws the centres, the start of "mlp", the order of the rows, and the rows held out.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
@@ -155,14 +156,15 @@ def fit_upu(
         If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row, or if R has
         no minimum, which happens with ``lam=0`` where rows can be separated. The message names the argument.
     MemoryError
-        If the working memory cannot be had; the message says how much was wanted.
+        If there is too little memory; the message says how much was wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If Newton's method does not meet `tol`, or all epochs are run though they were to be stopped early.
+        If Newton's method does not meet `tol`, or early stopping does not end the fit before the last epoch.
     DegenerateModelWarning
-        If the model calls all training rows the same, or all unlabelled ones where the prior says otherwise.
+        If the model calls all training rows positive or all negative, or all unlabelled ones although by the prior some
+        are of the other class.
 
     Notes
     -----
@@ -170,9 +172,10 @@ def fit_upu(
     X) for each product of the conjugate gradients in it. An epoch takes O(n d) times the hidden units. Memory beside X:
     O(n + d^2) and O(batch size * n_hidden + d n_hidden). "gauss" holds n times as many numbers as there are centres.
 
-    Scales of columns do not matter to Newton's method, but for what `lam` makes of them. Where `lam` is all but nothing
-    beside the squares of separable rows, scores are so large that the logistic risk is piecewise linear; the steps then
-    go through smoothed risks, `objective` has the least risk so far, and "tol" says that a bound on R - min R is met.
+    Scales of columns matter to Newton's method only through `lam`. If `lam` is tiny beside the squares of rows that can
+    be separated, scores are so large that the logistic risk is nearly piecewise linear. The method then minimises
+    smoothed risks, one after the other; `objective` has the least risk so far, and "tol" says that an upper bound of
+    R - min R is at most ``tol * |R|``.
 
     The reference setting of nnPU's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
     n_epochs=100``.
@@ -244,12 +247,8 @@ def fit_upu(
     )
     if not is_convex or shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
-    fitted: Any
-    if is_convex:
-        fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
-        warn_of(fitted, rows, unfinished)
-    else:
-        fitted = fit_by_adam(
+    if not is_convex:
+        return fit_by_adam(
             rows,
             shape,
             training,
@@ -259,7 +258,9 @@ def fit_upu(
             callback=callback,
             progress=progress,
         )
-    return fitted  # type: ignore[no-any-return] # of one of the two classes, by `model`
+    fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
+    warn_of(fitted, rows, unfinished)
+    return fitted
 
 
 def _refuse_training(shape: Shape, **given: object) -> None:
@@ -286,7 +287,7 @@ def _solve(
     names = rows.matrix.feature_names if shape.model == "linear" else None
     with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
 
-        def on_step(step: int, risk: float, _decrement: float) -> bool:
+        def on_step(step: int, risk: float) -> bool:
             return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
 
         result = _core.fit_upu(
@@ -328,12 +329,12 @@ def _solve(
     if status in ("tol", "callback"):
         return made, ""
     reason = (
-        f"all max_iter = {max_iter} steps were taken"
+        f"all max_iter = {max_iter} steps were taken by Newton's method"
         if status == "max_iter"
-        else f"rounding ended it after {len(risks) - 1} steps"
+        else f"rounding errors ended Newton's method after {len(risks) - 1} steps"
     )
     hint = "raise max_iter, " if status == "max_iter" else ""
     return made, (
-        f"{reason} with Newton's decrement {result['decrement']:.3g} at the risk {risks[-1]:.6g}, which tol = {tol:g} "
-        f"wants below a share of that; {hint}scale the features of X, or raise lam"
+        f"{reason}: its decrement is {result['decrement']:.3g} at the risk {risks[-1]:.6g}, and tol = {tol:g} is the "
+        f"largest share of the risk that it may be; {hint}scale the features of X, or raise lam"
     )

@@ -14,12 +14,12 @@
 //
 //     sigmoid   1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 //
-// Each step is one of Adam (Kingma and Ba 2015, algorithm 1) on a batch of rows: all of them, or the next ones of a
-// random order that is drawn anew for each epoch. The last batch may be smaller; if a batch has no row of a group, the
-// means over that group are 0. Training ends after n_epochs, or earlier if the risk of the evaluation rows stops
-// decreasing; without evaluation rows, if the training risk with its penalties does. The gradient includes lam w for
-// the weights w (coef and hidden_coef) and weight_decay theta for all parameters theta; the reported risk does not
-// include these penalties.
+// Each step is one of Adam (Kingma and Ba 2015, algorithm 1, with decays 0.9 and 0.999) on a batch of rows: all of
+// them, or the next ones of a random order that is drawn anew for each epoch. The last batch may be smaller; if a batch
+// has no row of a group, the means over that group are 0. Training ends after n_epochs, or earlier if the risk of the
+// evaluation rows stops decreasing; without evaluation rows, if the training risk with its penalties does. The gradient
+// includes lam w for the weights w (coef and hidden_coef) and weight_decay theta for all parameters theta; the reported
+// risk does not include these penalties.
 //
 // A batch of b rows takes time O(b d h), and memory O(b h) besides X and four times the parameters. All sums are over
 // fixed blocks, so the parameters are bitwise the same for every number of threads and every instruction-set level.
@@ -29,6 +29,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "fastpu/common/isa.hpp"
@@ -65,9 +66,7 @@ struct NnpuOptions {
   double lam = 0;           // >= 0
   double weight_decay = 0;  // >= 0
   double learning_rate = 1e-3;
-  double mean_decay = 0.9;  // of Adam's two means, in [0, 1)
-  double square_decay = 0.999;
-  double eps = 1e-8;
+  double eps = 1e-8;  // of Adam, > 0
   index_t n_epochs = 100;
   index_t batch_size = 0;  // 0 stands for all rows
   std::uint64_t seed = 0;  // of the order of rows
@@ -84,8 +83,8 @@ struct NnpuEpoch {
   double risk = 0;
   double positive = 0;
   double negative = 0;
-  index_t n_reversed = 0;  // number of batches with R- < -beta
-  double eval_risk = 0;    // NaN without evaluation rows
+  index_t n_reversed = 0;                                       // number of batches with R- < -beta
+  double eval_risk = std::numeric_limits<double>::quiet_NaN();  // without evaluation rows NaN
 };
 using NnpuCallback = std::function<bool(const NnpuEpoch&)>;  // returns true to stop the fit
 

@@ -9,8 +9,8 @@
 // Newton's method with a step length that decreases R enough. For the squared loss the first step is the solution in
 // closed form, and the others remove rounding errors. Up to 2000 features the system is solved by Cholesky's method,
 // which takes O(n d^2); with more features by conjugate gradients, which take O(entries of X) for each product. R - min
-// R is about half of Newton's decrement g'H^-1 g. The fit ends when that is at most tol |R| and the gradient, with
-// columns divided by their largest entries, is small: the scale of a column then matters only through lam.
+// R is about half of Newton's decrement g'H^-1 g. The fit ends when the decrement is at most tol |R| and the gradient,
+// with columns divided by their largest entries, is small: the scale of a column then matters only through lam.
 //
 // If rows can be separated and lam is tiny beside their squares, scores become so large that the logistic R is nearly
 // piecewise linear, and Newton's method sees one linear piece at a time. Then phi is replaced by width log(1 + e^(f /

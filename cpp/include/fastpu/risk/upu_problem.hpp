@@ -40,7 +40,6 @@ enum class UpuStatus {
 struct UpuStep {
   index_t n_iter;  // steps so far
   double risk;
-  double decrement;
 };
 using UpuCallback = std::function<bool(const UpuStep&)>;
 
