@@ -36,6 +36,7 @@ TESTS_OF = {
     "auc/_arguments": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/_fit": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/_moments": ["test_ls_auc.py", "test_ls_auc_options.py"],
+    "auc/_solvers": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/ls_auc": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/rank_machine": ["test_ls_auc.py", "test_model_file_hostile.py"],
     "boosting/_boosting": [

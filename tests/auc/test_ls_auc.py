@@ -279,7 +279,8 @@ def test_a_singular_system_gives_the_shortest_minimum(data):
 def test_features_whose_squares_vanish_are_reported(data):
     X, y = data
     with pytest.warns(
-        fastpu.ConvergenceWarning, match=r"fit_ls_auc: rounding ended it .*; raise lam, or scale the features"
+        fastpu.ConvergenceWarning,
+        match=r"fit_ls_auc: rounding errors ended the solution .*; raise lam, or scale the features",
     ):
         model = fastpu.fit_ls_auc(X * 1e-170, y, lam=0)
     assert (model.status, model.converged) == ("precision", False)

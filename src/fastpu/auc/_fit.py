@@ -1,32 +1,29 @@
-"""The code that the squared-loss AUC methods share: rows, the linear system, and the models."""
+"""The code that the squared-loss AUC methods share: rows, the fit of many points, models and warnings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.linalg
 
 from fastpu.auc._moments import (
     CentredRows,
     Moments,
     apply_form,
-    form_matrix,
     group_means,
     group_moments,
     group_shares,
     group_variances,
     groups_of,
 )
+from fastpu.auc._solvers import Solution, solve_by_steps, solve_directly
 from fastpu.auc.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
-from fastpu.common._eigen import symmetric_eigen
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, check_matrix, check_random_state, check_sample_weight, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
@@ -46,9 +43,6 @@ __all__ = ["Point", "Rows", "fit_points", "open_rows", "require_groups"]
 
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored
-_CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
-_EXACT = 1e-15  # a solution with a smaller relative residual is not refined
-_RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts as solved
 
 
 @dataclass(frozen=True)
@@ -161,21 +155,23 @@ class _Data:
             raise AssertionError("features have centres")
         return gauss_features(rows, self.centers, self.bandwidth, self.rows.n_threads)
 
-    def apply(
+    def product(
         self, form: Form, means: dict[int, NDArray[np.float64]], vector: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return A times a vector, computed from the rows; for a linear f."""
-        return apply_form(form, self.centred, self.rows.labels, self.share, means, vector)
+        image = apply_form(form, self.centred, self.rows.labels, self.share, means, vector)
+        _check_finite(self.rows, [image])
+        return image
 
 
 def _check_memory(size: int, n_groups: int) -> None:
-    """Raise MemoryError, before work begins, if matrices of so many weights cannot be had."""
+    """Raise MemoryError, before work begins, if there is too little memory for matrices of so many weights."""
     n_bytes = 8 * size * size * (n_groups + 4)
     try:
         np.empty(n_bytes, dtype=np.uint8)
     except (MemoryError, ValueError):  # the latter from sizes beyond any address
         raise MemoryError(
-            f"matrices of {size} x {size} numbers need {n_bytes} bytes, which cannot be had; use fewer centres"
+            f"matrices of {size} x {size} numbers need {n_bytes} bytes, more than there are; use fewer centres"
         ) from None
 
 
@@ -192,37 +188,49 @@ def _open_data(rows: Rows, basis: Basis) -> _Data:
 # ------------------------------------------------------------------------------------------------------- fit
 
 
-@dataclass(frozen=True)
-class _Solution:
-    coef: NDArray[np.float64]
-    status: str
-    residuals: list[float]
-    objective: list[float]
-    smallest: float | None = None
-
-
 def fit_points(rows: Rows, basis: Basis, points: Sequence[Point]) -> list[RankMachine]:
     """Return a model for each point; moments are computed once for all. Warns the caller of the fit function."""
     if basis.kind != "linear" or any(point.lam > 0 for point in points):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         data = _open_data(rows, basis)
-        if data.is_direct:
-            moments = data.moments()
-            _check_finite(rows, [*moments.means.values(), *moments.spreads.values()])
-            solutions = [_solve_directly(point, moments, data) for point in points]
-        else:
-            means = group_means(data.centred, rows.labels, data.share)
-            variances = group_variances(data.centred, rows.labels, data.share, means)
-            _check_finite(rows, [*means.values(), *variances.values()])
-            solutions = [_solve_by_steps(point, data, means, variances, basis) for point in points]
+        solutions = _solve_directly(data, points) if data.is_direct else _solve_by_steps(data, basis, points)
     models = []
     for point, solution in zip(points, solutions, strict=True):
         _check_finite(rows, [solution.coef, np.array([*solution.residuals, *solution.objective])])
         model, n_positive = _make_model(data, basis, point, solution)
-        _warn(rows, basis, point, solution, n_positive)
+        _warn(data, basis, point, solution, n_positive)
         models.append(model)
     return models
+
+
+def _solve_directly(data: _Data, points: Sequence[Point]) -> list[Solution]:
+    moments = data.moments()
+    _check_finite(data.rows, [*moments.means.values(), *moments.spreads.values()])
+    solutions = []
+    for point in points:
+        # Basis functions are in [0, 1], and their matrix has all digits that they have.
+        product = None if data.centers is not None else partial(data.product, point.form, moments.means)
+        solutions.append(solve_directly(point.form, point.lam, moments, product))
+    return solutions
+
+
+def _solve_by_steps(data: _Data, basis: Basis, points: Sequence[Point]) -> list[Solution]:
+    means = group_means(data.centred, data.rows.labels, data.share)
+    variances = group_variances(data.centred, data.rows.labels, data.share, means)
+    _check_finite(data.rows, [*means.values(), *variances.values()])
+    return [
+        solve_by_steps(
+            point.form,
+            point.lam,
+            means,
+            variances,
+            partial(data.product, point.form, means),
+            tol=basis.tol,
+            max_iter=basis.max_iter,
+        )
+        for point in points
+    ]
 
 
 def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
@@ -236,132 +244,7 @@ def _check_finite(rows: Rows, arrays: list[NDArray[np.float64]]) -> None:
         )
 
 
-def _norm(vector: NDArray[np.float64]) -> float:
-    """Return the length of a vector, although the squares of its entries may underflow or overflow."""
-    largest = float(np.abs(vector).max())
-    return largest * float(np.linalg.norm(vector / largest)) if 0 < largest < np.inf else largest
-
-
-def _value(form: Form, right: NDArray[np.float64], coef: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
-    """Return the objective at `coef`, where `rest` is b - (A + lam) coef."""
-    return form.constant - float(right @ coef) - float(rest @ coef)
-
-
-def _scales(diagonal: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-    """Return powers of two that scale the diagonal of A + lam to about 1, without rounding errors."""
-    units: NDArray[np.float64] = np.ldexp(1.0, -(np.frexp(diagonal + lam)[1] // 2))
-    return units
-
-
-def _solve_directly(point: Point, moments: Moments, data: _Data) -> _Solution:
-    """Solve by a factor of A + lam on scaled features, and refine by residuals computed from the rows."""
-    right = point.form.right(moments.means)
-    matrix = form_matrix(point.form, moments, point.lam)
-    if not np.isfinite(matrix).all():
-        raise ValueError(
-            f"X and lam must be such that the sums of squares of X, and lam beside them, do not overflow, "
-            f"got lam={point.lam:g}; scale the features, or lower lam"
-        )
-    variances = {g: np.diagonal(spread) for g, spread in moments.spreads.items()}
-    scales = _scales(point.form.diagonal(moments.means, variances), point.lam)
-    matrix *= scales
-    matrix *= scales[:, None]
-    right = right * scales
-
-    def image(coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        if data.centers is not None:  # features in [0, 1], whose matrix has the digits that they have
-            scores: NDArray[np.float64] = matrix @ coef
-            return scores
-        product = data.apply(point.form, moments.means, scales * coef) * scales
-        product += point.lam * scales * scales * coef
-        return product
-
-    size = right.size
-    factor, info = scipy.linalg.lapack.dpotrf(matrix, lower=1)
-    pivots = np.diagonal(factor)
-    status, smallest = "closed_form", None
-    if info == 0 and float(pivots.min()) ** 2 > size * np.finfo(float).eps * float(pivots.max()) ** 2:
-        coef = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
-        rest = right - image(coef)
-        for _ in range(_CORRECTIONS):
-            if not _norm(rest) > _EXACT * _norm(right):
-                break
-            coef = coef + scipy.linalg.cho_solve((factor, True), rest, check_finite=False)
-            rest = right - image(coef)
-    else:
-        values, vectors = symmetric_eigen(matrix)
-        limit = size * np.finfo(float).eps * float(np.abs(values).max())
-        # If the matrix cannot be indefinite, its negative eigenvalues are rounding errors.
-        kept = (np.abs(values) if point.form.may_be_indefinite else values) > limit
-        coef = vectors[:, kept] @ ((right @ vectors[:, kept]) / values[kept])
-        free = vectors[:, ~kept] * scales[:, None]
-        coef = coef - vectors[:, ~kept] @ np.linalg.lstsq(free, scales * coef)[0]  # the shortest in the caller's units
-        status = "indefinite" if point.form.may_be_indefinite and float(values[0]) < -limit else "singular"
-        if status == "indefinite":
-            smallest = float(symmetric_eigen(form_matrix(point.form, moments, point.lam))[0][0])
-        rest = right - image(coef)
-    scale = _norm(right)
-    residual = _norm(rest) / scale if scale else 0.0
-    if status != "indefinite" and residual > _RESIDUAL:
-        # b is not in the range of A: either the objective falls for ever along a direction without curvature, or
-        # digits are lost.
-        status = "indefinite" if status == "singular" and point.form.may_be_indefinite else "precision"
-    return _Solution(scales * coef, status, [residual], [_value(point.form, right, coef, rest)], smallest)
-
-
-def _solve_by_steps(
-    point: Point,
-    data: _Data,
-    means: dict[int, NDArray[np.float64]],
-    variances: dict[int, NDArray[np.float64]],
-    basis: Basis,
-) -> _Solution:
-    """Solve by conjugate gradients on features of one scale, which need products of A with vectors only."""
-    form = point.form
-    scales = _scales(form.diagonal(means, variances), point.lam)
-    right = form.right(means) * scales
-    scale = _norm(right)
-    coef: NDArray[np.float64] = np.zeros_like(right)
-    if scale == 0:
-        return _Solution(coef, "tol", [0.0], [form.constant])
-
-    def apply(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        image = data.apply(form, means, scales * vector) * scales
-        return image + point.lam * scales * scales * vector
-
-    rest = right.copy()
-    direction = rest.copy()
-    square = float(rest @ rest)
-    residuals, objective, status = [1.0], [form.constant], "max_iter"
-    for _ in range(basis.max_iter):
-        image = apply(direction)
-        curvature = float(direction @ image)
-        if not np.isfinite(curvature):
-            _check_finite(data.rows, [image])
-        if not curvature > 0:
-            status = "indefinite" if form.may_be_indefinite else "precision"
-            if len(objective) == 1 and form.may_be_indefinite:  # take b itself: scores along b still rank the rows
-                coef, rest = right, right - image
-                residuals, objective = [_norm(rest) / scale], [_value(form, right, coef, rest)]
-            break
-        step = square / curvature
-        coef = coef + step * direction
-        rest = rest - step * image
-        last, square = square, float(rest @ rest)
-        residuals.append(float(np.sqrt(square)) / scale)
-        objective.append(_value(form, right, coef, rest))
-        if residuals[-1] <= basis.tol:
-            status = "tol"
-            break
-        direction = rest + (square / last) * direction
-    if status == "tol":  # rounding errors add up over the steps: compute the residual anew from the rows
-        residuals[-1] = _norm(right - apply(coef)) / scale
-        if residuals[-1] > max(basis.tol, _RESIDUAL):
-            status = "precision"
-    return _Solution(scales * coef, status, residuals, objective)
-
-
-def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) -> tuple[RankMachine, int]:
+def _make_model(data: _Data, basis: Basis, point: Point, solution: Solution) -> tuple[RankMachine, int]:
     """Return the model, and how many of the rows it calls positive."""
     rows = data.rows
     arrays: dict[str, Any] = {} if data.centers is None else data.centers.fields("centers")
@@ -396,27 +279,29 @@ def _make_model(data: _Data, basis: Basis, point: Point, solution: _Solution) ->
 # -------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(rows: Rows, basis: Basis, point: Point, solution: _Solution, n_positive: int) -> None:
-    trouble = _trouble(rows, basis, point, solution)
+def _warn(data: _Data, basis: Basis, point: Point, solution: Solution, n_positive: int) -> None:
+    function, n_rows = data.rows.function, data.rows.labels.size
+    trouble = _trouble(data, basis, point, solution)
     if trouble:
-        warn(f"{rows.function}: {trouble}", ConvergenceWarning)
+        warn(f"{function}: {trouble}", ConvergenceWarning)
     if not solution.coef.any() and not trouble:
         warn(
-            f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
-            f"features; more rows, or basis='gauss', may tell them apart",
+            f"{function}: the model scores every row 0, as the groups that it compares have the same mean features; "
+            f"more rows, or basis='gauss', may tell them apart",
             DegenerateModelWarning,
         )
-    elif solution.coef.any() and n_positive in (0, rows.labels.size):
+    elif solution.coef.any() and n_positive in (0, n_rows):
+        upper, lower = (_GROUP_NAMES[g] for g in point.sides)
         warn(
-            f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
-            f"scores order {_GROUP_NAMES[point.sides[0]]} and {_GROUP_NAMES[point.sides[1]]} rows no better than "
-            f"chance does",
+            f"{function}: the model calls {n_positive} of {n_rows} training rows positive, as its scores order {upper} "
+            f"and {lower} rows no better than chance does",
             DegenerateModelWarning,
         )
 
 
-def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str:
-    residual, steps = solution.residuals[-1], len(solution.residuals) > 1
+def _trouble(data: _Data, basis: Basis, point: Point, solution: Solution) -> str:
+    """Return what a warning says of a solution that is not the minimum, else an empty string."""
+    n_steps = len(solution.residuals) - 1
     if solution.status == "indefinite":
         reason = "its matrix A + lam has no minimum along some direction"
         if solution.smallest is not None:
@@ -426,14 +311,17 @@ def _trouble(rows: Rows, basis: Basis, point: Point, solution: _Solution) -> str
             )
         ending = (
             "coef is where its gradient is 0, a saddle point"
-            if rows.matrix.n_features <= _MOST_DIRECT or basis.kind == "gauss"
-            else f"coef is where {len(solution.residuals) - 1} steps of the conjugate gradients met it"
+            if data.is_direct
+            else f"coef is where {n_steps} steps of the conjugate gradients ended"
         )
         return f"the objective has no minimum: {reason}. {point.advice}; {ending}"
     if solution.status in ("max_iter", "precision"):
-        reason = "rounding ended it"
+        reason = "rounding errors ended the solution"
         if solution.status == "max_iter":
             reason = f"all max_iter = {basis.max_iter} steps were taken"
-        wanted = f", which tol = {basis.tol:g} wants smaller; raise max_iter or lam" if steps else "; raise lam"
-        return f"{reason} at the relative residual {residual:.3g}{wanted}, or scale the features of X"
+        hint = f", above tol = {basis.tol:g}; raise max_iter or lam" if n_steps else "; raise lam"
+        return (
+            f"{reason} with a relative residual of the linear system of {solution.residuals[-1]:.3g}{hint}, or scale "
+            f"the features of X"
+        )
     return ""

@@ -98,16 +98,16 @@ def fit_ls_auc(
         > 0; by default the median distance between the rows and the centres.
     tol : float, default 1e-10
         > 0. With more than 2000 features the linear system is solved by conjugate gradients, which end when the norm of
-        what is left of it is at most `tol` of that of d.
+        its residual is at most `tol` times that of d.
     max_iter : int, default 1000
-        Most steps of these.
+        Most steps of the conjugate gradients.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; equal to repeating rows. Rows of weight 0 are left out.
     random_state : int >= 0, numpy.random.Generator or None
-        Of drawn centres.
+        Draws the centres.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all. Only basis
-        functions and scores are computed by several.
+        functions and scores are computed by several threads.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def fit_ls_auc(
         If an argument is not as described, `y` has no positive or no negative row, or squares of features overflow. The
         message names the argument.
     MemoryError
-        If matrices of the basis functions cannot be had; the message says how many bytes were wanted.
+        If there is too little memory for matrices of the basis functions; the message says how many bytes were wanted.
 
     Warns
     -----
@@ -133,10 +133,10 @@ def fit_ls_auc(
     -----
     O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared entries of a row), memory O(k^2)
     beside X, whatever the number of pairs is. With more than 2000 features O(entries of X) a step, and memory O(n + d).
-    CSR is never made dense, but for columns that more than half of the rows fill. Adding a constant to a feature does
-    not change a linear model, but for rounding. The system is made from rows shifted to their middle, solved on
-    features of one scale, and of a linear f corrected by its residual on the rows: features of any size and offset keep
-    their digits, and `history["residual"]` is that of the rows.
+    CSR is never made dense, except for columns that more than half of the rows fill. Adding a constant to a feature
+    does not change a linear model, apart from rounding. The system is made from rows shifted to their middle, solved on
+    features of one scale, and for a linear f corrected by its residual on the rows: features of any size and offset
+    keep their digits, and `history["residual"]` is that of the rows.
 
     References
     ----------
@@ -378,8 +378,8 @@ def fit_pnu_auc(
     Raises
     ------
     TypeError, ValueError, MemoryError
-        As in `fit_ls_auc`; also if a group of rows that `eta` asks for is missing, or if no unlabelled row is left, by
-        `prior`, that could be of the other class.
+        As in `fit_ls_auc`; also if a group of rows that `eta` asks for is missing, or if by `prior` all unlabelled rows
+        are of the class whose labelled rows `eta` uses.
 
     Warns
     -----
@@ -396,10 +396,10 @@ def fit_pnu_auc(
         eta <= (1 - pi) / pi   and   -eta <= pi / (1 - pi),
 
     whatever the rows are. Beyond that the matrix of the system can be indefinite, and the objective unbounded below:
-    this is looked for, and the model then has the status "indefinite" and `converged` False. It holds the point at
-    which the gradient is 0, as published programs do without a word (with more than 2000 features, the last step of the
-    conjugate gradients, which notice it only where they meet a direction of negative curvature). A larger `lam`, an
-    `eta` nearer 0 or fewer centres help.
+    the fit checks this, and the model then has the status "indefinite" and `converged` False. It holds the point at
+    which the gradient is 0, which published programs return without a warning (with more than 2000 features, the last
+    step of the conjugate gradients, which notice it only if they meet a direction of negative curvature). A larger
+    `lam`, an `eta` nearer 0 or fewer centres help.
 
     Costs as in `fit_ls_auc`.
 
