@@ -62,18 +62,18 @@ _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products 
 
 @dataclass(frozen=True)
 class PualRound:
-    """Where the solver of a PUAL problem is, as a callback sees it.
+    """The state of the solver of PUAL, GLLC or the biased LS-SVM, as a callback sees it.
 
     Attributes
     ----------
     C_pos, C_unl, lam, sigma : float
         The parameters of the model that is being fitted; sigma is a squared length.
     n_iter : int
-        Rounds, steps or iterations of the solver so far; 0 where there is a closed form.
+        Rounds, steps or iterations of the solver so far; 0 for a closed form.
     objective : float
-        What is minimised, at the best point so far; of the paper's kernel form the primal residual instead.
+        What is minimised, at the best point so far; for the paper's kernel form the relative residual.
     gap : float
-        Duality gap there; NaN for the paper's kernel form.
+        Duality gap at that point; NaN for the paper's kernel form.
     """
 
     C_pos: float
@@ -87,7 +87,7 @@ class PualRound:
 
 @dataclass(frozen=True)
 class Point:
-    """The parameters of one model; until the graph is known, a sigma of `MEDIAN` stands for that of its edges."""
+    """The parameters of one model; a sigma of `MEDIAN` stands for the median of the edges until the graph is known."""
 
     C_pos: float
     C_unl: float

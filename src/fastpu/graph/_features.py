@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 
+from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
 from fastpu.graph._ordered_factor import ordered_factor
@@ -27,7 +28,6 @@ from fastpu.graph._rows import (
     gram,
     kernel_columns,
     kernel_diagonal,
-    product,
     quadratic,
 )
 
@@ -58,7 +58,7 @@ class Features(ABC):
         self.rows = rows
         self.gram_unl: NDArray[np.float64]
         self.pos: NDArray[np.float64]
-        self.residual: float | None = None
+        self.residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
 
     @property
     def rank(self) -> int:
@@ -75,7 +75,7 @@ class Features(ABC):
 
     @abstractmethod
     def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the feature vectors of some rows."""
+        """Return the feature vectors of the rows with these numbers."""
 
     @abstractmethod
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class Features(ABC):
 
     @abstractmethod
     def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return Z'on_rows - lam beta."""
+        """Return Z'on_rows - lam beta, for a number `on_rows` for each row."""
 
     def square(self, beta: NDArray[np.float64]) -> float:
         """Return |w|^2 of the function z'beta."""
@@ -92,11 +92,11 @@ class Features(ABC):
     # Linear features override this, and need the arguments.
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
         """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
-        return 0.0  # a kernel matrix has no columns of X to check, and Z is as accurate as the matrix itself
+        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
 
     @abstractmethod
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        """Return fields of the model f(x) = z(x)'beta + offset."""
+        """Return the fields of the model f(x) = z(x)'beta + offset."""
 
 
 class LinearFeatures(Features):
@@ -194,9 +194,8 @@ class KernelFeatures(DenseFeatures):
 class WideFeatures(KernelFeatures):
     """Linear features of rows with more columns than rows: a factor of the matrix of their products.
 
-    With the factor Z of the products, V = X'a for Z'a = e has orthonormal columns, and Z = X V apart from rounding
-    errors in Z. Everything but Z is computed from X and V, so that the solution
-    is accurate for X, and is checked to be.
+    With the factor Z of the products, V = X'A for Z'A = I has orthonormal columns, and Z = X V apart from rounding
+    errors in Z. Everything but Z is computed from X and V, so that the solution is accurate for X.
     """
 
     def __init__(self, rows: Rows, kernel: Kernel) -> None:
@@ -242,7 +241,7 @@ class NystroemFeatures(DenseFeatures):
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-        self.z = product(columns, self._to_features, rows.n_threads)
+        self.z = _core.tiled_product(columns, self._to_features, n_threads=rows.n_threads)
         lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
         self.residual = max(float(lacks.mean()), 0.0)
         self._centre: NDArray[np.float64] = rows.share_unl @ self.z

@@ -21,7 +21,7 @@ from fastpu.kernels._kernels import resolve_gamma
 from fastpu.kernels._scales import check_training_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,7 +34,7 @@ __all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "re
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 
-_NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term is too small to matter in the objective
+_NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term has no influence on the objective
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ Solver: TypeAlias = "Callable[[Features, Local, Sequence[Point], Hook], list[Sol
 
 
 def open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
-    """Check rows, labels and weights, leave out rows of weight 0, and resolve the kernel's gamma."""
+    """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
     matrix = check_training_rows(X, options.kernel, options.function)
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
@@ -97,29 +97,17 @@ def fit_points(
         neighbours = None if graph is None else open_graph(graph, rows, kernel)
         points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
-        machines: dict[int, PualMachine] = {}
-        scores: dict[int, tuple[float, float]] = {}
+        fitted: dict[int, _Fitted] = {}
         vanished: list[float] = []
-        is_stopped = False
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
             R = None if neighbours is None else neighbours.laplacian(sigma)
             if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
                 vanished.append(sigma)
             local = Local(R, None if R is None or not R.nnz else features.local(R))
-            parts = [
-                part for _, of_unl in _groups(points, of_sigma, "C_unl") for _, part in _groups(points, of_unl, "lam")
-            ]
-            for part in parts:
-                solved = solver(features, local, [points[i] for i in part], hook)
-                models, spans = _models(features, kernel, solved, options)
-                machines |= dict(zip(part, models, strict=False))
-                scores |= dict(zip(part, spans, strict=False))
-                is_stopped = models[-1].status == "callback"
-                if is_stopped:
-                    break
-            if is_stopped:
+            for i, solved in _solve(points, of_sigma, features, local, solver, hook):
+                fitted[i] = _finish(features, kernel, options, solved)
+            if any(one.machine.status == "callback" for one in fitted.values()):
                 break
-    order = sorted(machines)
     if vanished:
         warn(
             f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
@@ -127,33 +115,46 @@ def fit_points(
             f"{neighbours.median if neighbours else 1.0:g})",
             ScaleWarning,
         )
-    _warn(options, rows, [(points[i], machines[i], scores[i]) for i in order])
-    return machines[0] if is_one else [machines[i] for i in order]
+    in_order = [fitted[i] for i in sorted(fitted)]
+    _warn(options, rows, in_order)
+    return in_order[0].machine if is_one else [one.machine for one in in_order]
 
 
-def _groups(points: Sequence[Point], rows: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
-    """Group the points by the value of a parameter, in the order of the first point of each group."""
+@dataclass(frozen=True)
+class _Fitted:
+    """A model with its parameters, and the least and the largest score of the training rows."""
+
+    point: Point
+    machine: PualMachine
+    lowest: float
+    highest: float
+
+
+def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
+    """Group the points of these numbers by the value of a parameter, in the order of the first point of each group."""
     groups: dict[float, list[int]] = {}
-    for i in rows:
+    for i in numbers:
         groups.setdefault(getattr(points[i], name), []).append(i)
     return list(groups.items())
 
 
-def _models(
-    features: Features, kernel: Kernel, solved: Sequence[Solved], options: PualOptions
-) -> tuple[list[PualMachine], list[tuple[float, float]]]:
-    models = [
-        make_model(
-            features.rows,
-            kernel,
-            options,
-            one.point,
-            {**one.record, "nystroem_residual": features.residual},
-            features.fields(one.beta, one.offset),
-        )
-        for one in solved
-    ]
-    return models, [(float(one.scores.min()), float(one.scores.max())) for one in solved]
+def _solve(
+    points: Sequence[Point], numbers: Sequence[int], features: Features, local: Local, solver: Solver, hook: Hook
+) -> Iterator[tuple[int, Solved]]:
+    """Yield the solutions of the points of these numbers, of one sigma; the callback may end that early."""
+    for _, of_unl in _groups(points, numbers, "C_unl"):
+        for _, of_lam in _groups(points, of_unl, "lam"):
+            solved = solver(features, local, [points[i] for i in of_lam], hook)
+            yield from zip(of_lam, solved, strict=False)
+            if solved[-1].record["status"] == "callback":
+                return
+
+
+def _finish(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
+    record = {**solved.record, "nystroem_residual": features.residual}
+    fields = features.fields(solved.beta, solved.offset)
+    machine = make_model(features.rows, kernel, options, solved.point, record, fields)
+    return _Fitted(solved.point, machine, float(solved.scores.min()), float(solved.scores.max()))
 
 
 # --------------------------------------------------------------------------------------------------- the model
@@ -212,41 +213,40 @@ def closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) ->
 # ---------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(options: PualOptions, rows: Rows, fitted: Sequence[tuple[Point, PualMachine, tuple[float, float]]]) -> None:
+def _warn(options: PualOptions, rows: Rows, fitted: Sequence[_Fitted]) -> None:
     """Warn the caller of the fit function of failures, once for all points."""
-    unsolved = [(point, model) for point, model, _ in fitted if model.status in {"max_iter", "precision"}]
+    unsolved = [one for one in fitted if one.machine.status in {"max_iter", "precision"}]
     if unsolved:
-        point, model = max(unsolved, key=lambda pair: pair[1].gap / max(pair[1].objective[-1], 1e-300))
-        objective, tol = float(model.objective[-1]), float(str(options.values.get("tol", np.inf)))
-        reason = (
-            "raise max_iter, or accept a larger tol"
-            if model.status == "max_iter"
-            else "where the precision of float64 ends; lower C_pos, scale the features of X, or accept a larger tol"
-        )
-        text = (
-            f"the duality gap is {model.gap:.3g} at the objective {objective:.6g}, a share of "
-            f"{model.gap / max(objective, 1e-300):.3g}, above tol = {tol:g}, "
-            f"after {model.n_iter} steps; {reason}"
-        )
-        if model.gap <= tol * objective:
-            text = (
-                f"on the rows of X the model is not the minimum, as the columns differ so much in size that float64 "
-                f"has no digits left for some of them: the objective is {objective:.6g}, and {model.gap:.3g} above the "
-                f"least as far as can be told; scale the features of X, or raise lam"
-            )
-        _tell(options, len(fitted), len(unsolved), point, text, ConvergenceWarning)
-    same = [
-        (point, model, span)
-        for point, model, span in fitted
-        if model.status != "callback" and (span[0] > 0 or span[1] <= 0)
-    ]
+        worst = max(unsolved, key=lambda one: one.machine.gap / max(one.machine.objective[-1], 1e-300))
+        text = _unsolved_text(worst.machine, options.values.get("tol", np.inf))
+        _tell(options, len(fitted), len(unsolved), worst.point, text, ConvergenceWarning)
+    same = [one for one in fitted if one.machine.status != "callback" and (one.lowest > 0 or one.highest <= 0)]
     if same:
-        point, _, (low, high) = same[0]
         text = (
-            f"the model calls all {rows.n} training rows {'positive' if low > 0 else 'negative'}: their scores are "
-            f"between {low:.3g} and {high:.3g}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
+            f"the model calls all {rows.n} training rows {'positive' if same[0].lowest > 0 else 'negative'}: their "
+            f"scores are between {same[0].lowest:.3g} and {same[0].highest:.3g}; change C_pos, C_unl or lam, or rank "
+            f"by the scores (with_threshold)"
         )
-        _tell(options, len(fitted), len(same), point, text, DegenerateModelWarning)
+        _tell(options, len(fitted), len(same), same[0].point, text, DegenerateModelWarning)
+
+
+def _unsolved_text(model: PualMachine, tol: Any) -> str:
+    objective = float(model.objective[-1])
+    if model.gap <= tol * objective:
+        return (
+            f"on the rows of X the model is not the minimum, as the columns differ so much in size that float64 has no "
+            f"digits left for some of them: its objective is {objective:.6g}, an estimated {model.gap:.3g} above the "
+            f"minimum; scale the features of X, or raise lam"
+        )
+    reason = (
+        "raise max_iter, or accept a larger tol"
+        if model.status == "max_iter"
+        else "float64 has no digits left for more; lower C_pos, scale the features of X, or accept a larger tol"
+    )
+    return (
+        f"the duality gap is {model.gap:.3g} at the objective {objective:.6g}, a share of "
+        f"{model.gap / max(objective, 1e-300):.3g}, above tol = {tol:g}, after {model.n_iter} steps; {reason}"
+    )
 
 
 def _tell(options: PualOptions, n_models: int, n_flawed: int, point: Point, text: str, category: type[Warning]) -> None:

@@ -53,7 +53,7 @@ class Neighbours(Protocol):
 
     @property
     def median(self) -> float:
-        """The value of sigma="median"; 1 if sigma has no influence."""
+        """The number that sigma="median" stands for; 1 if sigma has no influence."""
 
     def laplacian(self, sigma: float) -> Any:
         """Return R as CSR."""
@@ -69,10 +69,10 @@ class _Given:
     R: Any
     median = 1.0
 
-    def laplacian(self, sigma: float) -> Any:  # noqa: ARG002 - it is in R
+    def laplacian(self, sigma: float) -> Any:  # noqa: ARG002 - R has its weights already
         return self.R
 
-    def strength(self, R: Any) -> float:  # noqa: ARG002 - whoever gives R has looked at it
+    def strength(self, R: Any) -> float:  # noqa: ARG002 - R does not tell how many edges there are
         return 1.0
 
 

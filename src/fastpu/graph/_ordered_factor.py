@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["OrderedFactor", "ordered_factor"]
 
-# Largest difference between K and Z Z', relative to `size`: float32 kernel values are that accurate, while kernels with
-# clearly negative eigenvalues exceed it.
+# Largest difference between K and Z Z', relative to `size`: rounding errors of float32 kernel values are smaller, those
+# of kernels with clearly negative eigenvalues larger.
 _ALIKE = 1e-5
-_MOST_LOST = 1e-3  # largest pivot that may be due to rounding, relative to the size
-_RANK_TOL = 2.0  # a pivot below this times n eps times the size is 0 apart from rounding
+_MOST_LOST = 1e-3  # largest pivot that may be only rounding, relative to `size`
+_RANK_TOL = 2.0  # a pivot below this times n eps `size` is 0 apart from rounding
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size
     """Return Z with as many columns as the rank of `K`, at least one.
 
     `K` must be positive semidefinite, and its last row must depend on the others, as rows less their mean do. `size` is
-    the largest of the numbers that `K` was computed from, which its rounding errors are relative to. If `K` has no
-    other dependence, factoring takes n^3 / 3 multiplications. Otherwise pivots are chosen, directions that are only
-    rounding are left out, and `n_last` is the number of columns.
+    the largest of the numbers that `K` was computed from: its rounding errors are relative to this. If there is no
+    other dependence between the rows of `K`, factoring takes n^3 / 3 multiplications. Otherwise pivots are chosen,
+    directions that are only rounding are left out, and `n_last` is the number of columns.
     """
     n = len(K)
     tiny = float(np.finfo(float).tiny)  # smaller numbers are subnormal, and limits computed from them may become 0
@@ -59,8 +59,8 @@ def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size
         apart = float(np.abs(K @ probe - factor.Z @ (probe @ factor.Z)).max())
         if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
             return factor
-            # The kernel values have larger rounding errors than those of float64 (they may be float32), and a pivot
-            # was only rounding: try again with a larger limit.
+        # A pivot was only rounding, as the kernel values have larger rounding errors than those of float64 (they may be
+        # float32): try again with a larger limit.
         limit *= 1e3
         if limit > _MOST_LOST * size:
             break

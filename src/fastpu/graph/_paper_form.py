@@ -29,7 +29,7 @@ __all__ = ["PaperAdmm", "PaperKernel", "fit_paper_points", "mean_difference"]
 _COLUMNS = 256  # columns of the kernel matrix that are computed at a time
 _POWER_STEPS = 100
 _SAFE = 0.5  # the default mu gives mu times the largest eigenvalue this value: below 1 the iteration converges
-_LARGEST = 1e100  # largest kernel value, and largest parameter
+_LARGEST = 1e100  # largest kernel value: parameters are as large at most, so that no product of two overflows
 _BLOWN_UP = 1e8  # the iteration counts as diverging once scores have grown by this factor
 
 

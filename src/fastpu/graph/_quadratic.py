@@ -24,7 +24,7 @@ __all__ = ["Local", "Quadratic", "Smooth", "is_right"]
 
 _ROWS = 256  # rows of a triangle that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
-# Rounding error of the gradient where scores are around 1, as a multiple of _MISFIT and the weights.
+# Where scores are around 1, the gradient has rounding errors of about this times _MISFIT times the weights.
 _ROUNDING = 1e-6
 _LEAST_ROOT = 1e-15  # a root of the ridge below this share of a column's length is rounding
 _SWEEPS, _STEPS = 4, 20  # most residuals computed anew, and most steps of conjugate gradients after each
@@ -88,9 +88,9 @@ class Quadratic:
     def solve(self, smooth: Smooth, beta: NDArray[np.float64], enough: float = 0.0) -> Minimum:
         """Return the minimum and its remaining error, by conjugate gradients preconditioned by `smooth`.
 
-        The first guess is accurate except for rounding errors in the matrix that `smooth` factors, whose
-        condition number is the square of that of X. The residual here is computed from the training rows, which
-        avoids that. The steps end at an excess of at most `enough`.
+        The first guess `beta` is accurate except for rounding errors in the matrix that `smooth` factors, whose
+        condition number is the square of that of X. The residual is therefore computed from the training rows. The
+        steps end at an excess of at most `enough`.
         """
         features = self.features
         best: Minimum | None = None
@@ -132,10 +132,10 @@ class Quadratic:
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimum, its f on the rows, twice the excess of its value, and a cosine that should be 0.
+    """A minimum of a `Quadratic` with its error.
 
-        The cosine is the largest between a column and the residual of the rows: at the exact minimum these are
-    orthogonal, apart from the ridge.
+    `f` are its values on the rows, and `excess` is twice what its value exceeds the least one by. `misfit` is the
+    largest cosine between a column and the residual of the rows: at the exact minimum it is 0, apart from the ridge.
     """
 
     beta: NDArray[np.float64]
@@ -145,10 +145,11 @@ class Minimum:
 
 
 class Smooth:
-    """The factor of lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more; the next one of the same features takes over its memory.
+    """The factor of lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more; the next one of the same features overwrites it.
 
-    If float64 cannot tell the matrix from one that is not positive definite, a share of each diagonal entry is
-    added, the same share whatever the scale of a column; `Quadratic.solve` corrects for it.
+    `more` is added to the last rows and columns. If float64 cannot tell the matrix from one that is not positive
+    definite, a share of each diagonal entry is added, the same share whatever the scale of a column; `Quadratic.solve`
+    corrects for it.
     """
 
     def __init__(self, features: Features, local: Local, point: Point, more: NDArray[np.float64] | None = None) -> None:
@@ -184,14 +185,13 @@ class Smooth:
     def sharpen(self, local: Local, lam: float, weights: NDArray[np.float64]) -> None:
         """Factor the same matrix without forming it, by orthogonal transformations of its square root.
 
-        The square root consists of the rows times the roots of their `weights`, the edges of the graph, and the
-        root of lam. The matrix itself loses a ridge that is 1e16 times smaller than its entries; the square
-        root loses one that is 1e32 times smaller. This takes some ten times as long. `weights` are 0 for the
-        positives, whose mean is not at 0.
+        The square root consists of the rows times the roots of their `weights`, the edges of the graph, and the root of
+        lam. The matrix itself loses a ridge that is 1e16 times smaller than its entries, the square root only one that
+        is 1e32 times smaller. This takes some ten times as long. `weights` are 0 for the positives, whose mean is not
+        at 0.
         """
         rank = self.features.rank
-        # A ridge so small that rounding hides it even here is raised, or the factor would be only rounding
-        # errors.
+        # A ridge that rounding hides even here is raised, or the factor would be only rounding errors.
         diagonal = np.diagonal(local.with_unlabeled(self.features, float(weights.max()) / 2))
         upper = np.diag(np.sqrt(np.maximum(lam, _LEAST_ROOT**2 * diagonal)))
         used = np.flatnonzero(weights)
@@ -236,8 +236,7 @@ class Smooth:
 def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
     """Yield what to add to a diagonal: nothing, then shares of each entry, and finally shares of the largest entry.
 
-    The last ones are for neighbours' terms that are only rounding errors; the certificate says how good the result
-    is.
+    The last ones are for neighbours' terms that are only rounding errors; `is_right` tells whether the result is good.
     """
     yield np.zeros(diagonal.size)
     for base in (diagonal, np.full(diagonal.size, float(diagonal.max()))):

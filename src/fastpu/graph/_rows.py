@@ -26,11 +26,10 @@ __all__ = [
     "gram",
     "kernel_columns",
     "kernel_diagonal",
-    "product",
     "quadratic",
 ]
 
-_DIAGONAL = 64
+_DIAGONAL_ROWS = 64  # rows that a user's kernel compares at once to find its diagonal
 
 
 class Rows:
@@ -46,8 +45,8 @@ class Rows:
         labels: NDArray[np.int8],
         n_threads: int,
         *,
-        weights: NDArray[np.float64] | None = None,
-        numbers: NDArray[np.int64] | None = None,
+        weights: NDArray[np.float64] | None,
+        numbers: NDArray[np.int64],
     ) -> None:
         self.matrix = matrix
         self.n_threads = n_threads
@@ -55,7 +54,7 @@ class Rows:
         self.unl: NDArray[np.int64] = np.flatnonzero(labels == 0)
         self.is_unl: NDArray[np.bool_] = labels == 0
         self.weights = weights
-        self.numbers: NDArray[np.int64] = np.arange(matrix.n_rows) if numbers is None else numbers
+        self.numbers = numbers
         #: The weight of each unlabelled row as a share of the weight of all unlabelled rows; 0 for positives.
         self.share_unl: NDArray[np.float64] = self.is_unl / self.unl.size
         if weights is not None:
@@ -67,15 +66,15 @@ class Rows:
         return self.matrix.n_rows
 
     def weigh(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the weights of some rows."""
+        """Return the weights of the rows with these numbers."""
         return np.ones(rows.size) if self.weights is None else self.weights[rows]
 
 
 class CentredRows:
     """Rows of X less the mean of the unlabelled ones, in float64; of CSR only columns with many entries are shifted.
 
-    The part of the mean that remains, from rounding or in columns of CSR that are not shifted, is removed from
-    products by a term of rank one.
+    What remains of the mean, by rounding or in columns of CSR that are not shifted, is removed from products by a term
+    of rank one.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -94,7 +93,7 @@ class CentredRows:
         self._mean: NDArray[np.float64] = self.x.T @ rows.share_unl
 
     def block(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return some rows as a dense matrix."""
+        """Return the rows of a slice, or with these numbers, as a dense matrix."""
         part = self.x[rows]
         dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
         return dense - self._mean
@@ -125,8 +124,8 @@ class CentredRows:
         """Return x'Rx, which does not depend on a shift of the rows."""
         if not sp.issparse(self.x):
             return quadratic(self.x, R, self.rows.n_threads)
-        product: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
-        symmetric: NDArray[np.float64] = 0.5 * (product + product.T)
+        form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
+        symmetric: NDArray[np.float64] = 0.5 * (form + form.T)
         return symmetric
 
     def misfit(self, on_rows: NDArray[np.float64], w: NDArray[np.float64], lam: float, weight: float) -> float:
@@ -170,9 +169,9 @@ def kernel_diagonal(rows: Rows, kernel: Kernel) -> NDArray[np.float64]:
         return np.ones(rows.n)
     if kernel.function is not None:
         parts = []
-        for block in matrix.blocks(_DIAGONAL):
-            for first in range(block.start, block.stop, _DIAGONAL):
-                few = matrix[first : min(first + _DIAGONAL, block.stop)].table()
+        for block in matrix.blocks(_DIAGONAL_ROWS):
+            for first in range(block.start, block.stop, _DIAGONAL_ROWS):
+                few = matrix[first : min(first + _DIAGONAL_ROWS, block.stop)].table()
                 parts.append(np.diagonal(call_kernel(kernel.function, few, few)))
         return np.concatenate(parts)
     squares = np.concatenate([_squares(matrix[block]) for block in matrix.blocks()])
@@ -200,11 +199,6 @@ def expansion_rows(rows: Rows, kernel: Kernel, support: NDArray[np.int64]) -> di
     for value in fields.values():
         value.flags.writeable = False  # the models share these arrays, which nobody else holds
     return fields
-
-
-def product(a: NDArray[np.float64], b: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-    """Return a b."""
-    return _core.tiled_product(a, b, n_threads=n_threads)
 
 
 def gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:

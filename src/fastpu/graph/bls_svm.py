@@ -92,7 +92,7 @@ def fit_bls_svm(
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
-        Its `gap` is what rounding leaves, and its `alpha` None.
+        Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
 
     Raises
     ------

@@ -92,18 +92,18 @@ def fit_gllc(
     n_components, random_state, n_threads
         As in `fit_pual`.
     kernel_form : {"exact", "paper"}, default "exact"
-        "exact" minimises what is above. In "paper", the printed form, the kernel matrix stands for a matrix that it is
-        not: f(x) is then the mean of K(x, .) over the positives less that over the unlabelled rows, times a constant,
-        plus a constant, whatever `lam`, `sigma`, `n_neighbors` and `graph` are.
+        "exact" minimises the objective above. "paper" is the printed form, which has the kernel matrix in place of
+        another one: f(x) is then the mean of K(x, .) over the positives less that over the unlabelled rows, times a
+        constant, plus a constant, whatever `lam`, `sigma`, `n_neighbors` and `graph` are.
     callback : callable, optional
         ``callback(info: PualRound) -> bool`` after every model; True ends the fit, and later models are left out.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts them.
+        Show a progress bar (tqdm if installed) that counts the models.
 
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
-        Its `gap` is what rounding leaves, and its `alpha` None.
+        Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
 
     Raises
     ------

@@ -39,7 +39,7 @@ class KNNGraph:
         Neighbours of each row, nearest first, of equally near ones the lower index first. A row is no neighbour of
         itself, but a duplicate of it is one.
     squared_distances : ndarray of float64 of shape (n, K)
-        Their squared distances.
+        Squared distances of the rows to these neighbours.
     """
 
     indices: NDArray[np.int64]
@@ -81,7 +81,8 @@ class KNNGraph:
         Parameters
         ----------
         mode : {"mutual", "union"}, default "mutual"
-            Whether an edge joins rows that are neighbours of each other, or rows of which one is the other's.
+            Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
+            of the other.
         n_threads : int, optional
             Most threads to use; by default the CPUs this process may use.
 
@@ -183,9 +184,9 @@ def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) 
     """Find the K nearest neighbours of every row, exactly.
 
     The squared distance of two rows is the sum of their squared differences, in float64. Neighbours are in the order
-    of (distance, index), so that ties leave nothing open; a row is left out of its own by its index, not by its
-    distance, so that duplicates are neighbours at distance 0. Note that of rows that are equally near the first in `X`
-    are taken: the result depends on the order of the rows where there are ties.
+    of (distance, index): of rows that are equally near, the first in `X` are taken, so that the result depends on the
+    order of the rows where there are ties. A row is left out of its own neighbours by its index, not by its distance:
+    duplicates are neighbours at distance 0.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) 
     TypeError, ValueError
         If an argument is not as described, or squared distances could exceed the range of float64.
     MemoryError
-        If the neighbours or the work space do not fit into memory.
+        If there is too little memory for the neighbours or for the search.
 
     See Also
     --------
@@ -214,10 +215,10 @@ def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) 
     Notes
     -----
     Few columns are searched by a k-d tree, in time O(n log n) for evenly spread rows and memory 12 n d bytes. With more
-    of them every two rows are compared, by products in float32 whose rounding error is bounded; what could be among
-    the nearest by that bound is computed exactly. This takes O(n^2 d) / 2 multiply-adds and 4 n d bytes. CSR rows are
-    compared through the columns that they share: O(n^2 + sum of squared column counts) and 8 n bytes a thread. The
-    result itself has 16 n K bytes and the same bits whatever finds it.
+    of them every two rows are compared, by products in float32 whose rounding error is bounded; the distances of pairs
+    that could be among the nearest by that bound are computed exactly. This takes O(n^2 d) / 2 multiply-adds and 4 n d
+    bytes. CSR rows are compared through the columns that they share: O(n^2 + sum of squared column counts) and 8 n
+    bytes a thread. The result itself has 16 n K bytes, and the same bits for each of these methods.
 
     Examples
     --------
@@ -270,17 +271,18 @@ def knn_similarity(
         K, the number of neighbours of each row, >= 0. With K >= n every two rows are neighbours.
     sigma : "median" or float > 0, default "median"
         A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges, or 1
-        if that is 0: weights then lie around exp(-1), whatever the scale of the rows and the number of columns. The
+        if that is 0: weights lie around exp(-1) then, whatever the scale of the rows and the number of columns. The
         paper has 1.0.
     mode : {"mutual", "union"}, default "mutual"
-        Whether an edge joins rows that are neighbours of each other, or rows of which one is the other's.
+        Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour of
+        the other.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. Does not influence the result.
 
     Returns
     -------
     W, R : csr_array of float64 of shape (n, n)
-        Symmetric, with sorted indices. Weights that are 0 in float64 (a squared length above some 745 sigma) are not
+        Symmetric, with sorted indices. Weights that are 0 in float64 (a squared length above about 745 sigma) are not
         stored. A row without an edge is empty in both.
 
     Raises

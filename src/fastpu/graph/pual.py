@@ -10,7 +10,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import forced_isa
+from fastpu.common._params import MANY, forced_isa
 from fastpu.common._sharing import shares_work
 from fastpu.data._validate import check_float, check_int
 from fastpu.graph._arguments import PualRound, check_parameter, check_points, check_pual_options
@@ -18,7 +18,6 @@ from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
 from fastpu.graph._paper_form import PaperAdmm, fit_paper_points
 from fastpu.graph._quadratic import Quadratic, Smooth, is_right
-from fastpu.graph._rows import product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PualRound", "fit_pual"]
 
-_MOST_STEPS = 2**62
 _PAPER_ITERATIONS = 10_000
 
 
@@ -100,9 +98,8 @@ def fit_pual(
 ) -> PualMachine | list[PualMachine]:
     """PUAL, a PU classifier with an asymmetric loss, for positives on both sides of the negatives.
 
-    It is for positives on both sides of the negatives, some of them far out, where neighbours tend to be of the same
-    class and no prior is known: some thousand rows with a kernel, 100,000 with a linear model. `fit_gllc` is quicker,
-    and often as good.
+    It is for data in which some positives lie far out, neighbours tend to be of the same class, and no prior is known:
+    some thousand rows with a kernel, 100,000 with a linear model. `fit_gllc` is quicker, and often as good.
 
     The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
 
@@ -110,7 +107,7 @@ def fit_pual(
         f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2,
 
     where w_ij = exp(-|x_i - x_j|^2 / sigma) between rows that are among each other's `n_neighbors` nearest ones, and 0
-    else. Labelled positives far on their side cost nothing, so that they do not drag the boundary along.
+    between others. Labelled positives far on their side of the boundary cost nothing, and so do not move it.
 
     Parameters
     ----------
@@ -125,21 +122,21 @@ def fit_pual(
     sigma : "median", float or sequence of these, default "median"
         > 0, a squared length, in the units of X squared: the scale of the similarities. "median" is the median of the
         squared lengths of the graph's edges (1 if that is 0), so that similarities lie around exp(-1) whatever the
-        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. Of no influence where
+        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. It has no influence if
         `graph` is a pair.
-        Sequences of `C_pos`, `C_unl`, `lam` and `sigma`, all of one length, stand for that many models, an entry in
-        each: a list of the models that the single values give comes back, and neighbours, kernel values and factors are
-        computed once for all that share them.
+        `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The result is
+        then the list of the models that the single values give, and neighbours, kernel values and factors are computed
+        once for all models that share them.
     n_neighbors : int, default 5
         Neighbours of a row; 0 does without the last term.
     graph : (W, R) or KNNGraph, optional
-        What `knn_similarity` or `knn_graph` gave for `X`: no search is done. Not for `fastpu.select`, whose folds have
-        graphs of their own.
+        What `knn_similarity` or `knn_graph` returned for `X`, in place of a search. Do not pass it to `fastpu.select`,
+        whose folds have graphs of their own.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default "linear"
         A function k(A, B) of two matrices of rows returns the matrix of kernel values.
     gamma : {"scale", "auto"} or float, default "scale"
         Of "rbf" exp(-gamma |x - z|^2), "poly" (gamma x'z + coef0)^degree and "sigmoid" tanh(gamma x'z + coef0): "scale"
-        is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite, which "sigmoid" is not for every row.
+        is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite; "sigmoid" is so for some data only.
     degree : int, default 3
     coef0 : float, default 0.0
     kernel_form : {"exact", "paper"}, default "exact"
@@ -147,15 +144,17 @@ def fit_pual(
         matrix stands for a matrix that it is not: `lam`, `sigma`, `n_neighbors` and `graph` then have no influence, the
         unlabelled rows have a linear loss, and the result depends on `mu`.
     mu : float, optional
-        > 0, the step of the alternating direction method of ``kernel_form="paper"``; by default half of what is sure to
-        converge.
+        > 0, the step of the alternating direction method of ``kernel_form="paper"``; by default half of the largest
+        step that is sure to converge.
     tol : float, default 1e-9
-        In (0, 1): duality gap relative to the objective; of the paper's form the relative residuals.
+        In (0, 1): the largest duality gap at the end, relative to the objective; for the paper's form the largest
+        relative residual.
     max_iter : int, optional
-        Most steps of the solver; by default 200, and 10,000 for the paper's form.
+        Most steps of the solver; by default 200, or 10,000 for the paper's form.
     n_components : int, optional
-        Landmarks of Nystroem's method, for more rows than a kernel matrix has room for: the kernel is replaced by the
-        best one of that rank that is right on so many rows, drawn by `random_state`.
+        Number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks are
+        rows drawn by `random_state`, and the kernel is replaced by one of that rank which has the same values among
+        them.
     random_state : int or Generator, optional
     n_threads : int, optional
         Most threads to use, BLAS's included; by default the CPUs this process may use. The model is bitwise the same
@@ -173,16 +172,16 @@ def fit_pual(
     ------
     TypeError, ValueError
         If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
-        names it. There is no `sample_weight`: a row that is repeated changes the neighbours.
+        names the argument. There is no `sample_weight`: a row that is repeated changes the neighbours.
     MemoryError
-        If the matrices cannot be had; the message says how many bytes were wanted.
+        If there is too little memory for the matrices; the message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
         If the gap is not below tol, with its value; in the paper's form, if the iteration diverges.
     DegenerateModelWarning
-        If the model calls all training rows the same. That can be the minimum.
+        If the model calls all training rows positive or all negative. That can be the minimum.
     PaperFormWarning
         With ``kernel_form="paper"``.
     ScaleWarning
@@ -228,16 +227,16 @@ def fit_pual(
         random_state=random_state,
         n_threads=n_threads,
     )
-    how = _How(
+    dual = _DualSolver(
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
-        0 if max_iter is None else min(check_int("max_iter", max_iter, low=1), _MOST_STEPS),
+        0 if max_iter is None else min(check_int("max_iter", max_iter, low=1), MANY),
     )
     step = 0.0 if mu is None else check_parameter("mu", mu)
     checked = check_graph(graph, n_neighbors)
     is_paper = options.kernel_form == "paper"
     if mu is not None and not is_paper:
         raise ValueError(f"mu must be None unless kernel_form='paper', got {mu!r}")
-    values = {"tol": how.tol, "max_iter": max_iter, "mu": mu, "kernel_form": options.kernel_form}
+    values = {"tol": dual.tol, "max_iter": max_iter, "mu": mu, "kernel_form": options.kernel_form}
     options = replace(options, values={"n_neighbors": checked.n_neighbors, **options.values, **values})
     if is_paper:
         return fit_paper_points(
@@ -246,7 +245,7 @@ def fit_pual(
             points,
             is_one=is_one,
             options=options,
-            solver=PaperAdmm(step, how.tol, how.max_iter or _PAPER_ITERATIONS),
+            solver=PaperAdmm(step, dual.tol, dual.max_iter or _PAPER_ITERATIONS),
             callback=callback,
             progress=progress,
         )
@@ -257,15 +256,15 @@ def fit_pual(
         is_one=is_one,
         options=options,
         graph=checked,
-        solver=how.solve,
+        solver=dual.solve,
         callback=callback,
         progress=progress,
     )
 
 
 @dataclass(frozen=True)
-class _How:
-    """The solver of the reduced problem with its limits; a `max_iter` of 0 stands for the solver's default."""
+class _DualSolver:
+    """The solver of the dual with its limits; a `max_iter` of 0 stands for the core's default."""
 
     tol: float
     max_iter: int
@@ -298,7 +297,7 @@ class _How:
         costs, callback = [point.C_pos for point in points], None if hook is None else on_round
         solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
         alphas = np.array([solution["alpha"] for solution in solutions])
-        betas = smooth.betas(product(alphas, H, n_threads))
+        betas = smooth.betas(_core.tiled_product(alphas, H, n_threads=n_threads))
         return [  # fewer than points if the callback ended the fit
             self._finish(features, local, smooth, *of_point) for of_point in zip(points, solutions, betas, strict=False)
         ]

@@ -19,8 +19,8 @@ __all__ = ["PualMachine"]
 class PualMachine(KernelExpansion):
     """A classifier of `fit_pual`, `fit_gllc` or `fit_bls_svm`, linear or in the space of a kernel.
 
-    With the linear kernel f(x) = coef'x + intercept; else f(x) = sum_s dual_coef[s] K(x_s, x) + intercept over all
-    training rows x_s, or over the landmarks of Nystroem's method. `predict` says +1 where f(x) > 0.
+    With the linear kernel f(x) = coef'x + intercept; with others f(x) = sum_s dual_coef[s] K(x_s, x) + intercept over
+    all training rows x_s, or over the landmarks of Nystroem's method. `predict` says +1 where f(x) > 0.
 
     Attributes
     ----------
@@ -33,27 +33,27 @@ class PualMachine(KernelExpansion):
         Of `fit_pual`: the dual variables of the labelled positives, in [0, C_pos], in the order of the rows. A positive
         with f < 1 has C_pos, one with f > 1 has 0.
     gap : float
-        The duality gap of the scores of the training rows, >= 0: no function has an objective that is less by more. Of
-        a closed form what rounding leaves of the gradient, in the same terms. NaN for the paper's kernel form, which
-        minimises nothing that is bounded for sure.
+        The duality gap at the scores of the training rows, >= 0: an upper bound of the difference between the objective
+        and its minimum. For a closed form, an estimate of this difference from what rounding errors leave of the
+        gradient. NaN for the paper's kernel form, whose objective may have no minimum.
     mu : float, or None
         The step of the alternating direction method of the paper's kernel form.
     nystroem_residual : float, or None
-        With `n_components`: the mean of K(x, x) - z(x)'z(x) over the training rows, what the landmarks lack of K.
+        With `n_components`: the mean over the training rows of K(x, x) less its value in the kernel that replaces K.
     n_iter : int
         Rounds, steps or iterations of the solver; 0 where there is a closed form.
     status : str
-        "gap" (`gap` <= tol * objective, or what rounding leaves of it), "closed_form", "residual" (of the paper's
-        kernel form: the residuals are below tol), "max_iter", "precision" (rounding left nothing to gain before tol was
-        met, or the model is not the minimum on the rows), "diverged" (of the paper's kernel form: the step is too
-        large) or "callback".
+        "gap" (`gap` <= tol * objective, apart from rounding), "closed_form", "residual" (of the paper's kernel form:
+        the residuals are below tol), "max_iter", "precision" (rounding errors ended the steps before tol was met, or
+        the model is not the minimum on the rows), "diverged" (of the paper's kernel form: the step is too large) or
+        "callback".
     converged : bool
         Whether status is one of the first three.
     objective : ndarray of float64
-        What is minimised, as often as the solver recorded it; the last entry is that of the model. Of the paper's
-        kernel form the relative residual.
+        What is minimised, after every step that the solver recorded; the last entry is that of the model. For the
+        paper's kernel form the relative residual.
     history : mapping
-        "n_iter", "objective" and "gap" at these places.
+        "n_iter", "objective" and "gap" after each of these steps.
 
     Notes
     -----
