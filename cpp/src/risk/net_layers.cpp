@@ -73,7 +73,7 @@ int NetLayers<View>::workers(const View& x, index_t n_rows) const {
 }
 
 template <class View>
-typename View::Value* NetLayers<View>::hidden_of(int worker) {
+auto NetLayers<View>::hidden_of(int worker) -> T* {
   AlignedBuffer<T>& hidden = scratch_[at(worker)].hidden;
   if (hidden.empty()) hidden = AlignedBuffer<T>(kNetRows * stride_, "hidden values");
   return hidden.data();

@@ -17,7 +17,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 
-from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
 from fastpu.graph._ordered_factor import ordered_factor
@@ -28,6 +27,7 @@ from fastpu.graph._rows import (
     gram,
     kernel_columns,
     kernel_diagonal,
+    product,
     quadratic,
 )
 
@@ -241,7 +241,7 @@ class NystroemFeatures(DenseFeatures):
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-        self.z = _core.tiled_product(columns, self._to_features, n_threads=rows.n_threads)
+        self.z = product(columns, self._to_features, rows.n_threads)
         lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
         self.residual = max(float(lacks.mean()), 0.0)
         self._centre: NDArray[np.float64] = rows.share_unl @ self.z

@@ -26,6 +26,7 @@ __all__ = [
     "gram",
     "kernel_columns",
     "kernel_diagonal",
+    "product",
     "quadratic",
 ]
 
@@ -199,6 +200,11 @@ def expansion_rows(rows: Rows, kernel: Kernel, support: NDArray[np.int64]) -> di
     for value in fields.values():
         value.flags.writeable = False  # the models share these arrays, which nobody else holds
     return fields
+
+
+def product(a: NDArray[np.float64], b: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+    """Return a b."""
+    return _core.tiled_product(a, b, n_threads=n_threads)
 
 
 def gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
 from fastpu.graph._paper_form import PaperAdmm, fit_paper_points
 from fastpu.graph._quadratic import Quadratic, Smooth, is_right
+from fastpu.graph._rows import product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -297,7 +298,7 @@ class _DualSolver:
         costs, callback = [point.C_pos for point in points], None if hook is None else on_round
         solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
         alphas = np.array([solution["alpha"] for solution in solutions])
-        betas = smooth.betas(_core.tiled_product(alphas, H, n_threads=n_threads))
+        betas = smooth.betas(product(alphas, H, n_threads))
         return [  # fewer than points if the callback ended the fit
             self._finish(features, local, smooth, *of_point) for of_point in zip(points, solutions, betas, strict=False)
         ]
