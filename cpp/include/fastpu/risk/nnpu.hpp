@@ -35,31 +35,9 @@
 #include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/risk/pu_net.hpp"
+#include "fastpu/risk/nnpu_problem.hpp"
 
 namespace fastpu {
-
-enum class PuLoss { sigmoid, logistic, squared };
-
-// Rows, dense or CSR, with their labels +1 (positive) and 0 (unlabelled) and weights > 0; null weights stand for 1.
-template <class View>
-struct PuRows {
-  View x;
-  const std::int8_t* labels = nullptr;
-  const double* weights = nullptr;
-  const index_t* chosen = nullptr;  // numbers of the rows to use, possibly repeated; null stands for all
-  index_t n_chosen = 0;
-
-  index_t n() const { return chosen == nullptr ? x.n_rows : n_chosen; }
-};
-
-struct PuRisk {
-  PuLoss loss = PuLoss::sigmoid;
-  double prior = 0.5;  // in [0, 1]
-  bool non_negative = true;
-  double beta = 0;      // >= 0
-  double gamma_nn = 1;  // in [0, 1]
-};
 
 struct NnpuOptions {
   PuRisk risk;
