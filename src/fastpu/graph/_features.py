@@ -148,7 +148,8 @@ class DenseFeatures(Features):
         return product(self.z, beta[:, None], self.rows.n_threads)[:, 0]
 
     def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return product(on_rows[None], self.z, self.rows.n_threads)[0] - lam * beta
+        sums: NDArray[np.float64] = product(on_rows[None], self.z, self.rows.n_threads)[0]
+        return sums - lam * beta
 
 
 class KernelFeatures(DenseFeatures):
