@@ -14,10 +14,10 @@ import fastpu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Means and covariances in another order, through a system whose condition is about 1e4.
+#: Two fits whose means and covariances are summed in another order; the condition number is about 1e4.
 ROUNDING = 1e-9
 
-#: The same from rows in float32, whose sums are taken in float64.
+#: The same for rows in float32, whose sums are taken in float64.
 SINGLE = 1e-4
 
 
@@ -34,7 +34,7 @@ class Fit:
 
     @property
     def of_pairs(self) -> dict[str, Any]:
-        """Those of the arguments that choose the pairs."""
+        """The arguments that choose the pairs of rows."""
         return {name: value for name, value in self.options.items() if name in ("gamma", "eta", "prior")}
 
     def __call__(self, X: Any, y: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""LSAUC, SAMULT and PNU-AUC are what sums over pairs say, and keep the mathematics."""
+"""LSAUC, SAMULT and PNU-AUC: the minima of sums over pairs, and the invariants of the mathematics."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_overflow_is_refused(data, monkeypatch):
 
 @pytest.mark.parametrize("lam", [0.0, 1e-3, 1.79e308])
 def test_moments_that_overflow_together_are_refused(data, lam):
-    """Their sum was infinite where none of them is: a model of zeros came, with an objective of NaN."""
+    """The sum of finite moments may be infinite: the model must not be zeros with an objective of NaN."""
     X, y = data
     X = X / np.abs(X).max(axis=0)
     words = f"do not overflow, got lam={lam:g}; scale the features, or lower lam"

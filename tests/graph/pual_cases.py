@@ -15,10 +15,10 @@ from oracles import pual
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Scores of two solutions with relative gaps of 1e-9: the square root of that, with room for what it is of.
+#: Scores of two solutions whose relative gaps are 1e-9 differ by about the square root of that; with a margin.
 FIT_TOL = 2e-4
 
-#: Where both are closed forms: sums in another order, with the condition numbers of these problems.
+#: Scores of two closed forms of one problem, whose sums are in another order.
 CLOSED_TOL = 1e-7
 
 
@@ -43,7 +43,7 @@ each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
 
-#: Linear, in the form of few and of many columns, and kernels.
+#: A linear model and two with kernels.
 KERNELS = {
     "linear": {"kernel": "linear"},
     "rbf": {"kernel": "rbf", "gamma": 0.4},
@@ -93,13 +93,13 @@ def problem(
 
 
 def graph(X: np.ndarray, n_neighbors: int = 5, sigma: float = 1.0) -> tuple[Any, Any]:
-    """(W, R) by the oracle, as the argument takes it."""
+    """(W, R) by the oracle, as the argument `graph` takes it."""
     R = pual.laplacian(X, n_neighbors, sigma)
     return sp.csr_array(np.diag(np.diag(R)) - R) * len(X), sp.csr_array(R)
 
 
 def assert_same_but_for_rounding(model: fastpu.PualMachine, expected: fastpu.PualMachine, X: Any) -> None:
-    """What is promised of a model of a grid: BLAS may sum one row in another order than many."""
+    """A model of a grid is that of a single fit up to rounding: BLAS may sum one row in another order than many."""
     assert (model.status, model.params) == (expected.status, expected.params)
     scores = expected.decision_function(X)
     np.testing.assert_allclose(model.decision_function(X), scores, rtol=0, atol=1e-9 * np.abs(scores).max())

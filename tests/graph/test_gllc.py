@@ -74,7 +74,7 @@ def test_duplicates_and_kernels_of_low_rank():
 
 @each_kernel
 def test_it_is_pual_where_no_positive_is_free_of_its_cost(kernel, data):
-    """The squared loss of a positive with its own target: where PUAL's alpha is 2 C_pos (1 - f), both are one."""
+    """The gradient of GLLC's loss on a positive is -2 C_pos (1 - f): with this as alpha, PUAL has the same f."""
     X, y, G = data
     model = fastpu.fit_gllc(X, y, graph=G, **kernel)
     P = problem(X, y, kernel=kernel)
@@ -131,7 +131,7 @@ def test_the_paper_form_does_not_look_at_neighbours_or_ridge(data):
 
 
 def test_the_oracle_has_neighbours():
-    """A guard of the cases."""
+    """A check of the cases themselves."""
     X, _ = pu_rows()
     R = oracle.laplacian(X)
     assert np.count_nonzero(R) > 2 * len(X)

@@ -21,7 +21,7 @@ from pual_cases import pu_rows, quiet
 # Columns on different scales are the subject.
 pytestmark = [quiet, pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")]
 
-#: Of the scores: float64 has 16 digits, and products with columns far from 0 take some of them.
+#: Largest error of the scores: float64 has 16 digits, and products with columns far from 0 lose some of them.
 SCALE_TOL = 1e-9
 FORMS = {"dense": np.array, "csr": sp.csr_array}
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -66,7 +66,7 @@ def ls_auc_scores(X: np.ndarray, y: np.ndarray, *, lam: float) -> np.ndarray:
 
 
 def objective(X: np.ndarray, y: np.ndarray, model: Any, *, lam: float) -> float:
-    """PUAL's, without neighbours, of a linear model."""
+    """The objective of PUAL without neighbours, for a linear model."""
     f = model.decision_function(X)
     losses = np.maximum(1 - f[y == 1], 0).sum() + 0.1 * ((1 + f[y == 0]) ** 2).sum()
     return float(lam / 2 * model.coef @ model.coef + losses)
@@ -104,7 +104,7 @@ def test_closed_forms_are_those_of_extended_precision(seed, exponents, offset, l
 
 @cases
 def test_gaps_of_pual_are_those_of_the_rows(seed, exponents, offset, log_lam, form):
-    """The gap bounds what better models gain: a second one on the same problem, exactly rescaled, finds no more."""
+    """No model is better by more than the gap: the fit of the same problem, exactly rescaled, is not."""
     X, y = scaled_rows(seed, exponents, offset)
     lam = 10.0**log_lam
     model = fastpu.fit_pual(FORMS[form](X), y, lam=lam, n_neighbors=0)
@@ -134,7 +134,7 @@ def test_more_columns_than_rows_of_millions(fit, form):
     model = fit(form(X * 2.0**20), y)
     assert model.converged
     np.testing.assert_allclose(model.decision_function(X * 2.0**20), scores, atol=SCALE_TOL)
-    # Without a ridge to speak of: the same as with one that is a million times larger.
+    # The ridge is so small that one a million times larger gives the same scores.
     np.testing.assert_allclose(scores, fit(form(X), y, lam=2.0**-20).decision_function(X), atol=1e-5)
     if fit is fastpu.fit_bls_svm:
         np.testing.assert_allclose(scores, np.where(y == 1, 1, -1), atol=1e-6)
@@ -186,7 +186,7 @@ def test_what_float64_cannot_solve_is_told(form):
 
 @pytest.mark.filterwarnings("ignore::fastpu.ConvergenceWarning")
 def test_neighbours_of_rows_of_any_size_alone():
-    """With hardly a cost or a ridge the matrix is that of the neighbours, which rounding may leave indefinite."""
+    """With tiny costs and ridge the matrix is that of the neighbours, which rounding may leave indefinite."""
     for seed in range(20):
         X, y = pu_rows(24, 13, seed=seed)
         X *= 10.0 ** np.random.default_rng(seed).integers(-8, 9, size=13)

@@ -7,7 +7,7 @@ import pytest
 
 from fastpu.graph._ordered_factor import ordered_factor
 
-#: Of K, relative to the numbers that it is made from.
+#: Largest error of Z Z', relative to the kernel values that K is made from.
 TOL = 1e-11
 
 

@@ -1,4 +1,4 @@
-"""PUAL: what was found is the minimum of eq. (7), by an oracle, and by what must hold at it."""
+"""PUAL: the model is the minimum of eq. (7), by an oracle and by what must hold at the minimum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pual_cases import (
     quiet,
 )
 
-#: From where every alpha is at its bound to where few are, and from no ridge to speak of to one that rules.
+#: Costs at which every alpha is at its bound, and at which few are; ridges from tiny to dominant.
 GRID = [
     {"C_pos": C_pos, "C_unl": C_unl, "lam": lam}
     for C_pos, C_unl, lam in itertools.product((1e-3, 1.0, 1e3), (0.01, 0.5), (1e-4, 1.0, 1e3))
@@ -44,7 +44,7 @@ def data():
 
 @pytest.mark.parametrize("at", [at for at in GRID if at["C_pos"] <= 1], ids=str)
 def test_the_oracle_is_a_minimum_of_the_printed_problem(at, data):
-    """By a general solver in which the hinge is constraints."""
+    """By a general solver, to which the hinge loss is passed as constraints."""
     X, y, _ = data
     P = problem(X, y, **at)
     theta, alpha = P.solve_pual()
@@ -118,7 +118,7 @@ def test_it_is_the_minimum(kernel, at, data):
 @pytest.mark.parametrize(("n", "d"), [(300, 3), (60, 200), (3, 2), (2, 1), (2, 3)], ids=str)
 @each_kernel
 def test_sizes(kernel, n, d):
-    """Many positives a feature, more features than rows, and next to nothing."""
+    """Many positives for each feature, more features than rows, and the fewest rows."""
     X, y = pu_rows(n, d, seed=n)
     if n < 5:
         y[:] = [1] + [0] * (n - 1)
@@ -194,7 +194,7 @@ def test_parameters_have_one_scale(kernel, data):
 
 
 def test_the_order_of_rows_does_not_matter(data):
-    """Where there are no ties among distances."""
+    """If no two distances are equal."""
     X, y, _ = data
     X = X + 1e-3 * np.random.default_rng(2).normal(size=X.shape)
     order = np.random.default_rng(3).permutation(len(y))
@@ -227,7 +227,7 @@ def test_constant_and_repeated_columns(data):
 
 
 def test_two_positives_of_half_the_cost_are_one(data):
-    """Neighbours aside."""
+    """Without neighbours, which a repeated row would change."""
     X, y, _ = data
     twice = np.concatenate([X, X[y == 1]])
     labels = np.concatenate([y, np.ones(int(y.sum()), dtype=int)])
@@ -238,7 +238,7 @@ def test_two_positives_of_half_the_cost_are_one(data):
 
 
 def test_the_linear_kernel_in_all_its_forms_is_one_function(data):
-    """Of few columns, as a matrix of products, as a function, as a polynomial, and with more columns than rows."""
+    """For few columns, as a precomputed matrix, a function and a polynomial, and for more columns than rows."""
     X, y, G = data
     expected = fastpu.fit_pual(X, y, graph=G).decision_function(X)
     wide = np.column_stack([X, np.zeros((len(X), 100))])
@@ -284,7 +284,7 @@ def test_a_model_with_alpha_at_the_bounds_needs_no_iterations(data):
 
 
 def test_far_labelled_positives_cost_nothing():
-    """And far unlabelled ones do: eq. (7) is not insensitive to those."""
+    """Far unlabelled positives do have an effect, in eq. (7) too."""
     X = np.array([[2.0], [3.0], [0.0], [-0.5], [0.2], [-1.0]])
     y = np.array([1, 1, 0, 0, 0, 0])
     options = {"n_neighbors": 0, "C_pos": 10.0, "C_unl": 0.1, "lam": 0.01}
@@ -366,7 +366,7 @@ def test_neighbours_that_are_not_similar_are_none(data):
 
 
 def test_features_are_those_of_the_oracle(data):
-    """A guard of the cases: features() is a factor of the kernel."""
+    """A check of the cases themselves: features() is a factor of the kernel."""
     X, _, _ = data
     for kernel in KERNELS.values():
         Z = features(X, kernel)

@@ -1,4 +1,4 @@
-"""The kernel form of PUAL as printed: it iterates what the paper says, and says that this is not what it derives."""
+"""The kernel form of PUAL as printed: it does the paper's updates, and warns that the paper derives others."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from fastpu import _core
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Sums of some hundred float64 terms in another order, through some hundred steps.
+#: Two fits of about a hundred steps, with sums of float64 terms in another order.
 ROUNDING = 1e-10
 
 #: The same in float32.
@@ -54,11 +54,11 @@ for _fit in FITS.values():
     _fit.options["random_state"] = 7
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
-#: Those that are trained by Adam.
+#: The fits that are trained by Adam.
 BY_ADAM = {name: fit for name, fit in FITS.items() if "n_epochs" in fit.options}
 each_by_adam = pytest.mark.parametrize("fit", BY_ADAM.values(), ids=BY_ADAM)
 
-#: Those that take weights.
+#: The fits that take weights.
 WEIGHTED = {name: fit for name, fit in FITS.items() if fit.options.get("batch_size") is None}
 each_weighted = pytest.mark.parametrize("fit", WEIGHTED.values(), ids=WEIGHTED)
 

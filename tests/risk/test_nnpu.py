@@ -1,4 +1,4 @@
-"""uPU and nnPU by Adam: the fast one equals the slow one, and what the method is about."""
+"""uPU and nnPU by Adam: the core equals the oracle, and nnPU keeps the risk from falling below 0."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_float32_rows_are_trained_on_in_float32():
 
 @pytest.fixture(scope="module")
 def few_labels():
-    """Rows of which a network learns the labelled ones by heart."""
+    """Rows on which a network overfits the labelled ones."""
     X, y, truth = pu_rows(200, 20, share=0.1, apart=1.0)
     return X, y, truth
 

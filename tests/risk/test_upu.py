@@ -24,17 +24,17 @@ from risk_cases import pu_rows, quiet, train
 CONVEX = ("logistic", "squared")
 each_loss = pytest.mark.parametrize("loss", CONVEX)
 
-#: What is left of a gradient, per unit of the sums in it.
+#: Largest gradient at a minimum, relative to the sums in it.
 GRADIENT_TOL = 1e-9
 
-#: Parameters, where the Hessian is not far from the unit matrix.
+#: Error of the parameters, if the Hessian is not far from the unit matrix.
 FIT_TOL = 1e-8
 
-#: What SciPy's minimiser leaves of the risk.
+#: Largest difference between the least risk and that of SciPy's minimiser.
 PEER_TOL = 1e-9
 
 
-#: Risks without a ridge, which is what the default is not.
+#: Fits without a ridge; by default there is one.
 free = functools.partial(fastpu.fit_upu, lam=0.0)
 
 
@@ -43,7 +43,7 @@ def theta(model: fastpu.RiskMachine) -> np.ndarray:
 
 
 def gradient(loss, prior, lam, at, X, y, weights):
-    """Of `nnpu.convex_risk`."""
+    """The gradient of `nnpu.convex_risk`."""
     f = X @ at[:-1] + at[-1]
     slope = expit(f) if loss == "logistic" else (1 + f) / 2
     share = np.where(y == 1, -prior / weights[y == 1].sum(), slope / weights[y == 0].sum()) * weights
@@ -165,7 +165,7 @@ def test_separable_rows_leave_the_logistic_risk_without_a_minimum(form):
         model = fastpu.fit_upu(form(X), y, prior=0.4, loss="logistic", lam=lam)
         assert model.status == "tol"
         rest = np.abs(gradient("logistic", 0.4, lam, theta(model), X, y, np.ones(20))).max()
-        assert rest < GRADIENT_TOL * max(1, 0.1 / lam)  # of scores of some 1 / lam
+        assert rest < GRADIENT_TOL * max(1, 0.1 / lam)  # for scores of about 1 / lam
         assert (model.predict(X[:6]) == 1).all()
 
 
@@ -208,7 +208,7 @@ def test_a_column_in_which_positive_rows_alone_differ_is_not_left_out(loss):
 
 
 def test_where_the_logistic_risk_has_a_minimum_it_is_positive():
-    """As a classifier with R <= 0 is the proof that there is none."""
+    """A classifier with R <= 0 proves that R has no minimum."""
     n_found = 0
     for seed in range(20):
         X, y, _ = pu_rows(60, 3, seed=seed, apart=1.0)
@@ -241,7 +241,7 @@ def test_without_a_penalty_the_scale_of_features_does_not_matter(loss):
 
 # -- scales of columns -------------------------------------------------------------------------------------------------
 
-#: Scores of one problem in other units: what conditioning leaves of 16 digits.
+#: Error of the scores of one problem in other units: conditioning takes some of the 16 digits.
 SCALE_TOL = 1e-6
 
 
@@ -279,7 +279,7 @@ def test_all_columns_times_s_with_a_ridge_times_its_square_give_the_same_scores(
 
 
 def nearly_separable(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows whose risk falls for ever along a straight line without a ridge."""
+    """Rows whose risk, without a ridge, decreases without end along a straight line."""
     rng = np.random.default_rng(seed)
     truth = rng.random(60) < 0.4
     X = rng.normal(size=(60, 6))
@@ -292,17 +292,17 @@ def nearly_separable(seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
 @pytest.mark.parametrize("seed", range(6))
 def test_a_ridge_that_is_next_to_nothing_gives_the_least_risk_or_says_that_it_did_not(seed, form):
-    """At 1e8 it ended as "tol" or after all steps at half of what exists.
+    """Rows times 1e8 are like a lam that is 1e16 times smaller.
 
-    Scores of some lam^-1 make a hinge of the logistic loss: R(w) lam is then the same for every lam that small, and the
-    reference is where it has settled. By a bound from the returned model R is within 1e-6 of its minimum at 100.
+    With so small a lam scores are so large that the logistic loss is a hinge, and the risk of rows times s is that of
+    the rows times 100, times (s / 100)^2. There, by a bound from the model, it is within 1e-6 of its minimum.
     """
     X, y = nearly_separable(seed)
     lam = 1e-3
     model = fastpu.fit_upu(form(X * 100), y, prior=0.4, lam=lam)
     assert model.status == "tol"
     rest = gradient("logistic", 0.4, lam, theta(model), X * 100, y, np.ones(60))
-    assert abs(rest[-1]) < 1e-6  # of scores of some 1e5
+    assert abs(rest[-1]) < 1e-6  # for scores of about 1e5
     assert rest[:-1] @ rest[:-1] / (2 * lam) < 1e-6 * abs(model.objective[-1])
     expected = model.objective[-1] / 1e4
     with warnings.catch_warnings(record=True) as caught:

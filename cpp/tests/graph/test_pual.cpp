@@ -1,8 +1,7 @@
-// The box QP of pual.hpp and the tiles below it: the parts that C++ alone can ask for.
+// The box QP of pual.hpp: the parts that C++ alone can ask for.
 #include "fastpu/graph/pual.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -10,16 +9,15 @@
 #include <vector>
 
 #include "check.hpp"
-#include "fastpu/linalg/tiled_blas.hpp"
 #include "reference_blas.hpp"
 
 namespace {
 
+using fastpu::at;
 using fastpu::Blas;
 using fastpu::BlasMatrix;
 using fastpu::index_t;
 using fastpu::Isa;
-using fastpu::Op;
 using fastpu::PualDual;
 using fastpu::PualOptions;
 using fastpu::PualResult;
@@ -49,14 +47,14 @@ PualResult solve(const Factor& factor, double cost, const PualOptions& options =
 
 // P - D by its definition, from alpha alone.
 void check_certificate(const Factor& factor, double cost, const PualResult& result, double tol) {
-  std::vector<double> w(static_cast<std::size_t>(factor.rank));
+  std::vector<double> w(at(factor.rank));
   double square = 0;
   for (index_t i = 0; i < factor.n; ++i) {
-    const double alpha = result.alpha[static_cast<std::size_t>(i)];
+    const double alpha = result.alpha[at(i)];
     CHECK(alpha >= 0);
     CHECK(alpha <= cost);
     for (index_t k = 0; k < factor.rank; ++k) {
-      w[static_cast<std::size_t>(k)] += alpha * factor.values[static_cast<std::size_t>(i * factor.rank + k)];
+      w[at(k)] += alpha * factor.values[at(i * factor.rank + k)];
     }
   }
   for (const double value : w) square += value * value;
@@ -65,10 +63,10 @@ void check_certificate(const Factor& factor, double cost, const PualResult& resu
   for (index_t i = 0; i < factor.n; ++i) {
     double f = -1;
     for (index_t k = 0; k < factor.rank; ++k) {
-      f += w[static_cast<std::size_t>(k)] * factor.values[static_cast<std::size_t>(i * factor.rank + k)];
+      f += w[at(k)] * factor.values[at(i * factor.rank + k)];
     }
     primal += cost * std::max(1 - f, 0.0);
-    dual += 2 * result.alpha[static_cast<std::size_t>(i)];
+    dual += 2 * result.alpha[at(i)];
   }
   CHECK(result.status == PualStatus::gap);
   CHECK(check::close(primal, result.objective, 1e-9));
@@ -172,92 +170,6 @@ CASE("bad arguments are refused") {
   CHECK_THROWS(std::invalid_argument, solve(huge, 1.0), "the squares of the factor must have a finite sum, got inf");
   CHECK_THROWS(std::invalid_argument, solve(Factor(0, 2, 1), 1.0), "at least one row");
   CHECK_THROWS(std::invalid_argument, solve(Factor(2, 0, 1), 1.0), "at least one row");
-}
-
-// ---- tiles
-
-CASE("tiles refuse rows that overlap") {
-  const Blas blas(reference_blas());
-  Team team(1);
-  const Factor a(3, 4, 7);
-  std::vector<double> gram(16);
-  CHECK_THROWS(std::invalid_argument, fastpu::TiledBlas(blas, team).gram(a.view(), {gram.data(), 4, 4, 3}),
-               "row stride of C must be >= its 4 columns, got 3");
-}
-
-CASE("tiles give whole products and factors") {
-  const Blas blas(reference_blas());
-  for (const index_t n : {1, 5, 255, 257, 300}) {
-    Team team(3);
-    const fastpu::TiledBlas tiled(blas, team);
-    const Factor a(n + 3, n, 7);
-    std::vector<double> gram(static_cast<std::size_t>(n * n));
-    tiled.gram(a.view(), {gram.data(), n, n});
-    std::vector<double> expected(gram.size());
-    blas.gemm(Op::transpose, Op::none, 1.0, a.view(), a.view(), 0.0, BlasMatrix<double>(expected.data(), n, n));
-    for (std::size_t i = 0; i < gram.size(); ++i) CHECK(std::abs(gram[i] - expected[i]) < 1e-9);
-    for (index_t i = 0; i < n; ++i) gram[static_cast<std::size_t>(i * n + i)] += 1;
-    const std::vector<double> before(gram);
-    CHECK(tiled.cholesky({gram.data(), n, n}) == 0);
-    std::vector<double> row(static_cast<std::size_t>(n), 1.0);
-    const BlasMatrix<double> right(row.data(), 1, n);
-    tiled.solve(Op::transpose, {gram.data(), n, n}, right);
-    tiled.solve(Op::none, {gram.data(), n, n}, right);
-    for (index_t i = 0; i < n; ++i) {
-      double sum = 0;
-      for (index_t j = 0; j < n; ++j)
-        sum += before[static_cast<std::size_t>(i * n + j)] * row[static_cast<std::size_t>(j)];
-      CHECK(std::abs(sum - 1) < 1e-6);
-    }
-    gram = before;
-    gram[static_cast<std::size_t>(n * n - 1)] = -1;
-    CHECK(tiled.cholesky({gram.data(), n, n}) == n);
-  }
-}
-
-CASE("products with few rows or few columns are those of a loop, with the same bits for every number of threads") {
-  const Blas blas(reference_blas());
-  for (const auto& [n, depth, m] : {std::array<index_t, 3>{1, 700, 400}, {3, 400, 700}, {400, 700, 1}, {700, 400, 3}}) {
-    const Factor a(n, depth, 9);
-    const Factor b(depth, m, 10);
-    std::vector<double> first;
-    for (const int n_threads : {1, 2, 7}) {
-      Team team(n_threads);
-      std::vector<double> c(static_cast<std::size_t>(n * m));
-      fastpu::TiledBlas(blas, team).product(a.view(), b.view(), {c.data(), n, m});
-      if (n_threads == 1) first = c;
-      CHECK(c == first);
-    }
-    for (index_t i = 0; i < n; ++i) {
-      for (index_t j = 0; j < m; ++j) {
-        double sum = 0;
-        for (index_t k = 0; k < depth; ++k) sum += a.view().data[i * depth + k] * b.view().data[k * m + j];
-        CHECK(check::close(first[static_cast<std::size_t>(i * m + j)], sum, 1e-9));
-      }
-    }
-  }
-}
-
-CASE("factors of a product must fit each other") {
-  const Blas blas(reference_blas());
-  Team team(1);
-  std::vector<double> c(8);
-  CHECK_THROWS(std::invalid_argument,
-               fastpu::TiledBlas(blas, team).product(Factor(2, 3, 1).view(), Factor(4, 4, 1).view(), {c.data(), 2, 4}),
-               "A must have as many columns as B has rows, got 3 and 4");
-}
-
-CASE("tiles of many rows have the same bits for every number of threads") {
-  const Blas blas(reference_blas());
-  const Factor a(5000, 3, 8);
-  std::vector<double> first(9);
-  for (const int n_threads : {1, 2, 7}) {
-    Team team(n_threads);
-    std::vector<double> gram(9);
-    fastpu::TiledBlas(blas, team).gram(a.view(), {gram.data(), 3, 3});
-    if (n_threads == 1) first = gram;
-    CHECK(gram == first);
-  }
 }
 
 }  // namespace
