@@ -14,13 +14,14 @@
 
 namespace fastpu::detail {
 
-// Divisible by the number of columns that any level compares at once.
+// The rows of a panel: a multiple of the numbers of rows and columns that any level compares at once.
 inline constexpr index_t kFilterPanel = 48;
+// The most rows that any level compares at once.
 inline constexpr index_t kMostFilterRows = 8;
 // A pair is written as (row << kCodeRowShift) + column: there are fewer columns than 2^16.
 inline constexpr unsigned kCodeRowShift = 16;
 
-// Compares rows of one panel with all rows of other panels.
+// Rows of one panel that are compared with all rows of other panels, the columns.
 struct FilterTask {
   const float* rows = nullptr;  // the panel, starting at the first of the rows
   const float* row_halves = nullptr;

@@ -159,25 +159,14 @@ class Tree {
 
   Reach reach(const Node& node, const double* point) const {
     const double* const box = low(node.number);
-    const auto apart = [&](index_t f) {
+    if (d_ > 3) return {kernels_.of_box(box, box + d_, point, d_), lowest_[node.number]};
+    // In few dimensions a call of the kernel would cost more than its work.
+    double squares[3] = {};
+    for (index_t f = 0; f < d_; ++f) {
       const double gap = std::max({box[f] - point[f], point[f] - box[d_ + f], 0.0});
-      return gap * gap;
-    };
-    double squared = 0;
-    switch (d_) {  // in few dimensions a call of the kernel would cost more than its work, so the loop stands here
-      case 1:
-        squared = apart(0);
-        break;
-      case 2:
-        squared = apart(0) + apart(1);
-        break;
-      case 3:
-        squared = (apart(0) + apart(2)) + apart(1);
-        break;
-      default:
-        squared = kernels_.of_box(box, box + d_, point, d_);
+      squares[f] = gap * gap;
     }
-    return {squared, lowest_[node.number]};
+    return {(squares[0] + squares[2]) + squares[1], lowest_[node.number]};
   }
 
   void search_row(index_t row, const double* point, NearestRows& nearest) const {
