@@ -21,7 +21,7 @@ from fastpu.kernels._kernels import resolve_gamma
 from fastpu.kernels._scales import check_training_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -104,7 +104,7 @@ def fit_points(
             if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
                 vanished.append(sigma)
             local = Local(R, None if R is None or not R.nnz else features.local(R))
-            for i, solved in _solve(points, of_sigma, features, local, solver, hook):
+            for i, solved in _solve(points, of_sigma, features, local, solver, hook).items():
                 fitted[i] = _finish(features, kernel, options, solved)
             if any(one.machine.status == "callback" for one in fitted.values()):
                 break
@@ -140,14 +140,16 @@ def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[
 
 def _solve(
     points: Sequence[Point], numbers: Sequence[int], features: Features, local: Local, solver: Solver, hook: Hook
-) -> Iterator[tuple[int, Solved]]:
-    """Yield the solutions of the points of these numbers, of one sigma; the callback may end that early."""
+) -> dict[int, Solved]:
+    """Return the solutions of the points of these numbers, of one sigma; the callback may end that early."""
+    solutions: dict[int, Solved] = {}
     for _, of_unl in _groups(points, numbers, "C_unl"):
         for _, of_lam in _groups(points, of_unl, "lam"):
             solved = solver(features, local, [points[i] for i in of_lam], hook)
-            yield from zip(of_lam, solved, strict=False)
+            solutions |= dict(zip(of_lam, solved, strict=False))
             if solved[-1].record["status"] == "callback":
-                return
+                return solutions
+    return solutions
 
 
 def _finish(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
