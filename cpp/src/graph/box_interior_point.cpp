@@ -106,7 +106,7 @@ struct Iterate {
   Vector high;
 };
 
-// Along the direction, the first of the numbers becomes 0 after a step of 1 / this length.
+// Returns r where the first of the numbers becomes 0 after a step of length 1 / r in the direction.
 double fastest_decrease(const Vector& numbers, const Vector& direction) {
   double fastest = 1e-300;
   for (std::size_t i = 0; i < numbers.size(); ++i) fastest = std::max(fastest, -direction[i] / numbers[i]);
@@ -225,7 +225,7 @@ class InteriorPoint {
   Iterate step_;
   Vector q_alpha_;
   Vector theta_;
-  Vector dual_;  // the residual of the first condition
+  Vector dual_;  // 2 - Q alpha + low - high
   Vector right_;
 };
 

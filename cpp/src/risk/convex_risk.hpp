@@ -80,7 +80,7 @@ class ConvexRisk {
   double width_of_phi() const { return phi_width_; }
   void set_width_of_phi(double width) { phi_width_ = width; }
 
-  // Returns the largest entry that the gradient would have if each column were ahead by its largest entry.
+  // Returns the largest entry that the gradient would have if each column were divided by its largest entry.
   double steepness() const {
     double most = 0;
     for (std::size_t f = 0; f < gradient_.size(); ++f) most = std::max(most, std::fabs(gradient_[f]) / largest_[f]);
@@ -330,15 +330,15 @@ class ConvexRisk {
     return product;
   }
 
-  // Solves for columns ahead by their largest entries, so that their scales do not matter.
+  // Solves for columns divided by their largest entries, so that their scales do not matter.
   std::vector<double> by_conjugate_gradients(double precision) {
     constexpr int kMostProducts = 1000;
     std::vector<double> step(gradient_.size(), 0.0);
     std::vector<double> rest(gradient_);
     for (double& value : rest) value = -value;
-    std::vector<double> ahead = preconditioned(rest);
-    std::vector<double> direction(ahead);
-    double square = dot(rest, ahead);
+    std::vector<double> divided = preconditioned(rest);
+    std::vector<double> direction(divided);
+    double square = dot(rest, divided);
     const double goal = precision * precision * square;
     for (int k = 0; k < kMostProducts && square > goal; ++k) {
       const std::vector<double> product = hessian_times(direction);
@@ -358,9 +358,9 @@ class ConvexRisk {
         rest[f] -= length * product[f];
       }
       const double before = square;
-      ahead = preconditioned(rest);
-      square = dot(rest, ahead);
-      for (std::size_t f = 0; f < step.size(); ++f) direction[f] = ahead[f] + square / before * direction[f];
+      divided = preconditioned(rest);
+      square = dot(rest, divided);
+      for (std::size_t f = 0; f < step.size(); ++f) direction[f] = divided[f] + square / before * direction[f];
     }
     return step;
   }
