@@ -53,10 +53,10 @@ __all__ = [
 
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
-_AT_ONCE = 1 << 16  # scores that are worked on between two looks at Ctrl-C
-_N_PARTS = 20  # more than _AT_ONCE scores are sorted in so many parts of about one size, one after the other
-_MOST_APART = 0.05  # if the shares that an estimate allows give AUCs further apart than this, the user is warned
-_ROUNDING = 1e-9  # `prior_among_unlabeled` takes so small a part of a share for rounding of the prior
+_AT_ONCE = 1 << 16  # scores that are handled between two checks for Ctrl-C
+_N_PARTS = 20  # more than _AT_ONCE scores are sorted in so many parts of about the same size, one after the other
+_MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give AUCs further apart than this
+_ROUNDING = 1e-9  # a share this near to 1 is 1 up to rounding of the prior, as in `prior_among_unlabeled`
 
 
 @answers_unknown_keywords
@@ -387,7 +387,7 @@ def _risk(high: object, low: object, high_name: str, low_name: str) -> float:
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """Return the share of pairs with a above b, ties one half: a ratio of exact integers."""
-    a, b = np.sort(a), np.sort(b)  # sorted needles make the search run through memory in order
+    a, b = np.sort(a), np.sort(b)  # a search for sorted values reads memory in order
     below = np.searchsorted(b, a, side="left")
     not_above = np.searchsorted(b, a, side="right")
     twice_won = int(below.sum()) + int(not_above.sum())
@@ -406,22 +406,22 @@ def _weighted_win_share(
     mass = np.concatenate([[0.0], np.cumsum(weight_b[order])])
     won = np.empty(a.size)
     for first in range(0, a.size, _AT_ONCE):
-        some = a[first : first + _AT_ONCE]
+        block = a[first : first + _AT_ONCE]
         won[first : first + _AT_ONCE] = (
-            mass[np.searchsorted(b, some, side="left")] + mass[np.searchsorted(b, some, side="right")]
+            mass[np.searchsorted(b, block, side="left")] + mass[np.searchsorted(b, block, side="right")]
         )
     return min(1.0, float(weight_a @ won) / (2.0 * float(weight_a.sum()) * float(mass[-1])))
 
 
 def _stable_order(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return what np.argsort(values, kind="stable") does, in parts between which Ctrl-C is looked at."""
+    """Return np.argsort(values, kind="stable"), sorted in parts so that Python can act on Ctrl-C between them."""
     if values.size <= _AT_ONCE:
         return np.argsort(values, kind="stable")
     pivots = np.sort(values[:: values.size // 1000])[_N_PARTS // 2 :: 1000 // _N_PARTS]
     parts = np.empty(values.size, dtype=np.uint8)
     for first in range(0, values.size, _AT_ONCE):
-        some = slice(first, first + _AT_ONCE)
-        parts[some] = np.searchsorted(pivots, values[some], side="right")
+        block = slice(first, first + _AT_ONCE)
+        parts[block] = np.searchsorted(pivots, values[block], side="right")
     orders = []
     for part in range(pivots.size + 1):
         rows = np.flatnonzero(parts == part)

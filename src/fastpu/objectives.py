@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Objective", "logistic", "nnpu", "pnu_auc", "upu"]
 
-_BY_ROW = ("logistic", "upu")  # of other rows, the derivatives of a row need the weights alone
+_BY_ROW = ("logistic", "upu")  # the derivatives of a row do not depend on the scores of other rows
 _ROWS_OF_A_THREAD = 4_000_000
 
 
@@ -96,7 +96,7 @@ class Objective:
         -----
         O(n). In XGBoost's distributed training every worker has rows of its own, and sums go over the rows of all.
         """
-        # The labels of a data set only show that it has the rows of y, which does not change.
+        # The labels of a data set only show whether it has the rows of y: one check of a data set is enough.
         was_checked = self.y is not None and self._checked is not None and self._checked() is second
         labels, scores, weights = _read_call(first, second, sample_weight, wants_labels=not was_checked)
         threads = self._threads_for(scores.size)
@@ -158,12 +158,12 @@ class Objective:
         return codes
 
     def _rows(self, labels: Any, n_scores: int, weights: Any) -> _Rows:
-        """Return the rows of a call, which are mostly those of the last one."""
+        """Return the rows of a call; those of the last call are used again if labels and weights are the same."""
         rows = self._last
         if rows is not None and labels is None and self.y is not None:
             labels = rows.labels
         if rows is None or not rows.were_made_from(labels, weights):
-            labels, weights = _copied(labels), _copied(weights)  # which the caller may change between calls
+            labels, weights = _copied(labels), _copied(weights)  # the caller may change them between calls
             codes = self.y
             if codes is None:
                 if labels is None:
@@ -199,7 +199,7 @@ class Objective:
 
 
 class _Rows:
-    """Some rows as the core sees them, and the labels and weights that these were made from."""
+    """The rows of a call in the core, and the labels and weights from which they were made."""
 
     def __init__(self, core: _core.TreeLoss, n: int, labels: Any, weights: Any):
         self.core = core
@@ -212,7 +212,7 @@ class _Rows:
         return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
 
     def of_zeros(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the tops and sums of scores 0, for losses that take the weights of the groups from them alone."""
+        """Return the tops and sums for scores of 0, which are enough for losses that only need the groups' weights."""
         if self._of_zeros is None:
             scores = np.zeros(self.n)
             tops = self.core.tops(scores, 1)
@@ -236,7 +236,7 @@ def _read_call(
         labels, scores, weights = second.get_label() if wants_labels else None, first, second.get_weight()
     else:
         labels, scores, weights = first, second, sample_weight
-    if labels is not None and np.size(labels) == 0:  # XGBoost's way to say none
+    if labels is not None and np.size(labels) == 0:  # XGBoost has an empty array where there are none
         labels = None
     if weights is not None and np.size(weights) == 0:
         weights = None
@@ -250,7 +250,7 @@ def _read_call(
 
 
 def _collective_of(data: object) -> Any:
-    """Return XGBoost's module of sums over workers in distributed training, else None."""
+    """Return XGBoost's module for sums over workers in its distributed training, else None."""
     collective = sys.modules.get("xgboost.collective")
     if collective is None or _is_of(data, "lightgbm") or not collective.is_distributed():
         return None

@@ -44,8 +44,10 @@ __all__ = ["PriorEstimate", "ScarTest", "Sensitivity", "bbe", "km2", "pen_l1", "
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
-_BY_CHANCE = 2  # multiple of the expected squared distance of two means of one distribution that is still chance
-_ROUNDING = 1e-12  # squared distance of means of kernel values (at most 1) that is rounding
+# Groups are told apart if the squared distance of their means is at least so many times that expected of two samples of
+# one distribution, and more than rounding of means of kernel values, which are at most 1.
+_BY_CHANCE = 2
+_ROUNDING = 1e-12
 _REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
 _MOST_SCORED = 5000  # rows of a group that are scored to find the allowed shares, if the estimate made no scores
 _L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
@@ -430,7 +432,7 @@ def bbe(
 def _at_most(
     rows: NDArray[np.int64], keys: NDArray[np.uint64], count: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the rows, or `count` of them if more than that are different; they come in the order of their keys."""
+    """Return the rows, or `count` drawn from them if more than that are distinct, in the order of their keys."""
     rows = rows[np.argsort(keys[rows], kind="stable")]
     if np.unique(keys[rows]).size <= count:
         return rows
@@ -438,24 +440,23 @@ def _at_most(
 
 
 def _at_most_largest(share: float, reason: str) -> tuple[float, str]:
-    """Return the share, or the largest that is ever returned and what is told then."""
+    """Return the share and no warning, or the largest share that is ever returned and its warning."""
     if share < LARGEST:
         return share, ""
     return LARGEST, f"no share is contradicted by the data, and the largest, {LARGEST:g}, is returned: {reason}"
 
 
 def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> Callable[[], ScoreShare]:
-    """Return a function that tells which shares the scores of the default rankers allow."""
+    """Return a function that returns the shares that the scores of the default rankers allow."""
 
     def allowed() -> ScoreShare:
-        few = (
+        pos, unl = (
             rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
             for rows in (sample.pos, sample.unl)
         )
-        pos, unl = few
-        few_rows = matrix[np.concatenate([pos, unl])]
+        scored = matrix[np.concatenate([pos, unl])]
         renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-        return share_by_scores(renumbered, default_rankers(few_rows, generator, threads), generator)
+        return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
 
     return allowed
 
@@ -470,9 +471,9 @@ def _finished(
     *,
     limit_blas: bool = True,
 ) -> PriorEstimate:
-    """Return the estimate with the shares that are allowed and the bootstrap, and warn of what it is not good for."""
+    """Return the estimate with the allowed shares and the bootstrap, and warn where it cannot be trusted."""
     n = check_int("n_boot", n_boot, low=0, high=MOST_SAMPLES)
-    # What a user's function does with its threads is its own business.
+    # A function of the user's may use threads as it likes.
     with one_blas_thread() if limit_blas else contextlib.nullcontext():
         value, trouble = estimate(sample)
         scored = allowed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -202,7 +203,8 @@ class LosesWorkers(SharedFit):
     """A fit of nothing, whose workers are lost again and again; some times a round was saved before."""
 
     def __init__(self, saved):
-        self.n_saved, self._left, self._client = 0, list(saved), self
+        self.n_saved, self._left = 0, list(saved)
+        self._data = SimpleNamespace(client=self)
 
     @property
     def n_made(self):
@@ -211,7 +213,7 @@ class LosesWorkers(SharedFit):
     def nthreads(self):
         return {"a worker": 1}
 
-    def _open(self):
+    def _place_rows(self):
         return nullcontext()
 
     def make(self, _workers):

@@ -25,7 +25,7 @@ std::vector<T> vector_of(const py::handle& array, const char* name) {
   return values;
 }
 
-// From the arrays cut_starts, cut_values and bin_values; nothing is known of their entries.
+// The cuts in the arrays cut_starts, cut_values and bin_values, whose entries are not checked here.
 std::shared_ptr<const Cuts> read_cuts(const py::handle& start, const py::handle& value, const py::handle& bin_value) {
   auto cuts = std::make_shared<Cuts>();
   cuts->start = vector_of<index_t>(start, "start");
@@ -76,14 +76,14 @@ py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
   return to_array(buffer.data(), buffer.size());
 }
 
-// Rows only: the columns follow from them.
+// The state has the codes by row only, since those by column follow from them.
 py::tuple get_state(const BinnedFeatures& b) {
   return py::make_tuple(b.n_rows, b.n_features, static_cast<int>(b.width), to_array(b.cuts->start),
                         to_array(b.cuts->value), to_array(b.cuts->bin_value), b.row_stride, b.column_stride,
                         bytes_of(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
 }
 
-// The members as they stand in the state: nothing is known of them yet.
+// The members as they stand in the state, whose values are not checked here.
 Shared read_state(const py::tuple& state) {
   auto b = std::make_shared<BinnedFeatures>();
   b->n_rows = state[0].cast<index_t>();
@@ -107,9 +107,9 @@ Shared set_state(const py::tuple& state) {
   Shared b;
   try {
     b = read_state(state);
-  } catch (const py::cast_error&) {  // a number that is none, or too large
+  } catch (const py::cast_error&) {  // not a number, or one that is too large
     throw py::value_error(kForeign);
-  } catch (const py::type_error& error) {  // another kind of array
+  } catch (const py::type_error& error) {  // an array of another dtype
     throw py::value_error(std::string(kForeign) + ": " + error.what());
   }
   Team team(1, interrupt_poll());
@@ -127,8 +127,7 @@ py::array codes(const BinnedFeatures& b) {
     py::array_t<Code> out({b.n_rows, b.n_features});
     const auto* from = reinterpret_cast<const Code*>(b.by_row.data());
     for (index_t i = 0; i < b.n_rows; ++i) {
-      std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride,
-                  static_cast<std::size_t>(b.n_features) * sizeof(Code));
+      std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride, at(b.n_features) * sizeof(Code));
     }
     return py::array(std::move(out));
   };
@@ -140,12 +139,10 @@ py::array_t<std::uint32_t> column(const BinnedFeatures& b, index_t feature) {
   if (feature < 0 || feature >= b.n_features) throw py::index_error("feature " + std::to_string(feature));
   py::array_t<std::uint32_t> out(b.n_rows);
   std::uint32_t* to = out.mutable_data();
-  const auto e = static_cast<std::size_t>(feature);
   if (b.is_sparse()) {
-    std::fill(to, to + b.n_rows, b.zero_code[e]);
-    for (auto p = static_cast<std::size_t>(b.column_start[e]); p < static_cast<std::size_t>(b.column_start[e + 1]);
-         ++p) {
-      to[b.column_rows[p]] = b.column_codes[p];
+    std::fill(to, to + b.n_rows, b.zero_code[at(feature)]);
+    for (index_t p = b.column_start[at(feature)]; p < b.column_start[at(feature) + 1]; ++p) {
+      to[b.column_rows[at(p)]] = b.column_codes[at(p)];
     }
   } else if (b.width == CodeWidth::one_byte) {
     std::copy_n(b.by_column.data() + feature * b.column_stride, b.n_rows, to);

@@ -1,10 +1,11 @@
-// Cuts and codes of one feature. A binner is one worker's scratch, used for column after column.
+// Cuts and codes of one feature. A binner holds the scratch memory of one worker, which cuts column after column.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "common/pacer.hpp"
@@ -25,14 +26,20 @@ struct ColumnOrder {
   std::vector<std::uint32_t> bin_start;
 };
 
-// Codes of values: the number of cuts below, compared as keys.
+// The code of a value is the number of cuts below it. Values and cuts are compared as keys.
 template <class T>
 class Encoder {
  public:
-  explicit Encoder(const std::vector<double>& cuts) : table_(keys_of(cuts)) {}
+  explicit Encoder(std::span<const double> cuts) : table_(keys_of(cuts)) {}
   std::uint32_t code(T x) const { return table_.count_below(to_key(x)); }
+  template <class Code, class Checkpoint>
+  void codes(const T* x, index_t n, Pacer<Checkpoint>& pacer, Code* out) const {
+    pacer.run(0, n, [&](index_t first, index_t end) { codes_of_piece(x + first, end - first, out + first); });
+  }
+
+ private:
   template <class Code>
-  void codes(const T* x, index_t n, Code* out) const {
+  void codes_of_piece(const T* x, index_t n, Code* out) const {
     constexpr index_t kBlock = 256;
     KeyOf<T> keys[kBlock];
     std::uint32_t counts[kBlock];
@@ -43,9 +50,7 @@ class Encoder {
       for (index_t i = 0; i < m; ++i) out[first + i] = static_cast<Code>(counts[i]);
     }
   }
-
- private:
-  static std::vector<KeyOf<T>> keys_of(const std::vector<double>& cuts) {
+  static std::vector<KeyOf<T>> keys_of(std::span<const double> cuts) {
     auto keys = reserve_vector<KeyOf<T>>(static_cast<index_t>(cuts.size()), "a table of cuts");
     for (const double theta : cuts) keys.push_back(to_key(floor_to<T>(theta)));
     return keys;
@@ -53,23 +58,14 @@ class Encoder {
   SortedTable<KeyOf<T>> table_;
 };
 
-template <class T, class Code, class Checkpoint>
-void encode_column(const T* column, index_t n_rows, const std::vector<double>& cuts, Checkpoint checkpoint,
-                   Code* codes) {
-  const Encoder<T> encoder(cuts);
-  Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
-    encoder.codes(column + first, end - first, codes + first);
-  });
-}
-
 // The cuts of one feature and the values that stand for its bins (both described at Cuts).
 struct ColumnCuts {
   std::vector<double> cuts;
   std::vector<double> bin_values;
 };
 
-// Cuts at quantiles of the distinct values (see quantile_boundaries), always one above the values that count as -inf.
-// The boundaries at which they lie are left in `boundaries`.
+// Cuts at quantiles of the distinct values (see quantile_boundaries); if some values count as -inf, one cut lies just
+// above them. The boundaries of the cuts are left in `boundaries`.
 template <class T>
 ColumnCuts cut_column(const double* cumulative, const KeyOf<T>* distinct, index_t n_distinct, index_t max_cuts,
                       std::vector<index_t>& boundaries) {
@@ -91,7 +87,7 @@ ColumnCuts cut_column(const double* cumulative, const KeyOf<T>* distinct, index_
     double& of_bin = column.bin_values[at(c)];
     if (lo == first || hi < first) {
       of_bin = value(first);
-    } else if (hi < lo) {  // the bin of +inf alone: as far from the last one as bins are apart in the mean
+    } else if (hi < lo) {  // the bin holds +inf alone; its value exceeds the last by the mean distance of two bins
       const double last = value(end - 1);
       const double step = last / static_cast<double>(c) - value(first) / static_cast<double>(c);
       of_bin = std::min(last + step, std::numeric_limits<double>::max());
@@ -103,18 +99,18 @@ ColumnCuts cut_column(const double* cumulative, const KeyOf<T>* distinct, index_
 }
 
 template <class T, class Code, class Checkpoint>
-ColumnCuts bin_categories(const T* column, index_t n_rows, Checkpoint checkpoint, Code* codes) {
-  int most = -1;
-  Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
+ColumnCuts bin_categories(const T* column, index_t n_rows, Pacer<Checkpoint>& pacer, Code* codes) {
+  int largest = -1;
+  pacer.run(0, n_rows, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       const int category = category_of(column[i]);
-      most = std::max(most, category);
+      largest = std::max(largest, category);
       codes[i] = static_cast<Code>(category + 1);
     }
   });
   ColumnCuts result;
-  result.cuts.push_back(-std::numeric_limits<double>::infinity());
-  for (int category = 0; category < most; ++category) result.cuts.push_back(category + 0.5);
+  result.cuts.push_back(-kInfinity);
+  for (int category = 0; category < largest; ++category) result.cuts.push_back(category + 0.5);
   result.bin_values.resize(result.cuts.size() + 1);
   return result;
 }
@@ -124,10 +120,9 @@ ColumnCuts bin_categories(const T* column, index_t n_rows, Checkpoint checkpoint
 class QuantileWeights {
  public:
   template <class Checkpoint>
-  QuantileWeights(const double* weight, index_t n_rows, Checkpoint checkpoint) : n_present_(n_rows) {
+  QuantileWeights(const double* weight, index_t n_rows, Pacer<Checkpoint>& pacer) : n_present_(n_rows) {
     if (weight == nullptr) return;
-    Pacer pacer(checkpoint);
-    double least = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
     double most = 0;
     n_present_ = 0;
     pacer.run(0, n_rows, [&](index_t first, index_t end) {
@@ -150,10 +145,10 @@ class QuantileWeights {
   double operator[](index_t row) const { return are_equal_ ? 1.0 : std::scalbn(weight_[row], -unit_); }
   index_t n_present() const { return n_present_; }
   template <class Checkpoint>
-  double total(index_t n_rows, Checkpoint checkpoint) const {
+  double total(index_t n_rows, Pacer<Checkpoint>& pacer) const {
     if (are_equal_) return static_cast<double>(n_present_);
     double sum = 0;
-    Pacer(checkpoint).run(0, n_rows, [&](index_t first, index_t end) {
+    pacer.run(0, n_rows, [&](index_t first, index_t end) {
       for (index_t i = first; i < end; ++i) {
         if (!is_absent(i)) sum += (*this)[i];
       }
@@ -182,12 +177,11 @@ class ColumnBinner {
         weight_(weight),
         pairs_first_(weight.given() || (with_order && n_rows <= options.most_distinct)) {}
 
-  // The cuts of a column of n_rows values; with `order`, also its order if it has more boundaries than cuts, but no
-  // more distinct values than there may be. With too many rows to be sure of that, values are sorted without their
-  // rows first, which costs half as much.
+  // The cuts of a column of n_rows values. A column with more boundaries than cuts, but at most `most_distinct`
+  // distinct values, also leaves its order in `order` unless that is null. Where a column may have more distinct
+  // values than that, the values are sorted without their rows first, in half the time.
   template <class Checkpoint>
-  ColumnCuts cuts(const T* column, Checkpoint checkpoint, ColumnOrder* order) {
-    Pacer pacer(checkpoint);
+  ColumnCuts cuts(const T* column, Pacer<Checkpoint>& pacer, ColumnOrder* order) {
     if (cumulative_.empty()) {
       cumulative_ = AlignedBuffer<double>(n_rows_, "sorting a column");
       keys_ = AlignedBuffer<Key>((pairs_first_ ? 1 : 2) * n_rows_, "sorting a column");
@@ -283,14 +277,14 @@ class ColumnBinner {
   index_t n_sorted_ = 0;
 };
 
-// The same for a sparse column: the rows that are not stored hold zero.
+// Cuts of a sparse column: the rows without a stored value hold zero.
 template <class T>
 class SparseColumnBinner {
   using Key = KeyOf<T>;
   using Pair = KeyRow<Key>;
 
  public:
-  // max_bins 0 makes every boundary a cut; columns must then have no more distinct values than are allowed.
+  // With options.max_bins = 0 every boundary is a cut, in columns of at most most_distinct distinct values.
   // total_weight is the weight of all rows, and no column stores more than `longest` values. Scratch memory is
   // allocated at the first column, by the worker that needs it.
   SparseColumnBinner(index_t longest, const BinOptions& options, const QuantileWeights& weight, double total_weight)
@@ -337,18 +331,9 @@ class SparseColumnBinner {
       }
     });
     if (zero_pending) add(zero, zero_weight);
-    const index_t at_most = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
+    const index_t most_cuts = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
     std::vector<index_t> boundaries;
-    return cut_column<T>(cumulative_.data(), keys_.data(), n_distinct, at_most, boundaries);
-  }
-
-  // Writes the codes of the stored values and returns the code of zero.
-  template <class Checkpoint>
-  std::uint32_t encode(const T* values, index_t n, const std::vector<double>& cuts, Pacer<Checkpoint>& pacer,
-                       std::uint32_t* codes) const {
-    const Encoder<T> encoder(cuts);
-    pacer.run(0, n, [&](index_t first, index_t end) { encoder.codes(values + first, end - first, codes + first); });
-    return encoder.code(T(0));
+    return cut_column<T>(cumulative_.data(), keys_.data(), n_distinct, most_cuts, boundaries);
   }
 
  private:

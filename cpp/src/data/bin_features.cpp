@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@ namespace fastpu {
 namespace {
 
 using detail::ColumnBinner;
+using detail::Encoder;
 using detail::ends_to_starts;
 using detail::kRowBlock;
 using detail::kRowTile;
@@ -39,20 +41,20 @@ void check_sizes(index_t n_rows, index_t n_features) {
   }
 }
 
-void check_given(const BinOptions& options, Team& team, BinnedFeatures& binned) {
+void take_given_cuts(const BinOptions& options, Team& team, BinnedFeatures& binned) {
   if (options.cuts == nullptr) return;
   binned.cuts = options.cuts;
   check_cuts(binned, team);
 }
 
 template <class Checkpoint>
-std::shared_ptr<const Cuts> join(const CutsOfFeatures& per_feature, Pacer<Checkpoint>& pacer) {
+std::shared_ptr<const Cuts> joined(const CutsOfFeatures& per_feature, Pacer<Checkpoint>& pacer) {
   constexpr const char* kWhat = "the cuts";
   const auto n = static_cast<index_t>(per_feature.size());
   auto cuts = std::make_shared<Cuts>();
   cuts->start = make_long_vector<index_t>(n + 1, kWhat, pacer);
   for (std::size_t e = 0; e < per_feature.size(); ++e) {
-    cuts->start[e + 1] = cuts->start[e] + static_cast<index_t>(per_feature[e].cuts.size());
+    cuts->start[e + 1] = cuts->start[e] + std::ssize(per_feature[e].cuts);
     pacer.add(1);
   }
   cuts->value = reserve_vector<double>(cuts->start.back(), kWhat);
@@ -60,20 +62,15 @@ std::shared_ptr<const Cuts> join(const CutsOfFeatures& per_feature, Pacer<Checkp
   for (const auto& [values, bin_values] : per_feature) {
     cuts->value.insert(cuts->value.end(), values.begin(), values.end());
     cuts->bin_value.insert(cuts->bin_value.end(), bin_values.begin(), bin_values.end());
-    pacer.add(static_cast<index_t>(values.size()) + 1);
+    pacer.add(std::ssize(values) + 1);
   }
   return cuts;
 }
 
-// What was found, or the cuts that were given.
-template <class Checkpoint>
-std::shared_ptr<const Cuts> cuts_of_all(const BinOptions& options, const CutsOfFeatures& per_feature,
-                                        Pacer<Checkpoint>& pacer) {
-  return options.cuts != nullptr ? options.cuts : join(per_feature, pacer);
-}
-
-std::vector<double> cuts_of(const Cuts& cuts, index_t feature) {
-  return {cuts.of(feature), cuts.of(feature) + cuts.count(feature)};
+// The cuts of a feature that the caller gave, or else those that were found for it.
+std::span<const double> cuts_to_use(const BinOptions& options, const CutsOfFeatures& found, index_t feature) {
+  if (options.cuts == nullptr) return found[at(feature)].cuts;
+  return {options.cuts->of(feature), at(options.cuts->count(feature))};
 }
 
 // ---- Dense ----
@@ -91,8 +88,7 @@ void columns_to_rows(BinnedFeatures& binned, Team& team) {
                   auto pacer = pacer_of(team);
                   for (index_t r0 = first; r0 < end; r0 += kRowTile) {
                     const index_t r1 = std::min(end, r0 + kRowTile);
-                    std::memset(rows + r0 * binned.row_stride, 0,
-                                static_cast<std::size_t>((r1 - r0) * binned.row_stride) * sizeof(Code));
+                    std::memset(rows + r0 * binned.row_stride, 0, at((r1 - r0) * binned.row_stride) * sizeof(Code));
                     for (index_t e = 0; e < binned.n_features; ++e) {
                       const Code* column = columns + e * binned.column_stride;
                       for (index_t r = r0; r < r1; ++r) rows[r * binned.row_stride + e] = column[r];
@@ -102,18 +98,18 @@ void columns_to_rows(BinnedFeatures& binned, Team& team) {
                 });
 }
 
-// Strip by strip, as many columns as share a cache line of a row, so that every line of x is read once.
+// Bins strip after strip. A strip has as many columns as share a cache line of a row, so every line of x is read once.
 template <class T, class Code>
 void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, BinnedFeatures& binned,
                 CutsOfFeatures& cuts, std::vector<detail::ColumnOrder>* orders) {
   constexpr index_t kStripColumns = detail::kLine / static_cast<index_t>(sizeof(T));
-  const auto checkpoint = [&team] { team.poll(); };
   AlignedBuffer<T> strip(std::min(kStripColumns, x.n_cols) * x.n_rows, "a strip of columns");
-  const QuantileWeights weight(options.sample_weight, x.n_rows, checkpoint);
+  auto pacer = pacer_of(team);
+  const QuantileWeights weight(options.sample_weight, x.n_rows, pacer);
   // A strip has work for as many workers as it has columns; a binner without work allocates no scratch memory.
   const auto n_binners = static_cast<int>(std::min<index_t>({team.n_threads(), kStripColumns, x.n_cols}));
   std::vector<ColumnBinner<T>> binners;
-  binners.reserve(static_cast<std::size_t>(n_binners));
+  binners.reserve(at(n_binners));
   for (int worker = 0; worker < n_binners; ++worker) {
     binners.emplace_back(x.n_rows, options, weight, orders != nullptr);
   }
@@ -127,17 +123,17 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
                               width, pacer_of(team));
     });
     team.for_each(width, std::min(workers, n_binners), [&](index_t c, int worker) {
-      const auto e = static_cast<std::size_t>(first + c);
+      const index_t e = first + c;
       const T* column = strip.data() + c * x.n_rows;
-      Code* codes = columns + (first + c) * binned.column_stride;
-      if (options.cuts != nullptr) {
-        detail::encode_column(column, x.n_rows, cuts_of(*options.cuts, first + c), checkpoint, codes);
-      } else if (options.categorical != nullptr && options.categorical[e] != 0) {
-        cuts[e] = detail::bin_categories(column, x.n_rows, checkpoint, codes);
+      Code* codes = columns + e * binned.column_stride;
+      auto own_pacer = pacer_of(team);
+      if (options.cuts == nullptr && options.categorical != nullptr && options.categorical[e] != 0) {
+        cuts[at(e)] = detail::bin_categories(column, x.n_rows, own_pacer, codes);
       } else {
-        ColumnBinner<T>& binner = binners[static_cast<std::size_t>(worker)];
-        cuts[e] = binner.cuts(column, checkpoint, orders != nullptr ? &(*orders)[e] : nullptr);
-        detail::encode_column(column, x.n_rows, cuts[e].cuts, checkpoint, codes);
+        if (options.cuts == nullptr) {
+          cuts[at(e)] = binners[at(worker)].cuts(column, own_pacer, orders != nullptr ? &(*orders)[at(e)] : nullptr);
+        }
+        Encoder<T>(cuts_to_use(options, cuts, e)).codes(column, x.n_rows, own_pacer, codes);
       }
       std::fill(codes + x.n_rows, codes + binned.column_stride, Code(0));
     });
@@ -167,7 +163,7 @@ struct Entries {
   AlignedBuffer<T> values;
   AlignedBuffer<std::uint32_t> rows;
 
-  index_t count(std::size_t feature) const { return start[feature + 1] - start[feature]; }
+  index_t count(index_t feature) const { return start[at(feature) + 1] - start[at(feature)]; }
 };
 
 template <class T, class Checkpoint>
@@ -178,15 +174,15 @@ Entries<T> entries_by_feature(const CsrView<T>& x, Pacer<Checkpoint>& pacer) {
                      AlignedBuffer<std::uint32_t>(nnz, "the sparse columns")};
   auto& start = entries.start;
   pacer.run(0, nnz, [&](index_t first, index_t end) {
-    for (index_t p = first; p < end; ++p) ++start[static_cast<std::size_t>(x.columns[p]) + 1];
+    for (index_t p = first; p < end; ++p) ++start[at(x.columns[p]) + 1];
   });
   detail::counts_to_starts(start, pacer);
   for (index_t r = 0; r < x.n_rows; ++r) {
     pacer.run(x.row_start[r], x.row_start[r + 1], [&](index_t first, index_t end) {
       for (index_t p = first; p < end; ++p) {
-        const index_t at = start[static_cast<std::size_t>(x.columns[p])]++;
-        entries.values[at] = x.values[p];
-        entries.rows[at] = static_cast<std::uint32_t>(r);
+        const index_t position = start[at(x.columns[p])]++;
+        entries.values[position] = x.values[p];
+        entries.rows[position] = static_cast<std::uint32_t>(r);
       }
     });
     pacer.add(1);
@@ -195,20 +191,19 @@ Entries<T> entries_by_feature(const CsrView<T>& x, Pacer<Checkpoint>& pacer) {
   return entries;
 }
 
-// The first feature of every block, and the end of the last one. A block is one feature with many entries, or many
-// features with few.
+// Divides the features into blocks of about equal work, one feature with many entries or many features with few.
+// Returns the first feature of every block, and the end of the last one.
 template <class Checkpoint>
 std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Checkpoint>& pacer) {
   constexpr index_t kEntriesPerBlock = 16384;
-  constexpr index_t kFeature = 32;  // a feature costs as much as so many entries, in addition to its own
-  const auto n_features = static_cast<index_t>(start.size()) - 1;
-  auto blocks = reserve_vector<index_t>((start.back() + n_features * kFeature) / kEntriesPerBlock + 2,
+  constexpr index_t kFeatureWork = 32;  // a feature without entries takes as long as so many entries
+  const index_t n_features = std::ssize(start) - 1;
+  auto blocks = reserve_vector<index_t>((start.back() + n_features * kFeatureWork) / kEntriesPerBlock + 2,
                                         "the blocks of sparse columns");
   blocks.push_back(0);
   index_t work = 0;
   for (index_t e = 0; e < n_features; ++e) {
-    const auto at = static_cast<std::size_t>(e);
-    work += start[at + 1] - start[at] + kFeature;
+    work += start[at(e) + 1] - start[at(e)] + kFeatureWork;
     if (work >= kEntriesPerBlock || e + 1 == n_features) {
       blocks.push_back(e + 1);
       work = 0;
@@ -218,44 +213,42 @@ std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Che
   return blocks;
 }
 
-// Cuts, codes of the entries, and zero_code.
+// Fills the cuts and zero_code of `binned`; returns the codes of the entries.
 template <class T, class Checkpoint>
 AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& entries, const BinOptions& options,
                                          Team& team, Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
-  const auto checkpoint = [&team] { team.poll(); };
   const index_t nnz = entries.start.back();
   binned.zero_code = make_long_vector<std::uint32_t>(x.n_cols, "the sparse codes", pacer);
   auto cuts = make_long_vector<detail::ColumnCuts>(x.n_cols, "the cuts", pacer);
   AlignedBuffer<std::uint32_t> codes(nnz, "the sparse codes");
   index_t longest = 0;
-  for (std::size_t e = 0; e < cuts.size(); ++e) {
+  for (index_t e = 0; e < x.n_cols; ++e) {
     longest = std::max(longest, entries.count(e));
     pacer.add(1);
   }
-  const QuantileWeights weight(options.sample_weight, x.n_rows, checkpoint);
-  const double total_weight = weight.total(x.n_rows, checkpoint);
+  const QuantileWeights weight(options.sample_weight, x.n_rows, pacer);
+  const double total_weight = weight.total(x.n_rows, pacer);
   const std::vector<index_t> blocks = feature_blocks(entries.start, pacer);
   std::vector<SparseColumnBinner<T>> binners;
-  binners.reserve(static_cast<std::size_t>(team.n_threads()));
+  binners.reserve(at(team.n_threads()));
   for (int worker = 0; worker < team.n_threads(); ++worker) {
     binners.emplace_back(longest, options, weight, total_weight);
   }
-  team.for_each(static_cast<index_t>(blocks.size()) - 1, workers_for(nnz, team), [&](index_t block, int worker) {
-    auto& binner = binners[static_cast<std::size_t>(worker)];
+  team.for_each(std::ssize(blocks) - 1, workers_for(nnz, team), [&](index_t block, int worker) {
     auto own_pacer = pacer_of(team);
-    const auto b = static_cast<std::size_t>(block);
-    for (auto e = static_cast<std::size_t>(blocks[b]); e < static_cast<std::size_t>(blocks[b + 1]); ++e) {
+    for (index_t e = blocks[at(block)]; e < blocks[at(block) + 1]; ++e) {
       const index_t n = entries.count(e);
-      const T* values = entries.values.data() + entries.start[e];
-      if (options.cuts != nullptr) {
-        cuts[e].cuts = cuts_of(*options.cuts, static_cast<index_t>(e));
-      } else {
-        cuts[e] = binner.cuts(values, entries.rows.data() + entries.start[e], n, own_pacer);
+      const index_t start = entries.start[at(e)];
+      const T* values = entries.values.data() + start;
+      if (options.cuts == nullptr) {
+        cuts[at(e)] = binners[at(worker)].cuts(values, entries.rows.data() + start, n, own_pacer);
       }
-      binned.zero_code[e] = binner.encode(values, n, cuts[e].cuts, own_pacer, codes.data() + entries.start[e]);
+      const Encoder<T> encoder(cuts_to_use(options, cuts, e));
+      encoder.codes(values, n, own_pacer, codes.data() + start);
+      binned.zero_code[at(e)] = encoder.code(T(0));
     }
   });
-  binned.cuts = cuts_of_all(options, cuts, pacer);
+  if (options.cuts == nullptr) binned.cuts = joined(cuts, pacer);
   if (binned.total_bins() > kMaxSparseBins) {
     throw std::invalid_argument("X has too many distinct values to cut at every one of them (" +
                                 std::to_string(binned.total_bins()) + "): give max_bins");
@@ -284,8 +277,7 @@ void fill_sparse_rows(const Entries<T>& entries, const AlignedBuffer<std::uint32
   for_kept([&](std::uint32_t row, std::uint32_t) { ++start[row + 1U]; });
   detail::counts_to_starts(start, pacer);
   binned.row_bins = make_long_vector<std::uint32_t>(start.back(), "the sparse rows", pacer);
-  for_kept(
-      [&](std::uint32_t row, std::uint32_t bin) { binned.row_bins[static_cast<std::size_t>(start[row]++)] = bin; });
+  for_kept([&](std::uint32_t row, std::uint32_t bin) { binned.row_bins[at(start[row]++)] = bin; });
   ends_to_starts(start, pacer);
 }
 
@@ -303,23 +295,23 @@ BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Te
   binned.n_features = x.n_cols;
   binned.width =
       options.max_bins <= detail::most_cuts(CodeWidth::one_byte) ? CodeWidth::one_byte : CodeWidth::two_bytes;
-  check_given(options, team, binned);
+  take_given_cuts(options, team, binned);
   binned.row_stride = detail::row_stride(x.n_cols, binned.width);
   binned.column_stride = detail::column_stride(x.n_rows);
   binned.by_column = AlignedBuffer<std::uint8_t>(x.n_cols * binned.column_stride * detail::code_bytes(binned.width),
                                                  "the codes by column");
   auto cuts = make_vector<detail::ColumnCuts>(x.n_cols, "the cuts");
   auto orders = make_vector<detail::ColumnOrder>(order != nullptr ? x.n_cols : 0, "the features of the exact search");
-  auto* wanted = order != nullptr ? &orders : nullptr;
+  auto* orders_to_fill = order != nullptr ? &orders : nullptr;
   if (binned.width == CodeWidth::one_byte) {
-    bin_strips<T, std::uint8_t>(x, options, team, binned, cuts, wanted);
+    bin_strips<T, std::uint8_t>(x, options, team, binned, cuts, orders_to_fill);
     columns_to_rows<std::uint8_t>(binned, team);
   } else {
-    bin_strips<T, std::uint16_t>(x, options, team, binned, cuts, wanted);
+    bin_strips<T, std::uint16_t>(x, options, team, binned, cuts, orders_to_fill);
     columns_to_rows<std::uint16_t>(binned, team);
   }
   auto pacer = pacer_of(team);
-  binned.cuts = cuts_of_all(options, cuts, pacer);
+  if (options.cuts == nullptr) binned.cuts = joined(cuts, pacer);
   if (order != nullptr) move_orders(orders, *order);
   return binned;
 }
@@ -334,7 +326,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   binned.n_rows = x.n_rows;
   binned.n_features = x.n_cols;
   binned.width = CodeWidth::sparse;
-  check_given(options, team, binned);
+  take_given_cuts(options, team, binned);
   {
     auto pacer = pacer_of(team);
     Entries<T> entries = entries_by_feature(x, pacer);

@@ -1,4 +1,4 @@
-// Binned features once they are made: rearranged, checked, subsets taken.
+// What is done with binned features that are made: filling columns from rows, checks, subsets and stacks of rows.
 #include "fastpu/data/binned_features.hpp"
 
 #include <algorithm>
@@ -20,6 +20,8 @@ using detail::make_long_vector;
 using detail::Pacer;
 using detail::pacer_of;
 using detail::workers_for;
+
+std::string text(index_t n) { return std::to_string(n); }
 
 template <class Code>
 void rows_to_columns(BinnedFeatures& binned, Team& team) {
@@ -52,25 +54,24 @@ std::vector<std::uint32_t> features_of_bins(const BinnedFeatures& binned, Pacer<
 
 void sparse_columns(BinnedFeatures& binned, Team& team) {
   auto pacer = pacer_of(team);
-  const auto n_entries = static_cast<index_t>(binned.row_bins.size());
+  const index_t n_entries = std::ssize(binned.row_bins);
   const std::vector<std::uint32_t> feature_of = features_of_bins(binned, pacer);
   auto& start = binned.column_start;
   start = make_long_vector<index_t>(binned.n_features + 1, "the sparse columns", pacer);
   binned.column_rows = make_long_vector<std::uint32_t>(n_entries, "the sparse columns", pacer);
   binned.column_codes = make_long_vector<std::uint32_t>(n_entries, "the sparse columns", pacer);
   pacer.run(0, n_entries, [&](index_t first, index_t end) {
-    for (index_t p = first; p < end; ++p) ++start[feature_of[binned.row_bins[static_cast<std::size_t>(p)]] + 1U];
+    for (index_t p = first; p < end; ++p) ++start[feature_of[binned.row_bins[at(p)]] + 1U];
   });
   detail::counts_to_starts(start, pacer);
   for (index_t r = 0; r < binned.n_rows; ++r) {
-    const auto row = static_cast<std::size_t>(r);
-    pacer.run(binned.row_start[row], binned.row_start[row + 1], [&](index_t first, index_t end) {
+    pacer.run(binned.row_start[at(r)], binned.row_start[at(r) + 1], [&](index_t first, index_t end) {
       for (index_t p = first; p < end; ++p) {
-        const std::uint32_t bin = binned.row_bins[static_cast<std::size_t>(p)];
+        const std::uint32_t bin = binned.row_bins[at(p)];
         const std::uint32_t e = feature_of[bin];
-        const auto at = static_cast<std::size_t>(start[e]++);
-        binned.column_rows[at] = static_cast<std::uint32_t>(r);
-        binned.column_codes[at] = bin - static_cast<std::uint32_t>(binned.first_bin(e));
+        const std::size_t position = at(start[e]++);
+        binned.column_rows[position] = static_cast<std::uint32_t>(r);
+        binned.column_codes[position] = bin - static_cast<std::uint32_t>(binned.first_bin(e));
       }
     });
     pacer.add(1);
@@ -82,21 +83,19 @@ void sparse_columns(BinnedFeatures& binned, Team& team) {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("not valid binned features: " + why); }
 
-std::string text(index_t n) { return std::to_string(n); }
-
-// Checks that the entries of `start` are where the groups of an array of n elements begin.
+// Checks that `start` has the positions at which the groups of an array of n elements begin, and its end.
 template <class Checkpoint>
 void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n, const std::string& name,
                   Pacer<Checkpoint>& pacer) {
-  if (start.empty() || static_cast<index_t>(start.size()) - 1 != n_groups) {
-    refuse(name + " has " + std::to_string(start.size()) + " entries for " + text(n_groups) + " groups");
+  if (start.empty() || std::ssize(start) - 1 != n_groups) {
+    refuse(name + " has " + text(std::ssize(start)) + " entries for " + text(n_groups) + " groups");
   }
   if (start.front() != 0 || start.back() != n) {
     refuse(name + " runs from " + text(start.front()) + " to " + text(start.back()) + ", not from 0 to " + text(n));
   }
-  pacer.run(1, static_cast<index_t>(start.size()), [&](index_t first, index_t end) {
-    for (auto g = static_cast<std::size_t>(first); g < static_cast<std::size_t>(end); ++g) {
-      if (start[g] < start[g - 1]) refuse(name + " descends at " + std::to_string(g));
+  pacer.run(1, std::ssize(start), [&](index_t first, index_t end) {
+    for (index_t g = first; g < end; ++g) {
+      if (start[at(g)] < start[at(g) - 1]) refuse(name + " descends at " + text(g));
     }
   });
 }
@@ -104,7 +103,7 @@ void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n
 template <class Checkpoint>
 void check_cuts_of(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
   const auto& value = b.cuts->value;
-  check_starts(b.cuts->start, b.n_features, static_cast<index_t>(value.size()), "the starts of the cuts", pacer);
+  check_starts(b.cuts->start, b.n_features, std::ssize(value), "the starts of the cuts", pacer);
   for (index_t e = 0; e < b.n_features; ++e) {
     const double* cut = b.cuts->of(e);
     const index_t n = b.cuts->count(e);
@@ -119,8 +118,8 @@ void check_cuts_of(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
     }
     pacer.add(1);
   }
-  if (static_cast<index_t>(b.cuts->bin_value.size()) != b.total_bins()) {
-    refuse(std::to_string(b.cuts->bin_value.size()) + " values for " + text(b.total_bins()) + " bins");
+  if (std::ssize(b.cuts->bin_value) != b.total_bins()) {
+    refuse(text(std::ssize(b.cuts->bin_value)) + " values for " + text(b.total_bins()) + " bins");
   }
   for (index_t e = 0; e < b.n_features; ++e) {
     const double* bin_value = b.cuts->bin_values_of(e);
@@ -137,15 +136,15 @@ void check_cuts_of(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
 template <class Code>
 void check_codes(const BinnedFeatures& b, Team& team) {
   const auto* codes = reinterpret_cast<const Code*>(b.by_row.data());
-  auto most = make_vector<Code>(b.row_stride, "the checks of the codes");  // 0 for the padding
-  for (index_t e = 0; e < b.n_features; ++e) most[static_cast<std::size_t>(e)] = static_cast<Code>(b.cuts->count(e));
+  auto largest = make_vector<Code>(b.row_stride, "the checks of the codes");  // 0 for the padding
+  for (index_t e = 0; e < b.n_features; ++e) largest[at(e)] = static_cast<Code>(b.cuts->count(e));
   team.for_each(count_blocks(b.n_rows, kRowBlock), workers_for(b.n_rows * b.n_features, team), [&](index_t block, int) {
     auto pacer = pacer_of(team);
     for (index_t r = block * kRowBlock; r < std::min(b.n_rows, (block + 1) * kRowBlock); ++r) {
       const Code* row = codes + r * b.row_stride;
       pacer.run(0, b.row_stride, [&](index_t first, index_t end) {
         bool is_bad = false;
-        for (index_t c = first; c < end; ++c) is_bad |= row[c] > most[static_cast<std::size_t>(c)];
+        for (index_t c = first; c < end; ++c) is_bad |= row[c] > largest[at(c)];
         if (is_bad) refuse("row " + text(r) + " has a code above the number of cuts");
       });
     }
@@ -153,8 +152,9 @@ void check_codes(const BinnedFeatures& b, Team& team) {
 }
 
 void check_dense(const BinnedFeatures& b, Team& team) {
-  if (!b.row_start.empty() || !b.row_bins.empty() || !b.zero_code.empty()) refuse("dense ones have sparse rows");
-  // n_features is that of an array in memory by now: no product with it and a few bytes overflows.
+  if (!b.row_start.empty() || !b.row_bins.empty() || !b.zero_code.empty())
+    refuse("they have dense codes and sparse rows");
+  // An array in memory has n_features elements (check_cuts_of), so n_features times a few bytes does not overflow.
   const index_t row = detail::row_stride(b.n_features, b.width);
   if (b.row_stride != row || b.column_stride != detail::column_stride(b.n_rows)) {
     refuse("strides " + text(b.row_stride) + " and " + text(b.column_stride) + " for " + text(b.n_rows) + " rows of " +
@@ -173,14 +173,14 @@ void check_dense(const BinnedFeatures& b, Team& team) {
 
 void check_sparse(const BinnedFeatures& b, Team& team) {
   auto pacer = pacer_of(team);
-  if (!b.by_row.empty() || b.row_stride != 0 || b.column_stride != 0) refuse("sparse ones have dense codes");
-  if (b.total_bins() > kMaxSparseBins) refuse(text(b.total_bins()) + " bins are too many to number");
-  check_starts(b.row_start, b.n_rows, static_cast<index_t>(b.row_bins.size()), "the starts of the rows", pacer);
-  if (static_cast<index_t>(b.zero_code.size()) != b.n_features) {
-    refuse(std::to_string(b.zero_code.size()) + " codes of zero for " + text(b.n_features) + " features");
+  if (!b.by_row.empty() || b.row_stride != 0 || b.column_stride != 0) refuse("they have sparse rows and dense codes");
+  if (b.total_bins() > kMaxSparseBins) refuse("they have " + text(b.total_bins()) + " bins, more than 32 bits number");
+  check_starts(b.row_start, b.n_rows, std::ssize(b.row_bins), "the starts of the rows", pacer);
+  if (std::ssize(b.zero_code) != b.n_features) {
+    refuse(text(std::ssize(b.zero_code)) + " codes of zero for " + text(b.n_features) + " features");
   }
   for (index_t e = 0; e < b.n_features; ++e) {
-    if (b.zero_code[static_cast<std::size_t>(e)] > b.cuts->count(e)) {
+    if (b.zero_code[at(e)] > b.cuts->count(e)) {
       refuse("the code of zero of feature " + text(e) + " is above the number of cuts");
     }
     pacer.add(1);
@@ -188,20 +188,42 @@ void check_sparse(const BinnedFeatures& b, Team& team) {
   const std::vector<std::uint32_t> feature_of = features_of_bins(b, pacer);
   for (index_t r = 0; r < b.n_rows; ++r) {
     index_t previous = -1;
-    const auto row = static_cast<std::size_t>(r);
-    pacer.run(b.row_start[row], b.row_start[row + 1], [&](index_t first, index_t end) {
-      for (auto p = static_cast<std::size_t>(first); p < static_cast<std::size_t>(end); ++p) {
-        const std::uint32_t bin = b.row_bins[p];
-        if (bin >= feature_of.size()) refuse("row " + text(r) + " has a bin that is not there");
+    pacer.run(b.row_start[at(r)], b.row_start[at(r) + 1], [&](index_t first, index_t end) {
+      for (index_t p = first; p < end; ++p) {
+        const std::uint32_t bin = b.row_bins[at(p)];
+        if (bin >= feature_of.size())
+          refuse("row " + text(r) + " has bin " + text(bin) + " of " + text(b.total_bins()));
         const std::uint32_t e = feature_of[bin];
         if (e <= previous) refuse("the features of row " + text(r) + " do not ascend");
-        // Sums over the rows of a bin rely on it that every row without an entry lies in the bin of zero.
+        // The sum of the rows in the bin of zero is that of all rows minus those with entries.
         if (bin - b.first_bin(e) == b.zero_code[e]) refuse("row " + text(r) + " has an entry in the bin of zero");
         previous = e;
       }
     });
     pacer.add(1);
   }
+}
+
+// Binned features of n_rows rows with the cuts and the form of others. The codes by row, or the bins of sparse rows,
+// are still to be filled.
+template <class Checkpoint>
+BinnedFeatures empty_like(const BinnedFeatures& other, index_t n_rows, Pacer<Checkpoint>& pacer) {
+  BinnedFeatures binned;
+  binned.n_rows = n_rows;
+  binned.n_features = other.n_features;
+  binned.cuts = other.cuts;
+  binned.width = other.width;
+  if (binned.is_sparse()) {
+    binned.zero_code = make_long_vector<std::uint32_t>(other.n_features, "the sparse codes", pacer);
+    std::ranges::copy(other.zero_code, binned.zero_code.begin());
+    binned.row_start = make_long_vector<index_t>(n_rows + 1, "the sparse rows", pacer);
+  } else {
+    binned.row_stride = other.row_stride;
+    binned.column_stride = detail::column_stride(n_rows);
+    binned.by_row =
+        AlignedBuffer<std::uint8_t>(n_rows * other.row_stride * detail::code_bytes(other.width), "the codes by row");
+  }
+  return binned;
 }
 
 }  // namespace
@@ -235,7 +257,7 @@ void BinnedFeatures::fill_columns(Team& team) {
 
 void check_binned(const BinnedFeatures& b, Team& team) {
   if (b.width != CodeWidth::sparse && b.width != CodeWidth::one_byte && b.width != CodeWidth::two_bytes) {
-    refuse("codes of " + std::to_string(static_cast<int>(b.width)) + " bytes");
+    refuse("codes of " + text(static_cast<index_t>(b.width)) + " bytes");
   }
   if (b.n_rows < 1 || b.n_rows > kMaxRows || b.n_features < 1) {
     refuse("shape (" + text(b.n_rows) + ", " + text(b.n_features) + ")");
@@ -258,45 +280,36 @@ void check_cuts(const BinnedFeatures& b, Team& team) {
 BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team& team) {
   if (parts.empty()) throw std::invalid_argument("binned features to be stacked must be at least one, got none");
   const BinnedFeatures& first = *parts.front();
-  BinnedFeatures all;
+  index_t n_rows = 0;
   for (const BinnedFeatures* part : parts) {
     if (part->width != first.width || !same_cuts(*part, first)) {
       throw std::invalid_argument("binned features to be stacked must have the same cuts and the same form");
     }
-    all.n_rows += part->n_rows;
+    n_rows += part->n_rows;
   }
-  if (all.n_rows > kMaxRows) {
-    throw std::invalid_argument("binned features must have at most " + std::to_string(kMaxRows) + " rows, got " +
-                                std::to_string(all.n_rows));
+  if (n_rows > kMaxRows) {
+    throw std::invalid_argument("binned features must have at most " + text(kMaxRows) + " rows, got " + text(n_rows));
   }
-  all.n_features = first.n_features;
-  all.cuts = first.cuts;
-  all.width = first.width;
-  all.zero_code = first.zero_code;
+  auto pacer = pacer_of(team);
+  BinnedFeatures all = empty_like(first, n_rows, pacer);
   if (all.is_sparse()) {
-    auto pacer = pacer_of(team);
-    all.row_start = make_long_vector<index_t>(all.n_rows + 1, "the sparse rows", pacer);
     index_t n_entries = 0;
-    for (const BinnedFeatures* part : parts) n_entries += static_cast<index_t>(part->row_bins.size());
+    for (const BinnedFeatures* part : parts) n_entries += std::ssize(part->row_bins);
     all.row_bins = make_long_vector<std::uint32_t>(n_entries, "the sparse rows", pacer);
     index_t row = 0;
     index_t entry = 0;
     for (const BinnedFeatures* part : parts) {
       pacer.run(0, part->n_rows, [&](index_t begin, index_t end) {
         for (index_t i = begin; i < end; ++i) {
-          all.row_start[static_cast<std::size_t>(row + i)] = entry + part->row_start[static_cast<std::size_t>(i)];
+          all.row_start[at(row + i)] = entry + part->row_start[at(i)];
         }
       });
       std::ranges::copy(part->row_bins, all.row_bins.begin() + entry);
       row += part->n_rows;
-      entry += static_cast<index_t>(part->row_bins.size());
+      entry += std::ssize(part->row_bins);
     }
     all.row_start.back() = n_entries;
   } else {
-    all.row_stride = first.row_stride;
-    all.column_stride = detail::column_stride(all.n_rows);
-    all.by_row =
-        AlignedBuffer<std::uint8_t>(all.n_rows * all.row_stride * detail::code_bytes(all.width), "the codes by row");
     std::size_t done = 0;
     for (const BinnedFeatures* part : parts) {
       team.poll();
@@ -311,39 +324,31 @@ BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team&
 BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t n, Team& team) {
   if (n < 1) throw std::invalid_argument("a subset of binned features must keep at least one row, got none");
   if (n > kMaxRows) {
-    throw std::invalid_argument("a subset of binned features must have at most " + std::to_string(kMaxRows) +
-                                " rows, got " + std::to_string(n));
+    throw std::invalid_argument("a subset of binned features must have at most " + text(kMaxRows) + " rows, got " +
+                                text(n));
   }
   auto pacer = pacer_of(team);
   pacer.run(0, n, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       if (rows[i] >= 0 && rows[i] < all.n_rows) continue;
-      throw std::invalid_argument("row " + std::to_string(rows[i]) + " is out of range for binned features of " +
-                                  std::to_string(all.n_rows) + " rows");
+      throw std::invalid_argument("row " + text(rows[i]) + " is out of range for binned features of " +
+                                  text(all.n_rows) + " rows");
     }
   });
-  BinnedFeatures taken;
-  taken.n_rows = n;
-  taken.n_features = all.n_features;
-  taken.cuts = all.cuts;
-  taken.width = all.width;
-  const auto for_rows = [&](auto&& copy) {  // copy(i, row) of `all` for every row i of `taken`, returns the work
+  BinnedFeatures taken = empty_like(all, n, pacer);
+  // Calls copy(i, row) for every row i of `taken`, which is that row of `all`; it returns the number of entries copied.
+  const auto for_rows = [&](auto&& copy) {
     team.for_each(count_blocks(n, kRowBlock), workers_for(n * all.n_features, team), [&](index_t block, int) {
       auto own_pacer = pacer_of(team);
       for (index_t i = block * kRowBlock; i < std::min(n, (block + 1) * kRowBlock); ++i) {
-        own_pacer.add(copy(static_cast<std::size_t>(i), static_cast<std::size_t>(rows[i])));
+        own_pacer.add(copy(at(i), at(rows[i])));
       }
     });
   };
   if (all.is_sparse()) {
-    taken.zero_code = make_long_vector<std::uint32_t>(all.n_features, "the sparse codes", pacer);
-    std::ranges::copy(all.zero_code, taken.zero_code.begin());
-    taken.row_start = make_long_vector<index_t>(n + 1, "the sparse rows", pacer);
     const auto length = [&](std::size_t row) { return all.row_start[row + 1] - all.row_start[row]; };
     pacer.run(0, n, [&](index_t first, index_t end) {
-      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(end); ++i) {
-        taken.row_start[i + 1] = taken.row_start[i] + length(static_cast<std::size_t>(rows[i]));
-      }
+      for (index_t i = first; i < end; ++i) taken.row_start[at(i) + 1] = taken.row_start[at(i)] + length(at(rows[i]));
     });
     taken.row_bins = make_long_vector<std::uint32_t>(taken.row_start.back(), "the sparse rows", pacer);
     for_rows([&](std::size_t i, std::size_t row) {
@@ -351,12 +356,9 @@ BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t
       return 1 + length(row);
     });
   } else {
-    taken.row_stride = all.row_stride;
-    taken.column_stride = detail::column_stride(n);
     const index_t row_bytes = all.row_stride * detail::code_bytes(all.width);
-    taken.by_row = AlignedBuffer<std::uint8_t>(n * row_bytes, "the codes by row");
-    const auto bytes = static_cast<std::size_t>(row_bytes);
     for_rows([&](std::size_t i, std::size_t row) {
+      const std::size_t bytes = at(row_bytes);
       std::memcpy(taken.by_row.data() + i * bytes, all.by_row.data() + row * bytes, bytes);
       return row_bytes;
     });

@@ -32,7 +32,7 @@ constexpr index_t row_stride(index_t n_features, CodeWidth width) {
 
 constexpr index_t column_stride(index_t n_rows) { return round_up(n_rows, 64); }
 
-// How many workers to use for so many values: a thread is woken for kValuesPerWorker values at least.
+// How many workers to use for so many values: each has at least kValuesPerWorker of them.
 inline int workers_for(index_t n_values, const Team& team) {
   constexpr index_t kValuesPerWorker = 16384;
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_values / kValuesPerWorker));
@@ -56,14 +56,15 @@ void transpose_block(const T* from, index_t from_stride, T* to, index_t to_strid
   }
 }
 
-// Sorting entries into groups by counting: counts[g + 1] entries of group g become the positions where the groups
-// start; each position is then advanced past the entries put there, and set back at the end.
+// Entries are sorted into groups by counting, in three steps. counts_to_starts turns the numbers of entries of the
+// groups, group g's in counts[g + 1], into the positions where the groups start. The caller advances a position by each
+// entry that it puts there. ends_to_starts sets the positions back.
 template <class Checkpoint>
 void counts_to_starts(std::vector<index_t>& counts, Pacer<Checkpoint>& pacer) {
   index_t sum = 0;
-  pacer.run(0, static_cast<index_t>(counts.size()), [&](index_t first, index_t end) {
+  pacer.run(0, std::ssize(counts), [&](index_t first, index_t end) {
     for (index_t g = first; g < end; ++g) {
-      index_t& count = counts[static_cast<std::size_t>(g)];
+      index_t& count = counts[at(g)];
       sum += count;
       count = sum;
     }
@@ -73,8 +74,8 @@ void counts_to_starts(std::vector<index_t>& counts, Pacer<Checkpoint>& pacer) {
 template <class Checkpoint>
 void ends_to_starts(std::vector<index_t>& ends, Pacer<Checkpoint>& pacer) {
   index_t before = 0;
-  pacer.run(0, static_cast<index_t>(ends.size()), [&](index_t first, index_t end) {
-    for (index_t g = first; g < end; ++g) before = std::exchange(ends[static_cast<std::size_t>(g)], before);
+  pacer.run(0, std::ssize(ends), [&](index_t first, index_t end) {
+    for (index_t g = first; g < end; ++g) before = std::exchange(ends[at(g)], before);
   });
 }
 

@@ -5,7 +5,7 @@
 
 namespace fastpu::detail {
 
-// The category of a value: an integer from 0 to 254; of any other value -1, that is none.
+// The category of a value, an integer from 0 to 254, or -1 for a value that is no category.
 template <class T>
 int category_of(T x) {
   if (!(x >= 0 && x < T(kMostCategories))) return -1;

@@ -25,8 +25,8 @@ Key sort_key(const KeyRow<Key>& x) {
   return x.key;
 }
 
-// Sorts data[0..n) with the help of scratch[0..n); returns where the sorted elements lie (one of the two).
-// A checkpoint of `pacer` may throw, which leaves the elements in no order.
+// Sorts data[0..n) with scratch[0..n) as a second array; returns that of the two which has the sorted elements.
+// Where the checkpoint of `pacer` throws, the elements are left in no order.
 template <class Element, class Checkpoint>
 Element* radix_sort(Element* data, Element* scratch, index_t n, Pacer<Checkpoint>& pacer) {
   using Key = decltype(sort_key(*data));

@@ -33,7 +33,7 @@ class SortedTable {
     return position;
   }
 
-  // The same for n values: step by step through all of them, so that their searches overlap.
+  // The same for n values. A batch of searches goes on step by step together, so that they overlap in the processor.
   static constexpr index_t kBatch = 32;
   void count_below(const T* x, index_t n, std::uint32_t* counts) const {
     const T* entries = entries_.data();

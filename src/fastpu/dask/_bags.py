@@ -1,9 +1,9 @@
 """A forest on Dask: bags are drawn by the numbers of the rows, gathered, and trees grown on what was gathered.
 
-All of it is done by tasks on binned partitions, which go where Dask finds room; no task knows of another but by what it
-returns, so Dask repeats those of a worker that is lost. For each few trees one task draws the bags, one for each
-partition takes their rows from it, one grows the trees, and one for each partition scores the rows that the bags leave
-out. The tasks pass rows and trees to each other; the driver sees the trees alone.
+Everything is done by tasks on binned partitions, on whichever workers Dask chooses. A task depends on the results of
+others alone, so Dask can repeat the tasks of a worker that is lost. For every few trees one task draws the bags, one
+task for each partition takes the rows of the bags from it, one grows the trees, and one for each partition scores the
+rows that the bags leave out. Rows and trees go from task to task; only the trees come to the driver.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
     OutOfBag = tuple[NDArray[np.float64], NDArray[np.int32]]
 
-__all__ = ["Forest", "GroupsOfPart", "Plan", "Tasks", "grow_on_parts", "labels_of", "score"]
+__all__ = ["Forest", "GroupsOfPart", "Plan", "Tasks", "grow_on_parts", "labels_of", "score", "splits_by_categories"]
 
-_GATHERED_BYTES = 1 << 27  # of the unlabelled rows that one task gathers, about
+_GATHERED_BYTES = 1 << 27  # about how many bytes of unlabelled rows one task gathers at most
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all tasks of a forest are told.
+    """The settings of a forest, which all tasks get.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Plan:
         The number of the first tree of this fit in the forest.
     n_trees : int
     bags, trees : dict
-        What the core is told of bags and of trees.
+        Arguments of `_core.draw_forest_bags` and of `_core.grow_on_bags`.
     n_threads : int
         Threads of a task.
     """
@@ -69,7 +69,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class GroupsOfPart:
-    """Which of the positive and unlabelled rows of positive weight, numbered over all partitions, lie in one."""
+    """The positive and unlabelled rows of one partition, as ranges of the rows of these groups in all partitions.
+
+    Rows of weight 0 do not count.
+    """
 
     first_pos: int
     n_pos: int
@@ -79,7 +82,7 @@ class GroupsOfPart:
 
 @dataclass(frozen=True)
 class _Trees:
-    """Some trees, one after the other, as `_core.ForestResult` has them."""
+    """Some trees, one after the other, in the arrays of `_core.ForestResult`."""
 
     nodes: NDArray[Any]
     tree_start: NDArray[np.int64]
@@ -88,19 +91,19 @@ class _Trees:
     def first(self, n: int) -> _Trees:
         """Return the first n of them."""
         nodes = self.nodes[: self.tree_start[n]]
-        n_sets = int(nodes["threshold"][_by_categories(nodes)].max(initial=-1)) + 1
+        n_sets = int(nodes["threshold"][splits_by_categories(nodes)].max(initial=-1)) + 1
         return _Trees(nodes, self.tree_start[: n + 1], self.category_sets[:n_sets])
 
 
-def _by_categories(nodes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which nodes split by a set of categories, whose number is their threshold."""
-    is_split_so: NDArray[np.bool_] = (nodes["left"] > 0) & (nodes["split"] & 2 > 0)
-    return is_split_so
+def splits_by_categories(nodes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which nodes split by a set of categories; the threshold of such a node is the number of its set."""
+    by_categories: NDArray[np.bool_] = (nodes["left"] > 0) & (nodes["split"] & 2 > 0)
+    return by_categories
 
 
 @dataclass(frozen=True)
 class Forest:
-    """All trees and out-of-bag sums, as `_core.ForestResult` has them."""
+    """All trees and out-of-bag sums, in the arrays of `_core.ForestResult`."""
 
     nodes: NDArray[Any]
     tree_start: NDArray[np.int64]
@@ -110,7 +113,7 @@ class Forest:
     status: str
 
 
-# ---- What is done on a worker ----
+# ---- On a worker ----
 
 
 def labels_of(part: BinnedPart) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
@@ -155,7 +158,7 @@ def _draw(plan: Plan, first: int, n_trees: int, weights: list[NDArray[np.float64
 
 
 def _within(numbers: NDArray[np.uint32], first: int, n: int) -> NDArray[np.int64]:
-    """Return the different numbers from `first` to below `first + n`, counted from `first`."""
+    """Return the distinct numbers in [first, first + n) minus `first`."""
     return np.unique(numbers[(numbers >= first) & (numbers < first + n)]).astype(np.int64) - first
 
 
@@ -170,7 +173,7 @@ def _grow(
     n_pos = plan.n_pos
     places = bags.copy()
     places[:, n_pos:] = n_pos + np.unique(bags[:, n_pos:], return_inverse=True)[1].reshape(bags.shape[0], -1)
-    found = _core.grow_on_bags(
+    grown = _core.grow_on_bags(
         rows._native,
         places,
         n_pos=n_pos,
@@ -180,7 +183,7 @@ def _grow(
         n_threads=plan.n_threads,
         **plan.trees,
     )
-    return _Trees(found.nodes.copy(), found.tree_start, found.category_sets)
+    return _Trees(grown.nodes.copy(), grown.tree_start, grown.category_sets)
 
 
 def _score_left_out(
@@ -222,11 +225,11 @@ def _score_left_out(
     return sums, counts
 
 
-# ---- What the driver does ----
+# ---- The driver ----
 
 
 class Tasks:
-    """Starts tasks, and lets go of all that are left when it is closed: whatever happens, nothing stays on a worker."""
+    """Starts tasks, and releases the results that are left when it is closed, so that nothing stays on the workers."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -245,7 +248,7 @@ class Tasks:
         return futures
 
     def adopt(self, futures: Sequence[Any]) -> None:
-        """Let go of these, too."""
+        """Release these futures at the end, too."""
         self._left.update(futures)
 
     def __enter__(self) -> Self:
@@ -284,10 +287,10 @@ def grow_on_parts(
     first_set : int
         The number of sets of categories that earlier trees have.
     on_tree : callable, optional
-        Called with the number of each tree, its leaves and its depth; True stops.
+        Called with the number of each tree, how many leaves it has, and its depth; True stops.
     """
     positives = tasks.submit(_stack, [tasks.submit(_take_positives, part) for part in parts])
-    out_of_bag, found, is_stopped = list(before), [], False
+    out_of_bag, trees_of_tasks, is_stopped = list(before), [], False
     for batches in _waves(tasks.client, plan, n_features):
         bags = [tasks.submit(_draw, plan, first, n, weights) for first, n in batches]
         grown = [
@@ -310,7 +313,7 @@ def grow_on_parts(
         for (first, n), trees in zip(batches, tasks.client.gather(grown), strict=True):
             n_kept, is_stopped = (0, True) if is_stopped else _called(on_tree, trees, plan.first_tree + first, n)
             kept.append(n_kept)
-            found.append(trees.first(n_kept))
+            trees_of_tasks.append(trees.first(n_kept))
         out_of_bag = [
             tasks.submit(_score_left_out, part, sums, grown, bags, kept, plan, own)
             for part, sums, own in zip(parts, out_of_bag, owns, strict=True)
@@ -318,11 +321,11 @@ def grow_on_parts(
         if is_stopped:
             break
     sums = results_of(tasks.client, out_of_bag, "scoring out of bag")
-    return _joined(found, sums, first_set, "callback" if is_stopped else "n_trees")
+    return _joined(trees_of_tasks, sums, first_set, "callback" if is_stopped else "n_trees")
 
 
 def _waves(client: Client, plan: Plan, n_features: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield the first tree and the number of trees of some tasks, as many as the workers have threads, time by time."""
+    """Yield waves of tasks, one task for each thread of the workers: the first tree of each and its number of trees."""
     slots = max(1, sum(client.nthreads().values()))
     of_bag = min(plan.n_unl, plan.bags["bag_unl"])
     most = max(1, _GATHERED_BYTES // (2 * of_bag * n_features))
@@ -335,7 +338,7 @@ def _waves(client: Client, plan: Plan, n_features: int) -> Iterator[list[tuple[i
 def _called(
     on_tree: Callable[[int, int, int], bool] | None, trees: _Trees, first: int, n_trees: int
 ) -> tuple[int, bool]:
-    """Call for tree after tree; return how many are kept, and whether that was all."""
+    """Call `on_tree` for tree after tree; return how many trees are kept, and whether it stopped the fit."""
     if on_tree is not None:
         for t in range(n_trees):
             tree = trees.nodes[trees.tree_start[t] : trees.tree_start[t + 1]]
@@ -352,19 +355,19 @@ def _depth(tree: NDArray[Any]) -> int:
     return depth
 
 
-def _joined(found: Sequence[_Trees], out_of_bag: Sequence[OutOfBag], first_set: int, status: str) -> Forest:
-    """Put the trees one after the other, and the out-of-bag sums of the partitions."""
+def _joined(trees_of_tasks: Sequence[_Trees], out_of_bag: Sequence[OutOfBag], first_set: int, status: str) -> Forest:
+    """Join the trees of all tasks, and the out-of-bag sums of all partitions."""
     nodes, starts, n_sets = [], [np.zeros(1, dtype=np.int64)], first_set
-    for trees in found:
+    for trees in trees_of_tasks:
         own = trees.nodes.copy()
-        own["threshold"][_by_categories(own)] += n_sets
+        own["threshold"][splits_by_categories(own)] += n_sets
         nodes.append(own)
         starts.append(starts[-1][-1] + trees.tree_start[1:])
         n_sets += len(trees.category_sets)
     return Forest(
         np.concatenate(nodes),
         np.concatenate(starts),
-        np.concatenate([trees.category_sets for trees in found]),
+        np.concatenate([trees.category_sets for trees in trees_of_tasks]),
         np.concatenate([sums for sums, _ in out_of_bag]),
         np.concatenate([counts for _, counts in out_of_bag]),
         status,

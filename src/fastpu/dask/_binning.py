@@ -1,7 +1,7 @@
 """From the partitions of X to binned rows that stay on the workers.
 
-Partitions are read two times or three, and let go again each time: to look at them, to find the cuts of their columns
-(unless these are given), and to bin them. What stays is one byte a value, or two.
+Partitions are read two or three times, and released again each time: to take the census of the rows, to find the cuts
+of their columns (unless these are given), and to bin them. The binned rows take one byte a value, or two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fastpu.data._validate import check_int, check_labels, check_matrix, check_s
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fastpu.dask._collections import Rows
     from fastpu.dask._workers import Shard
     from fastpu.data._categories import Kept
+    from fastpu.data._cuts import ColumnCuts
     from fastpu.data._matrix import Matrix
 
 __all__ = [
@@ -52,18 +53,18 @@ __all__ = [
     "check_cuts",
     "cuts_for",
     "find_global_cuts",
-    "look_at",
-    "template",
+    "single_row",
+    "take_census",
 ]
 
-_ATTEMPTS = 3  # at finding cuts, where workers are lost meanwhile
+_ATTEMPTS = 3  # how often the cuts are searched for where workers are lost meanwhile
 _MAX_BINS = 255
-_SORTED_SHARE = 0.25  # of the workers' memory that sorted columns may take at once
+_SORTED_SHARE = 0.25  # the share of the workers' memory that sorted columns may take at once
 
 
 @dataclass(frozen=True)
 class BinnedPart:
-    """A partition as a worker keeps it; an empty one has no features."""
+    """A binned partition; an empty one has no features."""
 
     number: int
     features: BinnedFeatures | None
@@ -72,8 +73,12 @@ class BinnedPart:
 
 
 @dataclass(frozen=True)
-class _Look:
-    """What one partition says of itself; `groups` are of rows of positive weight."""
+class _PartCensus:
+    """Size, columns and groups of one partition.
+
+    `groups` and `mass` have the numbers of positive, unlabelled and negative rows of positive weight, and the sums of
+    their weights as `_exact_sum` has them. `orders` has all categories of the dtype of each column, in their order.
+    """
 
     n_rows: int
     n_features: int = 0
@@ -89,20 +94,20 @@ class _Look:
 
 @dataclass(frozen=True)
 class Census:
-    """What is known of all rows.
+    """Sizes, columns and groups of all rows.
 
     Attributes
     ----------
     sizes : tuple of int
         Numbers of rows of the partitions.
     n_features, is_sparse, itemsize, feature_names, categories
-        Of the matrix that all partitions are together.
+        Those of the matrix of all rows.
     groups : tuple of tuple of int
         Numbers of positive, unlabelled and negative rows of positive weight, for each partition.
     mass : tuple of float
         Sums of their weights.
     weight_range : WeightRange, or None
-        Of the weights, if there are any.
+        Their range, if rows have weights.
     """
 
     sizes: tuple[int, ...]
@@ -127,7 +132,7 @@ class Census:
         return n_pos, n_unl, n_neg
 
 
-# ---- What is done to a partition, on a worker ----
+# ---- What a worker does with a partition ----
 
 
 def _n_rows(part: Any) -> int:
@@ -141,7 +146,7 @@ def _read(part: Any, number: int, categories: Any) -> Matrix:
         raise type(error)(f"partition {number}: {error}") from error
 
 
-def _read_beside(y: Any, weights: Any, n_rows: int, number: int) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
+def _read_labels(y: Any, weights: Any, n_rows: int, number: int) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
     try:
         if not n_rows:
             sizes = {"y": _n_rows(y), "sample_weight": 0 if weights is None else _n_rows(weights)}
@@ -154,44 +159,44 @@ def _read_beside(y: Any, weights: Any, n_rows: int, number: int) -> tuple[NDArra
 
 
 def _read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return the weights of a partition; all may be 0, as long as those of another are not."""
+    """Return the weights of a partition; all may be 0, as another partition may have positive ones."""
     beside_one: Any = check_sample_weight(np.append(weights, 1.0), n_rows + 1)
     of_rows: NDArray[np.float64] = beside_one[:-1]
     return of_rows
 
 
-def _expansion(values: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return two numbers whose sum is that of the values, far beyond double precision."""
+def _exact_sum(values: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return the sum of the values and what rounding has left out of it."""
     high = math.fsum(values)
     return high, math.fsum([*values, -high])
 
 
-def _look(X: Any, y: Any, weights: Any, number: int) -> _Look:
+def _count(X: Any, y: Any, weights: Any, number: int) -> _PartCensus:
     n_rows = _n_rows(X)
-    labels, mass = _read_beside(y, weights, n_rows, number)
+    labels, mass = _read_labels(y, weights, n_rows, number)
     if not n_rows:
-        return _Look(0)
+        return _PartCensus(0)
     matrix = _read(X, number, "learn")
     counted = labels if mass is None else labels[mass > 0]
-    sums = tuple(() if mass is None else _expansion(mass[labels == label]) for label in (1, 0, -1))
-    return _Look(
+    sums = tuple(() if mass is None else _exact_sum(mass[labels == label]) for label in (1, 0, -1))
+    return _PartCensus(
         n_rows,
         matrix.n_features,
         matrix.is_sparse,
         matrix.dtype.itemsize,
         matrix.feature_names,
         matrix.categories,
-        {column: _order_of(X, int(column), found) for column, found in matrix.categories.items()},
+        {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
         label_counts(counted),
         sums,
         None if mass is None else WeightRange.of(mass),
     )
 
 
-def _order_of(frame: Any, column: int, found: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return all categories of the type of a pandas column, in their order; of polars those that occur."""
+def _order_of(frame: Any, column: int, occurring: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return all categories of the dtype of a pandas column, in their order; of a polars column those that occur."""
     dtype = frame.dtypes.iloc[column] if hasattr(frame.dtypes, "iloc") else None
-    return tuple(dtype.categories.tolist()) if dtype is not None else tuple(sorted(found))
+    return tuple(dtype.categories.tolist()) if dtype is not None else tuple(sorted(occurring))
 
 
 def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census) -> SortedColumns:
@@ -205,7 +210,7 @@ def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census)
 
 def _bin(X: Any, y: Any, weights: Any, number: int, cuts: CutsOfFeatures) -> BinnedPart:
     n_rows = _n_rows(X)
-    labels, mass = _read_beside(y, weights, n_rows, number)
+    labels, mass = _read_labels(y, weights, n_rows, number)
     if not n_rows:
         return BinnedPart(number, None, labels, mass)
     features = bin_at(_read(X, number, cuts.categories or "refuse"), cuts, 1)
@@ -220,48 +225,50 @@ def _answer(shard: Shard, question: Question) -> Answer:
 # ---- What the driver does ----
 
 
-def _tasks(client: Client, function: Any, *arguments: Sequence[Any] | None, also: tuple[Any, ...] = ()) -> list[Any]:
-    """Start a task for each partition, ``function(*parts, number, *also)``."""
+def _start_tasks(
+    client: Client, function: Any, *arguments: Sequence[Any] | None, also: tuple[Any, ...] = ()
+) -> list[Any]:
+    """Start ``function(*parts, number, *also)`` for each partition, whose parts are an entry of each argument."""
     n = next(len(of_parts) for of_parts in arguments if of_parts is not None)
     lazy = dask.delayed(function, pure=False)
     calls = [lazy(*(None if of_parts is None else of_parts[k] for of_parts in arguments), k, *also) for k in range(n)]
     return list(client.compute(calls))
 
 
-def look_at(client: Client, rows: Rows) -> Census:
-    """Return what is known of all rows; raise what is wrong with any of them."""
-    looks = results_of(client, _tasks(client, _look, rows.X, rows.y, rows.weights), "reading")
-    present = [(number, look) for number, look in enumerate(looks) if look.n_rows]
+def take_census(client: Client, rows: Rows) -> Census:
+    """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
+    parts = results_of(client, _start_tasks(client, _count, rows.X, rows.y, rows.weights), "reading")
+    present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
         raise ValueError("X must have at least one row, got none in all partitions")
     first_number, first = present[0]
-    for number, look in present:
+    for number, part in present:
         for name, what in (("n_features", "columns"), ("is_sparse", "form"), ("feature_names", "names of columns")):
-            mine, theirs = getattr(first, name), getattr(look, name)
-            if mine != theirs:
+            expected, given = getattr(first, name), getattr(part, name)
+            if expected != given:
                 raise ValueError(
-                    f"X must have the same {what} in all partitions: {name} is {short(mine)} in partition "
-                    f"{first_number}, and {short(theirs)} in partition {number}"
+                    f"X must have the same {what} in all partitions: {name} is {short(expected)} in partition "
+                    f"{first_number}, and {short(given)} in partition {number}"
                 )
-        if look.categories.keys() != first.categories.keys():
+        if part.categories.keys() != first.categories.keys():
             raise ValueError(f"X must have categories in the same columns of all partitions, unlike partition {number}")
     orders = {
-        column: tuple(dict.fromkeys(value for _, look in present for value in look.orders[column]))
+        column: tuple(dict.fromkeys(value for _, part in present for value in part.orders[column]))
         for column in first.orders
     }
-    groups = tuple(look.groups for look in looks)
-    mass = tuple(float(sum(of_part)) for of_part in zip(*groups, strict=True))
+    groups = tuple(part.groups for part in parts)
+    mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
     weight_range = None
     if rows.weights is not None:
-        mass = tuple(math.fsum(part for _, look in present for part in look.mass[g]) for g in range(3))
-        weight_range = reduce(WeightRange.merged, (look.weight_range for _, look in present))
+        mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
+        weight_range = reduce(WeightRange.merged, (part.weight_range for _, part in present))
     return Census(
-        tuple(look.n_rows for look in looks),
+        tuple(part.n_rows for part in parts),
         first.n_features,
         first.is_sparse,
-        max(look.itemsize for _, look in present),
+        max(part.itemsize for _, part in present),
         first.feature_names,
-        merged_categories([look.categories for _, look in present], orders, first.n_features),
+        merged_categories([part.categories for _, part in present], orders, first.n_features),
         groups,
         mass,
         weight_range,
@@ -273,39 +280,37 @@ def find_global_cuts(
 ) -> CutsOfFeatures:
     """Return the cuts that `bin_features` finds for all rows together."""
     numeric = [column for column in range(census.n_features) if str(column) not in census.categories]
-    found = []
+    cuts: list[ColumnCuts] = []
     at_once = _columns_at_once(client, census, len(numeric))
     for start in range(0, len(numeric), at_once):
         columns = numeric[start : start + at_once]
         for attempts_left in reversed(range(_ATTEMPTS)):
             try:
-                found += _cuts_of_columns(client, rows, census, columns, max_bins, n_threads)
+                cuts += _cuts_of_columns(client, rows, census, columns, max_bins, n_threads)
                 break
             except WorkerLostError:
                 if not attempts_left or not client.nthreads():
                     raise
-    return CutsOfFeatures.of(found, census.n_features, max_bins, census.feature_names, census.categories)
+    return CutsOfFeatures.of(cuts, census.n_features, max_bins, census.feature_names, census.categories)
 
 
 def _cuts_of_columns(
     client: Client, rows: Rows, census: Census, columns: list[int], max_bins: int, n_threads: int | None
-) -> list[Any]:
-    sorted_parts = _tasks(client, _sort, rows.X, rows.weights, also=(columns, census))
+) -> list[ColumnCuts]:
+    sorted_parts = _start_tasks(client, _sort, rows.X, rows.weights, also=(columns, census))
     try:
         wait_for(client, sorted_parts, "sorting columns")
         with Workers(client, dict(enumerate(sorted_parts)), n_threads) as workers:
-            return find_cuts(_asking(workers), len(columns), max_bins)
+            return find_cuts(
+                lambda question: reduce(Answer.merged, workers.ask(_answer, question)), len(columns), max_bins
+            )
     finally:
         for part in sorted_parts:
             part.release()
 
 
-def _asking(workers: Workers) -> Callable[[Question], Answer]:
-    return lambda question: reduce(Answer.merged, workers.ask(_answer, question))
-
-
 def _columns_at_once(client: Client, census: Census, n_columns: int) -> int:
-    """Return how many columns the workers can keep sorted beside each other."""
+    """Return how many sorted columns the workers have memory for at once."""
     limits = client.run_on_scheduler(_memory_of_workers)
     per_column = census.n_rows * (census.itemsize + (8 if census.weight_range is not None else 0))
     if not limits or not per_column:
@@ -319,42 +324,37 @@ def _memory_of_workers(dask_scheduler: Any) -> int:
 
 
 def check_cuts(max_bins: object) -> int | BinnedFeatures:
-    """Return the most cuts of a feature, or rows that are binned at the cuts to be used."""
+    """Return `max_bins` checked: the most cuts of a feature, or binned rows whose cuts are to be used."""
     if isinstance(max_bins, BinnedFeatures):
         return max_bins
     return _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
 
 
 def cuts_for(
-    client: Client, rows: Rows, census: Census, wanted: int | BinnedFeatures, n_threads: int | None
+    client: Client, rows: Rows, census: Census, n_cuts_or_bins: int | BinnedFeatures, n_threads: int | None
 ) -> CutsOfFeatures:
-    """Return the cuts that `check_cuts` has read: those of the given bins, or found for all rows."""
-    if not isinstance(wanted, BinnedFeatures):
-        return find_global_cuts(client, rows, census, wanted, n_threads)
-    wanted._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
-    return _cuts_of_bins(wanted)
-
-
-def _cuts_of_bins(bins: BinnedFeatures) -> CutsOfFeatures:
+    """Return the cuts for what `check_cuts` returned: those of the binned rows, or at most so many for all rows."""
+    if not isinstance(n_cuts_or_bins, BinnedFeatures):
+        return find_global_cuts(client, rows, census, n_cuts_or_bins, n_threads)
+    bins = n_cuts_or_bins
+    bins._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
     native = bins._native
     return CutsOfFeatures(
         native.cut_starts, native.cut_values, native.bin_values, bins.max_bins, bins.feature_names, bins.categories
     )
 
 
-def template(census: Census, cuts: CutsOfFeatures) -> BinnedFeatures:
-    """Return a row of nothing that is binned as all rows are: it tells the core their cuts and form."""
+def single_row(census: Census, cuts: CutsOfFeatures) -> BinnedFeatures:
+    """Return one row of zeros, binned as all rows are, from which the core reads their cuts and form."""
     zeros = np.zeros((1, census.n_features), dtype=np.float32)
     one = CsrMatrix.of(sp.csr_array(zeros)) if census.is_sparse else DenseMatrix(zeros)
     return bin_at(one, cuts, 1)
 
 
 def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures) -> list[Any]:
-    """Return the binned partitions as futures that are done."""
-    sent = dask.delayed(
-        cuts, pure=False, traverse=False
-    )  # once, for all tasks; another worker can have it if one is lost
-    parts = _tasks(client, _bin, rows.X, rows.y, rows.weights, also=(sent,))
+    """Return the futures of the binned partitions, which are computed."""
+    sent = dask.delayed(cuts, pure=False, traverse=False)  # sent once for all tasks, and again where a worker is lost
+    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(sent,))
     try:
         wait_for(client, parts, "binning")
     except BaseException:
@@ -365,7 +365,7 @@ def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures) -> list[Any
 
 
 def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures, cuts: CutsOfFeatures) -> LabelledRows | None:
-    """Return the rows to be judged by; those of a collection as bins."""
+    """Return the rows of `eval_set`; those of a Dask collection are binned and gathered."""
     is_pair = isinstance(eval_set, tuple | list) and len(eval_set) == 2
     if not is_pair or not is_collection(eval_set[0]):
         return _check_eval_set(eval_set, form)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.boosting._tree_boost import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
+from fastpu.dask._bags import splits_by_categories
 from fastpu.dask._boosted_rows import place_rows
 from fastpu.dask._scores import SharedScores
 from fastpu.dask._shared_fit import SharedFit
@@ -21,13 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu import _core
-    from fastpu.boosting._folds import LabelledRows
-    from fastpu.dask._binning import Census
-    from fastpu.dask._client import Client
-    from fastpu.dask._collections import Rows
+    from fastpu.dask._shared_fit import FitData
     from fastpu.dask._workers import Workers
-    from fastpu.data._cuts import CutsOfFeatures
-    from fastpu.data.binned_features import BinnedFeatures
 
 __all__ = ["BoostedFit"]
 
@@ -39,9 +35,10 @@ _ROUNDS_BETWEEN_CHECKPOINTS = 10
 
 @dataclass
 class _Trees:
-    """The trees that are made, as the core has them, and what their rounds recorded.
+    """The trees so far, in the arrays of the core, and what their rounds recorded.
 
-    `n_first` of them were there before the fit. `risk` is that of all rounds, `eval_auc` of those of the fit.
+    The first `n_first` trees are those of `init_model`. `risk` has a value for every tree, `eval_auc` for those of the
+    fit.
     """
 
     nodes: NDArray[Any]
@@ -53,7 +50,7 @@ class _Trees:
     n_first: int
     status: str = "n_rounds"
     n_bags: int = 1
-    best_round: int = 0  # of the fit: the number of rounds that are kept
+    best_round: int = 0  # how many rounds of the fit are kept
 
     @classmethod
     def of(cls, model: TreeEnsemble | None) -> _Trees:
@@ -83,11 +80,11 @@ class _Trees:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None:
-        """What shards go on from."""
+        """The trees from which the shards go on, or None."""
         return (self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
 
     def as_model(self) -> Any:
-        """Return what the core goes on from."""
+        """Return the trees from which the core goes on, or None."""
         return _Before(self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
 
     def add(self, grown: _core.BoostedTreesResult) -> None:
@@ -102,19 +99,18 @@ class _Trees:
         self.eval_auc = np.concatenate([self.eval_auc, grown.eval_auc])
 
     def keep(self, patience: int) -> None:
-        """Drop the trees after the best round, if the AUC says which that is."""
+        """Drop the trees after the round with the best AUC, where the fit stops early."""
         n_made = self.n_trees - self.n_first
         self.best_round = int(np.argmax(self.eval_auc)) + 1 if patience and self.eval_auc.size else n_made
         n_kept = self.n_first + self.best_round
         self.tree_start, self.tree_risk = self.tree_start[: n_kept + 1], self.tree_risk[:n_kept]
         self.nodes = self.nodes[: self.tree_start[-1]]
-        by_categories = (self.nodes["left"] > 0) & (self.nodes["split"] & 2 > 0)
-        self.category_sets = self.category_sets[: np.count_nonzero(by_categories)]
+        self.category_sets = self.category_sets[: np.count_nonzero(splits_by_categories(self.nodes))]
 
 
 @dataclass(frozen=True)
 class _Before:
-    """Trees as `Training.run_elsewhere` takes them."""
+    """Trees in the form in which `Training.run_elsewhere` takes `before`."""
 
     _nodes: NDArray[Any]
     tree_starts: NDArray[np.int64]
@@ -123,7 +119,7 @@ class _Before:
 
 @dataclass(frozen=True)
 class _Scored:
-    """The scores of the rows on the workers, as `model_of` asks for them."""
+    """The scores of the rows on the workers, with the methods that `model_of` calls."""
 
     scores: SharedScores
     groups: Sequence[int]
@@ -143,20 +139,8 @@ class _Scored:
 class BoostedFit(SharedFit):
     """One fit: its rows, and the trees so far."""
 
-    def __init__(
-        self,
-        client: Client,
-        rows: Rows,
-        census: Census,
-        cuts: CutsOfFeatures,
-        form: BinnedFeatures,
-        training: Training,
-        held: LabelledRows | None,
-        patience: int,
-        before: TreeEnsemble | None,
-        n_threads: int | None,
-    ) -> None:
-        super().__init__(client, rows, census, cuts, form, held, patience, n_threads)
+    def __init__(self, data: FitData, training: Training, before: TreeEnsemble | None) -> None:
+        super().__init__(data)
         self._trees = _Trees.of(before)
         self._training = training
 
@@ -170,28 +154,28 @@ class BoostedFit(SharedFit):
     def run(
         self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
     ) -> TreeEnsemble:
-        """Make all rounds up to `n_rounds` and the model; with a path, again and again where workers are lost."""
+        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost."""
 
-        def make(workers: Workers) -> TreeEnsemble:
+        def fit(workers: Workers) -> TreeEnsemble:
             self._make_rounds(workers, n_rounds, hook, path)
             return self._model(workers, params)
 
-        return self._retried(make, path)
+        return self._retried(fit, path)
 
     def _make_rounds(
         self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
     ) -> None:
-        trees, training = self._trees, self._training
-        unlabeled = [groups[1] for groups in self._census.groups]
-        rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled, self._form.n_features)
+        trees, training, form = self._trees, self._training, self._data.form
+        unlabeled = [groups[1] for groups in self._data.census.groups]
+        rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled, form.n_features)
         while trees.status == "n_rounds" and trees.n_trees < n_rounds:
             ending: list[str] = []
             left = n_rounds - trees.n_trees
             grown = training.run_elsewhere(
-                self._form,
+                form,
                 rows,
                 left if path is None else min(left, _ROUNDS_BETWEEN_CHECKPOINTS),
-                judged=self._held,
+                judged=self._data.held,
                 before=trees.as_model(),
                 callback=self._watch(workers, n_rounds, hook, ending),
             )
@@ -204,17 +188,18 @@ class BoostedFit(SharedFit):
     def _watch(
         self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
     ) -> Callable[..., bool]:
-        """Return what the core calls after every round; it notes in `ending` why the rounds are to end."""
+        """Return the callback of the core after every round; it adds to `ending` the reason why the fit should end."""
         aucs = self._trees.eval_auc.tolist()
+        patience = self._data.patience
 
         def on_round(_: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
             workers.where = f"after round {round_}"
-            judged = None if self._held is None else auc
-            if judged is not None:
-                aucs.append(judged)
-                if self._patience and len(aucs) - 1 - aucs.index(max(aucs)) >= self._patience:
+            eval_auc = None if self._data.held is None else auc
+            if eval_auc is not None:
+                aucs.append(eval_auc)
+                if patience and len(aucs) - 1 - aucs.index(max(aucs)) >= patience:
                     ending.append("early_stopping")
-            info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, judged)
+            info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, eval_auc)
             if hook is not None and hook(info):
                 ending.append("callback")
             return bool(ending)
@@ -222,11 +207,11 @@ class BoostedFit(SharedFit):
         return on_round
 
     def _model(self, workers: Workers, params: dict[str, Any]) -> TreeEnsemble:
-        """Return the model, whose threshold the workers find."""
+        """Return the model, with the threshold from the scores on the workers."""
         trees = copy(self._trees)
-        trees.keep(self._patience)
-        scored = _Scored(SharedScores(workers), self._census.all_groups)
-        return model_of(trees, self._form, scored, self._training, None, params, None)
+        trees.keep(self._data.patience)
+        scored = _Scored(SharedScores(workers), self._data.census.all_groups)
+        return model_of(trees, self._data.form, scored, self._training, None, params, None)
 
     # -- the checkpoint, which is a model
 
@@ -235,10 +220,10 @@ class BoostedFit(SharedFit):
         return self._digest(dataclasses.asdict(training.settings), training.prior, self._trees.n_first)
 
     def _save(self, path: str) -> None:
-        trees = self._trees
+        trees, form = self._trees, self._data.form
         TreeEnsemble(
-            n_features=self._form.n_features,
-            feature_names=self._form.feature_names,
+            n_features=form.n_features,
+            feature_names=form.feature_names,
             threshold=0.0,
             n_iter=trees.n_trees,
             converged=False,
@@ -249,13 +234,13 @@ class BoostedFit(SharedFit):
             packed_nodes=packed(trees.nodes),
             tree_starts=trees.tree_start,
             category_sets=trees.category_sets,
-            categories=self._form.categories,
+            categories=form.categories,
             divisor=1,
             seed=self._training.seed,
         ).save(path)
 
     def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
-        """Go on from the file, if there is one, towards so many rounds."""
+        """Take the trees of the checkpoint, if there is one, for a fit of `n_rounds` rounds in all."""
         saved = self._saved(path, self._own_digest())
         if saved is None:
             return

@@ -1,4 +1,4 @@
-"""The rows of boosted trees on the workers, which answer the core's questions together."""
+"""The rows of boosted trees on the workers: the core asks all shards, and gets the sum of their answers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["SharedRows", "add_up", "answer", "place_rows", "stack"]
 
 
-_MOST_DRAWN = 2**32 - 1  # rows that have numbers
-_CODES_AHEAD = 10_000_000  # that a thread adds up in about the time that a question takes
+_MOST_DRAWN = 2**32 - 1  # rows that can be numbered, for drawing some of them
+_CODES_AHEAD = 10_000_000  # codes that a thread adds up in about the time that a question takes
 
 
 # ---- On a worker ----
@@ -47,7 +47,11 @@ def _start(
     n_unlabeled: int,
     starts: tuple[tuple[int, int], ...] | None,
 ) -> None:
-    """Make the shard of the core; `starts` has the number of the first unlabelled row of each part and how many."""
+    """Make the shard of the core.
+
+    `starts` has for each partition the number of its first unlabelled row among all and how many it has; None where no
+    rows are drawn.
+    """
     features = shard.kept["features"]
     numbers = None
     if starts is not None:
@@ -72,7 +76,7 @@ def _start(
 
 
 def answer(shard: Shard, before: Sequence[tuple[str, tuple[Any, ...]]], method: str, arguments: tuple[Any, ...]) -> Any:
-    """Return what the shard of the core answers, after what was to be done before."""
+    """Return the result of a method of the core's shard, after calls of other methods that were waiting."""
     boosted = shard.kept["boosted"]
     for name, given in before:
         getattr(boosted, name)(*given)
@@ -90,7 +94,7 @@ def place_rows(
     unlabeled: Sequence[int],
     n_features: int,
 ) -> SharedRows:
-    """Begin boosting from these trees; `unlabeled` has the unlabelled rows of every partition."""
+    """Begin boosting from these trees; `unlabeled` has the number of unlabelled rows of every partition."""
     first = np.concatenate([[0], np.cumsum(unlabeled)]).tolist()
     draws = settings.subsample_unl < 1
     if draws and first[-1] > _MOST_DRAWN:
@@ -104,14 +108,15 @@ def place_rows(
 
 
 class SharedRows:
-    """What the core asks of its rows, asked of all shards: sums are added up.
+    """The rows of all shards, in place of a single `_core.BoostedShard`.
 
-    Its methods are those of `_core.BoostedShard`. What needs no answer is sent along with the next question.
+    It has the methods of that class, and merges the answers of all shards. A call without an answer is sent along with
+    the next question.
 
     Attributes
     ----------
     most_rows_ahead : int
-        Nodes with at most so many rows are split before it is certain that they will be.
+        Nodes with at most so many rows are split before it is certain that the tree needs the split.
     """
 
     def __init__(self, workers: Workers, most_rows_ahead: int) -> None:
@@ -147,12 +152,12 @@ class SharedRows:
         return waiting
 
 
-def _merged_splits(some: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
-    return *add_up(some[:-1], others[:-1]), np.maximum(some[-1], others[-1])
+def _merged_splits(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
+    return *add_up(left[:-1], right[:-1]), np.maximum(left[-1], right[-1])
 
 
-def add_up(some: Any, others: Any) -> Any:
-    """Add up whole numbers, which may be in arrays or tuples of them: the order does not matter."""
-    if isinstance(some, tuple):
-        return tuple(map(add_up, some, others))
-    return some + others
+def add_up(left: Any, right: Any) -> Any:
+    """Return the sums of whole numbers, or of arrays or nested tuples of them; the order of adding does not matter."""
+    if isinstance(left, tuple):
+        return tuple(map(add_up, left, right))
+    return left + right

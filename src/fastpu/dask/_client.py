@@ -1,4 +1,4 @@
-"""The Dask client of a fit; the only import of Dask that can fail for want of it."""
+"""The Dask client of a fit, and the one import of Dask, which says how to install it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["Rows", "is_collection", "read_rows"]
 
 @dataclass(frozen=True)
 class Rows:
-    """The partitions of X, y and, if there are weights, of these: lazy objects or futures, beside each other."""
+    """The partitions of X, of y and, if rows have weights, of these: lazy objects or futures, in the same order."""
 
     X: list[Any]
     y: list[Any]
@@ -25,7 +25,7 @@ class Rows:
 
 
 def is_collection(value: object) -> bool:
-    """Tell whether this is something that Dask holds in partitions."""
+    """Tell whether this is a Dask array, a Dask frame, or a list of futures or lazy objects."""
     return _is_frame(value) or _is_array(value) or _is_list_of_lazy(value)
 
 
@@ -39,10 +39,10 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
     if not x_parts:
         raise ValueError(f"X{name} must have at least one partition, got none")
     _check_categories(X, f"X{name}")
-    beside: list[list[Any] | None] = []
+    columns_parts: list[list[Any] | None] = []
     for argument, value in ((f"y{name}", y), ("sample_weight", sample_weight)):
         if value is None and argument == "sample_weight":
-            beside.append(None)
+            columns_parts.append(None)
             continue
         parts, sizes = _partitions(value, argument)
         if len(parts) != len(x_parts):
@@ -55,8 +55,8 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
                     f"{argument} must have the partitions of X{name}: partition {number} has {rows} rows there, and "
                     f"{others} here; rechunk one of them"
                 )
-        beside.append(parts)
-    labels, weights = beside
+        columns_parts.append(parts)
+    labels, weights = columns_parts
     return Rows(x_parts, labels or [], weights)
 
 
@@ -65,10 +65,10 @@ def _is_series_beside(column: Any, X: Any) -> bool:
 
 
 def _read_together(X: Any, columns: list[Any]) -> Rows:
-    """Return the partitions of a frame and of columns beside it.
+    """Return the partitions of a frame and of series of the same partitions.
 
-    They are asked for as one frame: apart, Dask may divide them in different ways, for it joins small files of Parquet
-    by what is read of them.
+    Dask computes them as one frame. Read apart, they could be divided in different ways, since Dask joins small Parquet
+    files depending on the columns that are read.
     """
     meta = _joined(X._meta, *(column._meta for column in columns))
     parts = X.map_partitions(_joined, *columns, align_dataframes=False, meta=meta).to_delayed()
@@ -109,7 +109,7 @@ def _partitions(value: Any, name: str) -> tuple[list[Any], list[int | None]]:
 
 
 def _check_categories(X: Any, name: str) -> None:
-    """Raise ValueError for a frame with categories of which nobody knows all."""
+    """Raise ValueError for a frame with a column whose categories Dask does not know."""
     if not _is_frame(X):
         return
     for column, dtype in X.dtypes.items():

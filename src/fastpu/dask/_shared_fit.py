@@ -1,16 +1,18 @@
-"""What the fits have in common whose rows stay on workers between rounds."""
+"""What the fits have in common whose rows stay on the workers between rounds."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastpu.common._warnings import warn
 from fastpu.dask._binning import bin_partitions
 from fastpu.dask._workers import WorkerLostError, Workers
+from fastpu.data._validate import check_int
 from fastpu.model._model import load
 
 if TYPE_CHECKING:
@@ -23,67 +25,101 @@ if TYPE_CHECKING:
     from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data.binned_features import BinnedFeatures
 
-__all__ = ["SharedFit"]
+__all__ = ["FitData", "SharedFit", "check_patience"]
 
-_MOST_VAIN = 3  # workers lost one after the other, without a round saved between them
-_Made = TypeVar("_Made")
+_MOST_LOSSES = 3  # workers that may be lost in a row without a round saved between them
+_Result = TypeVar("_Result")
+
+
+def check_patience(early_stopping_rounds: object, eval_set: object) -> int:
+    """Return the rounds without a better AUC after which a fit stops, 0 where it does not stop early."""
+    if early_stopping_rounds is None:
+        return 0
+    patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    if eval_set is None:
+        raise ValueError(
+            "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
+        )
+    return patience
+
+
+@dataclass(frozen=True)
+class FitData:
+    """The rows of a fit and what is known of them.
+
+    Attributes
+    ----------
+    client : Client
+    rows : Rows
+        The partitions.
+    census : Census
+        Their sizes and groups.
+    cuts : CutsOfFeatures
+        The cuts by which all rows are binned.
+    form : BinnedFeatures
+        A single row binned at these cuts, from which the core reads the cuts and the form of the codes.
+    held : LabelledRows, or None
+        The rows of `eval_set`.
+    patience : int
+        As `check_patience` returns it.
+    n_threads : int, or None
+        Most threads of each worker; None for those that Dask gave it.
+    """
+
+    client: Client
+    rows: Rows
+    census: Census
+    cuts: CutsOfFeatures
+    form: BinnedFeatures
+    held: LabelledRows | None
+    patience: int
+    n_threads: int | None
 
 
 class SharedFit(ABC):
-    """One fit: its rows, how they are brought to workers, and what its checkpoint is known by."""
+    """One fit: how its rows are brought to workers, again where one is lost, and what identifies its checkpoint."""
 
-    def __init__(
-        self,
-        client: Client,
-        rows: Rows,
-        census: Census,
-        cuts: CutsOfFeatures,
-        form: BinnedFeatures,
-        held: LabelledRows | None,
-        patience: int,
-        n_threads: int | None,
-    ) -> None:
-        self._client, self._rows, self._census, self._cuts, self._form = client, rows, census, cuts, form
-        self._held, self._patience, self._n_threads = held, patience, n_threads
+    def __init__(self, data: FitData) -> None:
+        self._data = data
 
     @property
     @abstractmethod
     def n_made(self) -> int:
         """The rounds that need not be made again when a worker is lost."""
 
-    def _retried(self, make: Callable[[Workers], _Made], path: str | None) -> _Made:
-        """Return what `make` returns; with a path, call it again where workers are lost.
+    def _retried(self, fit: Callable[[Workers], _Result], path: str | None) -> _Result:
+        """Return what `fit` returns; with a path, call it again where workers are lost.
 
-        Workers that come back and are lost again without a round that is saved, as where rows need more memory than
-        there is, would go on for ever.
+        It is called a few times at most without a round saved in between: where rows need more memory than there is,
+        workers would be lost and replaced for ever.
         """
-        n_vain = 0
+        n_losses = 0
         while True:
             n_made = self.n_made
             try:
-                with self._open() as workers:
-                    return make(workers)
+                with self._place_rows() as workers:
+                    return fit(workers)
             except WorkerLostError as error:
-                n_vain = n_vain + 1 if self.n_made == n_made else 0
-                if path is None or n_vain > _MOST_VAIN or (n_vain and not self._client.nthreads()):
+                n_losses = n_losses + 1 if self.n_made == n_made else 0
+                if path is None or n_losses > _MOST_LOSSES or (n_losses and not self._data.client.nthreads()):
                     raise
-                warn(f"{error}; the fit goes on from round {self.n_made} with what is left", RuntimeWarning)
+                warn(f"{error}; the fit goes on from round {self.n_made} with the workers left", RuntimeWarning)
 
-    def _open(self) -> Workers:
-        """Bring the rows to the workers."""
-        sizes = self._census.sizes
-        futures = bin_partitions(self._client, self._rows, self._cuts)
+    def _place_rows(self) -> Workers:
+        """Bin the partitions and keep them on workers."""
+        data = self._data
+        futures = bin_partitions(data.client, data.rows, data.cuts)
         try:
-            present = {number: future for number, future in enumerate(futures) if sizes[number]}
-            workers = Workers(self._client, present, self._n_threads)
+            present = {number: future for number, future in enumerate(futures) if data.census.sizes[number]}
+            workers = Workers(data.client, present, data.n_threads)
         finally:
             for future in futures:
                 future.release()
         return workers
 
     def _digest(self, *settings: object) -> str:
-        """Return what is the same for the same fit only: the rows by their cuts and counts, and all settings."""
-        census, cuts = self._census, self._cuts
+        """Return a hash of the settings and of the counts and cuts of the rows, which identifies this fit."""
+        census, cuts, held = self._data.census, self._data.cuts, self._data.held
         plain = [
             *settings,
             census.n_rows,
@@ -91,8 +127,8 @@ class SharedFit(ABC):
             census.mass,
             census.feature_names,
             {column: list(map(repr, values)) for column, values in sorted(census.categories.items())},
-            self._patience,
-            None if self._held is None else self._held.labels.tolist(),
+            self._data.patience,
+            None if held is None else held.labels.tolist(),
         ]
         digest = hashlib.sha256(json.dumps(plain).encode())
         for array in (cuts.starts, cuts.values, cuts.bin_values):
@@ -100,7 +136,7 @@ class SharedFit(ABC):
         return digest.hexdigest()
 
     def _saved(self, path: str, digest: str) -> Any:
-        """Return what the file of a checkpoint has, or None if there is none; raise ValueError if it is another's."""
+        """Return the model in a checkpoint, or None if there is no file; raise ValueError if it is of another fit."""
         if not Path(path).exists():
             return None
         saved = load(path)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fastpu.boosting._boosting import Method
+    from fastpu.dask._shared_fit import FitData
     from fastpu.dask._workers import Workers
 
 __all__ = ["StumpFit"]
@@ -31,17 +32,17 @@ _TYPES = (np.int32, np.float64, np.int8, np.float64, np.float64, np.float64, np.
 
 
 class StumpFit(SharedFit):
-    """One fit: its rows, and the rounds up to the last one after which all weights were set afresh.
+    """One fit: its rows, and the rounds up to the last one after which all weights were computed afresh.
 
-    A fit can go on after such a round alone, for then the weights follow from the scores.
+    Only after such a round can a fit go on from the stumps alone, since the weights then follow from the scores.
     """
 
-    def __init__(self, method: Method, n_rounds: int, tolerance: float, *where: Any) -> None:
-        super().__init__(*where)
+    def __init__(self, data: FitData, method: Method, n_rounds: int, tolerance: float) -> None:
+        super().__init__(data)
         self._method, self._n_rounds, self._tolerance = method, n_rounds, tolerance
-        # The arrays of _OF_ROUND, and the sets of categories.
+        # The arrays of _OF_ROUND with an entry for each round, and the sets of categories.
         self._made: tuple[Any, ...] = (*(np.empty(0, kind) for kind in _TYPES), np.empty((0, 4), np.uint64))
-        self._told = 0  # rounds that the callback knows
+        self._n_reported = 0  # rounds for which the callback was called
 
     @property
     def n_made(self) -> int:
@@ -49,12 +50,12 @@ class StumpFit(SharedFit):
         return int(self._made[0].size)
 
     def run(self, hook: Callable[[Any], bool] | None, path: str | None) -> StumpEnsemble:
-        """Make all rounds and the model; with a path, again and again where workers are lost."""
+        """Make all rounds and the model; with a path, go on from its file where workers are lost."""
         return self._retried(lambda workers: self._fit(workers, hook, path), path)
 
     def _fit(self, workers: Workers, hook: Callable[[Any], bool] | None, path: str | None) -> StumpEnsemble:
-        options, form, held = self._method.options, self._form, self._held
-        rows = place_stumps(workers, self._census.sizes)
+        options, form, held, patience = self._method.options, self._data.form, self._data.held, self._data.patience
+        rows = place_stumps(workers, self._data.census.sizes)
         result = _core.stump_boost(
             form,
             None,
@@ -72,7 +73,7 @@ class StumpFit(SharedFit):
             stop_tol=self._tolerance,
             eval_features=None if held is None else held.features,
             eval_labels=None if held is None else held.labels,
-            early_stopping_rounds=min(self._patience, MANY),
+            early_stopping_rounds=min(patience, MANY),
             callback=self._watch(workers, rows, hook, path),
             n_threads=resolve_n_threads(None),
             isa=forced_isa(_core.isa_levels()),
@@ -84,11 +85,11 @@ class StumpFit(SharedFit):
             form,
             form.max_bins,
             self._n_rounds,
-            self._patience,
+            patience,
             self._tolerance,
             is_judged=held is not None,
         )
-        n_pos, _, n_neg = self._census.all_groups
+        n_pos, _, n_neg = self._data.census.all_groups
         sides = (1 if n_pos else 0, -1 if n_neg else 0)
         threshold = SharedScores(workers).threshold(model, *sides)
         return replace(model, threshold=threshold, threshold_rule=threshold_rule(*sides))
@@ -96,7 +97,7 @@ class StumpFit(SharedFit):
     def _watch(
         self, workers: Workers, rows: SharedStumps, hook: Callable[[Any], bool] | None, path: str | None
     ) -> Callable[..., bool]:
-        """Return what the core calls after every round."""
+        """Return the callback of the core after every round."""
         recent: list[tuple[Any, ...]] = []
         sets: list[Any] = []
 
@@ -112,12 +113,12 @@ class StumpFit(SharedFit):
                 sets.clear()
                 if path is not None:
                     self._save(path)
-            if hook is None or round_ <= self._told:
+            if hook is None or round_ <= self._n_reported:
                 return False
-            self._told = round_
-            judged = None if self._held is None else auc
+            self._n_reported = round_
+            eval_auc = None if self._data.held is None else auc
             return hook(
-                BoostRound(round_, self._n_rounds, feature, threshold, polarity, delta, alpha, z, objective, judged)
+                BoostRound(round_, self._n_rounds, feature, threshold, polarity, delta, alpha, z, objective, eval_auc)
             )
 
         return on_round
@@ -129,9 +130,10 @@ class StumpFit(SharedFit):
 
     def _save(self, path: str) -> None:
         *arrays, sets = self._made
+        form = self._data.form
         StumpEnsemble(
-            n_features=self._form.n_features,
-            feature_names=self._form.feature_names,
+            n_features=form.n_features,
+            feature_names=form.feature_names,
             threshold=0.0,
             n_iter=self.n_made,
             converged=False,
@@ -141,11 +143,11 @@ class StumpFit(SharedFit):
             low=0.0,
             **dict(zip(_OF_ROUND, arrays, strict=True)),
             category_sets=sets,
-            categories=self._form.categories,
+            categories=form.categories,
         ).save(path)
 
     def resume(self, path: str) -> None:
-        """Go on from the file, if there is one."""
+        """Take the rounds of the checkpoint, if there is one."""
         saved = self._saved(path, self._own_digest())
         if saved is None:
             return

@@ -1,4 +1,4 @@
-"""The rows of boosted stumps on the workers, which answer the core's questions together."""
+"""The rows of boosted stumps on the workers: the core asks all shards, and gets their merged answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["SharedStumps", "StumpsOfShard", "place_stumps"]
 
 
 class StumpsOfShard:
-    """A `_core.StumpShard` that knows where its rows are among all.
+    """A `_core.StumpShard` that numbers its rows among the rows of all shards.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class StumpsOfShard:
         return getattr(self._shard, method)
 
     def list(self, change: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return the numbers of the rows to be changed among all rows, their kinds, codes and weights, a row each."""
+        """Return for each row to be changed its number among all rows, its kind, its codes and its weights."""
         rows, kinds, codes, weights = self._shard.list(change)
         part = np.searchsorted(self._first, rows, side="right") - 1
         numbers = self._number[part] + (rows - self._first[part])
@@ -48,7 +48,7 @@ class StumpsOfShard:
 
 
 def _start(shard: Shard, sizes: Sequence[int], numbers: Sequence[int]) -> None:
-    """Make the shard of the core; each of its partitions has so many rows, the first of which has this number."""
+    """Make the shard of the core; of each of its partitions the size and the number of the first row are given."""
     native = _core.StumpShard(
         shard.kept["features"]._native,
         shard.kept["labels"],
@@ -73,16 +73,17 @@ def place_stumps(workers: Workers, sizes: Sequence[int]) -> SharedStumps:
 
 
 class SharedStumps:
-    """What the core asks of its rows, asked of all shards.
+    """The rows of all shards, in place of a single `_core.StumpShard`.
 
-    Its methods are those of `_core.StumpShard`. What needs no answer is sent along with the next question.
+    It has the methods of that class, and merges the answers of all shards. A call without an answer is sent along with
+    the next question.
 
     Attributes
     ----------
     codes : ndarray of uint64, shape (4,), or None
         The set of categories of the last stump.
     is_weighed : bool
-        Whether weights were set afresh after the last stump.
+        Whether all weights were computed afresh after the last stump.
     """
 
     def __init__(self, workers: Workers) -> None:
@@ -109,9 +110,9 @@ class SharedStumps:
         return self._ask(add_up, "add", change)
 
     def list(self, change: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float64]]:
-        """Return the rows of all shards in their order among all rows."""
+        """Return kinds, codes and weights of the rows to be changed in all shards, in the order of the rows."""
         self._note(change)
-        numbers, kinds, codes, weights = self._ask(_below, "list", change)
+        numbers, kinds, codes, weights = self._ask(_concatenated, "list", change)
         order = np.argsort(numbers)
         return kinds[order], codes[order].ravel(), weights[order].ravel()
 
@@ -128,6 +129,6 @@ class SharedStumps:
         return self._workers.ask_merged(merge, answer, before, method, arguments)
 
 
-def _below(some: Any, others: Any) -> Any:
-    """Put the rows of two answers below each other."""
-    return tuple(map(np.concatenate, zip(some, others, strict=True)))
+def _concatenated(top: Any, bottom: Any) -> Any:
+    """Return two answers with the rows of one below those of the other."""
+    return tuple(map(np.concatenate, zip(top, bottom, strict=True)))

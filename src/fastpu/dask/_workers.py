@@ -1,4 +1,4 @@
-"""What runs on the workers of a fit, and what becomes of it when one of them is lost."""
+"""The workers of a fit: the rows that each keeps, the questions that it answers, and its loss."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Shard", "WorkerLostError", "Workers", "fan_out", "results_of"]
 
-_LOOK_SECONDS = 2.0  # how long the driver waits before it looks whether all workers are still there
-_PATIENCE_SECONDS = 30.0  # how long no worker at all may be there
-_QUICK_SECONDS = 0.1  # how long a worker may be deaf
-_ASK = "fastpu_ask"  # what messages to shards begin with
-_FAN_OUT = 6  # workers whose answers the driver, or another worker, merges: messages take them more time than sums
+_CHECK_SECONDS = 2.0  # the driver checks so often, while it waits, that all workers are still there
+_MOST_SECONDS_ALONE = 30.0  # after so long without any worker the driver gives up
+_QUICK_SECONDS = 0.1  # a question that takes less time is answered in the event loop, which waits for it
+_HANDLER = "fastpu_ask"  # the name under which a worker has the handler of messages to its shards
+_FAN_OUT = 6  # the most workers whose answers are merged in one place: each message costs more time than the sums
 
 
 class WorkerLostError(RuntimeError):
-    """A worker that held rows of a fit is gone."""
+    """A worker that held rows of a fit is lost."""
 
 
 class Shard:
     """The rows of a worker, kept there between the questions of the driver.
 
-    Dask keeps it as an actor. It is asked by messages to the worker: to call an actor takes both sides twice as long.
+    Dask keeps it as an actor. Questions are sent as messages to its worker, in half the time of calling an actor.
 
     Attributes
     ----------
     parts : list
-        What the driver put here, in the order of the partitions.
+        The partitions that the driver put here, in their order.
     n_threads : int
         Most threads that a question may use.
     kept : dict
-        What questions have kept for those that follow.
+        What the functions that were asked have kept for those that follow, by name.
     members : list of tuple of str
         Addresses and names of other shards, whose answers this one adds to its own.
     """
@@ -56,67 +56,67 @@ class Shard:
     def __init__(self, name: str, n_threads: int | None, parts: list[Any]) -> None:
         self.parts = parts
         worker = distributed.get_worker()
-        worker.handlers[_ASK] = _hear
+        worker.handlers[_HANDLER] = _handle_message
         _shards[name] = self
         self._rpc = worker.rpc
         self.n_threads = n_threads or worker.state.nthreads
         self._has_own_loop = not worker.address.startswith("inproc://")
         self.kept: dict[str, Any] = {}
         self.members: list[tuple[str, str]] = []
-        self._seconds = 1.0  # that answers take at most, if they are like the last ones
+        self._expected_seconds = 1.0  # about the longest that the last answers took
 
-    async def answer(self, asked: bytes) -> bytes:
-        """Return what a function answers that was sent here: its first argument is the shard.
+    async def answer(self, message: bytes) -> bytes:
+        """Return the pickled result of the function in the message, whose first argument is the shard.
 
-        Both are pickled here, as one piece of bytes, which Dask sends faster than what it has to take apart.
+        Question and answer are pickled as one piece of bytes each, which Dask sends faster than nested objects.
         """
-        question, arguments = _unpickled(asked)
+        question, arguments = _unpickled(message)
         return _pickled(await self._run(question, arguments))
 
-    async def answer_merged(self, asked: bytes) -> bytes:
-        """Return what this shard and its members, with theirs, answer together."""
-        merge, question, arguments = _unpickled(asked)
-        others = (_ask(self._rpc, *member, "answer_merged", asked) for member in self.members)
+    async def answer_merged(self, message: bytes) -> bytes:
+        """Return the merged answers of this shard, its members, their members and so on."""
+        merge, question, arguments = _unpickled(message)
+        others = (_send(self._rpc, *member, "answer_merged", message) for member in self.members)
         own, *answers = await asyncio.gather(self._run(question, arguments), *others)
-        return _pickled(reduce(merge, [own, *map(_opened, answers)]))
+        return _pickled(reduce(merge, [own, *map(_result_in, answers)]))
 
     async def _run(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Return what a function answers, in the thread of the worker's event loop if that is quick.
+        """Return the result of the function, called in the thread of the worker's event loop if it is quick.
 
-        To wake another thread takes half as long as a message. But a worker has to keep in touch with others, with its
-        members above all, and workers of one process have one loop between them.
+        To wake another thread takes half as long as a message. But while a function runs in the event loop the worker
+        hears nothing, so shards with members use another thread, and so do workers of one process, which share a loop.
         """
         start = time.perf_counter()
-        if self._seconds < _QUICK_SECONDS and self._has_own_loop and not self.members:
+        if self._expected_seconds < _QUICK_SECONDS and self._has_own_loop and not self.members:
             answer = question(self, *arguments)
         else:
             answer = await asyncio.get_running_loop().run_in_executor(None, question, self, *arguments)
-        self._seconds = max(time.perf_counter() - start, 0.9 * self._seconds)
+        self._expected_seconds = max(time.perf_counter() - start, 0.9 * self._expected_seconds)
         return answer
 
 
-_shards: weakref.WeakValueDictionary[str, Shard] = weakref.WeakValueDictionary()  # of this process, by name
+_shards: weakref.WeakValueDictionary[str, Shard] = weakref.WeakValueDictionary()  # those of this process, by name
 
 
-async def _hear(shard: str, method: str, asked: bytes) -> Any:
-    """Return what a shard of this process answers to a message, its error, or None where there is no such shard."""
+async def _handle_message(shard: str, method: str, message: bytes) -> Any:
+    """Return the answer of a shard of this process, the error that it raised, or None where there is no such shard."""
     try:
-        return await getattr(_shards[shard], method)(asked) if shard in _shards else None
+        return await getattr(_shards[shard], method)(message) if shard in _shards else None
     except Exception as error:  # noqa: BLE001 - the driver raises it
         return distributed.protocol.to_serialize(error)
 
 
-def _ask(rpc: Any, address: str, name: str, method: str, asked: bytes) -> Coroutine[Any, Any, Any]:
-    """Send a message to a shard, and return what it answers."""
-    sent: Coroutine[Any, Any, Any] = getattr(rpc(address), _ASK)(shard=name, method=method, asked=asked)
+def _send(rpc: Any, address: str, name: str, method: str, message: bytes) -> Coroutine[Any, Any, Any]:
+    """Send a message to a shard, and return its answer."""
+    sent: Coroutine[Any, Any, Any] = getattr(rpc(address), _HANDLER)(shard=name, method=method, message=message)
     return sent
 
 
-def _opened(answer: Any) -> Any:
-    """Return what a shard has answered, or raise its error; OSError where there is no shard."""
+def _result_in(answer: Any) -> Any:
+    """Return the result in the answer of a shard, or raise the error in it; OSError where there is no such shard."""
     if isinstance(answer, bytes):
         return _unpickled(answer)
-    raise answer if isinstance(answer, Exception) else OSError(f"no answer, but {answer}")
+    raise answer if isinstance(answer, Exception) else OSError(f"the shard does not answer, got {answer}")
 
 
 def _pickled(value: Any) -> bytes:
@@ -128,16 +128,16 @@ def _unpickled(value: bytes) -> Any:
 
 
 def fan_out(n_workers: int) -> int:
-    """Return how many answers are merged in one place. To ask a second level of workers takes as long as six more."""
+    """Return how many answers are merged in one place: a second level of workers takes as long as six more answers."""
     return n_workers if n_workers <= 2 * _FAN_OUT else _FAN_OUT
 
 
-def _lead(shard: Shard, members: list[tuple[str, str]]) -> None:
+def _set_members(shard: Shard, members: list[tuple[str, str]]) -> None:
     shard.members = members
 
 
 def results_of(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
-    """Return the results of tasks, one for each partition. Whoever is interrupted takes the tasks along."""
+    """Return the results of tasks, one for each partition, and release the tasks, also on an error or Ctrl-C."""
     try:
         wait_for(client, futures, what)
         return list(client.gather(list(futures)))
@@ -148,31 +148,31 @@ def results_of(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
 
 def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
     """Wait until all tasks are done; raise the error of the first one that failed."""
-    last_seen = last_look = time.monotonic()
+    last_seen = last_check = time.monotonic()
     while True:
         states = [future.status for future in futures]
         for number, (future, state) in enumerate(zip(futures, states, strict=True)):
             if state == "error":
-                _raise(future.exception(), what, number)
-            if state == "cancelled":  # "lost" may still come back: Dask computes again what it can
+                _raise_error_of_task(future.exception(), what, number)
+            if state == "cancelled":  # a "lost" one may still be computed again by Dask
                 raise WorkerLostError(
-                    f"{what}: partition {number} is lost, since a Dask worker is gone with data that nobody can "
-                    f"compute again; pass a collection in place of futures, or scatter them with broadcast=True"
+                    f"{what}: partition {number} is lost, since a Dask worker is gone with data that cannot be "
+                    f"computed again; pass a collection in place of futures, or scatter them with broadcast=True"
                 )
         if all(state == "finished" for state in states):
             return
         time.sleep(0.002 if len(futures) < 100 else 0.02)
         now = time.monotonic()
-        if now - last_look < _LOOK_SECONDS:
+        if now - last_check < _CHECK_SECONDS:
             continue
-        last_look = now
+        last_check = now
         if client.nthreads():
             last_seen = now
-        elif now - last_seen > _PATIENCE_SECONDS:
+        elif now - last_seen > _MOST_SECONDS_ALONE:
             raise WorkerLostError(f"{what}: all Dask workers are gone, and none came back")
 
 
-def _raise(error: BaseException, what: str, number: int) -> None:
+def _raise_error_of_task(error: BaseException, what: str, number: int) -> None:
     if isinstance(error, distributed.KilledWorker):
         raise WorkerLostError(
             f"{what} of partition {number} killed every Dask worker that tried it, the last one "
@@ -237,11 +237,11 @@ class Workers:
             )
             self._futures.append(future)
             self.holders.append(_Holder(address, name, tuple(numbers)))
-        wait = time.monotonic()
+        last_check = time.monotonic()
         while any(future.status == "pending" for future in self._futures):
             time.sleep(0.002)
-            if time.monotonic() - wait > _LOOK_SECONDS:
-                wait = time.monotonic()
+            if time.monotonic() - last_check > _CHECK_SECONDS:
+                last_check = time.monotonic()
                 self._check_all_there()
         for holder, future in zip(self.holders, self._futures, strict=True):
             if future.status != "finished":
@@ -253,7 +253,7 @@ class Workers:
             self.client.direct_to_workers = self._reaches_workers()
 
     def _reaches_workers(self) -> bool:
-        """Tell whether the driver can speak with every worker itself, not through the scheduler."""
+        """Tell whether the driver can send messages to every worker directly, not through the scheduler."""
 
         async def call_all() -> None:
             await asyncio.gather(*(self.client.rpc(holder.address).identity() for holder in self.holders))
@@ -270,20 +270,20 @@ class Workers:
         return [holder.partitions for holder in self.holders]
 
     def ask(self, question: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what the shards answer, always in the same order: ``question(shard, *arguments)``.
+        """Return ``question(shard, *arguments)`` of every shard, always in the same order.
 
         The question is a function of a module that the workers can import.
         """
         return self._call("answer", self.holders, [_pickled((question, arguments))] * len(self.holders))
 
     def ask_each(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return what the shards answer, each to arguments of its own."""
+        """Return ``question(shard, *arguments)`` of every shard, each with arguments of its own."""
         return self._call("answer", self.holders, [_pickled((question, own)) for own in arguments])
 
     def ask_merged(self, merge: Callable[[Any, Any], Any], question: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what all answers are together; in which order two and two of them are merged must not matter.
+        """Return ``question(shard, *arguments)`` of all shards, merged; the order of merging must not matter.
 
-        Of many workers each adds the answers of some others to its own, so that the driver hears of a few.
+        With many workers some merge the answers of others with their own, so that few answers reach the driver.
         """
         n = fan_out(len(self.holders))
         if not self._has_members:
@@ -292,51 +292,52 @@ class Workers:
                     (member.address, member.name) for member in self.holders[(leader + 1) * n : (leader + 2) * n]
                 ]
                 if members:
-                    self._call("answer", [holder], [_pickled((_lead, (members,)))])
+                    self._call("answer", [holder], [_pickled((_set_members, (members,)))])
             self._has_members = True
         heads = self.holders[:n]
         return reduce(merge, self._call("answer_merged", heads, [_pickled((merge, question, arguments))] * len(heads)))
 
-    def _call(self, method: str, holders: Sequence[_Holder], pickled: Sequence[bytes]) -> list[Any]:
+    def _call(self, method: str, holders: Sequence[_Holder], messages: Sequence[bytes]) -> list[Any]:
         if any(future.status != "finished" for future in self._futures):  # the scheduler has told the client already
             raise self._lost(self._missing() or holders)
-        asked = asyncio.run_coroutine_threadsafe(
-            self._all_answers(method, holders, pickled), self.client.loop.asyncio_loop
+        answering = asyncio.run_coroutine_threadsafe(
+            self._all_answers(method, holders, messages), self.client.loop.asyncio_loop
         )
         try:
             while True:
                 with contextlib.suppress(concurrent.futures.TimeoutError):
-                    answers = asked.result(_LOOK_SECONDS)
+                    answers = answering.result(_CHECK_SECONDS)
                     break
                 self._check_all_there()
         finally:
-            asked.cancel()
-        return [self._opened(holder, answer) for holder, answer in zip(holders, answers, strict=True)]
+            answering.cancel()
+        return [self._result_of(holder, answer) for holder, answer in zip(holders, answers, strict=True)]
 
-    async def _all_answers(self, method: str, holders: Sequence[_Holder], pickled: Sequence[bytes]) -> list[Any]:
-        """Return what the shards answer, or why one did not."""
+    async def _all_answers(self, method: str, holders: Sequence[_Holder], messages: Sequence[bytes]) -> list[Any]:
+        """Return the answers of the shards; an exception in place of one that did not come."""
 
-        def answer(holder: _Holder, asked: bytes) -> Any:
+        def answer(holder: _Holder, message: bytes) -> Any:
             if self.client.direct_to_workers:
-                return _ask(self.client.rpc, holder.address, holder.name, method, asked)
-            message = {"op": _ASK, "shard": holder.name, "method": method, "asked": asked}
-            return self.client.scheduler.proxy(worker=holder.address, msg=message)
+                return _send(self.client.rpc, holder.address, holder.name, method, message)
+            relayed = {"op": _HANDLER, "shard": holder.name, "method": method, "message": message}
+            return self.client.scheduler.proxy(worker=holder.address, msg=relayed)
 
-        return await asyncio.gather(*map(answer, holders, pickled), return_exceptions=True)
+        return await asyncio.gather(*map(answer, holders, messages), return_exceptions=True)
 
-    def _opened(self, holder: _Holder, answer: Any) -> Any:
+    def _result_of(self, holder: _Holder, answer: Any) -> Any:
+        """Return the result in an answer, or raise its error; WorkerLostError where a worker is gone."""
         try:
-            return _opened(answer)
+            return _result_in(answer)
         except OSError as error:
-            raise self._lost(self._gone(holder)) from error
+            raise self._lost(self._wait_for_loss(holder)) from error
         except Exception as error:
             if missing := self._missing():
                 raise self._lost(missing) from error
             raise
 
-    def _gone(self, holder: _Holder) -> list[_Holder]:
-        """Return the workers that are gone, where this one did not answer, or heard nothing of one of its members."""
-        deadline = time.monotonic() + _LOOK_SECONDS
+    def _wait_for_loss(self, holder: _Holder) -> list[_Holder]:
+        """Return the workers that are gone, after `holder` did not answer, or one of its members did not answer it."""
+        deadline = time.monotonic() + _CHECK_SECONDS
         while not self._missing() and time.monotonic() < deadline:
             time.sleep(0.05)
         return self._missing() or [holder]
@@ -359,11 +360,11 @@ class Workers:
         )
 
     def close(self) -> None:
-        """Let the workers forget what they hold."""
+        """Free what the workers hold."""
         self.client.direct_to_workers = self._direct
         futures, self._futures, self.holders = self._futures, [], []
         if futures and self.client.status == "running":
-            self.client.cancel(futures, force=True)  # what speaks with an actor refers to it until it is collected
+            self.client.cancel(futures, force=True)  # Dask's handles of an actor refer to it until they are collected
 
     def __enter__(self) -> Self:
         return self

@@ -10,10 +10,11 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, look_at, template
+from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, single_row, take_census
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client
 from fastpu.dask._collections import read_rows
+from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.data._validate import check_int
 from fastpu.model._file import file_name
 from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
@@ -165,32 +166,25 @@ def fit_boosted_trees(
         colsample=colsample,
     )
     n_new = check_int("n_rounds", n_rounds, low=1)
-    patience = 0
-    if early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-        if eval_set is None:
-            raise ValueError(
-                "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
-            )
+    patience = check_patience(early_stopping_rounds, eval_set)
     path = None if checkpoint is None else file_name(checkpoint)
     resolve_n_threads(n_threads)
     before = check_init_model(init_model, FUNCTION)
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
-    wanted = check_cuts(max_bins)
+    n_cuts_or_bins = check_cuts(max_bins)
     seed = draw_seed(check_random_state(random_state) if before is None else random_state, before)
 
-    census = look_at(connected, rows)
+    census = take_census(connected, rows)
     check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
-    cuts = cuts_for(connected, rows, census, wanted, n_threads)
-    form = template(census, cuts)
+    cuts = cuts_for(connected, rows, census, n_cuts_or_bins, n_threads)
+    form = single_row(census, cuts)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
     if before is not None:
         check_continued(before, form, params)
     held = bin_eval_set(connected, eval_set, form, cuts)
-    total_mass = (census.mass[0], census.mass[1])
-    training = Training(settings, prior_by_mass(settings, *total_mass), seed, resolve_n_threads(None))
-    fit = BoostedFit(connected, rows, census, cuts, form, training, held, patience, before, n_threads)
+    training = Training(settings, prior_by_mass(settings, *census.mass[:2]), seed, resolve_n_threads(None))
+    fit = BoostedFit(FitData(connected, rows, census, cuts, form, held, patience, n_threads), training, before)
     n_all = n_new + (0 if before is None else before.n_trees)
     if path is not None:
         fit.resume(path, n_all, has_seed=random_state is not None or before is not None)

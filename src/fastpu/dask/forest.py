@@ -12,7 +12,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, labels_of, score
-from fastpu.dask._binning import bin_partitions, find_global_cuts, look_at
+from fastpu.dask._binning import bin_partitions, find_global_cuts, take_census
 from fastpu.dask._client import find_client
 from fastpu.dask._collections import read_rows
 from fastpu.dask._workers import results_of
@@ -148,7 +148,7 @@ max_bins, init_model, random_state, progress
     before = check_init_model(init_model, FUNCTION)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
-    census = look_at(connected, rows)
+    census = take_census(connected, rows)
     cuts = find_global_cuts(connected, rows, census, n_cuts, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
@@ -160,8 +160,8 @@ max_bins, init_model, random_state, progress
     with Tasks(connected) as tasks:
         parts = bin_partitions(connected, rows, cuts)
         tasks.adopt(parts)
-        told = _told_of(tasks, parts, census, cuts, growth)
-        n_pos, n_unl = told.group_sizes()
+        gathered = _gathered(tasks, parts, census, cuts, growth)
+        n_pos, n_unl = gathered.group_sizes()
         plan = Plan(
             n_pos,
             n_unl,
@@ -169,7 +169,7 @@ max_bins, init_model, random_state, progress
             n_all - n_new,
             n_new,
             growth.of_bags(n_pos, n_unl),
-            growth.of_trees(cuts.n_features, told.prior),
+            growth.of_trees(cuts.n_features, gathered.prior),
             threads,
         )
         with make_callback(callback, progress, total=n_new, description="forest") as hook:
@@ -183,16 +183,16 @@ max_bins, init_model, random_state, progress
                 _groups_of_parts(census),
                 plan,
                 n_features=cuts.n_features,
-                weights=_weights_of_groups(tasks, told),
+                weights=_weights_of_groups(tasks, gathered),
                 before=_out_of_bag_before(tasks, before, census.sizes),
                 first_set=0 if before is None else len(before.category_sets),
                 on_tree=None if hook is None else on_tree,
             )
-        return make_model(grown, told, growth, seed, before, params)
+        return make_model(grown, gathered, growth, seed, before, params)
 
 
-def _told_of(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFeatures, growth: Growth) -> ForestRows:
-    """Return what the driver knows of the rows: their labels and weights, and how to score them."""
+def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFeatures, growth: Growth) -> ForestRows:
+    """Return the labels and weights of all rows, and a function that scores the rows on the workers."""
     own = results_of(tasks.client, [tasks.submit(labels_of, part) for part in parts], "reading y")
     weights = None if census.weight_range is None else np.concatenate([of_part for _, of_part in own])
     checked = check_groups(np.concatenate([labels for labels, _ in own]), weights, census.n_rows, growth)
@@ -206,7 +206,7 @@ def _told_of(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFea
 
 @dataclasses.dataclass(frozen=True)
 class _AllRows:
-    """The rows of all partitions, in place of their bins, as far as `check_continued` asks."""
+    """The rows of all partitions, with the attributes of BinnedFeatures that `check_continued` reads."""
 
     n_rows: int
     cuts: CutsOfFeatures
@@ -218,7 +218,7 @@ class _AllRows:
 
 
 def _groups_of_parts(census: Census) -> list[GroupsOfPart]:
-    """Return which rows of each group every partition has."""
+    """Return the rows of the two groups in each partition, as ranges of those of all partitions."""
     counts = np.array(census.groups)
     starts = np.cumsum(counts, axis=0) - counts
     return [
@@ -234,7 +234,7 @@ def _weights_of_groups(tasks: Tasks, rows: ForestRows) -> list[Any] | None:
 
 
 def _out_of_bag_before(tasks: Tasks, before: TreeEnsemble | None, sizes: Sequence[int]) -> list[Any]:
-    """Return for each partition the out-of-bag sums of a model to go on with, as futures, or None."""
+    """Return for each partition the out-of-bag sums of `init_model`, as futures, or None."""
     if before is None or before.oob_sum is None or before.oob_count is None:
         return [None] * len(sizes)
     places = [slice(*ends) for ends in pairwise(np.concatenate([[0], np.cumsum(sizes)]).tolist())]

@@ -9,9 +9,10 @@ from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, look_at, template
+from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, single_row, take_census
 from fastpu.dask._client import find_client
 from fastpu.dask._collections import read_rows
+from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.dask._stump_fit import StumpFit
 from fastpu.data._validate import check_float, check_int
 from fastpu.model._file import file_name
@@ -137,30 +138,25 @@ def fit_pnu_auc_boost(
     method = pnu_auc_method(gamma, rho, step)
     rounds = check_int("n_rounds", n_rounds, low=1)
     tolerance = check_float("stop_tol", stop_tol, low=0)
-    patience = 0
-    if early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-        if eval_set is None:
-            raise ValueError(
-                "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
-            )
+    patience = check_patience(early_stopping_rounds, eval_set)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
-    wanted = check_cuts(max_bins)
+    n_cuts_or_bins = check_cuts(max_bins)
     path = None if checkpoint is None else file_name(checkpoint)
     resolve_n_threads(n_threads)
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
-    census = look_at(connected, rows)
+    census = take_census(connected, rows)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
-    cuts = cuts_for(connected, rows, census, wanted, n_threads)
-    form = template(census, cuts)
+    cuts = cuts_for(connected, rows, census, n_cuts_or_bins, n_threads)
+    form = single_row(census, cuts)
     held = bin_eval_set(connected, eval_set, form, cuts)
-    fit = StumpFit(method, rounds, tolerance, connected, rows, census, cuts, form, held, patience, n_threads)
+    data = FitData(connected, rows, census, cuts, form, held, patience, n_threads)
+    fit = StumpFit(data, method, rounds, tolerance)
     if path is not None:
         fit.resume(path)
     with make_callback(callback, progress, total=rounds, description=method.title) as hook:

@@ -70,7 +70,7 @@ def read_categories(
             f"got {short(values[0])}"
         )
     places = {value: float(place) for place, value in enumerate(kept)}
-    # The last one is for missing entries, whose code is -1.
+    # The last entry is for missing values, whose code is -1.
     table = np.array([*(places.get(value, np.nan) for value in values), np.nan])
     return table[codes], kept
 
@@ -84,15 +84,15 @@ def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
     distinct = series.drop_nulls().unique()
     text = distinct.cast(polars.String).to_list()
     physical = distinct.to_physical().to_list()
-    # A Categorical numbers its categories by where they were met first, in other columns too: sort them by their text.
-    # An Enum has an order of its own.
+    # A Categorical numbers its categories in the order in which this or another column met them, so they are sorted by
+    # their text. An Enum has an order of its own.
     is_enum = isinstance(series.dtype, polars.Enum)
     order = sorted(range(len(text)), key=(physical if is_enum else text).__getitem__)
     code_of = np.full(max(physical, default=0) + 2, -1, dtype=np.int64)
     for code, i in enumerate(order):
         code_of[physical[i]] = code
-    found = series.to_physical().cast(polars.Int64).fill_null(len(code_of) - 1).to_numpy()
-    return code_of[found], [text[i] for i in order]
+    numbers = series.to_physical().cast(polars.Int64).fill_null(len(code_of) - 1).to_numpy()
+    return code_of[numbers], [text[i] for i in order]
 
 
 def _is_text(value: object) -> bool:
@@ -116,7 +116,7 @@ def _check_values(values: tuple[Any, ...], where: str) -> None:
 
 
 def check_kept(kept: Kept, n_features: int) -> None:
-    """Raise ValueError or TypeError unless these can be the categories of a model: a file may say anything."""
+    """Raise ValueError or TypeError unless these can be the categories of a model; a damaged file may have others."""
     for column, values in kept.items():
         if not column.isdecimal() or str(int(column)) != column or int(column) >= n_features:
             raise ValueError(f"categories must be of columns 0 to {n_features - 1}, got {short(column)}")

@@ -25,7 +25,7 @@ def chosen_columns(
     Raises
     ------
     TypeError, ValueError
-        If it is nothing of that, by the name of the argument.
+        If it is none of these; the error names the argument.
     """
     numbers: NDArray[np.intp] = np.arange(n_features)
     if columns is None:

@@ -1,10 +1,10 @@
-"""The cuts of features whose rows lie apart, on many machines: found by counting.
+"""The cuts of features whose rows are divided among many machines, found by counting.
 
-Every shard of the rows sorts its columns once (`SortedColumns`). `find_cuts` then asks all of them how many of their
-rows lie at or below certain numbers, and which of their values are next to each number on either side; it adds up the
-answers and asks again, between the numbers that a cut lies between, until it knows every cut. Some ten questions are
-enough, each of some thousand numbers a column. What is found are the cuts that `bin_features` finds for all rows
-together, so they do not depend on how the rows are divided.
+Every shard of the rows sorts its columns once (`SortedColumns`). `find_cuts` then asks every shard how many of its rows
+lie at or below certain numbers, and which of its values are next to each number on either side. It adds up the answers
+and asks again, about numbers between those that enclose a cut, until it knows every cut. Some ten questions are enough,
+each with some thousand numbers a column. The cuts are those that `bin_features` finds for all rows together, so they do
+not depend on how the rows are divided.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = [
     "merged_categories",
 ]
 
-_POINTS = 4096  # numbers of a column that are asked for at once, unless there are many targets
-_WEIGHT_BITS = 60  # of a whole weight and the number of rows together
+_POINTS = 4096  # numbers of a column in one question, unless many cuts are searched
+_WEIGHT_BITS = 60  # of the largest whole weight times the number of rows
 
 
 # ---- Weights as whole numbers, whose sums are the same in any order ----
@@ -47,7 +47,7 @@ _WEIGHT_BITS = 60  # of a whole weight and the number of rows together
 
 @dataclass(frozen=True)
 class WeightRange:
-    """How many rows have a positive weight, and the least and the largest of these weights; of shards, `merged`."""
+    """The number of rows of positive weight, and the least and the largest of their weights."""
 
     n_rows: int
     least: float = math.inf
@@ -73,12 +73,12 @@ class WeightRange:
         return np.rint(np.ldexp(weights, bits - (math.frexp(self.most)[1] - 1))).astype(np.int64)
 
 
-# ---- What a shard does ----
+# ---- The answers of a shard ----
 
 
 @dataclass(frozen=True)
 class Question:
-    """Numbers to be compared with the values of columns: of column c those from starts[c] to starts[c + 1]."""
+    """Numbers to be compared with the values of columns; for column c they are points[starts[c]:starts[c + 1]]."""
 
     starts: NDArray[np.int64]
     points: NDArray[np.float64]
@@ -86,14 +86,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """For every number of a question the weight of the values up to it and its neighbours, NaN where there is none.
+    """For every number of a question the weight of the values up to it, and its neighbours among the values.
 
     Attributes
     ----------
     below : ndarray of int64
         Sum of the weights of the values that are at most the number.
     left, right : ndarray of float64
-        The largest value that is at most the number, and the smallest one above it.
+        The largest value that is at most the number, and the smallest one above it; NaN where there is none.
     """
 
     below: NDArray[np.int64]
@@ -106,7 +106,7 @@ class Answer:
 
 
 class SortedColumns:
-    """Some columns of the rows of a shard, sorted, as `find_cuts` asks about them.
+    """Some columns of the rows of a shard, each sorted, which answer the questions of `find_cuts`.
 
     They take 4 or 8 bytes a value, 16 with weights, until the object is deleted. NaN counts as -inf.
 
@@ -119,7 +119,7 @@ class SortedColumns:
     weights : list of ndarray, optional
         The weights of the rows of each part. Rows of weight 0 count as absent.
     weight_range : WeightRange, optional
-        That of all shards, with `weights`.
+        The range of the weights of all shards; given if `weights` are.
     """
 
     def __init__(
@@ -154,7 +154,11 @@ class SortedColumns:
 
 @dataclass(frozen=True)
 class _SortedColumn:
-    """The stored values, ascending; their cumulated weights, from 0, or None for 1 each; the weight of other zeros."""
+    """The stored values of one column, ascending, and their weights.
+
+    `cumulated` has the sums of the weights of the first 0, 1, 2, ... values; it is None where each weight is 1.
+    `zero_weight` is the weight of the rows without a stored value, which hold 0.
+    """
 
     values: Floats
     cumulated: NDArray[np.int64] | None
@@ -227,7 +231,7 @@ def _sparse_columns(
     n_rows = sum(part.n_rows for part in parts)
     total = n_rows if weights is None else int(weights.sum())
     of_parts = None if weights is None else np.split(weights, np.cumsum([part.n_rows for part in parts])[:-1])
-    found = []
+    sorted_columns = []
     for c in range(columns.size):
         stored = [slice(table.indptr[c], table.indptr[c + 1]) for table in tables]
         values = _cleaned(np.concatenate([table.data[at] for table, at in zip(tables, stored, strict=True)]))
@@ -235,11 +239,11 @@ def _sparse_columns(
         if of_parts is not None:
             own = np.concatenate([w[table.indices[at]] for w, table, at in zip(of_parts, tables, stored, strict=True)])
         others = total - (values.size if own is None else int(own.sum()))
-        found.append(_sorted_column(values, own, others, has_zeros=values.size < n_rows))
-    return found
+        sorted_columns.append(_sorted_column(values, own, others, has_zeros=values.size < n_rows))
+    return sorted_columns
 
 
-# ---- What asks them ----
+# ---- The search, by questions to all shards ----
 
 
 @dataclass(frozen=True)
@@ -281,21 +285,21 @@ def find_cuts(ask: Callable[[Question], Answer], n_columns: int, max_bins: int) 
 
 
 class _ColumnSearch:
-    """The search for the cuts of one column: `points` are the numbers to ask about, none at the end.
+    """The search for the cuts of one column; `points` are the next numbers to ask about, none when all cuts are known.
 
-    A number lies between two neighbouring values of the column, `left` and `right` in the answer, and every answer
-    makes such a pair known. While no more values are known than bins there may be, the column may have few: then all
-    of them are looked for, between the values that are not known to be neighbours. Else cut k of K lies above the
-    smallest value q_k up to which there is the share k / (K + 1) of the weight, or below the largest value if that is
-    q_k. `_low` and `_high` are the values that enclose q_k.
+    The answer for a number has a pair of neighbouring values of the column, `left` and `right`, that enclose it. As
+    long as no more values are known than there may be bins, the search is for all values of the column: it asks about
+    numbers between known values that may have others between them. As soon as more values are known, the search is for
+    quantiles: cut k of K lies just above q_k, the smallest value up to which there is the share k / (K + 1) of the
+    weight, or just below the largest value if that is q_k. `_low` and `_high` are known values that enclose each q_k.
     """
 
     def __init__(self, max_cuts: int):
         self.points = np.array([-np.inf, np.inf])
         self._max_cuts = max_cuts
-        self._pairs = np.empty((0, 2))  # neighbouring values, ascending: of all answers, with targets of the last one
+        self._pairs = np.empty((0, 2))  # neighbouring values, ascending: of all answers, or for quantiles of the last
         self._ends = np.empty(0)  # the smallest and the largest value
-        self._targets = np.empty(0, dtype=np.int64)  # once the column has too many values to cut at all of them
+        self._targets = np.empty(0, dtype=np.int64)  # the weights up to each q_k; empty in a search for all values
         self._low = self._high = np.empty(0)
         self._asked_next = False
 
@@ -325,7 +329,7 @@ class _ColumnSearch:
         if is_open.any():
             brackets = np.unique(np.column_stack([self._low, self._high])[is_open], axis=0)
             self.points = _between(brackets[:, 0], brackets[:, 1], max(_POINTS, 4 * self._max_cuts))
-        else:  # what follows each of the values and those that count as -inf, and what comes before the largest
+        else:  # the last question: for the values next to each q_k and to -inf, and for the one before the largest
             self._asked_next = True
             before = np.nextafter(self._ends[1], -np.inf)
             self.points = np.unique(np.concatenate([[-np.inf, before], self._high[self._high < self._ends[1]]]))
@@ -334,14 +338,14 @@ class _ColumnSearch:
         return np.unique(np.concatenate([self._ends, self._pairs.ravel()]))
 
     def _narrow(self, below: NDArray[np.int64], left: NDArray[np.float64], right: NDArray[np.float64]) -> None:
-        """Move `_low` and `_high` to the values beside the numbers that enclose each target."""
-        first = np.searchsorted(below, self._targets, side="left")  # the first number that reaches it
+        """Move `_low` and `_high` to the values beside the two numbers that enclose each q_k."""
+        first = np.searchsorted(below, self._targets, side="left")  # the first number with the target weight up to it
         reached, not_first = first < below.size, first > 0
         self._high[reached] = np.fmin(self._high[reached], left[first[reached]])
         self._low[not_first] = np.fmax(self._low[not_first], right[first[not_first] - 1])
 
     def cuts(self) -> ColumnCuts:
-        """Return what was found."""
+        """Return the cuts, when the search has ended."""
         smallest, largest = self._ends
         pairs = self._pairs  # all of them, where the column has few values
         if self._targets.size:
@@ -369,7 +373,7 @@ def _bin_values(
     with np.errstate(invalid="ignore"):
         values = np.where(highs == last, last, 0.5 * lows + 0.5 * highs)
     values[(lows <= first) | (highs < first)] = first
-    if lows[-1] > last:  # the bin of +inf alone: as far from the last one as bins are apart in the mean
+    if lows[-1] > last:  # the bin holds +inf alone; its value exceeds the last by the mean distance of two bins
         n_cuts = lows.size - 1
         with np.errstate(over="ignore"):
             values[-1] = min(last + (last / n_cuts - first / n_cuts), np.finfo(np.float64).max)
@@ -377,10 +381,10 @@ def _bin_values(
 
 
 def _between(lows: NDArray[np.float64], highs: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
-    """Return numbers from each `low` to below its `high`, in all about as many as `n_points`, ascending.
+    """Return about `n_points` numbers in all from each `low` to below its `high`, ascending.
 
-    Half of them are evenly spaced as numbers, half as floating-point numbers: the first finds cuts of smooth densities
-    quickly, the second of any, for it divides the 2^64 of them.
+    Half of them are evenly spaced, which finds cuts of smooth densities quickly. The others are evenly spaced in the
+    list of all floating-point numbers, which finds those of any density, as each question divides 2^64 numbers.
     """
     if not lows.size:
         return np.empty(0)
@@ -414,7 +418,7 @@ def _from_keys(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class CutsOfFeatures:
-    """The cuts of all features, by which any rows can be binned; small, and made to be sent.
+    """The cuts of all features, by which any rows can be binned.
 
     Attributes
     ----------
@@ -448,9 +452,10 @@ class CutsOfFeatures:
         categories: Kept,
     ) -> CutsOfFeatures:
         """Join the cuts of the columns that are not categorical, in their order, with those of the others."""
-        found = iter(columns)
+        numeric = iter(columns)
         every = [
-            _category_cuts(len(categories[str(e)])) if str(e) in categories else next(found) for e in range(n_features)
+            _category_cuts(len(categories[str(e)])) if str(e) in categories else next(numeric)
+            for e in range(n_features)
         ]
         starts = np.concatenate([[0], np.cumsum([column.cuts.size for column in every])]).astype(np.int64)
         values, bin_values = (
@@ -469,9 +474,9 @@ def merged_categories(parts: Sequence[Kept], orders: Kept, n_features: int) -> d
 
     They are what reading all rows at once would have found; ValueError if a column has more than there may be.
     """
-    found = {}
+    merged = {}
     for column, order in orders.items():
         occurring = set().union(*(part[column] for part in parts))
-        found[column] = tuple(value for value in order if value in occurring)
-    check_kept(found, n_features)
-    return found
+        merged[column] = tuple(value for value in order if value in occurring)
+    check_kept(merged, n_features)
+    return merged

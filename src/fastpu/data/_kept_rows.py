@@ -29,7 +29,10 @@ def kept_rows(model: object, prefix: str) -> Matrix:
 
 
 def check_kept_rows(model: object, prefix: str, shape: tuple[int, int], *, wanted: bool, otherwise: str) -> None:
-    """Raise ValueError unless the fields hold a finite matrix, or nothing if none is wanted; `otherwise` says so."""
+    """Raise ValueError unless the fields hold a finite matrix of this shape, or none where it is not `wanted`.
+
+    `otherwise` is the message where there is no matrix but should be one, or the other way round.
+    """
     dense, *csr = _arrays(model, prefix)
     n_csr = sum(array is not None for array in csr)
     if (dense is not None) + (n_csr == len(csr)) != wanted or n_csr not in {0, len(csr)}:

@@ -13,18 +13,14 @@ from fastpu.common._params import check_float, check_int, check_random_state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 __all__ = ["make_four_normals", "make_pu_toy1", "make_pu_toy2", "make_trifurcate", "make_two_normals"]
 
-
-_MOST_ROWS = 2**40  # most rows that may be asked for: more than any memory has room for
-_VARIANCE, _COVARIANCE = 50.0, 0.2  # variance of the three clusters, and covariance of the negatives' two features
-
-
-_NEAR = 15.0  # both coordinates of the centre of the near positives
-
-
-_RADIUS, _PHASE = 3.0, math.pi / 8  # of the centres of the four clusters
+_MOST_ROWS = 2**40  # more rows than any memory has room for
+# make_trifurcate: the variance of the three clusters, the covariance of the negatives' two features, and both
+# coordinates of the centre of the near positives.
+_VARIANCE, _COVARIANCE, _NEAR = 50.0, 0.2, 15.0
+# make_four_normals: the centres of the clusters lie on a circle of this radius, from this angle on.
+_RADIUS, _PHASE = 3.0, math.pi / 8
 
 
 @answers_unknown_keywords

@@ -56,7 +56,7 @@ Policy: TypeAlias = Literal["refuse", "allow"]
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
 _NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
-_FAR = 512  # weights below 2^-512 are scaled up: products of two of them would underflow
+_FAR = 512  # weights below 2^-512 are scaled up, since products of two of them would underflow
 
 
 # -------------------------------------------------------------------------------------- matrix
@@ -108,7 +108,7 @@ def check_matrix(
     if (kind := frame_kind(X)) is not None:
         names = column_names(X)
         _check_shape(X.shape, X, name)  # type: ignore[attr-defined]
-        if not isinstance(categories, str):  # say first that columns are of no type, then that they are out of order
+        if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
             check_frame(X, kind, name)
             _check_features(X.shape[1], names, name, n_features, feature_names)  # type: ignore[attr-defined]
         source, kept = read_frame(X, kind, name, categories)
@@ -303,7 +303,7 @@ def check_sample_weight(
 
 
 def well_scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights of which only ratios matter, times a power of two where their sum had no reciprocal."""
+    """Return weights of which only ratios matter, times a power of two where all are very small."""
     exponent = math.frexp(float(weights.max()))[1]
     return np.ldexp(weights, -exponent) if exponent < -_FAR else weights
 
@@ -322,7 +322,7 @@ def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None
         Name of the argument in messages.
     pu_only : str, optional
         Name of the calling method if it takes no labelled negatives. It then refuses -1, and
-        wants at least one positive and one unlabelled row.
+        needs at least one positive and one unlabelled row.
     """
     labels = default_codes(read_labels(y, name), name)
     if labels.size != n_rows:
@@ -354,7 +354,7 @@ def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
 def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArray[np.bool_]:
     """Return which rows are positive, from true labels: booleans, {1, -1} or {1, 0}.
 
-    With `both`, at least one row of either kind is wanted.
+    With `both`, there must be at least one row of each kind.
     """
     values = read_labels(y, name)
     labels = default_codes(values, name)

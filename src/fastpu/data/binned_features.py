@@ -150,7 +150,7 @@ class BinnedFeatures:
 def bins_or_matrix(
     X: object, name: str, *, n_features: int, feature_names: tuple[str, ...] | None, categories: Kept
 ) -> Matrix | BinnedFeatures:
-    """Return rows of a model that takes bins, NaN, infinities and categories, checked; errors call them `name`."""
+    """Return rows checked for a model that takes bins, NaN, infinities and categories; errors name them `name`."""
     if isinstance(X, BinnedFeatures):
         X._check_fits(name, n_features, feature_names, categories)
         return X
@@ -268,7 +268,7 @@ def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n
 
 
 def bin_at(matrix: Matrix, cuts: CutsOfFeatures, n_threads: int) -> BinnedFeatures:
-    """Return rows binned at given cuts; a frame must have been read with the categories of these."""
+    """Return rows binned at given cuts; a frame must have been read with the categories of these cuts."""
     arrays = (cuts.starts, cuts.values, cuts.bin_values)
     native = _core.bin_features(matrix, cuts.max_bins, None, n_threads, None, arrays)
     return BinnedFeatures(native, cuts.feature_names, cuts.max_bins, cuts.categories)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from fastpu.auc.ls_auc import fit_ls_auc
 from fastpu.common._params import check_float
-from fastpu.estimators._arguments import check_prior_name
 from fastpu.estimators._base import FastpuClassifier
+from fastpu.estimators._prior import check_prior_name
 from fastpu.estimators._risk import WithPrior
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class SAMULT(FastpuClassifier):
     the labelled ones is left, and the fit is that of `fastpu.fit_ls_auc`.
     """
 
-    def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - negative whatever they are
+    def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - always negative
         return -1
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class PNUAUC(WithPrior):
         if self.eta != 0 or not isinstance(self.prior, str):
             return super()._arguments(rows, codes, data)
         check_prior_name(self.prior)
-        return {**super(WithPrior, self)._arguments(rows, codes, data), "prior": 0.5}  # any: it is not used
+        return {**super(WithPrior, self)._arguments(rows, codes, data), "prior": 0.5}  # without any influence
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
         fitted = super()._call(rows, codes, arguments)

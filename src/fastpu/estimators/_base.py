@@ -15,7 +15,7 @@ from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
-from fastpu.estimators._calibration import Wanted, calibrated
+from fastpu.estimators._calibration import CalibrationSettings, calibrated
 from fastpu.estimators._callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
@@ -42,7 +42,7 @@ _LARGEST_SEED = 2**31 - 1
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    """Tell whether `predict_proba` is there, or say how it comes to be; scikit-learn shows this as the cause."""
+    """Return True if the classifier has `predict_proba`, else raise an AttributeError that says how to get it."""
     if estimator.calibration is None:
         raise AttributeError("predict_proba needs calibration='sigmoid' or 'isotonic' before the fit, got None")
     return True
@@ -81,11 +81,10 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
     @with_callbacks
     def _fit(self, X: Any, y: Any, **data: Any) -> Self:
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
-        task = FitTask(self, self._n_rounds(), {"X": X, "y": y, "metadata": _given(data)})
+        metadata = {name: value for name, value in data.items() if value is not None}
+        task = FitTask(self, self._n_rounds(), {"X": X, "y": y, "metadata": metadata})
         rows = self._read_rows(X, reset=True)
         labels, codes = self._read_labels(y, rows.shape[0])
-        if codes.size != rows.shape[0]:
-            raise ValueError(f"y must have one entry per row of X ({rows.shape[0]}), got {codes.size}")
         if "sample_weight" in data:
             data["sample_weight"] = check_sample_weight(data["sample_weight"], codes.size)
             require_classes(labels, codes, data["sample_weight"])
@@ -94,7 +93,8 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         arguments = self._arguments(rows, codes, data)
         if "callback" in arguments:
             arguments["callback"] = task.hook(
-                arguments["callback"], self._so_far(rows, codes, labels.classes, data.get("sample_weight"))
+                arguments["callback"],
+                self._attributes_after_round(rows, codes, labels.classes, data.get("sample_weight")),
             )
         arguments |= data
         fitted = self._call(rows, codes, dict(arguments))
@@ -109,10 +109,10 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         return self
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the attributes that a fit gives: `model_`, and others that the class has."""
+        """Return the attributes that a fit sets: `model_`, and others that the class has."""
         return {"model_": type(self)._function(rows, codes, **arguments)}
 
-    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - subclasses look at the data
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
         """Return the hyperparameters as the function takes them."""
         own = self.get_params(deep=False)
         taken = [name for name in inspect.signature(type(self)._function).parameters if name in own]
@@ -131,27 +131,27 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
     def _calibrated(
         self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
     ) -> tuple[Model, PriorEstimate | None]:
-        """Return the model with probabilities, and the prior if it was estimated for them."""
+        """Return the model with probabilities, and the estimate of the prior if one was made for them."""
         for name in ("graph", "init_model"):
             if arguments.get(name) is not None:
                 raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
-        own = fitted.get("prior_")
-        if own is None:
-            own = getattr(self, "prior", None)
-        wanted = Wanted(
-            self.calibration,
-            None if isinstance(own, str) else own,
-            arguments.get("scenario", getattr(self, "scenario", "case_control")),
-            self.calibration_prior,
-            self.calibration_cv,
-            getattr(self, "kernel", None) == "precomputed",
+        fit_prior = fitted.get("prior_")
+        if fit_prior is None:
+            fit_prior = getattr(self, "prior", None)
+        settings = CalibrationSettings(
+            method=self.calibration,
+            prior=self.calibration_prior,
+            fit_prior=None if isinstance(fit_prior, str) else fit_prior,
+            scenario=arguments.get("scenario", getattr(self, "scenario", "case_control")),
+            cv=self.calibration_cv,
+            is_kernel_matrix=getattr(self, "kernel", None) == "precomputed",
         )
 
-        def fit(part: Any, labels: NDArray[np.int8], with_arguments: dict[str, Any]) -> Model:
-            model: Model = self._call(part, labels, with_arguments)["model_"]
+        def fit(part: Any, labels: NDArray[np.int8], arguments_of_part: dict[str, Any]) -> Model:
+            model: Model = self._call(part, labels, arguments_of_part)["model_"]
             return model
 
-        return calibrated(fitted["model_"], wanted, fit, rows, codes, arguments)
+        return calibrated(fitted["model_"], settings, fit, rows, codes, arguments)
 
     def _other_label(self, classes: NDArray[Any]) -> int:
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative.
@@ -166,26 +166,29 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         return "U" in DECLARED[type(self)._function.__name__].groups
 
     def _n_rounds(self) -> int | None:
-        """Return the most rounds there may be, or None where nobody knows."""
+        """Return the most rounds that the fit may have, or None where that is not known."""
         if "callback" not in inspect.signature(type(self)._function).parameters:
             return 0
         rounds = getattr(self, self._rounds) if self._rounds else None
         return rounds if isinstance(rounds, int) and rounds > 0 else None
 
-    def _so_far(
+    def _attributes_after_round(
         self,
         rows: Any,  # noqa: ARG002 - for subclasses, as those below
         codes: NDArray[np.int8],  # noqa: ARG002
         classes: NDArray[Any],  # noqa: ARG002
         weights: Any,  # noqa: ARG002
     ) -> Callable[[Any], Callable[[], Mapping[str, Any]] | None]:
-        """Return a function that knows from what a callback sees how the model would be if the fit ended there."""
+        """Return a function for the callback of each round; it is called with the round's info.
+
+        It returns None, or a function that makes the attributes of the classifier as if the fit had ended there.
+        """
         return lambda _: None
 
     # ------------------------------------------------------------------------------------------------ the input
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
-        """Return the rows in a form that fastpu takes; NaN and infinity are for fastpu to judge."""
+        """Return the rows in a form that fastpu takes; fastpu itself checks for NaN and infinity."""
         is_frame = frame_kind(X) is not None and getattr(self, "kernel", None) != "precomputed"
         if is_frame or sp.issparse(X):
             require_distinct_names(X)
@@ -202,7 +205,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         )
 
     def _read_eval_set(self, eval_set: Any, labels: Labels) -> Any:
-        """Return a pair of rows and labels as fastpu takes it; what is no pair it refuses by itself."""
+        """Return a pair of rows and labels as fastpu takes it; anything else is left for the fit function to refuse."""
         if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
             return eval_set
         X, y = eval_set
@@ -273,8 +276,8 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
     def save(self, path: Any) -> None:
         """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
 
-        What is loaded is the model, whose `predict` returns 1 and -1 and whose scores are not yet less the threshold:
-        the parameters and `classes_` of the classifier are not in the file. A pickle has these too.
+        The file holds the model alone, not the parameters and `classes_` of the classifier; a pickle has these too. The
+        `predict` of a loaded model returns 1 and -1, and the threshold is not subtracted from its scores.
 
         Parameters
         ----------
@@ -334,7 +337,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
 
     def __sklearn_is_fitted__(self) -> bool:
-        # A fit that was ended by an error leaves the number of features behind.
+        # A fit that ended in an error has set n_features_in_ already.
         return hasattr(self, "model_")
 
     # --------------------------------------------------------------------------------------------------- the tags
@@ -350,12 +353,8 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         return tags
 
 
-def _given(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value is not None}
-
-
 def seed_of(random_state: Any) -> Any:
-    """Return a seed drawn by a RandomState, of which fastpu knows nothing; anything else as it is."""
+    """Return a seed drawn by a RandomState, which the fit functions do not take; anything else as it is."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(_LARGEST_SEED))
     return random_state

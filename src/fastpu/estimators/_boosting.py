@@ -39,7 +39,7 @@ class Boosting(FastpuClassifier):
         """Importance of each feature, as `StumpEnsemble.feature_importances`."""
         return self.model_.feature_importances
 
-    def _so_far(
+    def _attributes_after_round(
         self, rows: Any, codes: NDArray[np.int8], classes: NDArray[Any], weights: Any
     ) -> Callable[[Any], Callable[[], Mapping[str, Any]] | None]:
         rounds: list[BoostRound] = []
@@ -51,7 +51,7 @@ class Boosting(FastpuClassifier):
         return of_round
 
     def _ensemble(self, rounds: list[BoostRound], rows: Any, codes: NDArray[np.int8], weights: Any) -> StumpEnsemble:
-        """Return the model of these rounds, as the fit makes it of all."""
+        """Return the model of these rounds, as the fit makes it of all rounds."""
         is_ranking = type(self)._function is not fit_pnu_adaboost
         objective = np.array([info.objective for info in rounds])
         model = StumpEnsemble(

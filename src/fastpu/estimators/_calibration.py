@@ -11,11 +11,11 @@ import numpy as np
 from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_choice, check_int
-from fastpu.estimators._arguments import in_proportion
+from fastpu.estimators._prior import in_proportion
 from fastpu.judge._parts import Rows
 from fastpu.judge._prior_likelihood import score_share
 from fastpu.judge._prior_sampling import PriorEstimate, doubts
-from fastpu.model._calibration import METHODS, by_group, calibrate
+from fastpu.model._calibration import METHODS, by_group
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:
@@ -26,81 +26,74 @@ if TYPE_CHECKING:
     from fastpu.model._calibration import Scored
     from fastpu.model._model import Model
 
-__all__ = ["Wanted", "calibrated"]
+__all__ = ["CalibrationSettings", "calibrated"]
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
-    """What a classifier says of its probabilities.
+class CalibrationSettings:
+    """The parameters of a classifier for its probabilities.
 
-    `given` is a prior among the unlabelled rows. Else `own`, with `scenario`, is that of the fit; and without either it
-    is estimated from the scores.
+    `prior` is the share of positives among the unlabelled rows. Where it is None, `fit_prior` with `scenario` is taken,
+    the prior of the fit; where that is None too, the prior is estimated from the scores.
     """
 
     method: Any
-    own: Any
+    prior: Any
+    fit_prior: Any
     scenario: Any
-    given: Any
     cv: Any
-    square: bool  # whether X is a kernel matrix
+    is_kernel_matrix: bool  # whether X is one
 
 
 def calibrated(
     model: Model,
-    wanted: Wanted,
+    settings: CalibrationSettings,
     fit: Callable[[Any, NDArray[np.int8], dict[str, Any]], Model],
     rows: Any,
     codes: NDArray[np.int8],
     arguments: Mapping[str, Any],
 ) -> tuple[Model, PriorEstimate | None]:
-    """Return the model with probabilities: calibrated on the scores of folds by models of the other folds.
+    """Return the model with probabilities, and the estimate of the prior, or None where it was not estimated.
 
-    The second result is what the prior was estimated as from these scores, or None where nothing was estimated.
+    The rows of each fold are scored by a model of the other folds, which `fit` fits. Where the model has out-of-bag
+    scores of rows of every class these are taken instead. The threshold of each model is subtracted from its scores, so
+    that scores of different models can be compared.
 
-    Out-of-bag scores stand in for those of folds where the model has some of every class. Scores of different models
-    are compared by their distance from the own threshold. Where there are unlabelled rows the probabilities are of
-    these. Where there are none all rows are the sample of the population.
+    The probabilities are those of rows like the unlabelled ones. Where no row is unlabelled, all rows are taken for a
+    sample of the population.
     """
-    method = check_choice("calibration", wanted.method, METHODS)
+    method = check_choice("calibration", settings.method, METHODS)
     weights = arguments.get("sample_weight")
     if not (codes != 1).any():
         raise ValueError("calibration needs rows of another class than the positive one, got none")
-    if wanted.given is not None:
-        check_prior(wanted.given, "calibration_prior")
+    if settings.prior is not None:
+        check_prior(settings.prior, "calibration_prior")
         if not (codes == 0).any():
             raise ValueError(
                 f"calibration_prior must be None where no row is unlabelled and the share of positive rows is known, "
-                f"got {wanted.given!r}"
+                f"got {settings.prior!r}"
             )
-    most = check_int("calibration_cv", wanted.cv, low=2)
+    n_folds = check_int("calibration_cv", settings.cv, low=2)
     scores = _out_of_bag(model, codes, weights)
     if scores is None:
-        scores = _scores_of_folds(model, wanted, most, fit, rows, codes, arguments)
+        scores = _scores_of_folds(
+            model, fit, rows, codes, arguments, n_folds=n_folds, is_kernel_matrix=settings.is_kernel_matrix
+        )
     if (codes == 0).any():
         scored, mass = by_group(scores, codes, weights, ~np.isnan(scores))
-        prior, estimate = _prior_among_unlabeled(wanted, scored, mass)
+        prior, estimate = _prior_among_unlabeled(settings, scored, mass)
     else:
         scored, prior = _against_all(scores, codes, weights)
         estimate = None
-    calibration = calibrate(method, scored, prior)
-    if calibration.trouble:
-        warn(f"calibration: {calibration.trouble}", EstimateWarning)
-    with_probabilities = dataclasses.replace(
-        model,
-        calibration=method,
-        calibration_prior=prior,
-        calibration_knots=calibration.knots,
-        calibration_values=calibration.values,
-    )
-    return with_probabilities, estimate
+    return model._with_calibration(method, scored, prior, caller="calibration"), estimate
 
 
 def _out_of_bag(
     model: Model, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:
-    """Return the scores of rows by trees that have not seen them, if the model has some for every class."""
+    """Return the out-of-bag scores of the model, or None if it has none for some class."""
     scores: NDArray[np.float64] | None = getattr(model, "oob_decision_function", None)
     if scores is None or not (codes == 0).any():
         return None
@@ -110,33 +103,33 @@ def _out_of_bag(
 
 def _scores_of_folds(
     model: Model,
-    wanted: Wanted,
-    most: int,
     fit: Callable[[Any, NDArray[np.int8], dict[str, Any]], Model],
     rows: Any,
     codes: NDArray[np.int8],
     arguments: Mapping[str, Any],
+    *,
+    n_folds: int,
+    is_kernel_matrix: bool,
 ) -> NDArray[np.float64]:
     """Return the scores of each fold by a model of the others, NaN for rows without weight."""
     scores = np.full(codes.size, np.nan)
-    for kept, held in _folds(most, codes, arguments.get("sample_weight")):
+    for kept, held in _folds(n_folds, codes, arguments.get("sample_weight")):
         by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
         part = {**arguments, **by_row}
         part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
         with warnings.catch_warnings():
-            # What the models of folds call positive does not matter; the user has been warned about the whole model.
+            # The thresholds of these models do not matter, and the user has been warned about the whole model.
             for category in (DegenerateModelWarning, EstimateWarning):
                 warnings.simplefilter("ignore", category)
-            machine = fit(_take(rows, kept, kept, square=wanted.square), codes[kept], part)
-        away = machine.decision_function(
-            _take(rows, held, kept, square=wanted.square), n_threads=arguments["n_threads"]
-        )
-        scores[held] = away - machine.threshold + model.threshold
+            machine = fit(_take(rows, kept, kept, is_kernel_matrix), codes[kept], part)
+        held_rows = _take(rows, held, kept, is_kernel_matrix)
+        held_scores = machine.decision_function(held_rows, n_threads=arguments["n_threads"])
+        scores[held] = held_scores - machine.threshold + model.threshold
     return scores
 
 
-def _folds(most: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> Iterator[Any]:
-    """Yield the rows to fit to and those to score, of the rows that have a weight."""
+def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> Iterator[Any]:
+    """Yield (rows to fit to, rows to score) of at most `n_folds` folds of the rows that have a weight."""
     rows = np.arange(codes.size) if weights is None else np.flatnonzero(weights)
     fewest = min(int(np.count_nonzero(codes[rows] == code)) for code in np.unique(codes[rows]))
     if fewest < 2:
@@ -145,25 +138,25 @@ def _folds(most: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | No
             f"{fewest} of one class"
         )
     # Always the same folds: the random state belongs to the fits.
-    for kept, held in stratified_folds(codes[rows], min(most, fewest), np.random.default_rng(0)):
+    for kept, held in stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0)):
         yield rows[kept], rows[held]
 
 
-def _take(rows: Any, chosen: NDArray[np.intp], columns: NDArray[np.intp], *, square: bool) -> Any:
-    if square:
+def _take(rows: Any, chosen: NDArray[np.intp], columns: NDArray[np.intp], is_kernel_matrix: bool) -> Any:
+    """Return the chosen rows; of a kernel matrix these columns of them, which belong to the rows of the fit."""
+    if is_kernel_matrix:
         return np.ascontiguousarray(rows[np.ix_(chosen, columns)])
     return Rows(rows).take(chosen)
 
 
 def _prior_among_unlabeled(
-    wanted: Wanted, scored: Scored, mass: Mapping[int, float]
+    settings: CalibrationSettings, scored: Scored, mass: Mapping[int, float]
 ) -> tuple[float, PriorEstimate | None]:
-    """Return the prior and, if nobody gave it, its estimate."""
-    if wanted.given is not None:
-        return float(wanted.given), None
-    if wanted.own is None:
-        weights = scored.share_pos, scored.share_unl
-        pos, unl = (_drawn(values, share) for values, share in zip((scored.pos, scored.unl), weights, strict=True))
+    """Return the prior and, if it was not given, its estimate."""
+    if settings.prior is not None:
+        return float(settings.prior), None
+    if settings.fit_prior is None:
+        pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
         estimated = score_share(pos, unl)
         edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
         value = min(1 - edge, max(edge, estimated.value))
@@ -171,23 +164,20 @@ def _prior_among_unlabeled(
         if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
             warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
         return value, estimate
-    given, scenario = check_prior(wanted.own), check_scenario(wanted.scenario)
-    share = prior_among_unlabeled(given, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
+    prior, scenario = check_prior(settings.fit_prior), check_scenario(settings.scenario)
+    share = prior_among_unlabeled(prior, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
     if not 0 < share < 1:
-        raise ValueError(f"prior leaves no unlabelled row of one class, got {given:g} with scenario={scenario!r}")
+        raise ValueError(f"prior leaves no unlabelled row of one class, got {prior:g} with scenario={scenario!r}")
     return share, None
-
-
-def _drawn(values: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values[in_proportion(share, 0.5)]
 
 
 def _against_all(
     scores: NDArray[np.float64], codes: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> tuple[Scored, float]:
-    """Return positive rows against all rows, negatives included, and the share of the former.
+    """Return the scores of the positive rows, with those of all rows in place of the unlabelled ones, and the prior.
 
-    In the population of all rows the losses without negatives are those with them: pi mean_P is the sum over P.
+    The prior is the share of positive rows. The losses without negatives are then the usual losses over all rows, since
+    prior mean_P is the sum over the positive rows divided by the number of all rows.
     """
     mass = np.ones(codes.size) if weights is None else weights
     positive = codes == 1

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, where the installed version has them, told of the rounds of a fit."""
+"""Calls of scikit-learn's callbacks, where the installed version has them, for the rounds of a fit."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def with_callbacks(method: _Method) -> _Method:
 class FitTask:
     """A fit as scikit-learn's callbacks see it: one task, with a subtask for every round.
 
-    The subtask of a round begins where the round before it ends. One that is open when the fit ends was the attempt at
-    a round that found nothing more to do.
+    The subtask of a round begins where that of the round before it ends. One that is open when the fit ends was for a
+    round that found nothing more to do.
     """
 
     def __init__(self, estimator: Any, total: int | None, data: Mapping[str, Any]) -> None:
@@ -51,12 +51,12 @@ class FitTask:
             self._context.call_on_fit_task_begin(estimator=estimator, **data)
 
     def hook(
-        self, callback: Any, so_far: Callable[[Any], Callable[[], Mapping[str, Any]] | None]
+        self, callback: Any, attributes_after: Callable[[Any], Callable[[], Mapping[str, Any]] | None]
     ) -> Callable[[Any], bool | None] | None:
-        """Return the function for the loop: the user's `callback`, and scikit-learn's if there are any.
+        """Return the callback for the fit function: the user's, and scikit-learn's callbacks if there are any.
 
-        `so_far` takes what is known of a round and returns a function for the attributes of the estimator as if the fit
-        had ended with it, or None where that is not known.
+        `attributes_after` takes the info of a round. It returns a function that makes the attributes of the estimator
+        as if the fit had ended with that round, or None where they are not known.
         """
         if self._context is None or not getattr(self._estimator, "_skl_callbacks", ()):
             return callback  # type: ignore[no-any-return]  # whatever the user gave: the fit function checks it
@@ -65,7 +65,7 @@ class FitTask:
         self._begin()
 
         def on_round(info: Any) -> bool | None:
-            stop = self._end(so_far(info))
+            stop = self._end(attributes_after(info))
             wanted = None if callback is None else callback(info)
             ends = stop or (isinstance(wanted, bool | np.bool_) and bool(wanted))
             if not ends and (self._total is None or self._n_begun < self._total):

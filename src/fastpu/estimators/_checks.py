@@ -19,21 +19,20 @@ _ONE_ROW = (
     "the default prior is estimated, and a group has one row, repeated or of a larger weight; passes with prior=0.1"
 )
 _NO_PRIOR = (
-    "the default prior is estimated, as nearly 0 where no row of the smaller label is positive, and hardly a row is "
-    "then called positive; passes with prior=0.1"
+    "the default prior is estimated, and is nearly 0 where no row of the smaller label is positive, so that hardly any "
+    "row is called positive; passes with prior=0.1"
 )
 _COUNTED_TWICE = (
     "with gamma = 0.5 unlabelled rows, as those of the smaller label, count as positive too; passes with gamma=0"
 )
-_CHANCES = "a weight is the chance of a row to be drawn, and a row that is repeated makes the bags larger as well"
+_CHANCES = "a weight is the chance of a row to be drawn, but a repeated row makes the bags larger as well"
 _NU = "nu = 0.5 has no solution where a class has less than a quarter of the weight, and is refused; passes with nu=0.2"
 _NU_WITHIN_TOL = (
     "nu = 0.5 has no solution where a class has less than a quarter of the weight, and is refused; with nu=0.2 the "
     "solver ends within tol = 1e-3, and the check asks for 1e-7; passes with nu=0.2, tol=1e-9"
 )
 _NO_NEGATIVES = (
-    "no unlabelled row of the few that there are scores less than all spies, which is refused; passes with "
-    "spy_share=0.5"
+    "there are few unlabelled rows, and none scores less than all spies, which is refused; passes with spy_share=0.5"
 )
 
 EXPECTED_FAILED_CHECKS: Mapping[str, Mapping[str, str]] = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSIFIERS"]
 
-#: What the classifiers stand on that do more than call their function.
+#: The base classes of the classifiers that do more than call their function.
 _BASES: dict[str, type[FastpuClassifier]] = {
     "fit_pnu_auc_boost": Boosting,
     "fit_rankboost_auc": Boosting,
@@ -51,7 +51,7 @@ _BASES: dict[str, type[FastpuClassifier]] = {
     "fit_one_class_svm": OneClassSVM,
 }
 
-#: The keywords of the functions that speak of the rows, which are arguments of `fit`, and what they are.
+#: The keywords of the functions that hold rows or an entry for each row, which are arguments of `fit`; described.
 _OF_ROWS = {
     "sample_weight": "array-like of shape (n,), optional\n"
     "    Weights >= 0; equal to repeating rows, but for forests the chances of rows to be drawn.",
@@ -93,7 +93,7 @@ def _made(function: Callable[..., Any], method: Method, base: type[FastpuClassif
 
 
 def _parameters(function: Callable[..., Any], base: type[FastpuClassifier]) -> list[inspect.Parameter]:
-    """Return the keywords of the function that do not speak of the rows, and those that `base` adds."""
+    """Return the keywords of the function that are not in `_OF_ROWS`, and those that `base` adds."""
     annotations: dict[str, Any] = {}
     for kind in _kinds(base):
         annotations |= {name: text for name, text in inspect.get_annotations(kind).items() if name not in annotations}
@@ -159,7 +159,7 @@ def _fit(name: str, function: Callable[..., Any], method: Method) -> Callable[..
 def _with_signature(
     function: Callable[..., Any], owner: str, parameters: Iterable[inspect.Parameter], *, returns: str
 ) -> Callable[..., Any]:
-    """Let a function of a class show these parameters."""
+    """Return a function of a class with the signature of these parameters."""
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([self, *parameters], return_annotation=returns)
     vars(function)["__signature__"] = signature
@@ -170,7 +170,7 @@ def _with_signature(
 def _documentation(
     function: Callable[..., Any], method: Method, base: type[FastpuClassifier], parameters: Iterable[str]
 ) -> str:
-    """Return the documentation of a class: that of its function and of what it is made from."""
+    """Return the documentation of a class, from that of its function and of its base classes."""
     about = [f"This is `fastpu.{function.__name__}` for scikit-learn."]
     if method.groups == "PN":
         about.append("The smaller of two labels is negative.")

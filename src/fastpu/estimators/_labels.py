@@ -1,4 +1,4 @@
-"""Which rows of the labels -1, 0 and 1 can be judged by: apart from scikit-learn, whose absence others report."""
+"""The labelled rows among those with the labels -1, 0 and 1. This module does not need scikit-learn."""
 
 from __future__ import annotations
 

@@ -48,20 +48,20 @@ __all__ = [
 ]
 
 _RESPONSES = ("predict_proba", "decision_function")
-THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: where the base estimator itself parts the classes
+THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: the scores above which the base estimator predicts 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Training:
     """The rows of one fit, and the estimator of which clones are fitted to some of them.
 
-    X : rows as the user gave them; what cannot be indexed by rows was converted.
+    X : rows as the user gave them; converted only if they could not be indexed by rows.
     classes : the two labels of `predict`.
     codes : +1 positive, 0 unlabelled, -1 negative.
     weights : the user's weights of the rows, or None.
     estimator : the base estimator, not fitted.
     params : further arguments of its fit; those with an entry for each row are cut like the rows.
-    estimator_weights : the weights that it is to get, or None; by metadata routing they may differ from `weights`.
+    estimator_weights : the weights for its fit, or None; metadata routing may make them differ from `weights`.
     """
 
     X: Any
@@ -113,7 +113,7 @@ class Training:
 
     def _cut(self, rows: NDArray[np.intp]) -> Any:
         if np.array_equal(rows, np.arange(self.codes.size)):
-            return self.X  # all of them, of which no copy is needed
+            return self.X  # all rows, without a copy
         return _safe_indexing(self.X, rows)
 
 
@@ -133,8 +133,6 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         (X,) = indexable(X)
         n_rows = _num_samples(X)
         labels, codes = self._read_labels(y, n_rows)
-        if codes.size != n_rows:
-            raise ValueError(f"y must have one entry per row of X ({n_rows}), got {codes.size}")
         weights = check_sample_weight(sample_weight, n_rows)
         require_classes(labels, codes, weights)
         given, estimator_weights = dict(params), weights
@@ -223,7 +221,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_is_fitted__(self) -> bool:
-        # A fit that was ended by an error leaves the number of features behind.
+        # A fit that ended in an error has set n_features_in_ already.
         return hasattr(self, "classes_")
 
     def __sklearn_tags__(self) -> Any:
@@ -282,7 +280,7 @@ def scores_of(machine: Any, X: Any, response: str) -> NDArray[np.float64]:
 
 
 def weight_name(estimator: Any) -> str | None:
-    """Return the keyword by which the fit of an estimator takes weights, or None; for a Pipeline of its last step."""
+    """Return the keyword for weights in the fit of an estimator, or None; that of the last step for a Pipeline."""
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     steps, inner = getattr(estimator, "steps", None), getattr(estimator, "estimator", None)
@@ -305,10 +303,10 @@ def check_takes_weights(owner: Any, estimator: Any, name: str = "estimator") -> 
 
 
 def folds_of(training: Training, rows: NDArray[np.intp], cv: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return folds as the rows to fit to and the rows to score, of which each is in one fold.
+    """Return (rows to fit to, rows to score) of each fold; each of `rows` is scored in one fold.
 
-    Folds by their number are always the same ones, with equally many positive rows in each, and at most as many as
-    there are positive rows or others. Folds of the user's are of all rows of the fit.
+    For a number `cv` the folds are the same in every fit and have equally many positive rows; there are at most as many
+    folds as positive rows, or as others. Other `cv` divide all rows of the fit, of which those in `rows` are kept.
     """
     positive = training.codes[rows] == 1
     if isinstance(cv, numbers.Integral):

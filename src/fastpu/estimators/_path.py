@@ -32,9 +32,9 @@ class OnPath(FastpuClassifier):
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" for labels that say it
-        all, "puf" (the default of `PUSVMPathClassifier`) and "err_star" for rows that only count as negative, and
-        "end".
+        As in `fastpu.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" where all labels are true,
+        "puf" (the default of `PUSVMPathClassifier`) and "err_star" where the rows of the smaller label are unlabelled,
+        and "end".
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
@@ -54,7 +54,7 @@ class OnPath(FastpuClassifier):
     random_state: int | np.random.Generator | np.random.RandomState | None = None
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        with precision_forgiven():  # where the path ends matters if that is the point that is chosen
+        with precision_forgiven():  # the end of the path matters only if that point is chosen, as asked below
             path = self._named(type(self)._function(rows, codes, **arguments))
         machine = self._machine(path)
         if path.status == "precision" and float(str(machine.params["lam"])) <= path.end:

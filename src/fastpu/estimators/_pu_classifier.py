@@ -29,17 +29,16 @@ __all__ = ["Labels", "PUClassifier", "label_vector", "require_classes", "require
 
 _CODES = (-1, 0, 1)
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
-_MOST_LABELLED = 0.7  # share of rows with the positive one of two words from which on the other one is probably meant
-_SAYS_UNLABELED = re.compile(
-    r"(unl|unk|u$)", re.IGNORECASE
-)  # words that hardly mean positive rows, however few there are
+_MOST_LABELLED = 0.7  # if a larger share of the rows has the positive one of two words, the other is probably meant
+_SAYS_UNLABELED = re.compile(r"(unl|unk|u$)", re.IGNORECASE)  # words that hardly mean positive rows
 
 
 @dataclasses.dataclass(frozen=True)
 class Labels:
-    """How the labels of one data set are read: `other` is what the smaller of two labels means, 0 or -1.
+    """How the labels of one data set are read.
 
-    `coded` says that they are -1, 0 and 1 themselves.
+    `classes` are the two labels that `predict` returns, and `other` is what the smaller of them means, 0 or -1. Where
+    `coded`, the labels are -1, 0 and 1 themselves.
     """
 
     classes: NDArray[Any]
@@ -76,8 +75,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         """Tell whether unlabelled rows matter, so that two words may have been taken the wrong way round."""
         return True
 
-    def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:  # noqa: ARG002 - for subclasses
-        """Return how `y` is read, and +1, 0 and -1 for its entries."""
+    def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:
+        """Return how `y` is read, and +1, 0 and -1 for its entries, one for each row."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         values = label_vector(y, warn=True)
@@ -103,11 +102,16 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
                 f"labels, or -1 (negative), 0 (unlabelled) and 1 (positive), got {classes.size}: {listed}"
             )
         codes = labels.read(values, "y")
+        if codes.size != n_rows:
+            raise ValueError(f"y must have one entry per row of X ({n_rows}), got {codes.size}")
         self._warn_of_words(labels, codes)
         return labels, codes
 
     def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
-        """Warn if of two words the later one, which counts as positive, says unlabelled, or nearly all rows have it."""
+        """Warn if the later of two words, which counts as positive, probably means unlabelled.
+
+        That is where it says so, or most rows have it.
+        """
         share = float(np.mean(codes == 1))
         are_words = labels.other == 0 and isinstance(labels.classes[1], str)
         if not self._learns_from_unlabeled() or not are_words:
@@ -142,7 +146,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         return predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of `predict`: the share of rows whose label it is, of labelled rows where 0 marks others.
+        """Return the accuracy of `predict`, on the labelled rows alone where 0 marks unlabelled ones.
 
         With the labels -1, 0 and 1 rows of 0 are left out, whose class nobody knows. Of two labels both count as true
         ones, so that unlabelled rows are taken for negative, as by all of scikit-learn's scorers.

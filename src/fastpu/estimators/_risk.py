@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastpu.estimators._arguments import with_prior, with_prior_attributes
 from fastpu.estimators._base import FastpuClassifier
+from fastpu.estimators._prior import estimate_prior
+from fastpu.model._prior import check_prior
+from fastpu.priors import PriorEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from fastpu.priors import PriorEstimate
 
 __all__ = ["InEpochs", "WithPrior"]
 
@@ -41,11 +41,28 @@ class WithPrior(FastpuClassifier):
     prior_estimate_: PriorEstimate | None
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
-        return with_prior(super()._arguments(rows, codes, data), rows, codes, data["sample_weight"])
+        """Return the arguments, with a PriorEstimate as `prior` if it is to be estimated."""
+        arguments = super()._arguments(rows, codes, data)
+        if not isinstance(self.prior, str):
+            check_prior(self.prior)
+            return arguments
+        estimate = estimate_prior(
+            self.prior,
+            rows,
+            codes,
+            data["sample_weight"],
+            random_state=arguments["random_state"],
+            n_threads=arguments["n_threads"],
+        )
+        # The estimate is of the unlabelled rows, whatever the scenario.
+        return {**arguments, "prior": estimate, "scenario": "case_control"}
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        call = super()._call
-        return with_prior_attributes(lambda given: call(rows, codes, given), arguments)
+        prior = arguments["prior"]
+        estimate = prior if isinstance(prior, PriorEstimate) else None
+        value = prior if estimate is None else estimate.value
+        fitted = super()._call(rows, codes, {**arguments, "prior": value})
+        return {**fitted, "prior_": float(value), "prior_estimate_": estimate}
 
 
 class InEpochs(WithPrior):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SARClassifier"]
 
-_EDGE = 1e-12  # probabilities are kept so far from 0 and 1, where models may put them and logarithms end
+_EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
 _RESPONSE = "predict_proba"
 
 
@@ -217,7 +217,7 @@ class SARClassifier(MetaClassifier):
         return self
 
     def _propensity_of(self, classifier: Training) -> tuple[Training, StandardScaler | None]:
-        """Return the rows of the propensity model, and what scales them where it is the default one."""
+        """Return the rows of the propensity model, and their scaler if it is the default model."""
         n_features, names = getattr(self, "n_features_in_", None), getattr(self, "feature_names_in_", None)
         X, chosen = classifier.X, self.propensity_columns
         if n_features is not None:
@@ -265,7 +265,7 @@ class SARClassifier(MetaClassifier):
 
 
 def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardScaler]:
-    """Return columns divided by their standard deviation, for the default propensity estimator, and what does it."""
+    """Return columns divided by their standard deviation, for the default propensity estimator, and their scaler."""
     scaler = StandardScaler(with_mean=not sp.issparse(X))
     try:
         scaled = scaler.fit(X, sample_weight=weights).transform(X)
@@ -281,7 +281,7 @@ def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardS
 
 @dataclasses.dataclass(frozen=True)
 class _Fitted:
-    """The models of one iteration, and what they say of every row: f, e, and P(positive | row and label)."""
+    """The models of one iteration, and for every row their probabilities f and e, and P(positive | row and label)."""
 
     classifier: Any
     propensity: Any
@@ -292,13 +292,13 @@ class _Fitted:
 
 @dataclasses.dataclass(frozen=True)
 class _Steps:
-    """The fits of the expectation maximisation, to the same rows with the columns of either model."""
+    """The fits of the expectation maximisation, to the same rows with the columns of each of the two models."""
 
     classifier: Training
     propensity: Training
 
     def first(self) -> _Fitted:
-        """Return models of labelled positives against all others, of the same weight, and the propensity by it."""
+        """Return a classifier of labelled positives against all others, each of weight 1/2, and a propensity model."""
         labeled, mass = self.classifier.codes == 1, self.classifier.mass
         rows, share = np.flatnonzero(mass > 0), float(np.average(labeled, weights=mass))
         model = self.classifier.fit(rows, labeled[rows], np.where(labeled[rows], 0.5 / share, 0.5 / (1 - share)))
@@ -335,5 +335,5 @@ class _Steps:
 
 
 def _probabilities(training: Training, model: Any) -> NDArray[np.float64]:
-    """Return the probabilities of all rows, a little away from 0 and 1."""
+    """Return the probabilities of all rows, clipped to [_EDGE, 1 - _EDGE]."""
     return np.clip(training.scores(model, np.arange(training.codes.size), _RESPONSE), _EDGE, 1 - _EDGE)

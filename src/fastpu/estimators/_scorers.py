@@ -1,4 +1,4 @@
-"""Scorers for scikit-learn's searches: such as need no labelled negatives, and such as leave unlabelled rows out."""
+"""Scorers for scikit-learn's searches: by positive and unlabelled rows, or by the labelled rows alone."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PUScorer:
         return pu_auc(pos, unl, prior=prior, scenario=self.scenario)
 
     def _groups(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows are positive and which are a sample of the others, or of all together."""
+        """Return which rows are positive, and which are those that the criterion takes for unlabelled."""
         if classes.size != 2:
             raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
         positive = y == classes[1]
@@ -98,8 +98,8 @@ class PUScorer:
         else:
             unlabeled = y == classes[0]
             if not (positive | unlabeled).all():
-                stranger = y[~(positive | unlabeled)][0]
-                raise ValueError(f"y must hold the classes {classes.tolist()} of the estimator, got {short(stranger)}")
+                unknown = y[~(positive | unlabeled)][0]
+                raise ValueError(f"y must hold the classes {classes.tolist()} of the estimator, got {short(unknown)}")
         if not positive.any() or not unlabeled.any():
             raise ValueError(
                 f"y must hold positive and unlabelled rows to judge by, got {np.count_nonzero(positive)} positive and "

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.data._validate import check_matrix
-from fastpu.estimators._arguments import balanced_costs
 from fastpu.estimators._base import FastpuClassifier, Labels
 from fastpu.svm.svm import fit_one_class_svm
 
@@ -33,8 +32,14 @@ class WithCosts(FastpuClassifier):
     C_unl: float | None = None
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
-        arguments = super()._arguments(rows, codes, data)
-        return {**arguments, **balanced_costs(arguments, codes, data["sample_weight"])}
+        arguments, weights = super()._arguments(rows, codes, data), data["sample_weight"]
+        mass = np.ones(codes.size) if weights is None else weights
+        for name, code in (("C_pos", 1), ("C_unl", 0)):
+            if arguments[name] is None:
+                of_group = float(mass[codes == code].sum())
+                # Without any row of the group the fit function says what is missing.
+                arguments[name] = float(mass.sum()) / (2 * of_group) if of_group else 1.0
+        return arguments
 
 
 class OneClassSVM(FastpuClassifier):

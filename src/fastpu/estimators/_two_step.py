@@ -196,12 +196,12 @@ class TwoStepClassifier(MetaClassifier):
 
 
 def spy_limit(scores: NDArray[np.float64], weights: NDArray[np.float64], quantile: float) -> float:
-    """Return the largest score of a spy such that those that score less have at most a share of the weight."""
+    """Return the largest score of a spy below which the spies have at most the share `quantile` of the weight."""
     order = np.argsort(scores)
     ranked, mass = scores[order], np.cumsum(weights[order])
-    first = np.searchsorted(ranked, ranked)  # of those that are tied
+    first = np.searchsorted(ranked, ranked)  # the first of tied scores
     below = np.concatenate([[0.0], mass])[first]
-    # The share of whole rows has rounding in it: 0.05 * 20 spies may be a little less than 1.
+    # The share is rounded: 0.05 * 20 spies may be a little less than 1.
     return float(ranked[below <= quantile * mass[-1] * (1 + 1e-12)][-1])
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightedUnlabeledClassifier"]
 
-_SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds end
+_SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
 
 
 class WeightedUnlabeledClassifier(MetaClassifier):
@@ -175,7 +175,7 @@ class WeightedUnlabeledClassifier(MetaClassifier):
 
 
 def _weighted_fit(training: Training, rows: NDArray[np.intp], shares: NDArray[np.float64], prior: float) -> Any:
-    """Return the fit to labelled rows, and to unlabelled ones twice, of which the shares are positive."""
+    """Return the fit to labelled rows, and to unlabelled ones twice: as positive by their shares and as negative."""
     pos, unl, neg = (rows[training.codes[rows] == code] for code in (1, 0, -1))
     n_pos, n_unl, n_neg = (float(training.mass[group].sum()) for group in (pos, unl, neg))
     a, b = prior * n_unl / (n_pos + prior * n_unl), (1 - prior) * n_unl / (n_neg + (1 - prior) * n_unl)

@@ -33,8 +33,8 @@ __all__ = ["METHODS", "Calibration", "Scored", "by_group", "calibrate", "check_c
 
 METHODS = ("sigmoid", "isotonic")
 
-# The penalty is RIDGE a^2 / 2, for scores of unit spread. Without it there is no finite minimum where the labelled rows
-# score higher than any share pi of U: the larger a, the better. Elsewhere it changes a by some 0.01 %.
+# The penalty is RIDGE a^2 / 2, for scores of unit spread. Where the labelled rows score higher than any share pi of U,
+# the loss without it falls for ever as a grows; elsewhere it changes a by some 0.01 %.
 RIDGE = 1e-5
 _MAX_STEPS = 200
 _EPS = float(np.finfo(float).eps)
@@ -232,7 +232,7 @@ def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.f
 
 
 def _dot(shares: NDArray[np.float64], values: NDArray[Any]) -> float:
-    """Return a weighted mean, summed in pairs and by this thread alone, unlike a product of BLAS."""
+    """Return a weighted mean, summed by NumPy in this thread: a product of BLAS has other bits for other n_threads."""
     return float((shares * values).sum())
 
 

@@ -56,7 +56,7 @@ class FrozenMapping(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """What a field may hold: its kind, whether None may stand for it, and its arrays' form."""
+    """What a field may hold: its kind, whether it may be None, and dtypes and dimensions of its arrays."""
 
     kind: Kind
     optional: bool
@@ -177,7 +177,7 @@ def _freeze_array(name: str, value: object, spec: FieldSpec) -> NDArray[Any]:
     ready = flags.c_contiguous and flags.aligned and not flags.writeable and value.dtype.isnative
     if ready and type(value) is np.ndarray:
         return value
-    # A copy, since the caller may still hold the array and write to it later.
+    # A copy, since the caller may write to the array later.
     array = np.array(value, dtype=value.dtype.newbyteorder("="), order="C", copy=True)
     array.flags.writeable = False
     return array
@@ -188,7 +188,7 @@ def _freeze_scalar(name: str, value: object) -> object:
         value = value.item()
     if value is None or type(value) in (bool, int, float, str):
         return value
-    # Plain types only: a subclass (an enum, say) would not come back from a file as it was.
+    # Plain types only: a subclass, such as an enum, would come back from a file as another type.
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Scores of Dask collections, which are not computed before they are asked for."""
+"""Scores of Dask collections, which Dask computes when they are asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_lazy", "of_partitions"]
 
-_LARGE = 1_000_000  # bytes of a function that goes to the workers of a cluster before the graph, not as a part of it
+_LARGE = 1_000_000  # a function of more bytes is sent to the workers once, not as a part of every task
 
 
 def is_lazy(X: object) -> bool:
@@ -24,7 +24,7 @@ def is_lazy(X: object) -> bool:
 
 
 def of_partitions(X: Any, function: Callable[[Any], Any], dtype: type) -> Any:
-    """Return function(partition) of every partition, which is one entry a row: a Dask array, or series of a frame."""
+    """Return function(partition), an entry for each row, of every partition: a Dask array, or a series for a frame."""
     if hasattr(X, "map_blocks") and hasattr(X, "numblocks"):
         if X.ndim != 2 or X.numblocks[1] != 1:
             raise ValueError(
@@ -38,7 +38,7 @@ def of_partitions(X: Any, function: Callable[[Any], Any], dtype: type) -> Any:
 
 
 def _sent(function: Callable[[Any], Any]) -> Any:
-    """Return the function, or what stands for a large one that all workers of the current cluster have."""
+    """Return the function, or for a large one a reference to its copy on all workers of the current cluster."""
     distributed: Any = sys.modules.get("distributed")  # without it there is no cluster
     if distributed is None or len(pickle.dumps(function)) < _LARGE:
         return function

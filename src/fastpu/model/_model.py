@@ -326,13 +326,17 @@ class Model(ABC):
                 f"prior must be {'larger' if share <= 0 else 'smaller'}: by {given:g} and scenario='single_set' "
                 f"{'none' if share <= 0 else 'all'} of the unlabelled rows are positive"
             )
-        calibration = calibrate(method, scored, share)
+        return self._with_calibration(method, scored, share, caller="with_probabilities")
+
+    def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
+        """Return this model with probabilities, calibrated for a prior among the unlabelled rows; warn as `caller`."""
+        calibration = calibrate(method, scored, prior)
         if calibration.trouble:
-            warn(f"with_probabilities: {calibration.trouble}", EstimateWarning)
+            warn(f"{caller}: {calibration.trouble}", EstimateWarning)
         return dataclasses.replace(
             self,
             calibration=method,
-            calibration_prior=share,
+            calibration_prior=prior,
             calibration_knots=calibration.knots,
             calibration_values=calibration.values,
         )

@@ -12,11 +12,11 @@ from fastpu.common._warnings import DegenerateModelWarning, warn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["balanced_accuracy_threshold", "matched_threshold", "prior_threshold"]
+__all__ = ["TIE", "balanced_accuracy_threshold", "between", "matched_threshold", "prior_threshold"]
 
-# Two cuts whose balanced accuracies (or distances to the prior) differ by less are tied, so that
-# the choice does not hang on the rounding of sums.
-_TIE = 1e-12
+# Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this: the rounding of
+# sums then does not decide between them.
+TIE = 1e-12
 
 
 def balanced_accuracy_threshold(
@@ -53,10 +53,10 @@ def balanced_accuracy_threshold(
     below_o = _weight_up_to(values, scores_o, weights_o)
     gain = below_o / below_o[-1] - below_p / below_p[-1]  # twice the balanced accuracy, minus 1
     best = float(np.max(gain[:-1], initial=-math.inf))
-    if best < -_TIE:
+    if best < -TIE:
         return float(values[-1])
-    cut = int(np.argmax(gain[:-1] >= best - _TIE))
-    return _between(float(values[cut]), float(values[cut + 1]))
+    cut = int(np.argmax(gain[:-1] >= best - TIE))
+    return between(float(values[cut]), float(values[cut + 1]))
 
 
 def _weight_up_to(
@@ -94,16 +94,16 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     miss = np.abs(above - prior * scores.size)
     lowest_cut = 0 if math.isfinite(_below(float(values[0]))) else 1
     nearest = float(miss[lowest_cut:].min())
-    cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + _TIE * scores.size))
+    cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + TIE * scores.size))
     if cut == 0:
         return _below(float(values[0]))
     if cut == values.size:
         return float(values[-1])
-    return _between(float(values[cut - 1]), float(values[cut]))
+    return between(float(values[cut - 1]), float(values[cut]))
 
 
 def matched_threshold(scores: NDArray[np.floating], prior: float) -> tuple[float, int]:
-    """Return `prior_threshold` of scores of X_unl and how many are above it, with a warning if all are, or none."""
+    """Return `prior_threshold` of the scores of X_unl and how many are above it; warn if these are all or none."""
     threshold = prior_threshold(scores, prior)
     positive = int(np.count_nonzero(scores > threshold))
     if positive in (0, scores.size):
@@ -130,8 +130,8 @@ def _weighted(
     return values, mass
 
 
-def _between(low: float, high: float) -> float:
-    """Return a number t with low <= t < high: the midpoint where rounding leaves one."""
+def between(low: float, high: float) -> float:
+    """Return a number t with low <= t < high: the midpoint, unless rounding brings that to `high`."""
     middle = 0.5 * low + 0.5 * high
     if low == -math.inf:
         middle = 0.0 if high == math.inf else _below(high)

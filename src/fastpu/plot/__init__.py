@@ -44,7 +44,7 @@ __all__ = [
     "selection",
 ]
 
-_AT_MOST = 2000  # points of a line: more than a figure can show
+_MOST_POINTS = 2000  # of a line: more than a figure can show
 _SHOWN = ("auto", "coef", "alpha")
 
 
@@ -246,7 +246,7 @@ def path(
     if shown == "auto":
         shown = "coef" if model.kernel == "linear" else "alpha"
     given = check_axes(ax, 1 if X is None else 2)
-    kept = np.unique(np.linspace(0, model.lams.size - 1, min(model.lams.size, _AT_MOST)).astype(int))
+    kept = np.unique(np.linspace(0, model.lams.size - 1, min(model.lams.size, _MOST_POINTS)).astype(int))
     lams = model.lams[kept]
     values = _lines(model, shown, kept)
     order = np.sort(np.argsort(-np.ptp(values, axis=0), kind="stable")[:most])
@@ -344,7 +344,7 @@ def _check_pair(X: object, y: object) -> None:
 
 
 def _refuse_idle(**given: object) -> None:
-    """Raise ValueError for an argument of the criterion, None for its default, where there are no rows to judge by."""
+    """Raise ValueError for arguments of the criterion without rows to judge by; None stands for a default."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} must not be given without X and y, the rows to judge by, got {short(value)}")

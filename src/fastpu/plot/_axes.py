@@ -42,7 +42,7 @@ GROUPS = (
 
 
 def groups_of(labels: NDArray[np.int8]) -> Iterator[tuple[Group, NDArray[np.intp]]]:
-    """Yield the groups that have rows, with the numbers of these."""
+    """Yield the groups that have rows, with their row numbers."""
     for group in GROUPS:
         rows = np.flatnonzero(labels == group.label)
         if rows.size:
@@ -60,7 +60,7 @@ def check_axes(ax: object, n: int) -> list[Any] | None:
 
 
 def open_axes(axes: list[Any] | None, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
-    """Return Axes, one below the other, and their Figure: the user's, or new ones that nothing else knows of."""
+    """Return Axes, one below the other, and their Figure: the user's, or new ones without pyplot."""
     if axes is not None:
         figure = axes[0].figure
         return axes, getattr(figure, "figure", figure)  # of Axes in a SubFigure the whole
@@ -73,7 +73,7 @@ def open_axes(axes: list[Any] | None, n: int, size: tuple[float, float]) -> tupl
 
 
 def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 2.3) -> Any:
-    """Give all Axes with something to name a legend, and return their figure.
+    """Add a legend to all Axes with labelled artists, and return their figure.
 
     In a figure of ours it stands above the Axes, where it hides nothing, in columns of `entry` inches as far as they
     fit. In Axes of the user's it stands inside: above them is the place of their title.

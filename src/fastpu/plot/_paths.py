@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["best_by_value", "draw_criterion", "draw_lines", "draw_selection", "is_numeric"]
 
-_FEW = 8  # lines that a legend can name
-_MARGIN = 1.1
-_FAR = 1000.0  # times the first breakpoint: beyond it a criterion is not drawn
-_WIDE = 30  # ratio of the largest to the smallest value from which on an axis is logarithmic
+_MOST_NAMED = 8  # more lines are not named in a legend
+_MARGIN = 1.1  # a criterion is drawn up to so many times the largest lam where it changes,
+_FAR = 1000.0  # but to at most so many times the first breakpoint
+_WIDE = 30  # an axis is logarithmic from this ratio of the largest to the smallest value on
 
 
 def draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], names: Sequence[str]) -> None:
@@ -34,8 +34,8 @@ def draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], 
             linestyle=DASHES[number // len(CYCLE) % len(DASHES)],
             marker="o" if lams.size == 1 else None,
             markersize=3,
-            linewidth=1.2 if len(names) <= _FEW else 0.8,
-            label=name if len(names) <= _FEW else None,
+            linewidth=1.2 if len(names) <= _MOST_NAMED else 0.8,
+            label=name if len(names) <= _MOST_NAMED else None,
         )
 
 
@@ -43,7 +43,7 @@ def draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mappi
     """Draw a criterion over lam, which jumps where rows change sides, and its best value on the whole path."""
     right, first = min(float(lams[-1]), float(best["lam"])), max(float(lams[0]), float(best["lam"]))
     changes = curve.values[1:] != curve.values[:-1]
-    # A little more than the largest lam where it changes, so that the value beyond is seen; rows far off are left out.
+    # To a little beyond the largest lam where it changes, unless rows far from the others make that very large.
     left = min(max(first, _MARGIN * float(np.max(curve.cuts[changes], initial=0.0))), max(first, _FAR * float(lams[0])))
     jumps = np.flatnonzero(changes & (curve.cuts > right) & (curve.cuts < left))
     cuts, last = curve.cuts[jumps], curve.values[np.count_nonzero(curve.cuts > right)]

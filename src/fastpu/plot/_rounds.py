@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Series", "draw_boosting", "draw_changes"]
 
-_FEW = 40  # values that are marked one by one
+_MOST_MARKERS = 40  # a line of more values has no markers
 
 Series = tuple[str, "NDArray[Any]"]
-"""What a line is called, and its values."""
+"""The name of a line, and its values."""
 
 
 def draw_boosting(axes: Sequence[Any], objective: NDArray[np.float64], aucs: Sequence[Series], n_kept: int) -> None:
@@ -60,14 +60,14 @@ def draw_changes(
 
 
 def _draw_lines(ax: Any, series: Sequence[Series], first: int) -> None:
-    few = max(len(values) for _, values in series) <= _FEW
+    has_markers = max(len(values) for _, values in series) <= _MOST_MARKERS
     for number, (name, values) in enumerate(series):
         ax.plot(
             np.arange(first, first + len(values)),
             values,
             color=CYCLE[number % len(CYCLE)],
             linestyle=DASHES[number % len(DASHES)],
-            marker="os^v"[number % 4] if few else None,
+            marker="os^v"[number % 4] if has_markers else None,
             markersize=3.5,
             linewidth=1.3,
             label=name,

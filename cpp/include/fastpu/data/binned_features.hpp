@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -33,25 +32,18 @@ namespace fastpu {
 struct Cuts {
   std::vector<index_t> start;
   std::vector<double> value;
-  // A finite value that stands for each bin (BinnedFeatures::first_bin), not descending: the smallest value of the
-  // lowest bin, the largest of the highest, and midway between the smallest and the largest value of any other bin.
+  // A finite value that stands for each bin, in the order of BinnedFeatures::first_bin; within a feature the values do
+  // not descend. It is the smallest value of the lowest bin, the largest of the highest, and midway between the
+  // smallest and the largest value of any other bin.
   std::vector<double> bin_value;
 
-  index_t n_features() const { return static_cast<index_t>(start.size()) - 1; }
-  index_t count(index_t feature) const {
-    const auto e = static_cast<std::size_t>(feature);
-    return start[e + 1] - start[e];
-  }
-  const double* of(index_t feature) const { return value.data() + start[static_cast<std::size_t>(feature)]; }
-  const double* bin_values_of(index_t feature) const {
-    return bin_value.data() + start[static_cast<std::size_t>(feature)] + feature;
-  }
+  index_t count(index_t feature) const { return start[at(feature) + 1] - start[at(feature)]; }
+  const double* of(index_t feature) const { return value.data() + start[at(feature)]; }
+  const double* bin_values_of(index_t feature) const { return bin_value.data() + start[at(feature)] + feature; }
   // Whether the cuts are those of a categorical feature.
   bool are_of_categories(index_t feature) const;
   // Whether the lowest bin holds the values that count as -inf and no others.
-  bool has_missing(index_t feature) const {
-    return count(feature) > 0 && of(feature)[0] == -std::numeric_limits<double>::infinity();
-  }
+  bool has_missing(index_t feature) const { return count(feature) > 0 && of(feature)[0] == -kInfinity; }
 };
 
 // Read-only after construction; shared freely between fits and threads.
@@ -78,41 +70,41 @@ struct BinnedFeatures {
 
   bool is_sparse() const { return width == CodeWidth::sparse; }
   index_t n_bins(index_t feature) const { return cuts->count(feature) + 1; }
-  index_t first_bin(index_t feature) const { return cuts->start[static_cast<std::size_t>(feature)] + feature; }
+  index_t first_bin(index_t feature) const { return cuts->start[at(feature)] + feature; }
   index_t total_bins() const { return static_cast<index_t>(cuts->value.size()) + n_features; }
   // Bytes of the codes and cuts.
   index_t n_bytes() const;
-  // Makes the column-major copy of the dense codes from the row-major one; the sparse columns from the rows.
+  // Fills what is kept column by column from what is kept row by row.
   void fill_columns(Team& team);
 };
 
-// For a feature with more boundaries than cuts, its rows in ascending order of value, so that the boundaries
-// inside a bin can be searched too. kRunStart marks the first row of each run of equal values.
+// The rows of each feature with more boundaries than cuts, in ascending order of its values, so that the boundaries
+// inside its bins can be searched too. kRunStart marks the first row of each run of equal values.
 struct FeatureOrder {
   static constexpr std::uint32_t kRunStart = 0x80000000U;
   static constexpr std::uint32_t kRow = 0x7fffffffU;
 
   std::vector<index_t> features;                      // the features that have an order, ascending
-  std::vector<AlignedBuffer<std::uint32_t>> rows;     // beside them; rows of weight 0 are absent
-  std::vector<std::vector<std::uint32_t>> bin_start;  // beside them: position of the first row of each bin, and the end
+  std::vector<AlignedBuffer<std::uint32_t>> rows;     // of each of these; rows of weight 0 are absent
+  std::vector<std::vector<std::uint32_t>> bin_start;  // of each: position of the first row of each bin, and the end
 };
 
 // Rows are numbered in 31 bits, sparse bins in 32.
 inline constexpr index_t kMaxRows = 0x7fffffff;
 inline constexpr index_t kMaxSparseBins = 0xffffffff;
-// Cuts of a feature that is not searched at every boundary.
+// Most cuts of a feature that is cut at quantiles because it has too many values to be searched at every boundary.
 inline constexpr index_t kQuantiles = 255;
-// Categories of a categorical feature.
+// Most categories of a categorical feature.
 inline constexpr int kMostCategories = 255;
 
 struct BinOptions {
   index_t max_bins = 255;                     // at most so many cuts a feature; 0 means every boundary (sparse only)
   const double* sample_weight = nullptr;      // one a row, or null for 1
   const std::uint8_t* categorical = nullptr;  // dense only: for every feature whether it is categorical, or null
-  // The cuts to be used, those of other rows, or null to find those of these rows. `max_bins` must be what they were
-  // found with; `categorical` and `sample_weight` do not matter then.
+  // Cuts that were found for other rows, to be used for these, or null to find cuts for these rows. With given cuts,
+  // `max_bins` must be what they were found with, and `categorical` and `sample_weight` have no effect.
   std::shared_ptr<const Cuts> cuts = nullptr;
-  // Where every boundary is searched: features with more distinct values are cut at kQuantiles quantiles alone.
+  // Where every boundary is searched: a feature with more distinct values than this is cut at kQuantiles quantiles.
   index_t most_distinct = kMaxRows;
 };
 
@@ -126,8 +118,8 @@ struct BinOptions {
 //   sparse   nnz (t + 8) + W m (8 + t + 2 p)  while the columns are cut, m entries being in the longest of them;
 //            the result is 12 bytes for each entry out of the bin of zero, 8 a row and 12 a feature; beside it, while
 //            it is made, 4 a bin and 32 a feature.
-// `order` (dense only), when given, receives the orders of the features that have more than max_bins boundaries, but
-// no more than most_distinct values.
+// `order` (dense only), unless it is null, receives the orders of the features that have more than max_bins boundaries,
+// but at most most_distinct values.
 // Throws std::invalid_argument for max_bins or sizes out of range, and for given cuts that bin_features could not have
 // found for so many features.
 template <class T>
@@ -148,8 +140,9 @@ BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team&
 // this width and so many features; reads nothing else.
 void check_cuts(const BinnedFeatures& binned, Team& team);
 
-// For binned features that were read from outside, before fill_columns: throws std::invalid_argument, saying what is
-// wrong, unless cuts and row-wise codes are as bin_features would have left them. No value of any member can harm it.
+// For binned features that were read from a pickle, before fill_columns: throws std::invalid_argument, saying what is
+// wrong, unless cuts and row-wise codes are as bin_features would have left them. It reads nothing out of bounds,
+// whatever the members hold.
 void check_binned(const BinnedFeatures& binned, Team& team);
 
 // Whether both were cut at the same places.
