@@ -53,7 +53,7 @@ class Line:
             support=support,
             n_support_pos=1,
             n_support_neg=0 if support is None else support.size,
-            made=place,
+            fitted=place,
         )
 
     def run(self, n_pos, *, reset=False, repair=False, max_iter=100, max_pos_reject=None, held_out=(), hook=None):
@@ -76,7 +76,7 @@ def test_the_loop_reads_as_in_the_paper():
     stages = Line([0, 1, 4, 6, 7, 10], first=2)
     found = stages.run(1)
     assert found.rejected_by.tolist() == [0, 0, 1, 2, 3]  # boundaries at 2, (1 + 10) / 2, (4 + 10) / 2 = 7, 8
-    assert [boundary.made for boundary in found.boundaries] == [2, 5.5, 7, 8, 8.5]
+    assert [boundary.fitted for boundary in found.boundaries] == [2, 5.5, 7, 8, 8.5]
     assert stages.trained_on == [[0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4]]
     assert (found.status, found.kept, found.used_fallback) == ("converged", 4, False)
     assert found.log["n_neg"] == [0, 2, 3, 4, 5]
@@ -125,14 +125,14 @@ def test_repair_puts_back_what_was_forgotten_until_nothing_is():
     found = printed.run(1, reset=True)
     assert printed.trained_on == [[0, 1, 2], [0, 3]]
     assert found.rejected_by.tolist() == [0, 0, 0, 1]
-    assert found.boundaries[-1].made == 1
+    assert found.boundaries[-1].fitted == 1
 
     repaired = Forgetful(x, first=2.1)
     found = repaired.run(1, reset=True, repair=True)
     assert repaired.trained_on == [[0, 1, 2], [0, 3], [0, 1, 2, 3]]
     assert found.log["kind"] == [0, 1, 1, 2]
     assert found.log["n_back"] == [0, 0, 3, 0]
-    assert found.boundaries[-1].made == 2.75
+    assert found.boundaries[-1].fitted == 2.75
     assert found.status == "converged"
 
 
@@ -140,7 +140,7 @@ def test_the_hold_out_stops_the_loop_with_the_boundary_before():
     heard = []
     stages = Line([0, 1, 4, 6, 7.2, 8, 9], first=2)
     found = stages.run(2, max_pos_reject=0.0, held_out=[5], hook=heard.append)
-    assert [boundary.made for boundary in found.boundaries] == [2, 5, 6.5, 7.5, 8.1]
+    assert [boundary.fitted for boundary in found.boundaries] == [2, 5, 6.5, 7.5, 8.1]
     assert (found.status, found.kept) == ("max_pos_reject", 3)
     assert found.log["pos_reject"] == [0, 0, 0, 0, 1]
     assert found.rejected_by.tolist() == [0, 0, 1, 2, 3]

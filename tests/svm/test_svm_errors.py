@@ -28,7 +28,9 @@ def test_products_of_costs_stay_numbers(data):
     )  # fmt: skip
     tiny = np.ones(60)
     tiny[7] = 1e-200
-    message = refused(ValueError, "is too small for a number", fastpu.fit_svm, X, y, C=1e-200, sample_cost=tiny)
+    message = refused(
+        ValueError, "must not be so small that it underflows to 0", fastpu.fit_svm, X, y, C=1e-200, sample_cost=tiny
+    )
     assert "C * sample_cost" in message
     assert "position 7" in message
     refused(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <variant>
@@ -61,8 +62,8 @@ py::array_t<double> score_kernel(const py::object& support, const py::object& x,
   models.coefs = coef_array.data();
   models.n_models = coef_array.shape(1);
   models.intercepts = view_1d<double>(intercepts, "intercepts", models.n_models);
-  std::vector<index_t> rows(static_cast<std::size_t>(models.n_support));
-  for (std::size_t s = 0; s < rows.size(); ++s) rows[s] = static_cast<index_t>(s);
+  std::vector<index_t> rows(at(models.n_support));
+  std::iota(rows.begin(), rows.end(), index_t{0});
   models.support = rows.data();
   const auto [n_x, same_width] = std::visit(
       [&](const auto& view) {

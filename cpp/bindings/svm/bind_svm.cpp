@@ -39,6 +39,22 @@ SvmKind kind_of(const std::string& problem) {
   throw py::value_error("problem has no value '" + problem + "'");
 }
 
+// Checks numbers of rows of a matrix that has n_data of them.
+const index_t* check_rows(const index_t* rows, index_t n, const char* name, index_t n_data) {
+  if (!std::all_of(rows, rows + n, [&](index_t row) { return row >= 0 && row < n_data; })) {
+    throw py::value_error(std::string(name) + " holds a row that is not there");
+  }
+  return rows;
+}
+
+void check_distinct(const index_t* rows, index_t n, index_t n_data) {
+  std::vector<bool> seen(at(n_data));
+  for (index_t k = 0; k < n; ++k) {
+    if (seen[at(rows[k])]) throw py::value_error("rows holds a row twice");
+    seen[at(rows[k])] = true;
+  }
+}
+
 // The engine of either precision, with the data that it refers to.
 class PyEngine {
  public:
@@ -84,7 +100,7 @@ class PyEngine {
     svm.costs = view_1d<double>(costs, "costs", svm.n);
     svm.nu = nu;
     if (!start.is_none()) svm.start = view_1d<double>(start, "start", svm.n);
-    check_distinct(svm.rows, svm.n);
+    check_distinct(svm.rows, svm.n, n_rows());
     SmoCallback on_round;
     if (!callback.is_none()) {
       on_round = [&callback](const SmoRound& round) {
@@ -123,7 +139,12 @@ class PyEngine {
     const auto n = static_cast<index_t>(py::len(rows));
     const index_t* const x = row_numbers(rows, "rows");
     py::array_t<double> out(n);
-    score(models, x, n, out.mutable_data());
+    double* const to = out.mutable_data();
+    Team team(n_threads_, interrupt_poll());
+    {
+      const py::gil_scoped_release nogil;
+      std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, isa_, team, to); }, engine_);
+    }
     return out;
   }
 
@@ -133,7 +154,7 @@ class PyEngine {
     if (!start.is_none()) problem.start = view_1d<double>(start, "start", n_rows());
     problem.n_pos = static_cast<index_t>(py::len(positives));
     problem.positives = row_numbers(positives, "positives");
-    check_distinct(problem.positives, problem.n_pos);
+    check_distinct(problem.positives, problem.n_pos, n_rows());
     problem.costs_pos = view_1d<double>(cost_pos, "cost_pos", problem.n_pos);
     problem.cost_unl = cost_unl;
     if (!py::isinstance<Array<index_t>>(bags)) throw py::type_error("bags has the wrong type for _core");
@@ -141,11 +162,11 @@ class PyEngine {
     if (bag_array.ndim() != 2) throw py::value_error("bags must have 2 dimensions");
     problem.n_bags = bag_array.shape(0);
     problem.bag_size = bag_array.shape(1);
-    problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags");
-    std::vector<bool> is_positive(static_cast<std::size_t>(n_rows()));
-    for (index_t k = 0; k < problem.n_pos; ++k) is_positive[static_cast<std::size_t>(problem.positives[k])] = true;
+    problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags", n_rows());
+    std::vector<bool> is_positive(at(n_rows()));
+    for (index_t k = 0; k < problem.n_pos; ++k) is_positive[at(problem.positives[k])] = true;
     for (index_t k = 0; k < bag_array.size(); ++k) {
-      if (is_positive[static_cast<std::size_t>(problem.bags[k])]) throw py::value_error("bags hold a positive row");
+      if (is_positive[at(problem.bags[k])]) throw py::value_error("bags hold a positive row");
     }
     const auto n_scored = static_cast<index_t>(py::len(score_rows));
     const index_t* const scored = row_numbers(score_rows, "score_rows");
@@ -192,28 +213,9 @@ class PyEngine {
   }
 
  private:
-  const index_t* check_rows(const index_t* rows, index_t n, const char* name) const {
-    const index_t n_data = n_rows();
-    for (index_t k = 0; k < n; ++k) {
-      if (rows[k] < 0 || rows[k] >= n_data) throw py::value_error(std::string(name) + " holds a row that is not there");
-    }
-    return rows;
-  }
   const index_t* row_numbers(const py::object& rows, const char* name) const {
     const auto n = static_cast<index_t>(py::len(rows));
-    return check_rows(view_1d<index_t>(rows, name, n), n, name);
-  }
-  void check_distinct(const index_t* rows, index_t n) const {
-    std::vector<bool> seen(static_cast<std::size_t>(n_rows()));
-    for (index_t k = 0; k < n; ++k) {
-      if (seen[static_cast<std::size_t>(rows[k])]) throw py::value_error("rows holds a row twice");
-      seen[static_cast<std::size_t>(rows[k])] = true;
-    }
-  }
-  void score(const KernelModels& models, const index_t* x, index_t n, double* out) {
-    Team team(n_threads_, interrupt_poll());
-    const py::gil_scoped_release nogil;
-    std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, isa_, team, out); }, engine_);
+    return check_rows(view_1d<index_t>(rows, name, n), n, name, n_rows());
   }
   static py::dict history(const std::vector<SmoRound>& rounds) {
     std::vector<double> objective;
@@ -247,20 +249,11 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
   out.gamma = chain["gamma"].cast<double>();
   const auto numbers = [&](const char* name, index_t& n) {
     n = static_cast<index_t>(py::len(chain[name]));
-    const index_t* const rows = view_1d<index_t>(chain[name], name);
-    const auto is_there = [&](index_t row) { return row >= 0 && row < n_data; };
-    if (!std::all_of(rows, rows + n, is_there)) {
-      throw py::value_error(std::string(name) + " holds a row that is not there");
-    }
-    return rows;
+    return check_rows(view_1d<index_t>(chain[name], name), n, name, n_data);
   };
   out.rows = numbers("rows", out.n);
   out.held = numbers("held", out.n_held);
-  std::vector<bool> seen(static_cast<std::size_t>(n_data));
-  for (index_t k = 0; k < out.n; ++k) {
-    if (seen[static_cast<std::size_t>(out.rows[k])]) throw py::value_error("rows holds a row twice");
-    seen[static_cast<std::size_t>(out.rows[k])] = true;
-  }
+  check_distinct(out.rows, out.n, n_data);
   if (out.kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain["labels"], "labels", out.n);
   out.base = view_1d<double>(chain["base"], "base", out.n);
   for (const py::handle point : chain["points"]) {
@@ -314,7 +307,7 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
       entry["n_steps"] = fit.n_steps;
       entry["status"] = status_name(fit.status);
       entry["n_positive"] = fit.n_positive;
-      entry["score_range"] = std::pair(fit.least, fit.most);
+      entry["score_range"] = std::pair(fit.lowest_score, fit.highest_score);
       fits.append(entry);
     }
     const auto n_points = static_cast<py::ssize_t>(result.fits.size());

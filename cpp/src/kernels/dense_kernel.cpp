@@ -6,7 +6,7 @@ namespace fastpu::detail {
 
 template <class T>
 DenseColumns<T>::DenseColumns(const DenseView<T>& view, const index_t* rows, index_t n, index_t panel_width, Team& team)
-    : size_(n), n_features_(view.n_cols), packed_(round_up(n, kKernelPanel) * view.n_cols, "columns of a kernel") {
+    : n_features_(view.n_cols), packed_(round_up(n, kKernelPanel) * view.n_cols, "columns of a kernel") {
   if (packed_.empty()) return;
   constexpr index_t kColumnsAtOnce = 4 * kKernelPanel;
   const index_t n_blocks = count_blocks(round_up(n, kKernelPanel), kColumnsAtOnce);

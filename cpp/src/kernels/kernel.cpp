@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,7 +26,6 @@ class NumberedColumns final : public KernelColumns<T> {
   NumberedColumns(const index_t* rows, index_t n) : rows_(make_vector<index_t>(n, "columns of a kernel")) {
     std::copy_n(rows, n, rows_.begin());
   }
-  index_t size() const override { return static_cast<index_t>(rows_.size()); }
   const index_t* rows() const { return rows_.data(); }
 
  private:
@@ -107,10 +105,10 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
     AlignedBuffer<double> sums;
     AlignedBuffer<double> factors;
   };
-  std::vector<Scratch> scratch(static_cast<std::size_t>(team.n_threads()));
+  std::vector<Scratch> scratch(at(team.n_threads()));
   const int max_workers = kernel.is_serial() || n_x * models.n_support < 20'000 ? 1 : team.n_threads();
   team.for_each(count_blocks(n_x, columns_at_once), max_workers, [&](index_t block, int worker) {
-    Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+    Scratch& mine = scratch[at(worker)];
     if (mine.values.empty()) {
       mine.values = AlignedBuffer<T>(kRowsAtOnce * columns_at_once, "kernel values of a block");
       mine.sums = AlignedBuffer<double>(models.n_models * columns_at_once, "scores of a block");
@@ -140,9 +138,9 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
   });
 }
 
-void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& columns, Team& team, double* out) {
+void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& columns, index_t width, Team& team,
+                 double* out) {
   constexpr index_t kRowsAtOnce = 32;
-  const index_t width = columns.size();
   const index_t stride = round_up(width, kKernelPanel);
   const index_t n = kernel.n_rows();
   AlignedBuffer<double> values(team.n_threads() * kRowsAtOnce * stride, "rows of the kernel matrix");
@@ -210,13 +208,13 @@ void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const Ke
 void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Isa isa,
                    Team& team, double* out) {
   const detail::DenseKernel<double> kernel(x, params, isa);
-  fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows, team), team, out);
+  fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows, team), y.n_rows, team, out);
 }
 
 void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Isa isa, Team& team,
                    double* out) {
   const detail::SparseKernel<double> kernel(x, params, isa, team.n_threads());
-  fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows), team, out);
+  fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows), y.n_rows, team, out);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): T is a type

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <set>
 
-#include "kernels/kernels.hpp"
-
 namespace fastpu {
 
 namespace {
@@ -203,7 +201,7 @@ void KernelCache<T>::forget() {
 }
 
 template <class T>
-void KernelCache<T>::order(const index_t* rows, index_t n, index_t n_more, Order& out) {
+void KernelCache<T>::prepare(const index_t* rows, index_t n, index_t n_more, PendingRows& pending) {
   assert(n + n_more <= capacity());
   assert(std::set<index_t>(rows, rows + n).size() == at(n));
   const auto n_columns = static_cast<index_t>(columns_.size());
@@ -219,8 +217,8 @@ void KernelCache<T>::order(const index_t* rows, index_t n, index_t n_more, Order
   }
   values_in_use_ = std::min(values_in_use_, max_values_);
   use_more_slots(n + n_more + 1);  // one more, so that the row of the previous call stays valid
-  out.rows_.clear();
-  out.start_ = n_columns;
+  pending.rows_.clear();
+  pending.start_ = n_columns;
   for (index_t k = 0; k < n; ++k) {
     index_t s = row_slot_[at(rows[k])];
     if (s < 0) {
@@ -233,20 +231,20 @@ void KernelCache<T>::order(const index_t* rows, index_t n, index_t n_more, Order
       link_newest(s);
     }
     if (slot_length_[at(s)] == n_columns) continue;
-    out.rows_.push_back({rows[k], slot_length_[at(s)], slot(s)});
-    out.start_ = std::min(out.start_, slot_length_[at(s)] / kKernelPanel * kKernelPanel);
+    pending.rows_.push_back({rows[k], slot_length_[at(s)], slot(s)});
+    pending.start_ = std::min(pending.start_, slot_length_[at(s)] / kKernelPanel * kKernelPanel);
   }
-  out.block_size_ = kernel_->is_serial() ? std::max<index_t>(n_columns, 1) : kBlock;
-  out.n_blocks_ = count_blocks(n_columns - out.start_, out.block_size_);
+  pending.block_size_ = kernel_->is_serial() ? std::max<index_t>(n_columns, 1) : kBlock;
+  pending.n_blocks_ = count_blocks(n_columns - pending.start_, pending.block_size_);
 }
 
 template <class T>
-void KernelCache<T>::compute(const Order& order, index_t block, int worker) const {
-  const index_t first = order.start_ + block * order.block_size_;
-  const index_t last = std::min(first + order.block_size_, static_cast<index_t>(columns_.size()));
+void KernelCache<T>::compute(const PendingRows& pending, index_t block, int worker) const {
+  const index_t first = pending.start_ + block * pending.block_size_;
+  const index_t last = std::min(first + pending.block_size_, static_cast<index_t>(columns_.size()));
   std::vector<index_t> numbers;
   std::vector<T*> out;
-  for (const auto& row : order.rows_) {
+  for (const auto& row : pending.rows_) {
     if (row.length >= last) continue;
     numbers.push_back(row.row);
     out.push_back(row.values + first);
@@ -255,16 +253,17 @@ void KernelCache<T>::compute(const Order& order, index_t block, int worker) cons
 }
 
 template <class T>
-void KernelCache<T>::finish(Order& order) {
-  for (const auto& row : order.rows_) slot_length_[at(row_slot_[at(row.row)])] = static_cast<index_t>(columns_.size());
-  order.rows_.clear();
-  order.n_blocks_ = 0;
+void KernelCache<T>::finish(PendingRows& pending) {
+  for (const auto& row : pending.rows_)
+    slot_length_[at(row_slot_[at(row.row)])] = static_cast<index_t>(columns_.size());
+  pending.rows_.clear();
+  pending.n_blocks_ = 0;
 }
 
 template <class T>
 void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team& team) {
-  Order missing;
-  order(rows, n, 0, missing);
+  PendingRows missing;
+  prepare(rows, n, 0, missing);
   const index_t n_values = static_cast<index_t>(missing.rows_.size()) * missing.n_blocks_ * missing.block_size_;
   const int max_workers = n_values < kLeastParallel ? 1 : team.n_threads();
   team.for_each(missing.n_blocks_, max_workers, [&](index_t block, int worker) { compute(missing, block, worker); });

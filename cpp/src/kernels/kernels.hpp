@@ -43,11 +43,9 @@ class DenseColumns final : public KernelColumns<T> {
   // Rows `rows` of the view, or all of them if that is null.
   DenseColumns(const DenseView<T>& view, const index_t* rows, index_t n, index_t panel_width, Team& team);
 
-  index_t size() const override { return size_; }
   const T* panel(index_t column) const { return packed_.data() + column * n_features_; }
 
  private:
-  index_t size_;
   index_t n_features_;
   AlignedBuffer<T> packed_;
 };
@@ -80,10 +78,9 @@ class SparseColumns final : public KernelColumns<T> {
  public:
   SparseColumns(const CsrView<T>& view, const index_t* rows, index_t n);
 
-  index_t size() const override { return static_cast<index_t>(rows_.size()); }
   const CsrView<T>& view() const { return view_; }
-  index_t row(index_t column) const { return rows_[static_cast<std::size_t>(column)]; }
-  double squared_norm(index_t column) const { return squared_norms_[static_cast<std::size_t>(column)]; }
+  index_t row(index_t column) const { return rows_[at(column)]; }
+  double squared_norm(index_t column) const { return squared_norms_[at(column)]; }
 
  private:
   CsrView<T> view_;

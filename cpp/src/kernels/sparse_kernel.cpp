@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -70,18 +69,18 @@ SparseColumns<T>::SparseColumns(const CsrView<T>& view, const index_t* rows, ind
       rows_(make_vector<index_t>(n, "columns of a kernel")),
       squared_norms_(make_vector<double>(n, "norms of the columns of a kernel")) {
   for (index_t c = 0; c < n; ++c) {
-    const auto at = static_cast<std::size_t>(c);
-    rows_[at] = rows == nullptr ? c : rows[c];
-    squared_norms_[at] = detail::squared_norm(view, rows_[at]);
-    if (!std::isfinite(squared_norms_[at])) {
-      throw std::invalid_argument("row " + std::to_string(rows_[at]) + " is too large to be squared: scale X");
+    const index_t row = rows == nullptr ? c : rows[c];
+    rows_[at(c)] = row;
+    squared_norms_[at(c)] = detail::squared_norm(view, row);
+    if (!std::isfinite(squared_norms_[at(c)])) {
+      throw std::invalid_argument("row " + std::to_string(row) + " is too large to be squared: scale X");
     }
   }
 }
 
 template <class T>
 SparseKernel<T>::SparseKernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers)
-    : view_(view), params_(params), loops_(svm_kernels(isa).of<T>()), scratch_(static_cast<std::size_t>(n_workers)) {}
+    : view_(view), params_(params), loops_(svm_kernels(isa).of<T>()), scratch_(at(n_workers)) {}
 
 template <class T>
 double SparseKernel<T>::diagonal(index_t row) const {
@@ -102,7 +101,7 @@ void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T
                            T* const* out, int worker) const {
   const auto& chosen = static_cast<const SparseColumns<T>&>(columns);
   const CsrView<T>& other = chosen.view();
-  Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+  Scratch& scratch = scratch_[at(worker)];
   if (scratch.work.empty()) {
     scratch.work = AlignedBuffer<T>::zeros(view_.n_cols * kRowsAtOnce, "rows of a sparse kernel side by side");
   }

@@ -8,8 +8,16 @@
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/kernels/kernel.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
+
+// Whether rows have so few entries that kernel values are computed as fast as stored ones are looked up.
+template <class View>
+bool has_short_rows(const View& x) {
+  constexpr double kShort = 32;
+  return mean_row_size(x) < kShort;
+}
 
 // A kernel with some of its rows, distinct ones, stored for all columns.
 template <class T>
@@ -42,7 +50,6 @@ class StoredRows final : public Kernel<T> {
    public:
     Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
         : rows_(rows, rows + n), inner_(std::move(inner)) {}
-    index_t size() const override { return static_cast<index_t>(rows_.size()); }
     const std::vector<index_t>& rows() const { return rows_; }
     const KernelColumns<T>& inner() const { return *inner_; }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "linalg/row_kernels.hpp"
 
@@ -17,7 +16,7 @@ constexpr double kHuge = 1e100;
 
 Cholesky::Cholesky(index_t n, Isa isa, const char* what_for)
     : n_(n),
-      stride_((n + kPanelWidth - 1) / kPanelWidth * kPanelWidth),
+      stride_(round_up(n, kPanelWidth)),
       isa_(isa),
       matrix_(AlignedBuffer<double>::zeros(stride_ * stride_, what_for)),
       scale_(make_vector<double>(n, what_for)),
@@ -27,11 +26,11 @@ index_t Cholesky::factor() {
   double* a = matrix_.data();
   for (index_t i = 0; i < n_; ++i) {
     const double diagonal = a[i * stride_ + i];
-    scale_[static_cast<std::size_t>(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1.0;
+    scale_[at(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1.0;
   }
   for (index_t i = 0; i < n_; ++i) {
-    const double scale = scale_[static_cast<std::size_t>(i)];
-    for (index_t j = i; j < n_; ++j) a[i * stride_ + j] *= scale * scale_[static_cast<std::size_t>(j)];
+    const double scale = scale_[at(i)];
+    for (index_t j = i; j < n_; ++j) a[i * stride_ + j] *= scale * scale_[at(j)];
   }
   // Less than rounding may leave of a pivot that is 1 to begin with; more would throw away what counts.
   const double least = 1e-18 * static_cast<double>(n_);
@@ -49,12 +48,12 @@ index_t Cholesky::factor() {
       }
       if (!(row[k] > least)) {
         std::fill(row + k, row + n_, 0.0);
-        inverse_[static_cast<std::size_t>(k)] = 1 / kHuge;
+        inverse_[at(k)] = 1 / kHuge;
         ++n_left_out;
         continue;
       }
       const double inverse = 1 / std::sqrt(row[k]);
-      inverse_[static_cast<std::size_t>(k)] = inverse;
+      inverse_[at(k)] = inverse;
       for (index_t j = k + 1; j < n_; ++j) row[j] *= inverse;
     }
     if (last < n_) kernels.eliminate(a, stride_, n_, first, last - first);
@@ -64,10 +63,10 @@ index_t Cholesky::factor() {
 
 void Cholesky::solve(double* x) const {
   const double* u = matrix_.data();
-  for (index_t i = 0; i < n_; ++i) x[i] *= scale_[static_cast<std::size_t>(i)];
+  for (index_t i = 0; i < n_; ++i) x[i] *= scale_[at(i)];
   for (index_t i = 0; i < n_; ++i) {  // U'
     const double* row = u + i * stride_;
-    const double value = x[i] * inverse_[static_cast<std::size_t>(i)];
+    const double value = x[i] * inverse_[at(i)];
     x[i] = value;
     for (index_t j = i + 1; j < n_; ++j) x[j] -= value * row[j];
   }
@@ -81,9 +80,9 @@ void Cholesky::solve(double* x) const {
     double sum = 0;
     for (; j < n_; ++j) sum += row[j] * x[j];
     for (const double lane : lanes) sum += lane;
-    x[i] = (x[i] - sum) * inverse_[static_cast<std::size_t>(i)];
+    x[i] = (x[i] - sum) * inverse_[at(i)];
   }
-  for (index_t i = 0; i < n_; ++i) x[i] *= scale_[static_cast<std::size_t>(i)];
+  for (index_t i = 0; i < n_; ++i) x[i] *= scale_[at(i)];
 }
 
 }  // namespace fastpu::detail

@@ -1,7 +1,6 @@
 #include "linalg/row_pass.hpp"
 
 #include <cassert>
-#include <cstddef>
 #include <type_traits>
 
 #include "linalg/row_products.hpp"
@@ -9,7 +8,7 @@
 // Prefetches n values from `from` on. Beyond 64 KiB nothing is prefetched: there the processor sees the stream itself.
 // It is a macro because gcc drops it from a function of its own.
 #if defined(__GNUC__)
-#define FASTPU_PREFETCH(from, n)                                                                   \
+#define FASTPU_PREFETCH_VALUES(from, n)                                                            \
   do {                                                                                             \
     const auto* const fastpu_at = (from);                                                          \
     constexpr fastpu::index_t kFastpuLine = 64 / static_cast<fastpu::index_t>(sizeof *fastpu_at);  \
@@ -17,7 +16,7 @@
     for (fastpu::index_t k = 0; k < fastpu_n; k += kFastpuLine) __builtin_prefetch(fastpu_at + k); \
   } while (false)
 #else
-#define FASTPU_PREFETCH(from, n) static_cast<void>(0)
+#define FASTPU_PREFETCH_VALUES(from, n) static_cast<void>(0)
 #endif
 
 namespace fastpu::detail {
@@ -55,20 +54,6 @@ void pack_sparse_row(const CsrView<T>& x, index_t row, const double* centre, dou
   }
 }
 
-double n_entries(const RowsView& x, index_t n) {
-  return std::visit(
-      [&]<class View>(const View& view) {
-        if constexpr (kIsDense<View>) {
-          return static_cast<double>(n) * static_cast<double>(view.n_cols + 1);
-        } else {
-          const auto per_row =
-              static_cast<double>(view.row_start[view.n_rows]) / static_cast<double>(std::max<index_t>(1, view.n_rows));
-          return static_cast<double>(n) * (per_row + 1);
-        }
-      },
-      x);
-}
-
 }  // namespace
 
 index_t n_rows(const RowsView& x) {
@@ -90,8 +75,9 @@ RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double
       n_features_(n_columns(x)),
       width_(round_up(n_features_ + 1, kPanelWidth)),
       block_rows_(is_sparse(x) || has_gram() ? kBlockRows : kBlockRowsOfWide),
-      scratch_(static_cast<std::size_t>(team.n_threads())) {
-  const double entries = n_entries(x, n);
+      scratch_(at(team.n_threads())) {
+  const double entries =
+      static_cast<double>(n) * (1 + std::visit([](const auto& view) { return mean_row_size(view); }, x));
   const double all = static_cast<double>(n) * static_cast<double>(width_);
   constexpr double kDense = 0.2;  // share of entries above which sparse rows are faster as dense ones
   is_packed_ = !is_sparse(x) || (has_gram() && entries >= kDense * all);
@@ -144,7 +130,7 @@ void RowPass::pack_into(const RowBlock& block, double* out) const {
           // The next block comes from memory while this one is worked on.
           const index_t next = block.first + block_rows_;
           if (rows_ == nullptr && next < n_) {
-            FASTPU_PREFETCH(view.row(next), std::min(block_rows_, n_ - next) * n_features_);
+            FASTPU_PREFETCH_VALUES(view.row(next), std::min(block_rows_, n_ - next) * n_features_);
           }
         } else {
           for (index_t i = 0; i < round_up(block.n, kRowLane); ++i) {
@@ -169,7 +155,7 @@ PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
     const double* data = kept_.data() + block.first / block_rows_ * block_size();
     constexpr index_t kNear = index_t{1} << 15;  // 256 KiB: so much stays in a cache from one pass to the next
     const bool is_far = kept_.size() > kNear;
-    if (is_far && block.first + block_rows_ < n_) FASTPU_PREFETCH(data + block_size(), block_size());
+    if (is_far && block.first + block_rows_ < n_) FASTPU_PREFETCH_VALUES(data + block_size(), block_size());
     return packed_at(block, data);
   }
   double* out = room_for_block(scratch.packed);

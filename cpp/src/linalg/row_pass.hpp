@@ -113,7 +113,7 @@ class RowPass {
   void for_groups(Body&& body) {
     const int workers = work_ < 100'000 ? 1 : team_.n_threads();
     team_.for_each(n_groups_, workers, [&](index_t group, int worker) {
-      Scratch& scratch = scratch_[static_cast<std::size_t>(worker)];
+      Scratch& scratch = scratch_[at(worker)];
       if (scratch.values.empty()) open(scratch);
       body(group * group_rows_, std::min((group + 1) * group_rows_, n_), group, scratch);
     });

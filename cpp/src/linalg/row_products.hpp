@@ -1,9 +1,21 @@
-// Products of one row of dense or sparse data, for loops that go from row to row.
+// Products of one row of dense or sparse data, for loops that go from row to row, and how long rows are.
 #pragma once
+
+#include <algorithm>
 
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
+
+// The mean number of entries of a row that are stored.
+template <class T>
+double mean_row_size(const DenseView<T>& x) {
+  return static_cast<double>(x.n_cols);
+}
+template <class T>
+double mean_row_size(const CsrView<T>& x) {
+  return static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
+}
 
 // sum_k term(k) for k from `first` to `end`, in as many sums as there are lanes: each addition would have to wait for
 // the one before.

@@ -13,11 +13,12 @@ namespace fastpu {
 
 namespace {
 
-// Shares a kernel with the solver of a bag: its rows are computed by the worker that solves the bag.
+// A kernel that several workers share, as the solver of one bag sees it: its rows are computed by the worker that
+// solves the bag.
 template <class T>
-class OfWorker final : public Kernel<T> {
+class KernelOfWorker final : public Kernel<T> {
  public:
-  OfWorker(const Kernel<T>& kernel, int worker) : kernel_(kernel), worker_(worker) {}
+  KernelOfWorker(const Kernel<T>& kernel, int worker) : kernel_(kernel), worker_(worker) {}
   index_t n_rows() const override { return kernel_.n_rows(); }
   double diagonal(index_t row) const override { return kernel_.diagonal(row); }
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
@@ -69,13 +70,13 @@ SvmProblem problem_of(const Bag& bag) {
   return problem;
 }
 
-// Where the bags start, and what is known of these points.
+// The alpha from which the solvers of the bags start, with h at that start.
 struct Starts {
   std::vector<std::vector<double>> alpha;  // of each bag, for its rows
   std::vector<double> products;            // h of every row of the data in each bag
 };
 
-// The kernel values of a row and a support vector are computed once for the starts of all bags.
+// Computes each kernel value once for the starts of all bags.
 template <class T>
 Starts make_starts(const Kernel<T>& kernel, const std::vector<Bag>& bags, const double* shares, Isa isa, Team& team) {
   const index_t n = kernel.n_rows();
@@ -120,6 +121,48 @@ std::vector<index_t> rows_of_bags(const BaggingProblem& problem) {
   return rows;
 }
 
+// Computes kernel rows for all columns once for all bags, if that is less work than computing them for each bag and
+// half of the cache has room for them: those of all rows in bags, or of the positives alone, which every bag has.
+// Values of short rows are computed faster than they are looked up. Returns null if it stores none.
+template <class T>
+std::unique_ptr<detail::StoredRows<T>> store_rows(const SvmEngine<T>& engine, const BaggingProblem& problem, Team& team,
+                                                  index_t& bytes_left) {
+  if (engine.has_short_rows()) return nullptr;
+  const Kernel<T>& kernel = engine.kernel();
+  const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
+  const index_t most = bytes_left / 2 / bytes_of_row;
+  const auto store = [&](const index_t* rows, index_t n) {
+    bytes_left -= n * bytes_of_row;
+    return std::make_unique<detail::StoredRows<T>>(kernel, rows, n, team);
+  };
+  const std::vector<index_t> drawn = rows_of_bags(problem);
+  const auto n_drawn = static_cast<index_t>(drawn.size());
+  if (n_drawn <= most && problem.n_bags * problem.bag_size > 2 * kernel.n_rows()) return store(drawn.data(), n_drawn);
+  if (problem.n_pos > most || problem.n_bags * (problem.n_pos + problem.bag_size) <= kernel.n_rows()) return nullptr;
+  return store(problem.positives, problem.n_pos);
+}
+
+using Coefs = std::vector<std::pair<index_t, double>>;  // row and alpha y of each support vector
+
+// Sets support and coefs of the result to those of the bags.
+void gather_coefs(const std::vector<Coefs>& of_bags, BaggingResult& result) {
+  for (const Coefs& coefs : of_bags) {
+    for (const auto& [row, coef] : coefs) result.support.push_back(row);
+  }
+  std::ranges::sort(result.support);
+  const auto repeated = std::ranges::unique(result.support);
+  result.support.erase(repeated.begin(), repeated.end());
+  const auto n_bags = static_cast<index_t>(of_bags.size());
+  result.coefs =
+      make_vector<double>(static_cast<index_t>(result.support.size()) * n_bags, "the coefficients of all bags");
+  for (index_t b = 0; b < n_bags; ++b) {
+    for (const auto& [row, coef] : of_bags[at(b)]) {
+      const auto place = std::ranges::lower_bound(result.support, row) - result.support.begin();
+      result.coefs[at(place * n_bags + b)] = coef;
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -127,42 +170,20 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
                          Team& team) {
   const Kernel<T>& kernel = engine.kernel();
   const auto n_workers = kernel.is_serial() ? 1 : static_cast<int>(std::min<index_t>(team.n_threads(), problem.n_bags));
-  SmoOptions smo_options;
-  smo_options.tol = options.tol;
-  smo_options.max_steps = options.max_steps;
-  smo_options.isa = engine.isa();
-
-  // Kernel rows for all columns are computed once for all bags, if that is less work than computing them for each bag
-  // and half of the cache has room for them: those of all rows, or of the positives alone, which every bag has. Values
-  // of short rows are computed faster than they are looked up.
-  std::unique_ptr<detail::StoredRows<T>> stored;
+  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps, .isa = engine.isa()};
   index_t bytes_left = engine.cache_bytes();
-  if (!engine.has_short_rows()) {
-    const index_t bytes_of_row = (kernel.n_rows() + kKernelPanel) * static_cast<index_t>(sizeof(T));
-    const index_t most = bytes_left / 2 / bytes_of_row;
-    const std::vector<index_t> drawn = rows_of_bags(problem);
-    const auto n_drawn = static_cast<index_t>(drawn.size());
-    if (n_drawn <= most && problem.n_bags * problem.bag_size > 2 * kernel.n_rows()) {
-      stored = std::make_unique<detail::StoredRows<T>>(kernel, drawn.data(), n_drawn, team);
-      bytes_left -= n_drawn * bytes_of_row;
-    } else if (problem.n_pos <= most && problem.n_bags * (problem.n_pos + problem.bag_size) > kernel.n_rows()) {
-      stored = std::make_unique<detail::StoredRows<T>>(kernel, problem.positives, problem.n_pos, team);
-      bytes_left -= problem.n_pos * bytes_of_row;
-    }
-  }
+  const auto stored = store_rows(engine, problem, team, bytes_left);
   const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;
 
   std::vector<Bag> bags;
   bags.reserve(at(problem.n_bags));
   for (index_t number = 0; number < problem.n_bags; ++number) bags.push_back(make_bag(problem, number));
   Starts starts;
-  if (problem.start != nullptr) {
-    starts = make_starts(shared, bags, problem.start, engine.isa(), team);
-  }
+  if (problem.start != nullptr) starts = make_starts(shared, bags, problem.start, engine.isa(), team);
 
   BaggingResult result;
   result.bags.resize(at(problem.n_bags));
-  std::vector<std::vector<std::pair<index_t, double>>> coefs(at(problem.n_bags));
+  std::vector<Coefs> coefs(at(problem.n_bags));
   std::vector<std::optional<KernelCache<T>>> caches(at(n_workers));
   team.for_each(problem.n_bags, n_workers, [&](index_t number, int worker) {
     const Bag& bag = bags[at(number)];
@@ -175,7 +196,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
     }
     Team alone(1, [&team] { team.poll(); });
     const SvmResult solved = solve_svm(svm, [&](const SmoProblem& dual, double* solution) {
-      const OfWorker<T> mine(shared, worker);
+      const KernelOfWorker<T> mine(shared, worker);
       std::optional<KernelCache<T>>& cache = caches[at(worker)];
       if (cache) {
         cache->serve(mine);
@@ -190,21 +211,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
     result.bags[at(number)] = {solved.intercept,     solved.objective,   solved.gap,
                                solved.smo.violation, solved.smo.n_steps, solved.smo.status};
   });
-
-  for (const auto& bag : coefs) {
-    for (const auto& [row, coef] : bag) result.support.push_back(row);
-  }
-  std::ranges::sort(result.support);
-  const auto repeated = std::ranges::unique(result.support);
-  result.support.erase(repeated.begin(), repeated.end());
-  result.coefs =
-      make_vector<double>(static_cast<index_t>(result.support.size()) * problem.n_bags, "the coefficients of all bags");
-  for (index_t number = 0; number < problem.n_bags; ++number) {
-    for (const auto& [row, coef] : coefs[at(number)]) {
-      const auto place = std::ranges::lower_bound(result.support, row) - result.support.begin();
-      result.coefs[at(place * problem.n_bags + number)] = coef;
-    }
-  }
+  gather_coefs(coefs, result);
   return result;
 }
 

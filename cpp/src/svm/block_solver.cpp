@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include "kernels/svm_kernels.hpp"
+#include "svm/cached_rows.hpp"
 #include "svm/first_step.hpp"
 #include "svm/free_step.hpp"
 #include "svm/smo_state.hpp"
@@ -18,8 +18,8 @@ namespace fastpu::detail {
 namespace {
 
 constexpr index_t kMostSize = 1536;      // most variables in a working set
-constexpr index_t kLeastSize = 512;      // in one that has room for all free ones
-constexpr index_t kRoom = 256;           // in it beside the free ones
+constexpr index_t kLeastSize = 512;      // a working set has room for at least so many,
+constexpr index_t kRoom = 256;           // and for so many beside the free ones
 constexpr double kFactorSpeed = 50'000;  // multiplications of a factorisation in the time of a pair step, times three
 
 // One problem.
@@ -42,15 +42,13 @@ class BlockSmo {
  private:
   void start();
   void make_first_step(const double* end);
-  void find_windows();
+  void find_windows() { state_.find_windows(all_, result_.gradient); }
   void compute_gradients();
-  bool has_moved_far() const;
+  bool has_moved_far() const { return watch_.has_moved_far(moved_, options_.tol); }
   void solve_working_set(index_t n_free);
   void take_working_set(index_t size, bool is_all);
   void make_wide_steps();
   bool solve_pairs(double tol, index_t most_steps);
-  void change(index_t k, double value);
-  void apply_changes();
   double move_free();
 
   CachedRows<T> source_;
@@ -64,18 +62,14 @@ class BlockSmo {
   std::vector<index_t> places_;
   std::vector<double> gradient_;
   std::unique_ptr<PairSolver<T>> wide_;
-  std::vector<const T*> rows_;
-  std::vector<double> differences_;
   double* value_;
   SmoState state_;
   PrecisionWatch watch_;
 
   SmoResult result_;
-  std::vector<index_t> all_;  // variables that may move at all
+  std::vector<index_t> all_;  // variables whose bounds differ, so that they may move
   Changes changes_;
   double objective_ = 0;
-  double largest_diagonal_ = 0;
-  double largest_linear_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
   int n_computed_ = 0;
   bool is_stuck_ = false;
@@ -104,7 +98,7 @@ SmoResult BlockSmo<T>::run() {
     }
     const auto n_free = static_cast<index_t>(
         std::ranges::count_if(all_, [&](index_t i) { return state_.may_grow(i) && state_.may_shrink(i); }));
-    if (3 * n_free > 4 * kernel_.size()) {  // too many of them would be missing in a working set
+    if (3 * n_free > 4 * kernel_.capacity()) {  // too many of them would be missing in a working set
       make_wide_steps();
     } else {
       solve_working_set(n_free);
@@ -126,8 +120,6 @@ void BlockSmo<T>::start() {
     const double diagonal = source_.diagonal(i);
     check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
-    largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
-    largest_linear_ = std::max(largest_linear_, std::abs(problem_.linear[i]));
     if (problem_.lower[i] < problem_.upper[i]) all_.push_back(i);
   }
   if (problem_.start == nullptr) {
@@ -142,11 +134,11 @@ void BlockSmo<T>::start() {
 }
 
 // Goes towards `end`, from the start or from the largest multiple of it within the bounds, whichever is better: where
-// all bounds have grown by one factor, that multiple keeps everything at its bound that was there.
+// all bounds have grown by one factor, that multiple has every variable at its bound that was at it before.
 template <class T>
 void BlockSmo<T>::make_first_step(const double* end) {
-  // Where bounds grow by one factor most variables do, and K times the start is known: only what differs from a
-  // multiple of the start needs kernel rows.
+  // Where bounds grow by one factor, so do most variables, and K times the start is known. So kernel rows are needed
+  // for the variables alone whose way differs from a multiple of the start.
   std::vector<double> factors;
   for (index_t i = 0; i < problem_.n; ++i) {
     if (value_[i] != 0) factors.push_back(end[i] / value_[i] - 1);
@@ -166,7 +158,7 @@ void BlockSmo<T>::make_first_step(const double* end) {
   }
   std::vector<double> product(at(problem_.n));
   for (index_t i = 0; i < problem_.n; ++i) product[at(i)] = factor * problem_.start->product[i];
-  if (changes_.size() > 0) source_.update(changes_, product.data());
+  source_.update(changes_, product.data());
   double growth = kInfinity;
   double length = 0;
   double sums[2] = {};
@@ -178,8 +170,7 @@ void BlockSmo<T>::make_first_step(const double* end) {
   }
   FirstStep step = first_step(problem_, value_, result_.gradient, end, product, 1);
   // A multiple keeps the sum of a group only if that is 0; in a nu-SVM it is not.
-  constexpr double kNoSum = 1e-12;
-  if (std::isfinite(growth) && std::max(std::abs(sums[0]), std::abs(sums[1])) <= kNoSum * length) {
+  if (std::isfinite(growth) && std::max(std::abs(sums[0]), std::abs(sums[1])) <= kZeroSum * length) {
     const FirstStep other = first_step(problem_, value_, result_.gradient, end, product, growth);
     if (other.change < step.change) step = other;
   }
@@ -187,19 +178,13 @@ void BlockSmo<T>::make_first_step(const double* end) {
   const double multiple = (1 - step.share) * (step.growth - 1);
   for (index_t i = 0; i < problem_.n; ++i) {
     result_.gradient[at(i)] += multiple * problem_.start->product[i] + step.share * product[at(i)];
-    const double from = grown(problem_, i, value_[i], step.growth);
+    const double from = scaled_start(problem_, i, value_[i], step.growth);
     const double value = step.share == 1 ? end[i] : from + step.share * (end[i] - from);
     value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
   }
   // The step multiplies the rounding errors in K times the start, which was added to numbers as large as `linear`.
-  const double start_errors = problem_.start->moved + largest_linear_ / largest_diagonal_;
+  const double start_errors = problem_.start->moved + watch_.largest_linear() / watch_.largest_diagonal();
   moved_ += multiple * (length + start_errors) + step.share * (distance + std::abs(factor) * start_errors);
-}
-
-template <class T>
-void BlockSmo<T>::find_windows() {
-  state_.clear_windows();
-  for (const index_t i : all_) state_.widen(i, result_.gradient[at(i)]);
 }
 
 template <class T>
@@ -211,19 +196,13 @@ void BlockSmo<T>::compute_gradients() {
   for (index_t i = 0; i < problem_.n; ++i) {
     if (value_[i] != 0) changes_.add(i, value_[i]);
   }
-  if (changes_.size() > 0) source_.update(changes_, result_.gradient.data());
-}
-
-// Gradients accumulate rounding errors, which may be visible after long steps.
-template <class T>
-bool BlockSmo<T>::has_moved_far() const {
-  return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved_ > 0.1 * options_.tol;
+  source_.update(changes_, result_.gradient.data());
 }
 
 // Optimises some hundred variables with all others held, on their own kernel matrix.
 template <class T>
 void BlockSmo<T>::solve_working_set(index_t n_free) {
-  const index_t size = std::clamp(n_free + kRoom, std::min(kLeastSize, kernel_.size()), kernel_.size());
+  const index_t size = std::clamp(n_free + kRoom, std::min(kLeastSize, kernel_.capacity()), kernel_.capacity());
   const bool is_all = static_cast<index_t>(all_.size()) <= size;
   take_working_set(size, is_all);
   std::vector<double> before;
@@ -231,8 +210,8 @@ void BlockSmo<T>::solve_working_set(index_t n_free) {
   for (const index_t i : working_) before.push_back(value_[i]);
   // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
   const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
-  // Pair steps find the variables at bounds. Where they crawl, Newton steps move what is between, each after so many
-  // pairs as take about as long.
+  // Pair steps find the variables at bounds. Where they converge slowly, Newton steps move the free variables, each
+  // after as many pair steps as take the same time.
   constexpr int kMostTimes = 8;
   const auto cube = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
   const index_t steps_at_once = std::max(2 * size, static_cast<index_t>(cube / kFactorSpeed));
@@ -253,7 +232,7 @@ void BlockSmo<T>::solve_working_set(index_t n_free) {
     changes_.add(working_[k], difference);
     moved_ += std::abs(difference);
   }
-  if (changes_.size() > 0) source_.update(changes_, result_.gradient.data());
+  source_.update(changes_, result_.gradient.data());
 }
 
 template <class T>
@@ -278,7 +257,7 @@ void BlockSmo<T>::take_working_set(index_t size, bool is_all) {
   }
 }
 
-// Makes pair steps until the working set is optimal within tol, which is returned, or for so many steps.
+// Makes pair steps until the working set is optimal within tol, or for most_steps; returns whether it is optimal.
 template <class T>
 bool BlockSmo<T>::solve_pairs(double tol, index_t most_steps) {
   pairs_.clear();
@@ -327,26 +306,6 @@ void BlockSmo<T>::make_wide_steps() {
   std::copy_n(wide_->gradient(), n, result_.gradient.begin());
 }
 
-// Notes a new value of a variable of the working set.
-template <class T>
-void BlockSmo<T>::change(index_t k, double value) {
-  const index_t i = working_[at(k)];
-  if (value == value_[i]) return;
-  rows_.push_back(kernel_.row(places_[at(k)]));
-  differences_.push_back(value - value_[i]);
-  value_[i] = value;
-}
-
-template <class T>
-void BlockSmo<T>::apply_changes() {
-  svm_kernels(options_.isa)
-      .of<T>()
-      .add_rows(gradient_.data(), rows_.data(), differences_.data(), static_cast<index_t>(rows_.size()),
-                kernel_.n_used());
-  rows_.clear();
-  differences_.clear();
-}
-
 // Moves all free variables of the working set together by Newton steps. Returns the decrease of the objective.
 template <class T>
 double BlockSmo<T>::move_free() {
@@ -359,87 +318,27 @@ double BlockSmo<T>::move_free() {
   auto entry = problem.kernel.begin();
   for (const index_t k : free) {
     const index_t i = working_[at(k)];
-    problem.gradient.push_back(gradient_[at(places_[at(k)])]);
-    problem.value.push_back(value_[i]);
-    problem.lower.push_back(problem_.lower[i]);
-    problem.upper.push_back(problem_.upper[i]);
-    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+    problem.add(gradient_[at(places_[at(k)])], value_[i], problem_.lower[i], problem_.upper[i], state_.group(i));
     const T* row = kernel_.row(places_[at(k)]);
     for (const index_t other : free) *entry++ = static_cast<double>(row[places_[at(other)]]);
   }
   const double decrease = minimise_free(problem, options_.isa);
-  for (std::size_t f = 0; f < free.size(); ++f) change(free[f], problem.value[f]);
-  apply_changes();
+  std::vector<const T*> rows;
+  std::vector<double> differences;
+  for (std::size_t f = 0; f < free.size(); ++f) {
+    double& value = value_[working_[at(free[f])]];
+    if (problem.value[f] == value) continue;
+    rows.push_back(kernel_.row(places_[at(free[f])]));
+    differences.push_back(problem.value[f] - value);
+    value = problem.value[f];
+  }
+  svm_kernels(options_.isa)
+      .of<T>()
+      .add_rows(gradient_.data(), rows.data(), differences.data(), static_cast<index_t>(rows.size()), kernel_.n_used());
   return decrease;
 }
 
 }  // namespace
-
-template <class T>
-WorkingKernel<T>::WorkingKernel(const Kernel<T>& kernel, const std::vector<index_t>& rows, index_t size)
-    : kernel_(kernel),
-      rows_(rows),
-      stride_(round_up(size, kKernelPanel) + kSmoLane),  // no power of two: entries of a column share no cache set
-      values_(AlignedBuffer<T>::zeros(size * stride_, "the kernel matrix of a working set")),
-      variables_(at(size), -1),
-      places_(rows.size(), -1),
-      fresh_(kRowsAtOnce * stride_, "the kernel matrix of a working set") {}
-
-template <class T>
-void WorkingKernel<T>::hold(const std::vector<index_t>& variables, Team& team) {
-  n_used_ = 0;
-  std::vector<index_t> arriving;
-  for (const index_t i : variables) {
-    if (places_[at(i)] < 0) arriving.push_back(i);
-  }
-  const std::vector<index_t> leaving_or_staying =
-      std::exchange(variables_, std::vector<index_t>(variables_.size(), -1));
-  for (const index_t i : variables) {
-    if (places_[at(i)] >= 0) variables_[at(places_[at(i)])] = i;
-  }
-  auto next = variables_.begin();
-  for (const index_t i : arriving) {
-    next = std::find(next, variables_.end(), -1);
-    *next = i;
-  }
-  for (const index_t i : leaving_or_staying) {
-    if (i >= 0) places_[at(i)] = -1;
-  }
-  std::vector<index_t> places;  // in use
-  std::vector<index_t> columns;
-  for (index_t k = 0; k < size(); ++k) {
-    if (variable(k) < 0) continue;
-    places_[at(variable(k))] = k;
-    n_used_ = k + 1;
-    places.push_back(k);
-    columns.push_back(rows_[at(variable(k))]);
-  }
-  if (arriving.empty()) return;
-  const auto n = static_cast<index_t>(columns.size());
-  const auto packed = kernel_.pack(columns.data(), n, team);
-  const auto n_arriving = static_cast<index_t>(arriving.size());
-  for (index_t first = 0; first < n_arriving; first += kRowsAtOnce) {
-    const index_t n_now = std::min(kRowsAtOnce, n_arriving - first);
-    index_t numbers[kRowsAtOnce];
-    T* out[kRowsAtOnce];
-    for (index_t r = 0; r < n_now; ++r) {
-      numbers[r] = rows_[at(arriving[at(first + r)])];
-      out[r] = fresh_.data() + r * stride_;
-    }
-    kernel_.fill(numbers, n_now, *packed, 0, n, out, 0);
-    index_t places_of_fresh[kRowsAtOnce];
-    for (index_t r = 0; r < n_now; ++r) {
-      places_of_fresh[r] = places_[at(arriving[at(first + r)])];
-      T* row = values_.data() + places_of_fresh[r] * stride_;
-      for (index_t c = 0; c < n; ++c) row[places[at(c)]] = out[r][c];
-    }
-    // The columns of all these rows in one pass, since the entries of one column lie far from each other.
-    for (index_t c = 0; c < n; ++c) {
-      T* row = values_.data() + places[at(c)] * stride_;
-      for (index_t r = 0; r < n_now; ++r) row[places_of_fresh[r]] = out[r][c];
-    }
-  }
-}
 
 template <class T>
 BlockSolver<T>::BlockSolver(KernelCache<T>& cache, const std::vector<index_t>& rows, int n_groups,
@@ -449,15 +348,13 @@ BlockSolver<T>::BlockSolver(KernelCache<T>& cache, const std::vector<index_t>& r
       team_(team),
       kernel_(cache.kernel(), rows,
               std::min(options.working_set > 0 ? options.working_set : kMostSize, static_cast<index_t>(rows.size()))),
-      pairs_(kernel_.size(), n_groups, options.isa, team) {}
+      pairs_(kernel_.capacity(), n_groups, options.isa, team) {}
 
 template <class T>
 SmoResult BlockSolver<T>::solve(const SmoProblem& problem, double* solution) {
   return BlockSmo<T>(cache_, problem, options_, team_, kernel_, pairs_, solution).run();
 }
 
-template class WorkingKernel<float>;
-template class WorkingKernel<double>;
 template class BlockSolver<float>;
 template class BlockSolver<double>;
 

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "fastpu/kernels/kernel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "fastpu/svm/smo_problem.hpp"
-#include "kernels/kernels.hpp"
-#include "svm/pair_solver.hpp"
+#include "kernels/svm_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -75,16 +72,16 @@ class CachedRows {
   // Returns the same row if it is in the cache, and null if it would have to be computed.
   const T* find(index_t position) { return cache_.find(row_at(position)); }
 
-  // Rows that are computed beside other work, in the three parts of KernelCache::order().
-  using Order = typename KernelCache<T>::Order;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-  bool may_order(index_t n) const { return 4 * n <= cache_.capacity() && !cache_.kernel().is_serial(); }
-  void order(const std::vector<index_t>& positions, index_t n_more, Order& out) {
+  // Rows that are computed beside other work, in the three parts of KernelCache::prepare().
+  using PendingRows = typename KernelCache<T>::PendingRows;  // NOLINT(readability-redundant-typename): for clang < 16
+  bool may_compute_ahead(index_t n) const { return 4 * n <= cache_.capacity() && !cache_.kernel().is_serial(); }
+  void prepare(const std::vector<index_t>& positions, index_t n_more, PendingRows& pending) {
     asked_.clear();
     for (const index_t position : positions) asked_.push_back(row_at(position));
-    cache_.order(asked_.data(), static_cast<index_t>(asked_.size()), n_more, out);
+    cache_.prepare(asked_.data(), static_cast<index_t>(asked_.size()), n_more, pending);
   }
-  void compute(const Order& order, index_t block, int worker) const { cache_.compute(order, block, worker); }
-  void finish(Order& order) { cache_.finish(order); }
+  void compute(const PendingRows& pending, index_t block, int worker) const { cache_.compute(pending, block, worker); }
+  void finish(PendingRows& pending) { cache_.finish(pending); }
 
   // Computes the kernel matrix of some active variables.
   void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
@@ -125,10 +122,12 @@ class CachedRows {
     }
   }
 
-  // Adds K times the changes to the gradients of the given variables. The kernel may be another one over the same rows.
+  // Adds K times the changes, if there are any, to the gradients of the given variables. The kernel may be another one
+  // over the same rows.
   template <class U>
   void update_others(const Kernel<U>& kernel, const Changes& changes, const std::vector<index_t>& variables,
                      double* gradient) {
+    if (changes.size() == 0) return;
     const std::vector<index_t> support = rows_of(changes.variables);
     const std::vector<index_t> x = rows_of(variables);
     const auto n_x = static_cast<index_t>(x.size());

@@ -29,8 +29,8 @@ bool make_factor(const FreeProblem& problem, const std::vector<index_t>& free, C
   return factor.factor() == 0;
 }
 
-// The step to the minimum of the quadratic in the free variables, on conditions: that the sums of groups stay, and that
-// variables that met their bounds do. Each condition takes a solution of the factored system, so that meeting a bound
+// The step to the minimum of the quadratic in the free variables under conditions: the sums of groups stay, and so do
+// variables that have met their bounds. A condition takes one solution of the factored system, so that meeting a bound
 // costs much less than another factor.
 class Face {
  public:
@@ -50,7 +50,7 @@ class Face {
     }
   }
 
-  // Keeps the variable in a place where it is.
+  // Adds the condition that the variable in a place stays where it is.
   void hold(std::size_t place) {
     is_held_[place] = 1;
     held_.push_back(place);
@@ -61,9 +61,9 @@ class Face {
 
   bool is_held(std::size_t place) const { return is_held_[place] != 0; }
 
-  // Returns the step, from where the free variables are after `made` of the last one.
-  const std::vector<double>& next(double made) {
-    for (std::size_t k = 0; k < step_.size(); ++k) newton_[k] -= made * step_[k];
+  // Returns the next step; of the last one, the free variables have made the given share.
+  const std::vector<double>& next_step(double share_made) {
+    for (std::size_t k = 0; k < step_.size(); ++k) newton_[k] -= share_made * step_[k];
     const auto n = static_cast<index_t>(columns_.size());
     Cholesky system(n, isa_, "the conditions of free variables");
     std::vector<double> multipliers(at(n));
@@ -82,7 +82,7 @@ class Face {
   }
 
  private:
-  // What condition c wants to be 0 of a step: the sum of a group, or the step of a variable that is held.
+  // What is 0 of a step that meets condition c: the sum of a group, or the step of a variable that is held.
   double in_condition(index_t c, const std::vector<double>& step) const {
     if (at(c) >= sums_.size()) return step[held_[at(c) - sums_.size()]];
     double sum = 0;
@@ -113,19 +113,19 @@ class Face {
   std::vector<char> is_held_;
   std::vector<double> newton_;  // the step without conditions
   std::vector<double> step_;
-  std::vector<std::vector<double>> sums_;     // the conditions: the members of each group,
-  std::vector<std::size_t> held_;             // and then the variables that are held
+  std::vector<std::vector<double>> sums_;     // the conditions: first those on sums, by the members of each group,
+  std::vector<std::size_t> held_;             // then those on the variables that are held
   std::vector<std::vector<double>> columns_;  // the inverse of the kernel matrix times each condition
 };
 
-// Moves the free variables from bound to bound until they are at the minimum of the face, which is returned, or many of
-// them have met bounds.
+// Moves the free variables from bound to bound until they are at the minimum of the face, or many of them have met
+// bounds. Returns whether they are at the minimum.
 bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor, Isa isa) {
   constexpr int kMostBounds = 60;
   Face face(problem, free, factor, isa);
   double share = 0;
   for (int n_held = 0; n_held <= kMostBounds; ++n_held) {
-    const std::vector<double>& step = face.next(share);
+    const std::vector<double>& step = face.next_step(share);
     share = 1;
     std::size_t stop = free.size();
     for (std::size_t k = 0; k < free.size(); ++k) {

@@ -13,6 +13,15 @@ namespace fastpu::detail {
 
 // Variables with their part of the kernel matrix (n x n, row-major), gradients, bounds and groups (0 or 1).
 struct FreeProblem {
+  // Adds a variable, but for its kernel values.
+  void add(double its_gradient, double its_value, double its_lower, double its_upper, int its_group) {
+    gradient.push_back(its_gradient);
+    value.push_back(its_value);
+    lower.push_back(its_lower);
+    upper.push_back(its_upper);
+    group.push_back(static_cast<std::uint8_t>(its_group));
+  }
+
   std::vector<double> kernel;
   std::vector<double> gradient;
   std::vector<double> value;

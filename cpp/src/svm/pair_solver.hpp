@@ -9,7 +9,6 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
-#include "kernels/kernels.hpp"
 #include "kernels/svm_kernels.hpp"
 
 namespace fastpu::detail {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -13,23 +12,25 @@
 
 #include "svm/cached_rows.hpp"
 #include "svm/free_step.hpp"
+#include "svm/pair_solver.hpp"
 #include "svm/smo_state.hpp"
 
 namespace fastpu {
 
 namespace {
 
-// Kernel rows computed with one that is needed: of those that violate most, four in five are needed later, and a row
-// computed with others takes about half the time of a single row; but more of fewer are needed.
+// So many kernel rows are computed when one is needed: a row computed with others takes about half the time of a single
+// one, and of the three variables that violate most, four in five are needed later; of more it would be fewer.
 constexpr index_t kRowsTogether = 4;
-// Kernel values that other threads compute beside steps: enough to be worth waking them, and of rows needed soon.
+// So many kernel values are computed by other threads beside steps: enough to be worth waking these threads, and few
+// enough to be of rows that are needed soon.
 constexpr index_t kValuesAhead = 1 << 17;
-constexpr index_t kLeastActive = 4096;  // with fewer variables, steps are over too soon
+constexpr index_t kLeastActive = 4096;  // with fewer active variables, steps are over before other threads have woken
 
 template <class T>
 class Smo {
  public:
-  // Where the kernel rows of `source` are rounded values of `exact`, that kernel gives the gradients that end the fit.
+  // Where the kernel rows of `source` are rounded values of `exact`, the gradients by which the fit ends come from it.
   Smo(detail::CachedRows<T>& source, const Kernel<double>* exact, const SmoProblem& problem, const SmoOptions& options,
       const SmoCallback& callback, Team& team, double* solution)
       : source_(source),
@@ -53,20 +54,19 @@ class Smo {
   void start();
   void activate(const std::vector<index_t>& variables);
   void find_windows();
-  void find_windows_of_all();
   void shrink();
-  void rebuild_gradients();
-  void rebuild_exactly();
+  void update_all_gradients();
+  void update_exact_gradients();
   void list_changes(const std::vector<double>& before);
-  void restore();
+  void unshrink();
   bool may_have_drifted() const;
-  bool has_moved_far() const;
+  bool has_moved_far() const { return watch_.has_moved_far(moved_, options_.tol); }
   void compute_gradients();
-  void solve_some();
+  void make_pair_steps();
   void move_free();
-  const std::vector<index_t>& wanted_soon(index_t besides, index_t n);
+  const std::vector<index_t>& rows_wanted_soon(index_t besides, index_t n);
   void make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail::PairProgress& progress);
-  void list_wishes();
+  void list_most_wanted();
 
   detail::CachedRows<T>& source_;
   const Kernel<double>* exact_;
@@ -79,21 +79,21 @@ class Smo {
   detail::PrecisionWatch watch_;
 
   SmoResult result_;
+  std::vector<index_t> all_;
   std::vector<index_t> active_;  // the number of the variable at each position
   std::vector<Shrunk> shrunk_;
-  Shrunk exactly_;            // all variables, as they were when `exact_` was last asked,
-  std::vector<double> base_;  // and their gradients then
-  double rounding_ = 0;       // largest error that it found in the gradient of an active variable
+  std::vector<double> exact_value_;     // all variables when `exact_` was last asked,
+  std::vector<double> exact_gradient_;  // and their gradients by it
+  double rounding_ = 0;                 // largest error that was found then in the gradient of an active variable
   double objective_ = 0;
   index_t steps_when_computed_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
   int n_computed_ = 0;
-  double largest_diagonal_ = 0;
   std::vector<double> diagonal_;
 
   std::unique_ptr<detail::PairSolver<T>> solver_;
   detail::Changes changes_;
-  std::vector<index_t> wishes_;  // positions whose kernel rows may be computed ahead, the most urgent last
+  std::vector<index_t> most_wanted_;  // positions whose kernel rows may be computed ahead, the most urgent last
   std::vector<index_t> soon_;
   bool is_stuck_ = false;
   index_t next_free_step_ = 4000;
@@ -106,7 +106,7 @@ SmoResult Smo<T>::run() {
     team_.poll();
     find_windows();
     if (state_.violation() <= options_.tol) {
-      if (active_.size() < at(problem_.n) || exact_ != nullptr) restore();
+      if (active_.size() < all_.size() || exact_ != nullptr) unshrink();
       if (state_.violation() <= options_.tol && !may_have_drifted()) break;
       if (rounding_ > options_.tol) {
         result_.status = SmoStatus::precision;
@@ -117,7 +117,7 @@ SmoResult Smo<T>::run() {
     }
     if (watch_.is_reached(state_.violation(), objective_, is_stuck_, value_, problem_.n)) {
       const double among_active = state_.violation();
-      if (active_.size() < at(problem_.n)) restore();
+      if (active_.size() < all_.size()) unshrink();
       if (state_.violation() <= options_.tol) break;
       is_stuck_ = false;
       if (watch_.may_go_on(among_active, state_.violation())) continue;
@@ -130,16 +130,16 @@ SmoResult Smo<T>::run() {
     }
     if (round > 0) shrink();
     const double violation = state_.violation();
-    solve_some();
+    make_pair_steps();
     result_.rounds.push_back({result_.n_steps, objective_, violation, static_cast<index_t>(active_.size())});
     if (callback_ && callback_(result_.rounds.back())) {
       result_.status = SmoStatus::callback;
       break;
     }
   }
-  rebuild_gradients();
+  update_all_gradients();
   if (has_moved_far()) compute_gradients();
-  find_windows_of_all();
+  state_.find_windows(all_, result_.gradient);
   result_.violation = state_.violation();
   if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
   return std::move(result_);
@@ -148,18 +148,17 @@ SmoResult Smo<T>::run() {
 template <class T>
 void Smo<T>::start() {
   const index_t n = problem_.n;
-  std::vector<index_t> all(at(n));
-  for (index_t i = 0; i < n; ++i) all[at(i)] = i;
+  all_.resize(at(n));
+  std::iota(all_.begin(), all_.end(), index_t{0});
   result_.gradient.assign(problem_.linear, problem_.linear + n);
   if (problem_.start != nullptr) {
     for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
     moved_ = problem_.start->moved;
   }
   if (exact_ != nullptr) {
-    exactly_.variables = all;
-    base_ = result_.gradient;
-    exactly_.value.assign(at(n), 0.0);
-    if (problem_.start != nullptr) exactly_.value.assign(value_, value_ + n);
+    exact_gradient_ = result_.gradient;
+    exact_value_.assign(at(n), 0.0);
+    if (problem_.start != nullptr) exact_value_.assign(value_, value_ + n);
   }
   solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
   diagonal_.resize(at(n));
@@ -167,14 +166,13 @@ void Smo<T>::start() {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
-    largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
   }
-  activate(all);
+  activate(all_);
   changes_.clear();
   for (index_t i = 0; i < n && problem_.start == nullptr; ++i) {
     if (value_[i] != 0) changes_.add(i, value_[i]);
   }
-  if (changes_.size() > 0) source_.update(changes_, solver_->gradient());
+  source_.update(changes_, solver_->gradient());
   for (index_t p = 0; p < n; ++p) {
     const index_t i = active_[at(p)];
     objective_ += 0.5 * value_[i] * (solver_->gradient()[p] + problem_.linear[i]);
@@ -184,7 +182,7 @@ void Smo<T>::start() {
 template <class T>
 void Smo<T>::activate(const std::vector<index_t>& variables) {
   active_ = source_.activate(variables);
-  wishes_.clear();
+  most_wanted_.clear();
   solver_->clear();
   for (const index_t i : active_) {
     solver_->add(state_.group(i), result_.gradient[at(i)], value_[i], problem_.lower[i], problem_.upper[i],
@@ -199,12 +197,6 @@ void Smo<T>::find_windows() {
     const detail::SmoFirst first = solver_->window(g);
     state_.window(g) = {first.up_min, first.low_max};
   }
-}
-
-template <class T>
-void Smo<T>::find_windows_of_all() {
-  state_.clear_windows();
-  for (index_t i = 0; i < problem_.n; ++i) state_.widen(i, result_.gradient[at(i)]);
 }
 
 template <class T>
@@ -224,36 +216,38 @@ void Smo<T>::shrink() {
   activate(stay);
 }
 
-// Updates the gradients of all variables (by number).
+// Brings the gradients of all variables, those that were shrunk too, up to date in the result.
 template <class T>
-void Smo<T>::rebuild_gradients() {
+void Smo<T>::update_all_gradients() {
   for (std::size_t p = 0; p < active_.size(); ++p) {
     result_.gradient[at(active_[p])] = solver_->gradient()[p];
   }
   if (exact_ != nullptr) {
-    rebuild_exactly();
+    update_exact_gradients();
     return;
   }
   for (const Shrunk& shrunk : shrunk_) {
     list_changes(shrunk.value);
-    if (changes_.size() > 0) source_.update_others(changes_, shrunk.variables, result_.gradient.data());
+    source_.update_others(changes_, shrunk.variables, result_.gradient.data());
   }
   shrunk_.clear();
 }
 
-// Takes the changes since the exact kernel was last asked, and its values for them.
+// Adds the changes since the exact kernel was last asked, and compares its gradients with those of rounded values.
 template <class T>
-void Smo<T>::rebuild_exactly() {
-  list_changes(exactly_.value);
-  if (changes_.size() > 0) source_.update_others(*exact_, changes_, exactly_.variables, base_.data());
-  exactly_.value.assign(value_, value_ + problem_.n);
+void Smo<T>::update_exact_gradients() {
+  list_changes(exact_value_);
+  source_.update_others(*exact_, changes_, all_, exact_gradient_.data());
+  exact_value_.assign(value_, value_ + problem_.n);
   rounding_ = 0;
-  for (const index_t i : active_) rounding_ = std::max(rounding_, std::abs(result_.gradient[at(i)] - base_[at(i)]));
-  result_.gradient = base_;
+  for (const index_t i : active_) {
+    rounding_ = std::max(rounding_, std::abs(result_.gradient[at(i)] - exact_gradient_[at(i)]));
+  }
+  result_.gradient = exact_gradient_;
   shrunk_.clear();
 }
 
-// Lists in what the solution differs from an earlier one.
+// Lists the differences of the solution from an earlier one.
 template <class T>
 void Smo<T>::list_changes(const std::vector<double>& before) {
   changes_.clear();
@@ -274,35 +268,28 @@ bool Smo<T>::may_have_drifted() const {
 }
 
 template <class T>
-bool Smo<T>::has_moved_far() const {
-  return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved_ > 0.1 * options_.tol;
-}
-
-template <class T>
 void Smo<T>::compute_gradients() {
   steps_when_computed_ = result_.n_steps;
   moved_ = 0;
   ++n_computed_;
   shrunk_.clear();
-  std::vector<index_t> all(at(problem_.n));
-  std::iota(all.begin(), all.end(), index_t{0});
   if (exact_ != nullptr) {
-    base_.assign(problem_.linear, problem_.linear + problem_.n);
-    exactly_.value.assign(at(problem_.n), 0.0);
-    rebuild_exactly();
+    exact_gradient_.assign(problem_.linear, problem_.linear + problem_.n);
+    exact_value_.assign(at(problem_.n), 0.0);
+    update_exact_gradients();
   } else {
     result_.gradient.assign(problem_.linear, problem_.linear + problem_.n);
     list_changes(std::vector<double>(at(problem_.n)));
-    source_.update_others(changes_, all, result_.gradient.data());
+    source_.update_others(changes_, all_, result_.gradient.data());
   }
-  activate(all);
+  activate(all_);
 }
 
-// The active variables are optimal: checks all variables, and continues with those that may move.
+// Where the active variables are optimal, checks all variables, and goes on with those that may move.
 template <class T>
-void Smo<T>::restore() {
-  rebuild_gradients();
-  find_windows_of_all();
+void Smo<T>::unshrink() {
+  update_all_gradients();
+  state_.find_windows(all_, result_.gradient);
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -317,19 +304,19 @@ void Smo<T>::restore() {
 }
 
 template <class T>
-void Smo<T>::solve_some() {
-  constexpr index_t kStepsPerRound = 200;  // after so many steps, variables may be shrunk
+void Smo<T>::make_pair_steps() {
+  constexpr index_t kStepsPerRound = 200;  // variables are shrunk between rounds
   const auto n_active = static_cast<index_t>(active_.size());
   const index_t most_steps = std::min(options_.max_steps - result_.n_steps, kStepsPerRound);
   detail::PairProgress progress;
   solver_->start();
   const index_t n_ahead = std::max(kRowsTogether, kValuesAhead / n_active);
-  if (team_.n_threads() > 1 && n_active >= kLeastActive && source_.may_order(n_ahead)) {
+  if (team_.n_threads() > 1 && n_active >= kLeastActive && source_.may_compute_ahead(n_ahead)) {
     make_steps_beside_rows(most_steps, n_ahead, progress);
   } else {
     solver_->go_on(progress, options_.tol, most_steps, [&](index_t p) {
       const T* values = source_.find(p);
-      return values == nullptr ? source_.row(p, wanted_soon(p, kRowsTogether)) : values;
+      return values == nullptr ? source_.row(p, rows_wanted_soon(p, kRowsTogether)) : values;
     });
   }
   for (index_t p = 0; p < n_active; ++p) value_[active_[at(p)]] = solver_->value(p);
@@ -340,46 +327,47 @@ void Smo<T>::solve_some() {
   if (!progress.is_optimal && result_.n_steps >= next_free_step_) move_free();
 }
 
-// Makes pair steps while other threads compute kernel rows that are likely to be needed soon. Which rows these are
+// Makes pair steps while other threads compute kernel rows that are likely to be needed soon. The choice of these rows
 // changes what is in the cache, and never a step.
 template <class T>
 void Smo<T>::make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail::PairProgress& progress) {
   std::vector<index_t> ahead;
-  typename detail::CachedRows<T>::Order order;
+  typename detail::CachedRows<T>::PendingRows pending;
   do {
     const index_t n_before = progress.n_steps;
-    std::atomic<index_t> n_left = order.n_blocks();
+    std::atomic<index_t> n_left = pending.n_blocks();
     bool is_missing = false;
     const auto find_row = [&](index_t p) -> const T* {
-      // Where the other threads have finished, they can share the passes of the next steps.
+      // When the other threads have finished their rows, they can share the passes of the next steps.
       if (!ahead.empty() && progress.n_steps > n_before && n_left.load(std::memory_order_relaxed) == 0) return nullptr;
       const T* values = source_.find(p);
       if (values != nullptr) return values;
-      // A row that others compute is waited for. Any other one is computed at the first step, and later a reason to
-      // give the others more to do.
+      // A row that other threads compute is waited for. If any other row is missing, it is computed here at the first
+      // step; at a later one the steps stop, so that the other threads are given more rows.
       is_missing = progress.n_steps > n_before || std::ranges::find(ahead, p) != ahead.end();
-      return is_missing ? nullptr : source_.row(p, wanted_soon(p, kRowsTogether));
+      return is_missing ? nullptr : source_.row(p, rows_wanted_soon(p, kRowsTogether));
     };
     if (ahead.empty()) {
       solver_->go_on(progress, options_.tol, most_steps, find_row);
     } else {
-      team_.for_each(1 + order.n_blocks(), [&](index_t block, int worker) {
+      team_.for_each(1 + pending.n_blocks(), [&](index_t block, int worker) {
         if (block == 0) {
           solver_->go_on(progress, options_.tol, most_steps, find_row);
         } else {
-          source_.compute(order, block - 1, worker);
+          source_.compute(pending, block - 1, worker);
           n_left.fetch_sub(1, std::memory_order_relaxed);
         }
       });
     }
-    source_.finish(order);
+    source_.finish(pending);
     ahead.clear();
     if (is_missing) {
-      // Several other threads would soon wait for one that computes what is needed now: they share that first.
+      // Several other threads would soon wait for the one that computes the row that is needed now: they share it
+      // first.
       const index_t p = progress.missing;
-      if (team_.n_threads() > 2 && source_.find(p) == nullptr) source_.row(p, wanted_soon(p, kRowsTogether));
-      ahead = wanted_soon(p, n_ahead);
-      source_.order(ahead, 2 * kRowsTogether, order);
+      if (team_.n_threads() > 2 && source_.find(p) == nullptr) source_.row(p, rows_wanted_soon(p, kRowsTogether));
+      ahead = rows_wanted_soon(p, n_ahead);
+      source_.prepare(ahead, 2 * kRowsTogether, pending);
     }
   } while (progress.missing >= 0);
 }
@@ -403,11 +391,7 @@ void Smo<T>::move_free() {
   source_.kernel_of(free, problem.kernel);
   for (const index_t p : free) {
     const index_t i = active_[at(p)];
-    problem.gradient.push_back(solver_->gradient()[p]);
-    problem.value.push_back(value_[i]);
-    problem.lower.push_back(problem_.lower[i]);
-    problem.upper.push_back(problem_.upper[i]);
-    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+    problem.add(solver_->gradient()[p], value_[i], problem_.lower[i], problem_.upper[i], state_.group(i));
   }
   const double decrease = detail::minimise_free(problem, options_.isa);
   if (decrease == 0) return;
@@ -428,9 +412,9 @@ void Smo<T>::move_free() {
 
 // Lists the variables that violate most and have no kernel row yet, a few of each side, the most urgent last.
 template <class T>
-void Smo<T>::list_wishes() {
+void Smo<T>::list_most_wanted() {
   constexpr std::size_t kEachSide = 16;
-  wishes_.assign(2 * kEachSide, -1);
+  most_wanted_.assign(2 * kEachSide, -1);
   for (const bool upwards : {true, false}) {
     std::array<double, kEachSide> worst;
     worst.fill(kInfinity);
@@ -442,23 +426,24 @@ void Smo<T>::list_wishes() {
       std::size_t k = 0;
       for (; k + 1 < kEachSide && value < worst[k + 1]; ++k) {
         worst[k] = worst[k + 1];
-        wishes_[2 * k + (upwards ? 1 : 0)] = wishes_[2 * (k + 1) + (upwards ? 1 : 0)];
+        most_wanted_[2 * k + (upwards ? 1 : 0)] = most_wanted_[2 * (k + 1) + (upwards ? 1 : 0)];
       }
       worst[k] = value;
-      wishes_[2 * k + (upwards ? 1 : 0)] = p;
+      most_wanted_[2 * k + (upwards ? 1 : 0)] = p;
     }
   }
-  std::erase(wishes_, -1);
+  std::erase(most_wanted_, -1);
 }
 
-// Chooses kernel rows that are likely to be needed soon, so many that there are n with the one of `besides`.
+// Chooses kernel rows that are likely to be needed soon: at most n, counting that of `besides`, which is not among
+// them.
 template <class T>
-const std::vector<index_t>& Smo<T>::wanted_soon(index_t besides, index_t n) {
+const std::vector<index_t>& Smo<T>::rows_wanted_soon(index_t besides, index_t n) {
   soon_.clear();
-  if (wishes_.empty()) list_wishes();
-  while (!wishes_.empty() && soon_.size() + 1 < at(n)) {
-    const index_t p = wishes_.back();
-    wishes_.pop_back();
+  if (most_wanted_.empty()) list_most_wanted();
+  while (!most_wanted_.empty() && soon_.size() + 1 < at(n)) {
+    const index_t p = most_wanted_.back();
+    most_wanted_.pop_back();
     // A variable that violates on both sides is in the list twice.
     const bool is_listed = std::ranges::find(soon_, p) != soon_.end();
     if (p != besides && !is_listed && !source_.holds(p)) soon_.push_back(p);

@@ -11,7 +11,6 @@
 #include "linalg/row_products.hpp"
 #include "svm/free_step.hpp"
 #include "svm/pair_solver.hpp"
-#include "svm/row_size.hpp"
 #include "svm/smo_state.hpp"
 #include "svm/working_set.hpp"
 
@@ -30,7 +29,7 @@ void add_row(const CsrView<T>& x, index_t row, double factor, const double* /*or
   detail::add_row(x, row, factor, w);
 }
 
-constexpr KernelParams kLinear{KernelKind::linear, 1.0, 1, 0.0};
+constexpr KernelParams kLinear{.kind = KernelKind::linear};
 
 // The rows of a working set, from which its kernel matrix is computed in double.
 template <class View>
@@ -110,7 +109,7 @@ class LinearSmo {
   void choose_origin();
   void compute_w();
   void compute_gradients(const std::vector<index_t>& variables);
-  void find_windows(const std::vector<index_t>& variables);
+  void find_windows(const std::vector<index_t>& variables) { state_.find_windows(variables, result_.gradient); }
   void shrink();
   void choose_working_set();
   void solve_working_set();
@@ -128,7 +127,7 @@ class LinearSmo {
 
   SmoResult result_;
   AlignedBuffer<double> w_;
-  // subtracted from dense rows in w: the variables sum to 0, so this changes nothing but keeps w from cancelling
+  // Subtracted from dense rows in w: where the variables sum to 0 this changes nothing, but keeps w from cancelling.
   AlignedBuffer<double> origin_;
   std::vector<index_t> all_;
   std::vector<index_t> active_;
@@ -222,7 +221,6 @@ void LinearSmo<View>::start() {
 
 template <class View>
 void LinearSmo<View>::choose_origin() {
-  constexpr double kZeroSum = 1e-12;  // a sum no larger than this share of its terms' sizes counts as 0
   double sum = 0;
   double size = 0;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -230,7 +228,7 @@ void LinearSmo<View>::choose_origin() {
     size += std::abs(value_[i]);
   }
   if constexpr (requires { x_.row(0); }) {
-    if (!(std::abs(sum) <= kZeroSum * size)) return;
+    if (!(std::abs(sum) <= detail::kZeroSum * size)) return;
     const auto* row = x_.row(problem_.rows[0]);
     for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
   }
@@ -258,12 +256,6 @@ void LinearSmo<View>::compute_gradients(const std::vector<index_t>& variables) {
       result_.gradient[at(i)] = detail::dot(x_, problem_.rows[i], w_.data()) + problem_.linear[i];
     }
   });
-}
-
-template <class View>
-void LinearSmo<View>::find_windows(const std::vector<index_t>& variables) {
-  state_.clear_windows();
-  for (const index_t i : variables) state_.widen(i, result_.gradient[at(i)]);
 }
 
 template <class View>
@@ -348,11 +340,7 @@ double LinearSmo<View>::move_free(std::vector<double>& value) {
   detail::FreeProblem problem;
   for (const index_t k : free) {
     const index_t i = working_set_[at(k)];
-    problem.gradient.push_back(solver_->gradient()[k]);
-    problem.value.push_back(value[at(k)]);
-    problem.lower.push_back(problem_.lower[i]);
-    problem.upper.push_back(problem_.upper[i]);
-    problem.group.push_back(static_cast<std::uint8_t>(state_.group(i)));
+    problem.add(solver_->gradient()[k], value[at(k)], problem_.lower[i], problem_.upper[i], state_.group(i));
     for (const index_t other : free) problem.kernel.push_back(working_kernel_[k * stride + other]);
   }
   const double decrease = detail::minimise_free(problem, options_.isa);

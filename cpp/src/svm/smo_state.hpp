@@ -1,5 +1,5 @@
-// The state that both solvers of smo.hpp share: which variables may move, which are shrunk, and whether progress is
-// only rounding.
+// What the solvers of smo.hpp and block_solver.hpp share: which variables may move and by how much they violate the
+// optimality conditions, and whether progress is only rounding.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,14 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "fastpu/svm/smo_problem.hpp"
 
 namespace fastpu::detail {
+
+// A sum that is no larger than this share of the sum of its terms' sizes counts as 0.
+inline constexpr double kZeroSum = 1e-12;
 
 // For one group, the least gradient of the variables that may grow and the largest of those that may shrink.
 struct Window {
@@ -24,19 +28,19 @@ class SmoState {
  public:
   SmoState(const SmoProblem& problem, double* value) : problem_(problem), value_(value) {}
 
-  const SmoProblem& problem() const { return problem_; }
-  index_t n() const { return problem_.n; }
   int n_groups() const { return problem_.groups == nullptr ? 1 : 2; }
   int group(index_t i) const { return problem_.groups == nullptr ? 0 : problem_.groups[i]; }
   bool may_grow(index_t i) const { return value_[i] < problem_.upper[i]; }
   bool may_shrink(index_t i) const { return value_[i] > problem_.lower[i]; }
 
-  // Empties the windows, to which variables are then added one by one.
-  void clear_windows() { windows_[0] = windows_[1] = Window{}; }
-  void widen(index_t i, double gradient) {
-    Window& window = windows_[group(i)];
-    if (may_grow(i)) window.up_min = std::min(window.up_min, gradient);
-    if (may_shrink(i)) window.low_max = std::max(window.low_max, gradient);
+  // Sets the windows to those of some variables; gradients are by the number of the variable.
+  void find_windows(const std::vector<index_t>& variables, const std::vector<double>& gradient) {
+    windows_[0] = windows_[1] = Window{};
+    for (const index_t i : variables) {
+      Window& window = windows_[group(i)];
+      if (may_grow(i)) window.up_min = std::min(window.up_min, gradient[at(i)]);
+      if (may_shrink(i)) window.low_max = std::max(window.low_max, gradient[at(i)]);
+    }
   }
   Window& window(int g) { return windows_[g]; }
   double violation() const { return std::max(windows_[0].violation(), windows_[1].violation()); }
@@ -55,14 +59,22 @@ class SmoState {
   Window windows_[2];
 };
 
-// Detects that the remaining violation is due to rounding: it is below the error of a gradient (which sums over the
-// whole solution), steps no longer change anything, or neither violation nor objective improve.
+// Detects that the remaining violation is due to rounding: it is below the error of a gradient (which is a sum over the
+// whole solution), steps change nothing any more, or neither the violation nor the objective improves.
 class PrecisionWatch {
  public:
   void see_row(double diagonal, double linear) {
     largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
     largest_linear_ = std::max(largest_linear_, std::abs(linear));
   }
+  double largest_diagonal() const { return largest_diagonal_; }
+  double largest_linear() const { return largest_linear_; }
+
+  // Whether steps of this total length leave visible errors in gradients that were updated after each of them.
+  bool has_moved_far(double moved, double tol) const {
+    return std::numeric_limits<double>::epsilon() * largest_diagonal_ * moved > 0.1 * tol;
+  }
+
   bool is_reached(double violation, double objective, bool is_stuck, const double* value, index_t n) {
     if (violation < 0.9 * best_violation_) {
       best_violation_ = violation;

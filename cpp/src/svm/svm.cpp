@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "fastpu/common/aligned_buffer.hpp"
+#include "kernels/stored_rows.hpp"
 #include "svm/optimal_intercept.hpp"
 #include "svm/rounded_kernel.hpp"
-#include "svm/row_size.hpp"
 
 namespace fastpu {
 
@@ -46,7 +46,7 @@ void take_surplus(const SvmProblem& problem, const std::vector<index_t>& rows, d
 }
 
 // Sets alpha of the rows of one side (0: both) such that it sums to `total`: scales and clips the start, if there is
-// one, and gives what is missing to the first rows that have room.
+// one, and adds what is missing from the total to the first rows that are below their costs.
 void fill_up(const SvmProblem& problem, int side, double total, double* alpha) {
   const auto is_mine = [&](index_t i) { return side == 0 || problem.labels[i] == side; };
   double sum = 0;
@@ -132,10 +132,11 @@ Primal best_intercept(const SvmProblem& problem, const Totals& totals, const std
   return primal;
 }
 
-// Goes on with a problem of which `first` is known. solve(problem, options, callback) starts from where that ended.
+// Continues to solve a problem whose solution so far has the result `first`; solve(problem, options, callback) starts
+// from that solution. The rounds and steps of `first` are counted with those that follow.
 template <class Solve>
-SmoResult go_on(const SmoProblem& problem, SmoResult first, SmoOptions options, const SmoCallback& callback,
-                Solve&& solve) {
+SmoResult continue_from(SmoResult first, const SmoProblem& problem, SmoOptions options, const SmoCallback& callback,
+                        Solve&& solve) {
   std::vector<double> product(std::move(first.gradient));
   for (index_t i = 0; i < problem.n; ++i) product[at(i)] -= problem.linear[i];
   const SmoStart start{product.data()};
@@ -146,9 +147,9 @@ SmoResult go_on(const SmoProblem& problem, SmoResult first, SmoOptions options, 
     round.n_steps += first.n_steps;
     return round;
   };
-  SmoCallback hears;
-  if (callback) hears = [&](const SmoRound& round) { return callback(counted(round)); };
-  SmoResult last = solve(rest, options, hears);
+  SmoCallback on_round;
+  if (callback) on_round = [&](const SmoRound& round) { return callback(counted(round)); };
+  SmoResult last = solve(rest, options, on_round);
   for (const SmoRound& round : last.rounds) first.rounds.push_back(counted(round));
   last.rounds = std::move(first.rounds);
   last.n_steps += first.n_steps;
@@ -265,8 +266,7 @@ SvmEngine<T>::SvmEngine(const Data& data, const KernelParams& params, index_t ca
       params_(params),
       cache_bytes_(cache_bytes),
       isa_(isa) {
-  constexpr double kShort = 32;
-  has_short_rows_ = std::visit([](const auto& view) { return detail::mean_row_size(view); }, data) < kShort;
+  has_short_rows_ = std::visit([](const auto& view) { return detail::has_short_rows(view); }, data);
 }
 
 template <class T>
@@ -276,21 +276,16 @@ SvmEngine<T>::SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes, 
 template <class T>
 SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback,
                               Team& team) {
-  SmoOptions smo_options;
-  smo_options.tol = options.tol;
-  smo_options.max_steps = options.max_steps;
-  smo_options.isa = isa_;
-  if (data_ && params_.kind == KernelKind::linear) {
-    return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
+  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps, .isa = isa_};
+  return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
+    if (data_ && params_.kind == KernelKind::linear) {
       return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, callback, team, solution); },
                         *data_);
-    });
-  }
-  return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
-    const auto exactly = [&](const SmoProblem& what, const SmoOptions& with, const SmoCallback& hears) {
+    }
+    const auto solve_exactly = [&](const SmoProblem& exact, const SmoOptions& limits, const SmoCallback& on_round) {
       rounded_.reset();  // before the other cache takes as much memory
       if (!cache_) cache_.emplace(*kernel_, cache_bytes_);
-      return smo(*cache_, what, with, hears, team, solution);
+      return smo(*cache_, exact, limits, on_round, team, solution);
     };
     if constexpr (std::is_same_v<T, double>) {
       constexpr double kLeastTol = 1e-4;  // rounding would hide smaller violations
@@ -300,11 +295,11 @@ SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& optio
         if (rounded_) {
           SmoResult first = smo_rounded(*rounded_->cache, *kernel_, dual, smo_options, callback, team, solution);
           if (first.status != SmoStatus::precision) return first;
-          return go_on(dual, std::move(first), smo_options, callback, exactly);
+          return continue_from(std::move(first), dual, smo_options, callback, solve_exactly);
         }
       }
     }
-    return exactly(dual, smo_options, callback);
+    return solve_exactly(dual, smo_options, callback);
   });
 }
 

@@ -42,7 +42,7 @@ class RbfOfDistances final : public Kernel<T> {
   const detail::TypedKernels<T>& loops_;
 };
 
-// How far two points are from each other: by the logarithms of their parameters.
+// The distance of two points: that of the logarithms of their parameters.
 double distance(const SvmChain& chain, const GridPoint& a, const GridPoint& b) {
   if (chain.kind != SvmKind::c_svm) return std::abs(std::log(a.nu / b.nu));
   return std::abs(std::log(a.factor_pos / b.factor_pos)) + std::abs(std::log(a.factor_neg / b.factor_neg));
@@ -104,7 +104,7 @@ class ChainSolver {
     std::vector<std::size_t> places;
     places.reserve(at(n));
     for (index_t k = 0; k < n; ++k) {
-      places.push_back(static_cast<std::size_t>(std::ranges::lower_bound(rows_, numbers[k]) - rows_.begin()));
+      places.push_back(at(std::ranges::lower_bound(rows_, numbers[k]) - rows_.begin()));
     }
     return places;
   }
@@ -118,8 +118,8 @@ class ChainSolver {
     return base_[place] * (labels_[place] > 0 ? at_point.factor_pos : at_point.factor_neg);
   }
 
-  // Sets where a problem starts: at the solution of the solved one. What is at its bound there goes towards the new
-  // bound, and the free variables of the other class make up for it as far as they can.
+  // Sets where a problem starts, which is the solution of the point `solved`, and where its first step leads: variables
+  // at their bounds go towards the new bounds, and the free ones of the other class make up for it as far as they can.
   void start_from(std::size_t solved) {
     const GridFit& fit = result_.fits[solved];
     std::ranges::fill(start_, 0.0);
@@ -175,13 +175,13 @@ class ChainSolver {
     for (double& f : products_[point]) f -= solved.intercept;
     moved_[point] = solved.smo.moved;
     GridFit& fit = result_.fits[point];
-    fit.least = kInfinity;
-    fit.most = -kInfinity;
+    fit.lowest_score = kInfinity;
+    fit.highest_score = -kInfinity;
     for (index_t i = 0; i < chain_.n; ++i) {
       const double f = solved.decision[place_[at(i)]];
       fit.n_positive += f > 0 ? 1 : 0;
-      fit.least = std::min(fit.least, f);
-      fit.most = std::max(fit.most, f);
+      fit.lowest_score = std::min(fit.lowest_score, f);
+      fit.highest_score = std::max(fit.highest_score, f);
       if (solved.alpha[place_[at(i)]] <= 0) continue;
       fit.support.push_back(i);
       fit.alpha.push_back(solved.alpha[place_[at(i)]]);
@@ -207,14 +207,14 @@ class ChainSolver {
   std::vector<std::int8_t> labels_;  // this and what follows is of all rows
   std::vector<double> base_;
   std::vector<double> costs_;
-  std::vector<double> start_;  // alpha to start from, and to go towards at first
+  std::vector<double> start_;  // alpha to start from, and the end of the first step
   std::vector<double> end_;
   std::vector<std::vector<double>> products_;  // of each solved point: f less the intercept
   std::vector<double> moved_;                  // of each solved point: see SmoResult
 };
 
-// Puts chains of equal widths into one family, unless their rows differ so much that they had better stay by
-// themselves.
+// Puts chains of equal widths into one family, unless their rows differ so much that sharing them would cost more than
+// it saves.
 std::vector<Family> families_of(const std::vector<SvmChain>& chains) {
   std::map<double, std::vector<std::size_t>> by_gamma;
   for (std::size_t c = 0; c < chains.size(); ++c) by_gamma[chains[c].gamma].push_back(c);
@@ -235,7 +235,7 @@ std::vector<Family> families_of(const std::vector<SvmChain>& chains) {
     std::vector<index_t> rows = rows_of(members);
     double used = 0;
     for (const std::size_t c : members) used += static_cast<double>(chains[c].n + chains[c].n_held);
-    // Every problem is posed over all rows, so that rows of others cost time.
+    // Every problem is posed over all rows of the family, so rows of other chains cost time.
     if (2 * used >= static_cast<double>(rows.size() * members.size())) {
       families.push_back({std::move(rows), members});
       continue;
@@ -245,26 +245,15 @@ std::vector<Family> families_of(const std::vector<SvmChain>& chains) {
   return families;
 }
 
-// The squared distances of all rows from each other; null if they are not worth their memory.
+// The squared distances of all rows from each other; null if half of the cache has no room for them.
 template <class T>
-std::unique_ptr<detail::StoredRows<T>> share_distances(const Kernel<T>& distances, const std::vector<SvmChain>& chains,
-                                                       index_t entries_per_row, index_t cache_bytes, Team& team) {
-  constexpr index_t kWide = 32;  // rows with fewer entries are as fast to compute with as distances to look up
+std::unique_ptr<detail::StoredRows<T>> store_distances(const Kernel<T>& distances, index_t cache_bytes, Team& team) {
   const index_t n = distances.n_rows();
   const index_t bytes = n * round_up(n, kKernelPanel) * static_cast<index_t>(sizeof(T));
-  if (chains.size() < 2 || entries_per_row < kWide || bytes > cache_bytes / 2) return nullptr;
+  if (bytes > cache_bytes / 2) return nullptr;
   auto rows = make_vector<index_t>(n, "numbers of rows");
   std::iota(rows.begin(), rows.end(), index_t{0});
   return std::make_unique<detail::StoredRows<T>>(distances, rows.data(), n, team);
-}
-
-template <class T>
-index_t entries_per_row(const DenseView<T>& view) {
-  return view.n_cols;
-}
-template <class T>
-index_t entries_per_row(const CsrView<T>& view) {
-  return view.row_start[view.n_rows] / std::max<index_t>(1, view.n_rows);
 }
 
 }  // namespace
@@ -275,17 +264,17 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
                                       index_t cache_bytes, Isa isa, Team& team) {
   const auto kernel_with = [&](KernelKind kind, double gamma, int n_workers) {
     if (precomputed) return make_precomputed_kernel(std::get<DenseView<T>>(data));
-    const KernelParams with{kind, gamma, params.degree, params.coef0};
-    return std::visit([&](const auto& view) { return make_kernel(view, with, isa, n_workers); }, data);
+    const KernelParams chosen{kind, gamma, params.degree, params.coef0};
+    return std::visit([&](const auto& view) { return make_kernel(view, chosen, isa, n_workers); }, data);
   };
   std::unique_ptr<Kernel<T>> distances;
   std::unique_ptr<detail::StoredRows<T>> stored;
-  if (!precomputed && params.kind == KernelKind::rbf) {
+  const bool has_short_rows = std::visit([](const auto& view) { return detail::has_short_rows(view); }, data);
+  if (!precomputed && params.kind == KernelKind::rbf && chains.size() > 1 && !has_short_rows) {
     double largest = 0;
     for (const SvmChain& chain : chains) largest = std::max(largest, chain.gamma);
     distances = kernel_with(KernelKind::squared_distance, largest, team.n_threads());
-    const index_t width = std::visit([](const auto& view) { return entries_per_row(view); }, data);
-    stored = share_distances(*distances, chains, width, cache_bytes, team);
+    stored = store_distances(*distances, cache_bytes, team);
   }
   // Where there are fewer families than threads, parts of a family are units of work.
   struct Unit {

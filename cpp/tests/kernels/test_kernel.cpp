@@ -40,9 +40,9 @@ std::vector<KernelParams> all_params() {
 template <class T>
 std::vector<T> values_of(const Kernel<T>& kernel, const std::vector<index_t>& rows, const std::vector<index_t>& columns,
                          Team& team, index_t first = 0, index_t last = -1) {
-  const auto packed = kernel.pack(columns.data(), static_cast<index_t>(columns.size()), team);
-  CHECK(packed->size() == static_cast<index_t>(columns.size()));
-  if (last < 0) last = packed->size();
+  const auto n_columns = static_cast<index_t>(columns.size());
+  const auto packed = kernel.pack(columns.data(), n_columns, team);
+  if (last < 0) last = n_columns;
   const index_t width = whole_panels(last - first);
   const index_t stride = width + kKernelPanel;
   std::vector<T> buffer(rows.size() * at(stride), static_cast<T>(kUntouched));

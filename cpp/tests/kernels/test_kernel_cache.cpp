@@ -34,7 +34,6 @@ class CountingKernel final : public Kernel<T> {
 
   struct Columns final : KernelColumns<T> {
     std::vector<index_t> rows;
-    index_t size() const override { return static_cast<index_t>(rows.size()); }
   };
 
   static T value(index_t row, index_t column) { return static_cast<T>(row * 1000 + column + 1); }
@@ -223,29 +222,29 @@ CASE("values are right when several threads compute them") {
   }
 }
 
-CASE("rows that are ordered are found when they are finished, and not before") {
+CASE("pending rows are found when they are finished, and not before") {
   const CountingKernel<double> kernel(1'000);
   KernelCache<double> cache(kernel, index_t{1} << 30);
   Team team(1);
   const std::vector<index_t> columns = all_rows(1'000);
   cache.set_columns(columns.data(), 1'000, team);
-  KernelCache<double>::Order order;
-  cache.order(columns.data() + 3, 5, 0, order);
-  CHECK(order.n_blocks() > 1);
-  for (index_t block = order.n_blocks() - 1; block >= 0; --block) {
-    cache.compute(order, block, 0);
+  KernelCache<double>::PendingRows pending;
+  cache.prepare(columns.data() + 3, 5, 0, pending);
+  CHECK(pending.n_blocks() > 1);
+  for (index_t block = pending.n_blocks() - 1; block >= 0; --block) {
+    cache.compute(pending, block, 0);
     for (index_t row = 3; row < 8; ++row) CHECK(cache.find(row) == nullptr);
   }
-  cache.finish(order);
-  CHECK(order.n_blocks() == 0);
+  cache.finish(pending);
+  CHECK(pending.n_blocks() == 0);
   for (index_t row = 3; row < 8; ++row) {
     const double* values = cache.find(row);
     CHECK(values != nullptr);
     for (index_t c = 0; c < 1'000; ++c) CHECK(values[c] == CountingKernel<double>::value(row, c));
   }
   CHECK(kernel.n_values == 5'000);
-  cache.order(columns.data() + 3, 5, 0, order);
-  CHECK(order.n_blocks() == 0);
+  cache.prepare(columns.data() + 3, 5, 0, pending);
+  CHECK(pending.n_blocks() == 0);
 }
 
 CASE("the cache holds what fits, but never less than two rows") {

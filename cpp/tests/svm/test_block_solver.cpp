@@ -199,10 +199,10 @@ CASE("the kernel matrix of a working set is right after every change of the set"
     variables.resize(1 + random() % 40);
     working.hold(variables, team);
     std::vector<index_t> held;
-    for (index_t p = 0; p < working.size(); ++p) {
+    for (index_t p = 0; p < working.capacity(); ++p) {
       if (working.variable(p) < 0) continue;
       held.push_back(working.variable(p));
-      for (index_t q = 0; q < working.size(); ++q) {
+      for (index_t q = 0; q < working.capacity(); ++q) {
         if (working.variable(q) < 0) continue;
         const double expected = k[at(rows[at(working.variable(p))] * points.n + rows[at(working.variable(q))])];
         CHECK(std::abs(working.row(p)[q] - expected) <= 1e-14);

@@ -99,7 +99,7 @@ def default_bandwidth(matrix: Matrix, weights: NDArray[np.float64] | None, cente
     bandwidth = float(np.median(apart)) if apart.size else 1.0  # all rows are equal, and any width will do
     if not is_bandwidth(bandwidth):
         raise ValueError(
-            f"bandwidth=None is the median distance between rows and centres, which is no number > 0 here, got "
+            f"bandwidth=None is the median distance between rows and centres, which must be a number > 0, got "
             f"{bandwidth:g}; pass a number"
         )
     return bandwidth
@@ -127,8 +127,8 @@ def gauss_features(matrix: Matrix, centers: Matrix, bandwidth: float, n_threads:
         part = centers[first : min(first + _AT_ONCE, n_centers)]
         size = min(_AT_ONCE, n_centers - first)
         sums = _sums(matrix, part, np.eye(size), bandwidth, n_threads)
-        # At the first centres the pages of all rows are touched for the first time, which takes long: Ctrl-C is looked
-        # at in between.
+        # The first centres touch the memory of all rows for the first time, which takes long. In blocks of rows, Ctrl-C
+        # does not have to wait for all of it.
         for rows in matrix.blocks(n_centers):
             features[rows, first : first + size] = sums[rows]
     return features

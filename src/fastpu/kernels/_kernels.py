@@ -66,6 +66,11 @@ class Kernel:
     coef0: float
     function: Callable[[Any, Any], object] | None = None
 
+    @property
+    def core_gamma(self) -> float:
+        """The number that `_core` takes for gamma, which is any where the kernel has none."""
+        return self.gamma if isinstance(self.gamma, float) else 1.0
+
     def params(self) -> dict[str, Any]:
         """Return the kernel's parameters, for a model."""
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
@@ -160,8 +165,8 @@ def _check_symmetric(K: Floats) -> None:
 def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] | None) -> Kernel:
     """Return the kernel with the number that its gamma stands for, 1 / (d var(X)) for "scale".
 
-    The variance is that of all entries, zeros of CSR included, weighted by row, so
-    that a weight has the effect of repeating the row. A variance of 0 gives 1.
+    The variance is that of all entries, zeros of CSR included, weighted by row, so that a weight has the effect of
+    repeating the row. A variance of 0 gives 1.
     """
     if kernel.name not in KERNELS_WITH_GAMMA:
         return replace(kernel, gamma=None)
@@ -334,7 +339,7 @@ def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArr
     return _core.kernel_matrix(
         *(rows.convert(np.dtype(np.float64), sparse=rows.is_sparse) for rows in (x, y)),
         kernel=kernel.name,
-        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        gamma=kernel.core_gamma,
         degree=kernel.degree,
         coef0=kernel.coef0,
         n_threads=n_threads,
@@ -346,7 +351,7 @@ def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -
     """Return function(left, right) as a C-contiguous float64 matrix, after checking what it is."""
     result = function(left, right)
     if is_sparse(result):
-        # CSR times CSR, as a linear kernel gives it; SciPy would trust its indices.
+        # What a linear kernel of CSR rows returns. Its indices are checked here, since SciPy would trust them.
         result = read_sparse(result, "the result of kernel").table().toarray()
     values = as_real_array(result, "the result of kernel")
     expected = (left.shape[0], right.shape[0])

@@ -65,14 +65,14 @@ class Boundary:
 
     `score` takes row numbers; `positive_scores` are the scores of P, if they are already known. `support` are the rows
     of N that are support vectors of h, in the order of N; None means all of N. `solver` holds numbers for the log, and
-    `made` is the object that the model keeps.
+    `fitted` is what the stage has fitted, which the model keeps.
     """
 
     score: Callable[[Rows], Scores]
     support: Rows | None
     n_support_pos: int
     n_support_neg: int
-    made: Any
+    fitted: Any
     positive_scores: Scores | None = None
     solver: Mapping[str, float] = field(default_factory=dict)
 

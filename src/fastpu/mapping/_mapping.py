@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from fastpu.mapping._loop import Groups, MappingRound, converge
 from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
 from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
-from fastpu.svm._arguments import check_options
+from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._solver import open_training
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -103,7 +102,6 @@ def fit_mapping(
             max_pos_reject=settings.max_pos_reject,
             on_iteration=hook,
         )
-    seed: Any = random_state
     params = {
         "method": variant.function,
         **settings.params(),
@@ -111,7 +109,7 @@ def fit_mapping(
         "psi1": None if psi1 is None else type(psi1).__name__,
         "psi2": None if psi2 is None else type(psi2).__name__,
         **_solver_params(options),
-        "random_state": int(seed) if isinstance(seed, numbers.Integral) else None,
+        "random_state": seed_param(random_state),
     }
     model = _model(outcome, groups, matrix, training, form, params)
     _warn(variant, outcome, model, options)
@@ -182,7 +180,7 @@ def _model(
     params: dict[str, object],
 ) -> MappingMachine | MappingScorer:
     history = _history(outcome, groups.unlabeled.size, with_nu=params["nu"] is not None)
-    machines = [b.made if isinstance(b.made, FittedSvm) else None for b in outcome.boundaries]
+    machines = [b.fitted if isinstance(b.fitted, FittedSvm) else None for b in outcome.boundaries]
     is_solved = all(machine is None or machine.status == "tol" for machine in machines)
     fields: dict[str, Any] = {
         "threshold": 0.0,
@@ -201,7 +199,7 @@ def _model(
         boundaries = _boundary_fields(machines, last, training)
         return MappingMachine(**_svm_fields(last, training), **boundaries, **fields)
     stages = tuple(
-        _plain_machine(machine, training, params) if training is not None and machine is not None else boundary.made
+        _plain_machine(machine, training, params) if training is not None and machine is not None else boundary.fitted
         for machine, boundary in zip(machines, outcome.boundaries, strict=True)
     )
     return MappingScorer(
@@ -299,17 +297,17 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
         )
     elif not n_left:
         degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
-    made = outcome.boundaries[n_iter].made
-    if n_iter and isinstance(made, FittedSvm) and made.score_range[0] > 0:
+    last = outcome.boundaries[n_iter].fitted
+    if n_iter and isinstance(last, FittedSvm) and last.score_range[0] > 0:
         degenerate(
-            f"the last boundary of {name} calls all {made.n_rows} training rows positive: their scores are between "
-            f"{made.score_range[0]:.3g} and {made.score_range[1]:.3g}; raise C or change the kernel"
+            f"the last boundary of {name} calls all {last.n_rows} training rows positive: their scores are between "
+            f"{last.score_range[0]:.3g} and {last.score_range[1]:.3g}; raise C or change the kernel"
         )
 
 
 def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> None:
-    made = [boundary.made for boundary in outcome.boundaries]
-    unsolved = [(i, svm) for i, svm in enumerate(made) if isinstance(svm, FittedSvm) and svm.status != "tol"]
+    fitted = [boundary.fitted for boundary in outcome.boundaries]
+    unsolved = [(i, svm) for i, svm in enumerate(fitted) if isinstance(svm, FittedSvm) and svm.status != "tol"]
     if not unsolved:
         return
     iteration, worst = max(unsolved, key=lambda entry: entry[1].solver["violation"])
@@ -317,7 +315,7 @@ def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> N
         "ran all solver_max_iter =" if worst.status == "max_iter" else "ended at the precision of kernel values after"
     )
     warn(
-        f"{len(unsolved)} of {len(made)} SVMs of {variant.function} did not converge: the worst, of iteration "
+        f"{len(unsolved)} of {len(fitted)} SVMs of {variant.function} did not converge: the worst, of iteration "
         f"{iteration}, {reason} {worst.solver['n_steps']} pair updates, its largest KKT violation is "
         f"{worst.solver['violation']:.3g}, above tol = {options.tol:g}, and its duality gap {worst.solver['gap']:.3g}; "
         f"raise solver_max_iter, scale the features of X, or accept a larger tol",

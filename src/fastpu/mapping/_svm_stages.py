@@ -128,7 +128,7 @@ class SvmStages:
             support=negative_support,
             n_support_pos=support.size - n_neg,
             n_support_neg=n_neg,
-            made=FittedSvm(support, coefs, intercept, solver, solved.status, solved.rows.size, score_range),
+            fitted=FittedSvm(support, coefs, intercept, solver, solved.status, solved.rows.size, score_range),
             positive_scores=positive_scores,
             solver={**solver, "nu": nu},
         )

@@ -82,8 +82,8 @@ def user_mapping(psi1: object, table: Table) -> Stage:
 
     def stage(positive: Rows, unlabeled: Rows) -> Boundary:
         if not is_estimator:
-            made = users(table[positive], table[unlabeled])
-            return _boundary(_scorer("psi1", made), table, positive.size, 0)
+            scorer = _scorer("psi1", users(table[positive], table[unlabeled]))
+            return _boundary(scorer, table, positive.size, 0)
         fitted = copy.deepcopy(users)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
@@ -107,13 +107,13 @@ def user_separation(psi2: object, table: Table) -> Stage:
 
     def stage(positive: Rows, negative: Rows) -> Boundary:
         if is_estimator:
-            made = copy.deepcopy(users)
+            fitted = copy.deepcopy(users)
             labels = np.repeat(np.array([1, -1]), [positive.size, negative.size])
-            made.fit(table[np.concatenate([positive, negative])], labels)
+            fitted.fit(table[np.concatenate([positive, negative])], labels)
         else:
-            made = users(table[positive], table[negative])
-        scorer = _scorer("psi2", made)
-        numbers = _support_numbers(made, positive.size, negative.size)
+            fitted = users(table[positive], table[negative])
+        scorer = _scorer("psi2", fitted)
+        numbers = _support_numbers(fitted, positive.size, negative.size)
         if numbers is None:
             return _boundary(scorer, table, positive.size, negative.size)
         n_pos = int(np.searchsorted(numbers, positive.size))
@@ -125,7 +125,7 @@ def user_separation(psi2: object, table: Table) -> Stage:
 
 def _boundary(scorer: UserScorer, table: Table, n_pos: int, n_neg: int, support: Rows | None = None) -> Boundary:
     return Boundary(
-        score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, n_support_neg=n_neg, made=scorer
+        score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, n_support_neg=n_neg, fitted=scorer
     )
 
 
@@ -161,20 +161,20 @@ def _check_needs_no_labels(psi1: Any) -> None:
         )
 
 
-def _scorer(name: str, made: object) -> UserScorer:
-    decision = getattr(made, "decision_function", None)
+def _scorer(name: str, fitted: object) -> UserScorer:
+    decision = getattr(fitted, "decision_function", None)
     if callable(decision):
         return UserScorer(name, decision)
-    if not callable(made):
+    if not callable(fitted):
         raise TypeError(
-            f"{name} must return a score function, or an estimator with decision_function, got {describe(made)}"
+            f"{name} must return a score function, or an estimator with decision_function, got {describe(fitted)}"
         )
-    return UserScorer(name, made)
+    return UserScorer(name, fitted)
 
 
-def _support_numbers(made: object, n_pos: int, n_neg: int) -> Rows | None:
+def _support_numbers(fitted: object, n_pos: int, n_neg: int) -> Rows | None:
     """Return the positions of the support vectors among the rows of P and then N, or None if there is no `support_`."""
-    given = getattr(made, "support_", None)
+    given = getattr(fitted, "support_", None)
     # A boolean `support_` is what feature selection calls its mask of columns.
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu" or given.ndim != 1:
         return None

@@ -194,7 +194,8 @@ class MappingMachine(MappingModel, KernelMachine):
         entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
         solver = {name: float(self.history[name][i]) for name in _SOLVER}
-        is_met = solver["violation"] <= float(str(self.params["tol"]))
+        tol: Any = self.params["tol"]
+        is_met = solver["violation"] <= tol
         return KernelMachine(
             n_features=self.n_features,
             feature_names=self.feature_names,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu.kernels._expansion import linear_scores
 from fastpu.model._model import Model
-from fastpu.svm.kernel_machine import linear_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

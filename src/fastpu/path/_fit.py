@@ -153,7 +153,7 @@ def follow_path(
         labels,
         costs,
         kernel="function" if is_function else kernel.name,
-        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        gamma=kernel.core_gamma,
         degree=kernel.degree,
         coef0=kernel.coef0,
         function=None if kernel.function is None else FunctionKernel(kernel.function, _in_float64(matrix, None)),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
+from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._gauss_basis import gauss_scores, is_bandwidth
 from fastpu.model._model import Model
-from fastpu.svm.kernel_machine import linear_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MOST_COST", "Options", "check_cache", "check_options", "check_supervised", "cost_per_row", "require_both"]
+__all__ = [
+    "MOST_COST",
+    "Options",
+    "check_cache",
+    "check_options",
+    "check_supervised",
+    "cost_per_row",
+    "require_both",
+    "seed_param",
+]
 
 MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 
@@ -72,6 +82,11 @@ def check_cache(cache_mb: object) -> int:
     return int(min(cache * _MIB, float(MANY)))
 
 
+def seed_param(random_state: object) -> int | None:
+    """Return the seed for the params of a model, or None where the generator came from elsewhere."""
+    return int(random_state) if isinstance(random_state, numbers.Integral) else None
+
+
 def check_supervised(y: object, n_rows: int, function: str) -> NDArray[np.int8]:
     """Return labels +1 and -1; refuse unlabelled rows, and name the methods that take them."""
     labels = check_labels(y, n_rows)
@@ -105,7 +120,7 @@ def cost_per_row(n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str,
         raise ValueError(f"{names} must be finite for all rows together, got up to {cost.max():g} a row")
     lost = (cost == 0) & ~dropped
     if lost.any():
-        raise ValueError(f"{names} is too small for a number, so 0, at position {int(np.argmax(lost))}")
+        raise ValueError(f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(lost))}")
     return cost
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.common._params import forced_isa
 from fastpu.common._progress import make_callback
+from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._solver import (
@@ -21,7 +22,6 @@ from fastpu.svm._solver import (
     warn_if_no_margin,
     warn_if_unfinished,
 )
-from fastpu.svm.kernel_machine import KernelMachine, linear_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.svm._arguments import Options
     from fastpu.svm._solver import Task, Training, TrainingRows
+    from fastpu.svm.kernel_machine import KernelMachine
 
 __all__ = ["Posed", "fit_machine", "linear_engine", "model_params", "solve_linear", "warn_of_failures"]
 
@@ -74,7 +75,7 @@ def fit_machine(posed: Posed, matrix: Matrix, options: Options, *, callback: obj
         else:
             of_rows = None if labels is None else labels[rows]
             solved = training.solve(task, rows, of_rows, posed.cost[rows], hook=hook)
-    model = training.machine(solved, model_params(task, options), KernelMachine)
+    model = training.machine(solved, model_params(task, options))
     warn_of_failures(task, solved, TrainingScores.of(solved.decision), training)
     return model
 
@@ -193,13 +194,13 @@ def _run_engine(
     hook: Callable[[SvmRound], bool] | None,
 ) -> Solved | None:
     limit = training.options.steps(rows.size)
-    failed: list[bool] = []  # not empty once the callback has raised, which is no error of the engine
+    callback_errors: list[ValueError] = []  # to tell them from errors of the engine
 
     def on_step(_: int, objective: float, gap: float) -> bool:
         try:
             return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, rows.size))
-        except ValueError:
-            failed.append(True)
+        except ValueError as error:
+            callback_errors.append(error)
             raise
 
     try:
@@ -214,12 +215,12 @@ def _run_engine(
             callback=None if hook is None else on_step,
         )
     except ValueError:
-        if failed:
+        if callback_errors:
             raise
         return None  # the engine squares the entries and overflows; pair updates can still solve rows of 1e100
     alpha, coef, signs = result["beta"][rows], result["coef"], labels[rows]
-    # As the model will compute them: far from the origin coefficients and intercept cancel, and the engine's own scores
-    # are those of centred rows.
+    # The scores are computed as the model will compute them. The engine's own are those of centred rows, and differ
+    # where coefficients and intercept cancel far from the origin.
     scores = _scores(training, coef, result["intercept"])[rows]
     with np.errstate(over="ignore", invalid="ignore"):
         losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, result["decision"][rows])]

@@ -18,7 +18,6 @@ from fastpu.kernels._scales import warn_of_scales
 from fastpu.svm._arguments import check_options
 from fastpu.svm._fit import model_params, warn_of_failures
 from fastpu.svm._solver import Solved, TrainingRows, TrainingScores
-from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from fastpu.svm._arguments import Options
     from fastpu.svm._fit import Posed
     from fastpu.svm._solver import Task
+    from fastpu.svm.kernel_machine import KernelMachine
 
 __all__ = ["FoldData", "GridFit", "SvmGrid", "fit_each", "shares_grid"]
 
@@ -126,7 +126,7 @@ class GridFit:
         if self.training.kernel.name == "precomputed":
             fields["n_features"] = self.fold.train.size
         params = model_params(self.task, self.training.options)
-        return self.training.machine(self.solved, params, KernelMachine, **fields)
+        return self.training.machine(self.solved, params, **fields)
 
 
 class SvmGrid:
@@ -164,7 +164,7 @@ class SvmGrid:
         Raises ValueError if any of the points is not as the fit function wants it.
         """
         names = [name for name in self._arguments if name not in (*_OPTIONS, "callback", "progress")]
-        chains: dict[tuple[int, float | None], _Chain] = {}
+        chains: dict[tuple[int, float], _Chain] = {}
         for k, fold in enumerate(folds):
             rows = self._matrix[fold.train]
             for i, point in enumerate(points):
@@ -172,13 +172,13 @@ class SvmGrid:
                 posed = self._poser.pose(fold.train.size, fold.labels, **{name: given[name] for name in names})
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
-                gamma = kernel.gamma if isinstance(kernel.gamma, float) else None
-                if (k, gamma) not in chains:
-                    chains[k, gamma] = _Chain(fold, posed, TrainingRows(self._matrix, kernel, options))
-                chains[k, gamma].add(i, posed, options)
+                key = k, kernel.core_gamma
+                if key not in chains:
+                    chains[key] = _Chain(fold, posed, TrainingRows(self._matrix, kernel, options))
+                chains[key].add(i, posed, options)
         options = self._options({})
         dtype = value_dtype(options.kernel.name, self._matrix.dtype)
-        found = _core.solve_svm_grid(
+        results = _core.solve_svm_grid(
             self._matrix.convert(dtype, sparse=self._matrix.is_sparse),
             self._poser.problem,
             [chain.arguments() for chain in chains.values()],
@@ -192,7 +192,7 @@ class SvmGrid:
             isa=forced_isa(_core.isa_levels()),
         )
         fits: list[dict[int, GridFit]] = [{} for _ in folds]
-        for (k, _), chain, (solved, held) in zip(chains, chains.values(), found, strict=True):
+        for (k, _), chain, (solved, held) in zip(chains, chains.values(), results, strict=True):
             fits[k] |= chain.fits(solved, held)
         return [[of_fold[i] for i in range(len(points))] for of_fold in fits]
 
@@ -223,9 +223,8 @@ class _Chain:
         self._points.append((positive, negative, posed.task.nu))
 
     def arguments(self) -> _core.GridChain:
-        gamma = self._training.kernel.gamma
         return {
-            "gamma": gamma if isinstance(gamma, float) else 1.0,
+            "gamma": self._training.kernel.core_gamma,
             "rows": self._fold.train[self._rows],
             "labels": self._labels,
             "base": self._base,
@@ -233,29 +232,29 @@ class _Chain:
             "held": self._fold.held,
         }
 
-    def fits(self, found: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
+    def fits(self, results: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
         """Return the fits by the numbers of their points."""
         return {
-            number: self._fit(task, options, fit, scores)
-            for (number, (task, options)), fit, scores in zip(self._tasks.items(), found, held.T, strict=True)
+            number: self._fit(task, options, result, scores)
+            for (number, (task, options)), result, scores in zip(self._tasks.items(), results, held.T, strict=True)
         }
 
-    def _fit(self, task: Task, options: Options, found: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
-        support = self._rows[found["support"]]
-        history = {"objective": found["objective"], "violation": found["violation"], "n_steps": found["n_steps"]}
+    def _fit(self, task: Task, options: Options, result: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
+        support = self._rows[result["support"]]
+        history = {"objective": result["objective"], "violation": result["violation"], "n_steps": result["n_steps"]}
         solved = Solved(
             rows=self._fold.train[support],
-            labels=None if self._labels is None else self._labels[found["support"]],
-            alpha=found["alpha"],
-            intercept=found["intercept"],
+            labels=None if self._labels is None else self._labels[result["support"]],
+            alpha=result["alpha"],
+            intercept=result["intercept"],
             decision=np.empty(0),
-            objective=found["objective"],
-            gap=found["gap"],
-            violation=found["violation"],
-            margin=found["margin"],
-            n_steps=found["n_steps"],
-            status=found["status"],
+            objective=result["objective"],
+            gap=result["gap"],
+            violation=result["violation"],
+            margin=result["margin"],
+            n_steps=result["n_steps"],
+            status=result["status"],
             history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
         )
-        scores = TrainingScores(found["n_positive"], self._rows.size, *found["score_range"])
+        scores = TrainingScores(result["n_positive"], self._rows.size, *result["score_range"])
         return GridFit(held, support, self._fold, task, solved, scores, replace(self._training, options=options))

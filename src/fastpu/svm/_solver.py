@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -49,8 +49,6 @@ __all__ = [
     "warn_if_no_margin",
     "warn_if_unfinished",
 ]
-
-_MACHINE = TypeVar("_MACHINE", bound=KernelMachine)
 
 
 @dataclass(frozen=True)
@@ -155,8 +153,8 @@ class TrainingRows:
                 value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
         return fields
 
-    def machine(self, solved: Solved, params: dict[str, object], cls: type[_MACHINE], **fields: Any) -> _MACHINE:
-        """Return the model of a solution, of class `cls`, with more `fields` or other values for those it has."""
+    def machine(self, solved: Solved, params: dict[str, object], **fields: Any) -> KernelMachine:
+        """Return the model of a solution, in which `fields` replace those that it would have."""
         kept = np.flatnonzero(solved.is_support)
         kept = kept[np.argsort(solved.rows[kept])]
         signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
@@ -174,12 +172,12 @@ class TrainingRows:
             "violation": solved.violation,
             "margin": solved.margin,
         }
-        return cls(**{**known, **fields})
+        return KernelMachine(**{**known, **fields})
 
 
 @dataclass(frozen=True)
 class Training(TrainingRows):
-    """The same with a solver, whose cache outlives each solve."""
+    """Training rows with a solver, whose cache of kernel rows serves all problems on them."""
 
     engine: _core.SvmEngine
 
@@ -248,7 +246,7 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
         if is_function
         else matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse),
         kernel="function" if is_function else kernel.name,
-        gamma=kernel.gamma if isinstance(kernel.gamma, float) else 1.0,
+        gamma=kernel.core_gamma,
         degree=kernel.degree,
         coef0=kernel.coef0,
         function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,12 +12,13 @@ from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
 from fastpu.common._warnings import ConvergenceWarning, warn
 from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
-from fastpu.svm._arguments import check_options
+from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
 from fastpu.svm._solver import Task, Training, TrainingScores, open_training, warn_if_degenerate
-from fastpu.svm.kernel_machine import KernelMachine, linear_scores
+from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,9 +29,10 @@ __all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time
-_LEAST = np.finfo(np.float64).tiny
 _SHARING_BAGS = 3  # fewer bags have no common start
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
+_HISTORY = ("n_steps", "objective", "gap", "violation")
+_TASK = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
 
 
 @dataclass(frozen=True)
@@ -242,14 +243,13 @@ def fit_bagging_svm(
         for first in range(0, n_bags, work.n_at_once):
             if not work.fit(first, min(first + work.n_at_once, n_bags)):
                 break
-    seed: Any = random_state
     params = {
         "method": "fit_bagging_svm",
         "C": C,
         "n_estimators": n_bags,
         "bag_size": size,
         **options.params(),
-        "random_state": int(seed) if isinstance(seed, numbers.Integral) else None,
+        "random_state": seed_param(random_state),
     }
     model = work.model(unlabelled, params)
     _warn_if_unfinished(work, tol=options.tol)
@@ -279,8 +279,8 @@ class _Bags:
         self._C, self._C_unl = C, C * positives.size / bags.shape[1]
         if not 0 < self._C_unl * bags.size < np.inf:
             raise ValueError(f"C * n_pos / bag_size must be a positive number, got {self._C_unl}")
-        if not min(self._C, self._C_unl) / bags.size >= _LEAST:
-            raise ValueError(f"C must be so large that its share of a row in a bag is no denormal number, got {C}")
+        if not min(self._C, self._C_unl) / bags.size >= np.finfo(np.float64).tiny:
+            raise ValueError(f"C must be so large that the cost of a row does not underflow in a mean of bags, got {C}")
         self.totals: NDArray[np.float64] = np.zeros(n_rows)  # sums of the scores of all bags,
         self._oob_totals: NDArray[np.float64] = np.zeros(n_rows)  # and of those a row is not in
         self._oob_counts: NDArray[np.int64] = np.zeros(n_rows, dtype=np.int64)
@@ -315,7 +315,8 @@ class _Bags:
 
     def fit(self, first: int, stop: int) -> bool:
         """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
-        for result in map(self._solve_linear, range(first, stop)) if self._is_linear else [self._solve(first, stop)]:
+        results = map(self._solve_linear, range(first, stop)) if self._is_linear else [self._solve(first, stop)]
+        for result in results:
             n_kept = 0
             for bag in range(len(result["status"])):
                 self._add(result, bag, result["decision"][:, bag])
@@ -411,10 +412,6 @@ class _Bags:
             oob_decision_function=out_of_bag,
             bag_intercepts=parts["intercepts"],
         )
-
-
-_HISTORY = ("n_steps", "objective", "gap", "violation")
-_TASK = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
 
 
 def _warn_if_unfinished(work: _Bags, *, tol: float) -> None:

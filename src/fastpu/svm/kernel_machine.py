@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.kernels._expansion import KernelExpansion, linear_scores
+from fastpu.kernels._expansion import KernelExpansion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["KernelMachine", "linear_scores"]
+__all__ = ["KernelMachine"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -31,7 +31,6 @@ class KernelColumns {
   KernelColumns(KernelColumns&&) = delete;
   KernelColumns& operator=(KernelColumns&&) = delete;
   virtual ~KernelColumns() = default;
-  virtual index_t size() const = 0;
 };
 
 // A kernel over the rows of one matrix, numbered 0 to n_rows - 1.

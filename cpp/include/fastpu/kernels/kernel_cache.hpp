@@ -43,10 +43,10 @@ class KernelCache {
   // set_columns. There is room for whole panels behind the last column.
   void get(const index_t* rows, index_t n, const T** values, Team& team);
 
-  // The same in three parts, so that other work can be done beside the second one: order() finds room for n rows,
-  // compute() fills each of the blocks once, on any thread, and finish() makes the rows known to find(), which returns
-  // null until then. Meanwhile one thread may ask for n_more other rows; n + n_more <= capacity().
-  class Order {
+  // The same in three parts, so that other work can be done beside the second one: prepare() finds room for n rows,
+  // compute() fills each of their blocks once, on any thread, and finish() makes the rows known to find(), which
+  // returns null until then. Meanwhile one thread may ask for n_more other rows; n + n_more <= capacity().
+  class PendingRows {
    public:
     index_t n_blocks() const { return n_blocks_; }
 
@@ -58,13 +58,13 @@ class KernelCache {
       T* values;
     };
     std::vector<Incomplete> rows_;
-    index_t start_ = 0;  // columns that all of the rows have already are not computed again
+    index_t start_ = 0;  // the first column that is computed: all of the rows have those before it already
     index_t block_size_ = 1;
     index_t n_blocks_ = 0;
   };
-  void order(const index_t* rows, index_t n, index_t n_more, Order& out);
-  void compute(const Order& order, index_t block, int worker) const;
-  void finish(Order& order);
+  void prepare(const index_t* rows, index_t n, index_t n_more, PendingRows& pending);
+  void compute(const PendingRows& pending, index_t block, int worker) const;
+  void finish(PendingRows& pending);
 
  private:
   T* slot(index_t s) { return arena_.data() + s * slot_size_; }

@@ -3,10 +3,10 @@
 // A chain is one width and one fold. Its problems are those of svm.hpp, with costs c_i = base_i times the factor of the
 // row's class; they are solved in ascending order, each from the solution of the nearest one that is solved already, to
 // the same tolerance as from nothing. Chains of one width whose rows are much the same are posed over all of these
-// rows, where those that are not fitted to have no cost: they share one cache of kernel rows, and the scores of
-// held-out rows are there when a problem is solved. Chains of the rbf kernel share the squared distances of all rows,
-// if half of the cache has room for them and they are cheaper to look up than to compute. Each chain is the work of one
-// thread, so results do not depend on their number.
+// rows, with cost 0 for the rows that a chain is not fitted to: so they share one cache of kernel rows, and a solved
+// problem has the scores of its held-out rows. Chains of the rbf kernel share the squared distances of all rows, if
+// half of the cache has room for them and they are cheaper to look up than to compute. Each chain is the work of one
+// thread, so results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,9 @@ struct GridFit {
   double violation = 0;
   index_t n_steps = 0;
   SmoStatus status = SmoStatus::tol;
-  index_t n_positive = 0;  // rows fitted to that have f > 0
-  double least = 0;        // f of these rows
-  double most = 0;
+  index_t n_positive = 0;   // rows of the chain that have f > 0
+  double lowest_score = 0;  // f of the rows of the chain
+  double highest_score = 0;
 };
 
 struct ChainResult {
@@ -57,8 +57,8 @@ struct ChainResult {
   std::vector<double> held;   // f of n_held x points
 };
 
-// The data must outlive the call. `params` is the kernel, whose gamma is that of each chain; with `precomputed` the
-// data are its matrix.
+// The data must outlive the call. `params` is the kernel; its gamma is not used, as each chain has its own. With
+// `precomputed` the data are the kernel matrix.
 template <class T>
 std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, const KernelParams& params,
                                       bool precomputed, const std::vector<SvmChain>& chains, const SvmOptions& options,
