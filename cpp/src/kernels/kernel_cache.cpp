@@ -22,7 +22,7 @@ KernelCache<T>::KernelCache(const Kernel<T>& kernel, index_t max_bytes)
       max_values_(std::max(max_bytes / 2, max_bytes - kBytesPerRow * kernel.n_rows()) /
                   static_cast<index_t>(sizeof(T))),
       row_slot_(make_vector<index_t>(kernel.n_rows(), "places of cached kernel rows")),
-      was_here_(at(kernel.n_rows()), false),
+      was_cached_(at(kernel.n_rows()), false),
       values_in_use_(kUsedAtOnce) {
   std::ranges::fill(row_slot_, index_t{-1});
 }
@@ -32,7 +32,7 @@ void KernelCache<T>::serve(const Kernel<T>& kernel) {
   assert(at(kernel.n_rows()) == row_slot_.size());
   kernel_ = &kernel;
   forget();
-  was_here_.assign(was_here_.size(), false);
+  was_cached_.assign(was_cached_.size(), false);
 }
 
 template <class T>
@@ -212,8 +212,8 @@ void KernelCache<T>::prepare(const index_t* rows, index_t n, index_t n_more, Pen
     link_newest(s);
   }
   for (index_t k = 0; k < n; ++k) {
-    if (row_slot_[at(rows[k])] < 0 && was_here_[at(rows[k])]) values_in_use_ += 4 * slot_size_;
-    was_here_[at(rows[k])] = true;
+    if (row_slot_[at(rows[k])] < 0 && was_cached_[at(rows[k])]) values_in_use_ += 4 * slot_size_;
+    was_cached_[at(rows[k])] = true;
   }
   values_in_use_ = std::min(values_in_use_, max_values_);
   use_more_slots(n + n_more + 1);  // one more, so that the row of the previous call stays valid

@@ -15,7 +15,8 @@ inline bool is_of_distances(const KernelParams& params) {
   return params.kind == KernelKind::rbf || params.kind == KernelKind::squared_distance;
 }
 
-// Kernel values from x'z (or |x - z|^2, if they are functions of that), in place; whole panels.
+// Turns products x'z, or squared distances for kernels that are functions of these, into kernel values in place. n is a
+// multiple of kKernelPanel.
 template <class T>
 void transform(const KernelParams& params, const TypedKernels<T>& loops, T* values, index_t n) {
   switch (params.kind) {
@@ -36,7 +37,7 @@ void transform(const KernelParams& params, const TypedKernels<T>& loops, T* valu
   }
 }
 
-// Columns feature by feature within panels of so many of them; the last panel is filled up with zeros.
+// Panels of panel_width columns, feature by feature within a panel; zeros fill up the last panel.
 template <class T>
 class DenseColumns final : public KernelColumns<T> {
  public:

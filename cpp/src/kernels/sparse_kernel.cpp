@@ -12,8 +12,8 @@ namespace {
 
 constexpr index_t kRowsAtOnce = 8;
 
-// gamma |x|^2 of both rows of a pair from which on rounding of |x|^2 - 2 x'z + |z|^2 would show in their kernel value,
-// by some 1e-10: data far from the origin. Such a pair is summed with twice as many digits.
+// Where gamma |x|^2 of both rows of a pair is larger than this, they lie so far from the origin that rounding of
+// |x|^2 - 2 x'z + |z|^2 changes their kernel value by some 1e-10. Such a pair is summed with twice as many digits.
 constexpr double kFar = 65536.0;
 
 // A sum of products as the number nearest to it and the rest (Ogita, Rump and Oishi, 2005, algorithm Dot2).

@@ -38,7 +38,8 @@ struct RowBlock {
 
 class RowPass {
  public:
-  // All rows, or n of them if `rows` is not null; rows, centre (n_columns() values) and what x shows must outlive this.
+  // All rows, or n of them if `rows` is not null; the data of x, rows and centre (n_columns() values) must outlive
+  // this.
   RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Isa isa, Team& team);
 
   index_t n() const { return n_; }

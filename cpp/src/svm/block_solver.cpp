@@ -208,8 +208,7 @@ void BlockSmo<T>::solve_working_set(index_t n_free) {
   std::vector<double> before;
   before.reserve(working_.size());
   for (const index_t i : working_) before.push_back(value_[i]);
-  // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
-  const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
+  const double tol = working_set_tol(is_all, state_.violation(), options_.tol);
   // Pair steps find the variables at bounds. Where they converge slowly, Newton steps move the free variables, each
   // after as many pair steps as take the same time.
   constexpr int kMostTimes = 8;
@@ -237,14 +236,8 @@ void BlockSmo<T>::solve_working_set(index_t n_free) {
 
 template <class T>
 void BlockSmo<T>::take_working_set(index_t size, bool is_all) {
-  working_ = all_;
-  if (!is_all) {
-    const auto& chosen = choice_.choose(state_, all_, size, std::max(size / 2, size - kRoom), options_.tol,
-                                        [&](index_t k) { return result_.gradient[at(all_[at(k)])]; });
-    working_.clear();
-    for (const index_t k : chosen) working_.push_back(all_[at(k)]);
-  }
-  kernel_.hold(working_, team_);
+  const index_t most_free = std::max(size / 2, size - kRoom);
+  kernel_.hold(is_all ? all_ : choice_.choose(state_, all_, result_.gradient, size, most_free, options_.tol), team_);
   working_.clear();
   places_.clear();
   gradient_.assign(at(kernel_.n_used()), 0.0);

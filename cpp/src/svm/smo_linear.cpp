@@ -42,25 +42,25 @@ class WorkingRows<DenseView<T>> {
  public:
   WorkingRows(const DenseView<T>& x, Isa isa, int /*n_workers*/) : x_(x), isa_(isa) {}
 
-  // Returns the kernel to use, and replaces `rows` by the numbers that the rows have in it.
-  const Kernel<double>& choose(std::vector<index_t>& rows) {
+  // Returns a kernel over the rows of a working set, and replaces `rows` by their numbers in it.
+  const Kernel<double>& kernel_of(std::vector<index_t>& rows) {
     const auto n = static_cast<index_t>(rows.size());
-    if (near_.size() < n * x_.n_cols) near_ = AlignedBuffer<double>(n * x_.n_cols, "the rows of a working set");
+    if (shifted_.size() < n * x_.n_cols) shifted_ = AlignedBuffer<double>(n * x_.n_cols, "the rows of a working set");
     const T* origin = x_.row(rows[0]);
     for (index_t k = 0; k < n; ++k) {
       const T* from = x_.row(rows[at(k)]);
-      double* to = near_.data() + k * x_.n_cols;
+      double* to = shifted_.data() + k * x_.n_cols;
       for (index_t f = 0; f < x_.n_cols; ++f) to[f] = static_cast<double>(from[f]) - static_cast<double>(origin[f]);
     }
     std::iota(rows.begin(), rows.end(), index_t{0});
-    kernel_ = make_kernel(DenseView<double>{near_.data(), n, x_.n_cols}, kLinear, isa_, 1);
+    kernel_ = make_kernel(DenseView<double>{shifted_.data(), n, x_.n_cols}, kLinear, isa_, 1);
     return *kernel_;
   }
 
  private:
   DenseView<T> x_;
   Isa isa_;
-  AlignedBuffer<double> near_;
+  AlignedBuffer<double> shifted_;
   std::unique_ptr<Kernel<double>> kernel_;
 };
 
@@ -81,7 +81,7 @@ class WorkingRows<CsrView<T>> {
     kernel_ = make_kernel(view, kLinear, isa, n_workers);
   }
 
-  const Kernel<double>& choose(const std::vector<index_t>& /*rows*/) { return *kernel_; }
+  const Kernel<double>& kernel_of(const std::vector<index_t>& /*rows*/) { return *kernel_; }
 
  private:
   AlignedBuffer<double> values_;
@@ -267,15 +267,14 @@ void LinearSmo<View>::shrink() {
   if (5 * stay.size() < 4 * active_.size() && stay.size() >= 2) active_ = std::move(stay);
 }
 
-// With a linear kernel there are few free variables, and without them the others could hardly move.
+// Half of the room is for free variables: with a linear kernel they are few, and without them the others could hardly
+// move.
 template <class View>
 void LinearSmo<View>::choose_working_set() {
-  working_set_ = active_;
-  if (static_cast<index_t>(active_.size()) <= working_set_size_) return;
-  const auto& chosen = choice_.choose(state_, active_, working_set_size_, working_set_size_ / 2, options_.tol,
-                                      [&](index_t k) { return result_.gradient[at(active_[at(k)])]; });
-  working_set_.clear();
-  for (const index_t k : chosen) working_set_.push_back(active_[at(k)]);
+  const bool is_all = static_cast<index_t>(active_.size()) <= working_set_size_;
+  working_set_ = is_all ? active_
+                        : choice_.choose(state_, active_, result_.gradient, working_set_size_, working_set_size_ / 2,
+                                         options_.tol);
 }
 
 template <class View>
@@ -284,7 +283,7 @@ void LinearSmo<View>::solve_working_set() {
   std::vector<index_t> rows;
   rows.reserve(working_set_.size());
   for (const index_t i : working_set_) rows.push_back(problem_.rows[i]);
-  const Kernel<double>& kernel = working_rows_.choose(rows);
+  const Kernel<double>& kernel = working_rows_.kernel_of(rows);
   const auto columns = kernel.pack(rows.data(), n, team_);
   const index_t stride = round_up(n, kKernelPanel);
   constexpr index_t kRowsAtOnce = 32;
@@ -304,9 +303,8 @@ void LinearSmo<View>::solve_working_set() {
                  working_kernel_[k * stride + k]);
   }
   solver_->close();
-  // A working set is not solved to the full tolerance, since the other variables move next and change its gradients.
   const bool is_all = working_set_.size() == active_.size();
-  const double tol = is_all ? 0.5 * options_.tol : std::max(0.1 * state_.violation(), 0.5 * options_.tol);
+  const double tol = detail::working_set_tol(is_all, state_.violation(), options_.tol);
   const index_t most_steps = std::min(options_.max_steps - result_.n_steps, 20 * n);
   const auto progress = solver_->solve(tol, most_steps, [&](index_t k) { return working_kernel_.data() + k * stride; });
   result_.n_steps += progress.n_steps;

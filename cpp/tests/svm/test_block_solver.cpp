@@ -23,8 +23,6 @@ using fastpu::detail::WorkingKernel;
 
 constexpr double kTightTol = 1e-10;
 
-std::mt19937 random_numbers(unsigned seed) { return std::mt19937(seed); }
-
 // The rows of a box, and what solves problems on them.
 template <class T>
 struct Blocks {

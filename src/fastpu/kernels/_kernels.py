@@ -307,16 +307,16 @@ class FunctionKernel:
         left, right = sample[::2], sample[1::2]
         if not right.size:
             return
-        there = call_kernel(self._function, self._rows[left], self._rows[right])
-        back = call_kernel(self._function, self._rows[right], self._rows[left]).T
+        values = call_kernel(self._function, self._rows[left], self._rows[right])
+        mirrored = call_kernel(self._function, self._rows[right], self._rows[left]).T
         with np.errstate(over="ignore"):
-            apart = np.abs(there - back)
-        if apart.max() <= _SYMMETRY * max(np.abs(there).max(), np.abs(back).max()):
+            apart = np.abs(values - mirrored)
+        if apart.max() <= _SYMMETRY * max(np.abs(values).max(), np.abs(mirrored).max()):
             return
         i, j = divmod(int(np.argmax(apart)), right.size)
         raise ValueError(
-            f"kernel must be symmetric, K(a, b) = K(b, a), got {there[i, j]:g} for rows {left[i]} and {right[j]} of X "
-            f"and {back[i, j]:g} for rows {right[j]} and {left[i]}"
+            f"kernel must be symmetric, K(a, b) = K(b, a), got {values[i, j]:g} for rows {left[i]} and {right[j]} of X "
+            f"and {mirrored[i, j]:g} for rows {right[j]} and {left[i]}"
         )
 
     def _entry(self, row: int) -> float:

@@ -118,9 +118,11 @@ def cost_per_row(n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str,
     names = " * ".join([*scalars, *(name for name, factors in by_row.items() if factors is not None)])
     if not math.isfinite(total):
         raise ValueError(f"{names} must be finite for all rows together, got up to {cost.max():g} a row")
-    lost = (cost == 0) & ~dropped
-    if lost.any():
-        raise ValueError(f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(lost))}")
+    underflows = (cost == 0) & ~dropped
+    if underflows.any():
+        raise ValueError(
+            f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(underflows))}"
+        )
     return cost
 
 

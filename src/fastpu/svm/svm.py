@@ -161,10 +161,11 @@ def fit_svm(
     200 bytes a row.
 
     With the linear kernel the engine of `fit_isvm` solves the problem, dense or CSR: for sparse or many features by
-    coordinate descent, O(entries of X) a round, while that gets on; else, up to 2000 features, by an interior point,
-    some 15 passes of O(n d^2) each, whatever `C` is. Its duality gap is at most 1e-9 of the objective, and is that of
-    the coefficients that are kept. Pairs follow only where `tol` is not met yet; they go first where dense rows have
-    more than 200 features, and more than there are rows. With a `max_iter` pairs work alone.
+    coordinate descent, O(entries of X) a round, as long as that converges; else, up to 2000 features, by an interior
+    point method, some 15 passes of O(n d^2) each, whatever `C` is. Its duality gap is at most 1e-9 of the objective,
+    and is that of the coefficients that are kept. Pair updates follow only where `tol` is not met yet; they go first
+    where dense rows have more than 200 features, and more than there are rows. With a `max_iter`, pair updates alone
+    solve the problem.
 
     Where the intercept is not unique it is the midpoint of the interval of the best ones.
 

@@ -85,7 +85,7 @@ class KernelCache {
   std::vector<index_t> slot_row_;     // row in each slot, -1 if none
   std::vector<index_t> slot_length_;  // how many of its columns are there
   std::vector<index_t> row_slot_;     // slot of each row of the data, -1 if none
-  std::vector<bool> was_here_;        // rows that were cached once
+  std::vector<bool> was_cached_;      // rows that are in the cache or were once
   index_t values_in_use_;             // of the arena: the slots within are linked
   index_t n_linked_ = 0;
   // The slots in use by time of use, as a ring through one position more than there are slots: its `newer_` is the
