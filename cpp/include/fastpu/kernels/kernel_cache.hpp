@@ -20,13 +20,14 @@ namespace fastpu {
 template <class T>
 class KernelCache {
  public:
-  // Holds at most max_bytes of kernel values, less a little for each row of the data that solving takes beside, but
-  // never less than two rows. The kernel must outlive the cache.
+  // Holds at most max_bytes of kernel values, less what a solver keeps for each row of the data, but never fewer than
+  // two rows. The kernel must outlive the cache.
   KernelCache(const Kernel<T>& kernel, index_t max_bytes);
 
   const Kernel<T>& kernel() const { return *kernel_; }
 
-  // Turns to another kernel over as many rows, in the memory of the one before, which need not live any more.
+  // Takes another kernel over as many rows in place of the one before, which need not live any longer. The values of
+  // that one are forgotten, and their memory is kept.
   void serve(const Kernel<T>& kernel);
 
   // Chooses the columns: n distinct rows of the data. columns() then holds them in their new order.
