@@ -69,7 +69,7 @@ void run(Input& input) {
     // From any start, and by another way.
     std::vector<double> beta(at(n));
     for (double& b : beta) b = input.flag() ? 0 : input.real();
-    const fastpu::MarginStart start{beta.data(), input.real()};
+    const fastpu::MarginStart start{beta.data()};
     const MarginOptions others = options_of(input);
     const MarginResult again = engine.solve(problem, others, input.flag() ? &start : nullptr, {}, team);
     check_result(problem, others, again, n);

@@ -169,7 +169,7 @@ def test_bad_arguments_are_named():
     for tol in (0.0, 1.0, -1e-9, np.nan):
         attempt(ValueError, "tol must be between 0 and 1, got", tol=tol)
     attempt(ValueError, "max_iter must be 0 or above, got -1", max_iter=-1)
-    attempt(ValueError, "solver has no value 'newton'", solver="newton")
+    attempt(ValueError, "solver must be 'auto', 'exact' or 'iadmm', got 'newton'", solver="newton")
     attempt(KeyError, "beta", start={})
     attempt(ValueError, "beta of start must be a 1-D array", start={"beta": np.zeros(3), "intercept": 0.0})
     attempt(

@@ -50,19 +50,19 @@ const char* name_of(MarginMethod method) {
 MarginSolver margin_solver(const std::string& name) {
   if (name == "exact" || name == "auto") return MarginSolver::exact;
   if (name == "iadmm") return MarginSolver::iadmm;
-  throw py::value_error("solver has no value '" + name + "'");
+  throw py::value_error("solver must be 'auto', 'exact' or 'iadmm', got '" + name + "'");
 }
 
 // A sub-problem as Python passes it, with references to its arrays.
-struct Asked {
-  Asked(const py::object& labels, const py::object& costs, const py::object& slopes, const py::object& start, index_t n)
+struct ProblemArguments {
+  ProblemArguments(const py::object& labels, const py::object& costs, const py::object& slopes, const py::object& start,
+                   index_t n)
       : arrays{labels, costs, slopes}, has_start(!start.is_none()) {
     problem.labels = view_1d<std::int8_t>(labels, "labels", n);
     problem.costs = view_1d<double>(costs, "costs", n);
     if (!slopes.is_none()) problem.slopes = view_1d<std::uint8_t>(slopes, "slopes", n);
     if (!has_start) return;
     from.beta = view_1d<double>(arrays.emplace_back(start["beta"]), "beta of start", n);
-    from.intercept = start["intercept"].cast<double>();
     if (start.contains("decision")) {
       from.decision = view_1d<double>(arrays.emplace_back(start["decision"]), "decision of start", n);
     }
@@ -84,7 +84,7 @@ MarginOptions options_of(const std::string& solver, double tol, index_t max_iter
   return options;
 }
 
-py::dict answer(const MarginResult& result) {
+py::dict to_dict(const MarginResult& result) {
   py::dict out;
   out["coef"] = to_array(result.coef);
   out["intercept"] = result.intercept;
@@ -100,7 +100,7 @@ py::dict answer(const MarginResult& result) {
   return out;
 }
 
-// The engine and the data that it looks at.
+// The engine, and the object that owns the arrays that it reads.
 class PyMarginEngine {
  public:
   PyMarginEngine(py::object data, int n_threads, const std::string& isa)
@@ -114,7 +114,7 @@ class PyMarginEngine {
 
   py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
                  double tol, index_t max_iter, const py::object& start, const py::object& callback) const {
-    const Asked asked(labels, costs, slopes, start, engine_->n_rows());
+    const ProblemArguments given(labels, costs, slopes, start, engine_->n_rows());
     const MarginOptions options = options_of(solver, tol, max_iter);
     MarginCallback on_round;
     if (!callback.is_none()) {
@@ -127,35 +127,35 @@ class PyMarginEngine {
     MarginResult result;
     {
       const py::gil_scoped_release nogil;
-      result = engine_->solve(asked.problem, options, asked.start(), on_round, team);
+      result = engine_->solve(given.problem, options, given.start(), on_round, team);
     }
-    return answer(result);
+    return to_dict(result);
   }
 
-  // Solves several problems with one thread each: most of a small problem consists of loops too short to be shared.
+  // Solves several problems with one thread each: the loops of a small problem are too short for several threads.
   py::list solve_each(const std::vector<std::array<py::object, 4>>& problems, const std::string& solver, double tol,
                       index_t max_iter) const {
-    std::vector<Asked> asked;
-    asked.reserve(problems.size());
+    std::vector<ProblemArguments> given;
+    given.reserve(problems.size());
     for (const auto& [labels, costs, slopes, start] : problems) {
-      asked.emplace_back(labels, costs, slopes, start, engine_->n_rows());
+      given.emplace_back(labels, costs, slopes, start, engine_->n_rows());
     }
     const MarginOptions options = options_of(solver, tol, max_iter);
     Team team(n_threads_, interrupt_poll());
-    std::vector<MarginResult> results(asked.size());
+    std::vector<MarginResult> results(given.size());
     {
       const py::gil_scoped_release nogil;
-      const auto work = [&](std::size_t k) {
-        results[k] = engine_->solve(asked[k].problem, options, asked[k].start(), {}, team);
+      const auto solve_one = [&](index_t k, int /*worker*/) {
+        results[at(k)] = engine_->solve(given[at(k)].problem, options, given[at(k)].start(), {}, team);
       };
-      if (asked.size() == 1) {
-        work(0);
+      if (given.size() == 1) {
+        solve_one(0, 0);  // with all threads
       } else {
-        team.for_each(static_cast<index_t>(asked.size()), [&](index_t k, int) { work(static_cast<std::size_t>(k)); });
+        team.for_each(static_cast<index_t>(given.size()), solve_one);
       }
     }
     py::list out;
-    for (const MarginResult& result : results) out.append(answer(result));
+    for (const MarginResult& result : results) out.append(to_dict(result));
     return out;
   }
 

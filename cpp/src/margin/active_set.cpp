@@ -8,14 +8,13 @@
 
 #include "linalg/cholesky.hpp"
 #include "linalg/row_kernels.hpp"
-#include "svm/optimal_intercept.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
-// A value counts as being at a bound if it misses it by no more than this share of the cost; likewise scores and
-// margins.
+// A dual variable that misses a bound by no more than this share of the cost is at the bound; a score that misses its
+// margin by no more than this share of its size is on the margin.
 constexpr double kBoundSlack = 1e-12;
 
 // Adds the products of k rows with each other to the upper triangle of matrix. RowKernels::gram forms products of
@@ -54,7 +53,7 @@ class ActiveSet {
         f_(n_, "scores"),
         kinds_(make_vector<Kind>(n_, "kinds of rows")) {}
 
-  ActiveSetResult run(const ActiveSetOptions& options, const double* f, Certificate& found);
+  ActiveSetResult run(double tol, int max_rounds, const double* f);
 
  private:
   void guess(const double* f);
@@ -77,16 +76,15 @@ class ActiveSet {
 
 void ActiveSet::guess(const double* f) {
   for (index_t i = 0; i < n_; ++i) {
-    const double side = task_.side()[i];
     const double cost = task_.cost()[i];
-    const double there = side * v_[i] + side * (task_.label()[i] - f[i]) / data_.size();
-    kinds_[at(i)] = there <= kBoundSlack * cost         ? Kind::at_zero
-                    : there >= (1 - kBoundSlack) * cost ? Kind::at_cost
-                                                        : Kind::between;
+    const double aim = task_.side()[i] * v_[i] + task_.lack(i, f[i]) / data_.size();
+    kinds_[at(i)] = aim <= kBoundSlack * cost         ? Kind::at_zero
+                    : aim >= (1 - kBoundSlack) * cost ? Kind::at_cost
+                                                      : Kind::between;
   }
 }
 
-// Sets v of the rows at bounds; returns false if too many rows are between their bounds.
+// Sets v of the rows at bounds; returns false if so many rows are between their bounds that solving for them is slow.
 bool ActiveSet::move_to_bounds() {
   between_.clear();
   for (index_t i = 0; i < n_; ++i) {
@@ -107,9 +105,8 @@ bool ActiveSet::move_to_bounds() {
 // Returns false if no such point is found.
 bool ActiveSet::solve_between() {
   const auto k = static_cast<index_t>(between_.size());
-  double* const sums[] = {w_.data()};
-  pass_.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v_ + block.first, block.n, block.weights[0]); });
-  const double missing = -w_[p_];  // from a sum of v of zero
+  sum_rows(pass_, v_, w_.data());
+  double still_missing = -w_[p_];  // what the sum of v lacks to be zero
   w_[p_] = 0;
   if (k == 0) return true;
 
@@ -133,7 +130,6 @@ bool ActiveSet::solve_between() {
   kernel.solve(ones.data());
   double sum_of_ones = 0;
   for (const double value : ones) sum_of_ones += value;
-  double still_missing = missing;
   constexpr int kRefinements = 3;
   for (int round = 0; round < kRefinements; ++round) {
     for (index_t i = 0; i < k; ++i) {
@@ -160,26 +156,22 @@ bool ActiveSet::solve_between() {
 
 // Gives every row the kind that a step along its own coordinate of v leads to. Returns the number of rows that change.
 index_t ActiveSet::change_kinds() {
-  pass_.run(w_.data(), 0, nullptr,
-            [&](const RowBlock& block) { std::copy_n(block.products, block.n, f_.data() + block.first); });
+  score_rows(pass_, w_.data(), f_.data());
   if (between_.empty()) {
-    auto points = make_vector<Breakpoint>(n_, "margins");
-    for (index_t i = 0; i < n_; ++i) points[at(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
-    w_[p_] = best_intercepts(points, task_.cost_of_side(1)).middle;
+    w_[p_] = best_intercepts(task_, f_.data()).middle;
     for (index_t i = 0; i < n_; ++i) f_[i] += w_[p_];
   }
   index_t n_changed = 0;
   for (index_t i = 0; i < n_; ++i) {
     Kind& kind = kinds_[at(i)];
-    const double side = task_.side()[i];
     const double cost = task_.cost()[i];
-    const double inside = side * v_[i];
     Kind next = kind;
     if (kind == Kind::between) {
+      const double inside = task_.side()[i] * v_[i];
       if (inside < -kBoundSlack * cost) next = Kind::at_zero;
       if (inside > (1 + kBoundSlack) * cost) next = Kind::at_cost;
     } else {
-      const double lack = side * (task_.label()[i] - f_[i]);
+      const double lack = task_.lack(i, f_[i]);
       const double slack = kBoundSlack * (1 + std::abs(f_[i]));
       if (kind == Kind::at_zero && lack > slack) next = lack >= cost * data_.size() ? Kind::at_cost : Kind::between;
       if (kind == Kind::at_cost && lack < -slack) next = -lack >= cost * data_.size() ? Kind::at_zero : Kind::between;
@@ -190,20 +182,20 @@ index_t ActiveSet::change_kinds() {
   return n_changed;
 }
 
-ActiveSetResult ActiveSet::run(const ActiveSetOptions& options, const double* f, Certificate& found) {
+ActiveSetResult ActiveSet::run(double tol, int max_rounds, const double* f) {
   ActiveSetResult result;
   guess(f);
   index_t fewest = n_ + 1;
   int n_idle = 0;
-  while (result.n_rounds < options.max_rounds) {
+  while (result.n_rounds < max_rounds) {
     ++result.n_rounds;
     if (!move_to_bounds()) return result;
     if (!solve_between()) return result;
     const index_t n_changed = change_kinds();
     if (n_changed == 0) {
       make_feasible(task_, v_);
-      found = certify(pass_, task_, v_, w_.data());
-      result.is_solved = found.holds(options.tol);
+      result.certificate = certify(pass_, task_, v_, w_.data());
+      result.is_solved = result.certificate.holds(tol);
       return result;
     }
     // If half of the rows between their bounds are wrong, the guess is too poor to go on.
@@ -218,9 +210,9 @@ ActiveSetResult ActiveSet::run(const ActiveSetOptions& options, const double* f,
 
 }  // namespace
 
-ActiveSetResult active_set(const MarginData& data, const MarginTask& task, RowPass& pass,
-                           const ActiveSetOptions& options, double* v, const double* f, Certificate& found) {
-  return ActiveSet(data, task, pass, v).run(options, f, found);
+ActiveSetResult active_set(const MarginData& data, const MarginTask& task, RowPass& pass, double tol, int max_rounds,
+                           double* v, const double* f) {
+  return ActiveSet(data, task, pass, v).run(tol, max_rounds, f);
 }
 
 }  // namespace fastpu::detail

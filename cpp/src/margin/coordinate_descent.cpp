@@ -52,18 +52,10 @@ void CoordinateDescent::use_all() {
   least_ = -kInfinity;
 }
 
-// Returns a random number below `below`, which must be less than 2^32.
-index_t CoordinateDescent::draw(index_t below) {
-  seed_ ^= seed_ << 13;
-  seed_ ^= seed_ >> 7;
-  seed_ ^= seed_ << 17;
-  return static_cast<index_t>(((seed_ >> 32) * static_cast<std::uint64_t>(below)) >> 32);
-}
-
 template <class View>
 void CoordinateDescent::go_over(const View& x) {
   for (index_t k = 0; k < n_active_; ++k) {
-    std::swap(order_[at(k)], order_[at(k + draw(n_active_ - k))]);
+    std::swap(order_[at(k)], order_[at(k + random_.below(n_active_ - k))]);
   }
   double most = -kInfinity;
   double least = kInfinity;

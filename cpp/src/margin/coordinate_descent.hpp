@@ -6,12 +6,12 @@
 // multiplier, and gamma (sum v_i)^2 / 2 is added to the objective, as if rows had one more feature sqrt(gamma).
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "margin/margin_data.hpp"
 #include "margin/margin_task.hpp"
+#include "margin/xor_shift.hpp"
 
 namespace fastpu::detail {
 
@@ -32,7 +32,6 @@ class CoordinateDescent {
   const double* v() const { return v_.data(); }
 
  private:
-  index_t draw(index_t below);
   template <class View>
   void go_over(const View& x);
 
@@ -54,7 +53,7 @@ class CoordinateDescent {
   double least_ = 0;
   double gap_ = 0;
   double dual_ = 0;
-  std::uint64_t seed_ = 0x9e3779b97f4a7c15;
+  XorShift random_;
 };
 
 }  // namespace fastpu::detail

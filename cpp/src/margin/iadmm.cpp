@@ -19,8 +19,7 @@ double norm(const std::vector<double>& x, index_t n) {
   return std::sqrt(sum);
 }
 
-// Sums over rows.
-struct AdmmSums {
+struct SumsOverRows {
   double primal = 0;   // |r|^2
   double margins = 0;  // |A b|^2
   double z = 0;        // |z|^2
@@ -31,7 +30,7 @@ class Iadmm {
  public:
   Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options, double* v);
 
-  IadmmResult run(const MarginCallback& callback, const double* w0, Certificate& found);
+  IadmmResult run(const MarginCallback& callback, const double* w0);
 
  private:
   void start(const double* w0);
@@ -63,7 +62,7 @@ class Iadmm {
   std::vector<double> b_;  // of scaled columns
   std::vector<double> old_b_;
   std::vector<double> unscaled_b_;
-  std::vector<double> at_lambda_;  // A'lambda, and so on
+  std::vector<double> at_lambda_;  // A'lambda; the next ones are A'z, A'A b, A'1 and A'(c s)
   std::vector<double> old_at_lambda_;
   std::vector<double> at_z_;
   std::vector<double> old_at_z_;
@@ -73,9 +72,9 @@ class Iadmm {
   std::vector<double> at_cs_;
   AlignedBuffer<double> gram_;
   std::unique_ptr<Cholesky> factor_;
-  std::vector<AdmmSums> group_sums_;
-  AdmmSums sums_;
-  double primal_ = 0;  // |r| and |s|, each divided by the factor of its eps
+  std::vector<SumsOverRows> group_sums_;
+  SumsOverRows sums_;
+  double primal_ = 0;  // |r| and |s|, each divided by the factor of its eps, see iadmm.hpp
   double dual_ = 0;
   double log_ratio_ = 0;  // sum of log(primal / dual) since rho was last reconsidered
   index_t n_ratios_ = 0;
@@ -94,7 +93,7 @@ Iadmm::Iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, cons
       rho_((task.cost_of_side(1) + task.cost_of_side(-1)) / static_cast<double>(n_)),
       deviation_(make_vector<double>(pass.width(), "ADMM")),
       lambda_(n_, "multipliers of ADMM"),
-      group_sums_(make_vector<AdmmSums>(pass.n_groups(), "ADMM")) {
+      group_sums_(make_vector<SumsOverRows>(pass.n_groups(), "ADMM")) {
   for (std::vector<double>* vector : {&b_, &old_b_, &unscaled_b_, &at_lambda_, &old_at_lambda_, &at_z_, &old_at_z_,
                                       &at_ab_, &old_at_ab_, &at_one_, &at_cs_}) {
     *vector = make_vector<double>(pass.width(), "ADMM");
@@ -145,9 +144,9 @@ double Iadmm::largest_eigenvalue() {
     pass_.run(unscaled.data(), 1, sums,
               [](const RowBlock& block) { std::copy_n(block.products, block.n, block.weights[0]); });
     divide_by_deviation(next);
-    const double found = norm(next, p_ + 1);
-    const bool is_done = found - value <= kAccuracy * found;
-    value = found;
+    const double estimate = norm(next, p_ + 1);
+    const bool is_done = estimate - value <= kAccuracy * estimate;
+    value = estimate;
     if (is_done) break;
     std::swap(x, next);
   }
@@ -213,7 +212,7 @@ void Iadmm::update_block(const RowBlock& block) {
   const auto squares = [&](const double* x) {
     return sum_in_lanes<8>(0, block.n, [x](index_t k) { return x[k] * x[k]; });
   };
-  AdmmSums& sums = group_sums_[at(block.group)];
+  SumsOverRows& sums = group_sums_[at(block.group)];
   sums.primal += squares(residuals);
   sums.margins += squares(block.products);
   sums.z += squares(block.weights[1]);
@@ -224,19 +223,19 @@ void Iadmm::update_block(const RowBlock& block) {
   }
 }
 
-// Updates lambda and z of every row for the present b.
+// Updates lambda and z of every row, and the sums that depend on them.
 void Iadmm::update_rows() {
   std::swap(at_lambda_, old_at_lambda_);
   std::swap(at_z_, old_at_z_);
   std::swap(at_ab_, old_at_ab_);
   for (index_t f = 0; f < pass_.width(); ++f) unscaled_b_[at(f)] = b_[at(f)] / deviation_[at(f)];
-  std::fill(group_sums_.begin(), group_sums_.end(), AdmmSums{});
+  std::fill(group_sums_.begin(), group_sums_.end(), SumsOverRows{});
   double* const sums[] = {at_lambda_.data(), at_z_.data()};
   pass_.run(unscaled_b_.data(), 2, sums, [&](const RowBlock& block) { update_block(block); });
   divide_by_deviation(at_lambda_);
   divide_by_deviation(at_z_);
   sums_ = {};
-  for (const AdmmSums& of_group : group_sums_) {
+  for (const SumsOverRows& of_group : group_sums_) {
     sums_.primal += of_group.primal;
     sums_.margins += of_group.margins;
     sums_.z += of_group.z;
@@ -314,7 +313,7 @@ Certificate Iadmm::certificate() {
   return of_v.gap < of_b.gap ? std::move(of_v) : std::move(of_b);
 }
 
-IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certificate& found) {
+IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0) {
   constexpr index_t kUsualIterations = 100'000;
   constexpr double kLeastEps = 1e-15;
   const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualIterations;
@@ -328,9 +327,9 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
     find_residuals();
     ++result.n_iter;
     if (result.n_iter > 1 && primal_ <= eps && dual_ <= eps) {
-      found = certificate();
-      gap = found.gap;
-      if (found.holds(options_.tol)) return result;
+      result.certificate = certificate();
+      gap = result.certificate.gap;
+      if (result.certificate.holds(options_.tol)) return result;
       if (eps <= kLeastEps) {
         result.status = MarginStatus::precision;
         return result;
@@ -338,15 +337,15 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
       eps *= 0.2;
     }
     if (result.n_iter >= most) {
-      found = certificate();
-      result.status = found.holds(options_.tol) ? MarginStatus::gap : MarginStatus::max_iter;
+      result.certificate = certificate();
+      result.status = result.certificate.holds(options_.tol) ? MarginStatus::gap : MarginStatus::max_iter;
       return result;
     }
     if (callback) {
       double squared = 0;
       for (index_t f = 0; f < p_; ++f) squared += unscaled_b_[at(f)] * unscaled_b_[at(f)];
       if (callback({result.n_iter, 0.5 * squared + sums_.loss, gap})) {
-        found = certificate();
+        result.certificate = certificate();
         result.status = MarginStatus::callback;
         return result;
       }
@@ -359,8 +358,8 @@ IadmmResult Iadmm::run(const MarginCallback& callback, const double* w0, Certifi
 }  // namespace
 
 IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options,
-                  const MarginCallback& callback, double* v, const double* w0, Certificate& found) {
-  return Iadmm(data, task, pass, options, v).run(callback, w0, found);
+                  const MarginCallback& callback, double* v, const double* w0) {
+  return Iadmm(data, task, pass, options, v).run(callback, w0);
 }
 
 }  // namespace fastpu::detail

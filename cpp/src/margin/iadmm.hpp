@@ -31,11 +31,12 @@ namespace fastpu::detail {
 struct IadmmResult {
   MarginStatus status = MarginStatus::gap;
   index_t n_iter = 0;
+  Certificate certificate;
 };
 
 // v (v_i = y_i beta_i) holds the start, with w0 (or null) its w and intercept, and is replaced by the solution, which
-// is feasible; `found` is its certificate. The pass goes over the rows of the task.
+// is feasible. The pass goes over the rows of the task.
 IadmmResult iadmm(const MarginData& data, const MarginTask& task, RowPass& pass, const MarginOptions& options,
-                  const MarginCallback& callback, double* v, const double* w0, Certificate& found);
+                  const MarginCallback& callback, double* v, const double* w0);
 
 }  // namespace fastpu::detail

@@ -48,7 +48,7 @@ void InteriorPoint::save() {
   best_gap_ = gap_;
   best_objective_ = objective_;
   std::copy_n(alpha_.data(), n_, best_alpha_.data());
-  for (index_t i = 0; i < n_; ++i) best_lack_[i] = task_.side()[i] * (task_.label()[i] - f_[i]);
+  for (index_t i = 0; i < n_; ++i) best_lack_[i] = task_.lack(i, f_[i]);
   std::copy_n(w_.data(), pass_.width(), best_w_.data());
 }
 
@@ -214,8 +214,8 @@ void InteriorPoint::copy_v(double* v) const {
   const double unit_of_cost = unit_ * unit_;
   for (index_t i = 0; i < n_; ++i) {
     const double cost = task_.cost()[i] * unit_of_cost;
-    const double there = best_alpha_[i] + best_lack_[i];
-    const double alpha = there <= 0 ? 0.0 : there >= cost ? cost : best_alpha_[i];
+    const double aim = best_alpha_[i] + best_lack_[i];
+    const double alpha = aim <= 0 ? 0.0 : aim >= cost ? cost : best_alpha_[i];
     v[i] = task_.side()[i] * alpha / unit_of_cost;
   }
 }

@@ -33,9 +33,8 @@ class InteriorPoint {
   // Copies v of the best point; its sum may differ from zero. Values that a step along their own coordinate would bring
   // to a bound are put there, since they make up most of a point's gap.
   void copy_v(double* v) const;
-  // Copies w and b0 of the best point, with the width of the pass.
-  void copy_f(double* f) const;
-  void copy_w(double* w) const;
+  void copy_f(double* f) const;  // the scores of the best point
+  void copy_w(double* w) const;  // w and b0 of the best point, with the width of the pass
 
  private:
   static constexpr int kPatience = 10;

@@ -1,12 +1,12 @@
 #include "margin/margin_task.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "svm/optimal_intercept.hpp"
+#include "common/to_text.hpp"
 
 namespace fastpu::detail {
 
@@ -19,13 +19,6 @@ namespace {
 
 }  // namespace
 
-std::string to_text(double value) {
-  constexpr std::size_t kMostCharacters = 32;
-  std::string text(kMostCharacters, ' ');
-  text.erase(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr - text.data()));
-  return text;
-}
-
 MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
   index_t n_costs = 0;
   for (index_t i = 0; i < n; ++i) {
@@ -36,9 +29,7 @@ MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
       refuse("slope", i, std::to_string(problem.slopes[i]), "0 or 1");
     }
     const bool is_cost = problem.costs[i] >= 0 && problem.costs[i] <= 1e100;
-    if (!is_cost) {
-      refuse("cost", i, to_text(problem.costs[i]), "between 0 and 1e100");
-    }
+    if (!is_cost) refuse("cost", i, to_text(problem.costs[i]), "between 0 and 1e100");
     if (problem.costs[i] > 0) ++n_costs;
   }
   if (n_costs == 0) throw std::invalid_argument("some cost must be above 0, got 0 for all rows");
@@ -61,12 +52,27 @@ MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
     (side_[i] > 0 ? cost_pos_ : cost_neg_) += cost_[i];
     if (is_down) constant_ += cost_[i];
   }
-  // |w| is at most this; its square must not overflow, and neither must what it is multiplied with.
+  // |w| is at most this; neither its square nor its products with scores and costs may overflow.
   const double most = (cost_pos_ + cost_neg_) * std::sqrt(static_cast<double>(n) * size);
   if (!(most <= 1e140)) {
     throw std::invalid_argument("costs must be smaller: their sum is " + to_text(cost_pos_ + cost_neg_) +
                                 ", which is more than can be computed with for rows of this size; scale X");
   }
+}
+
+void score_rows(RowPass& pass, const double* w, double* scores) {
+  pass.run(w, 0, nullptr, [&](const RowBlock& block) { std::copy_n(block.products, block.n, scores + block.first); });
+}
+
+void sum_rows(RowPass& pass, const double* v, double* sum) {
+  double* const sums[] = {sum};
+  pass.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v + block.first, block.n, block.weights[0]); });
+}
+
+InterceptInterval best_intercepts(const MarginTask& task, const double* scores) {
+  auto points = make_vector<Breakpoint>(task.n(), "margins");
+  for (index_t i = 0; i < task.n(); ++i) points[at(i)] = {task.label()[i] - scores[i], task.cost()[i]};
+  return best_intercepts(points, task.cost_of_side(1));
 }
 
 void make_feasible(const MarginTask& task, double* v) {
@@ -119,17 +125,16 @@ struct Losses {
 
 // Measures the losses of scores `multiple` times f.
 Losses measure(const MarginTask& task, const double* v, const double* f, double multiple) {
-  constexpr double kNothing = 1e-10;
+  constexpr double kRoundingOfScores = 1e-10;
   Losses losses;
   for (index_t i = 0; i < task.n(); ++i) {
-    const double side = task.side()[i];
     // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): the analyzer does not know that a task keeps its size
-    const double lack = side * (task.label()[i] - multiple * f[i]);
-    const double inside = side * v[i];
+    const double lack = task.lack(i, multiple * f[i]);
+    const double inside = task.side()[i] * v[i];
     if (lack > 0) {
       losses.loss += task.cost()[i] * lack;
       losses.slack += (task.cost()[i] - inside) * lack;
-      if (lack < kNothing) losses.rounding = std::max(losses.rounding, lack);
+      if (lack < kRoundingOfScores) losses.rounding = std::max(losses.rounding, lack);
     } else {
       losses.slack -= inside * lack;
     }
@@ -149,11 +154,7 @@ void complete(RowPass& pass, const MarginTask& task, const double* v, double* du
     if (dual_w != nullptr) std::copy_n(v + block.first, block.n, block.weights[0]);
   });
 
-  auto points = make_vector<Breakpoint>(n, "margins");
-  for (index_t i = 0; i < n; ++i) {
-    points[static_cast<std::size_t>(i)] = {task.label()[i] - found.f[i], task.cost()[i]};
-  }
-  const InterceptInterval best = best_intercepts(points, task.cost_of_side(1));
+  const InterceptInterval best = best_intercepts(task, found.f.data());
   found.w[p] = best.middle;
   found.intercept_low = best.low;
   found.intercept_high = best.high;
@@ -175,7 +176,7 @@ void complete(RowPass& pass, const MarginTask& task, const double* v, double* du
   // the gap certifies nothing. The worst such cases show in an objective far above that of w = 0, which the optimum
   // never exceeds.
   double at_zero = task.constant();
-  for (index_t i = 0; i < n; ++i) at_zero += task.cost()[i] * std::max(0.0, task.side()[i] * task.label()[i]);
+  for (index_t i = 0; i < n; ++i) at_zero += task.cost()[i] * std::max(0.0, task.lack(i, 0));
   if (!(found.objective <= 2 * at_zero)) found.gap = std::max(found.gap, found.objective - at_zero);
   if (losses.rounding == 0 || found.gap <= 1e-14 * found.objective) return;
   // Rows may be short of their margin by rounding alone, which adds up where costs are large. Scaling w up slightly
@@ -197,8 +198,7 @@ void complete(RowPass& pass, const MarginTask& task, const double* v, double* du
 Certificate certify(RowPass& pass, const MarginTask& task, const double* v) {
   Certificate found;
   found.w = AlignedBuffer<double>(pass.width(), "coefficients");
-  double* const sums[] = {found.w.data()};
-  pass.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v + block.first, block.n, block.weights[0]); });
+  sum_rows(pass, v, found.w.data());
   complete(pass, task, v, nullptr, found);
   return found;
 }

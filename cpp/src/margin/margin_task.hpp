@@ -11,17 +11,14 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/margin/margin_problem.hpp"
 #include "linalg/row_pass.hpp"
+#include "svm/optimal_intercept.hpp"
 
 namespace fastpu::detail {
-
-// Returns a number as messages print it.
-std::string to_text(double value);
 
 class MarginTask {
  public:
@@ -36,6 +33,8 @@ class MarginTask {
   const double* cost() const { return cost_.data(); }
   const double* label() const { return label_.data(); }  // y
   const double* side() const { return side_.data(); }    // t
+  // By how much a score of row i falls short of the margin; negative beyond it.
+  double lack(index_t i, double score) const { return side_[i] * (label_[i] - score); }
   double cost_of_side(int side) const { return side > 0 ? cost_pos_ : cost_neg_; }
   double constant() const { return constant_; }  // sum c_i s_i
 
@@ -49,6 +48,15 @@ class MarginTask {
   double cost_neg_ = 0;
   double constant_ = 0;
 };
+
+// Computes the scores of the rows of a pass; w has the width of the pass.
+void score_rows(RowPass& pass, const double* w, double* scores);
+
+// Computes sum v_i (x_i, 1) over the rows of a pass, with the width of the pass.
+void sum_rows(RowPass& pass, const double* v, double* sum);
+
+// Returns the constants that minimise the losses when they are added to the scores.
+InterceptInterval best_intercepts(const MarginTask& task, const double* scores);
 
 // Changes v so that every value is within its bounds and their sum is zero. Rows strictly between their bounds are
 // changed first, each in proportion to its distance from the nearer bound; if that is not enough, the values of the

@@ -7,21 +7,22 @@
 #include <vector>
 
 #include "margin/interior_point.hpp"
-#include "svm/optimal_intercept.hpp"
+#include "margin/xor_shift.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kManyRows = 20'000;          // from a start
-constexpr index_t kManyWithoutStart = 50'000;  // a sample gives the start
-constexpr index_t kRowsPerFeature = 100;
+// From so many rows on few of them are solved: with a start, without one, and for each feature.
+constexpr index_t kManyRows = 20'000;
+constexpr index_t kManyWithoutStart = 50'000;
+constexpr index_t kManyPerFeature = 100;
 constexpr index_t kShare = 16;      // one row in so many counts as near at first
 constexpr index_t kMostShare = 3;   // if more than one row in so many is near, solving with all rows is as fast
 constexpr index_t kMostSteps = 25;  // of an interior point; some 12 are usual
 constexpr int kMostRounds = 8;
 constexpr double kMostCost = 1e100;  // of a row in a task
-constexpr double kRough = 1e-4;      // gap, relative to the objective, from which rows on the wrong side are looked for
+constexpr double kRough = 1e-4;      // relative gap from which on a solution shows the rows on the wrong side
 
 // The problem restricted to some rows, given by ascending numbers, with the costs of each side multiplied by a factor.
 class Part {
@@ -59,7 +60,7 @@ class Part {
 class NearRows {
  public:
   NearRows(const MarginData& data, const MarginTask& task, RowPass& pass, double tol, const NearRowsCallback& callback,
-           double* v, double* w, double* f)
+           double* v, double* w)
       : data_(data),
         task_(task),
         pass_(pass),
@@ -69,21 +70,22 @@ class NearRows {
         fewest_(std::max(n_ / kShare, kManyRows / kShare)),
         v_(v),
         w_(w),
-        f_(f),
+        f_(n_, "scores"),
         fixed_(AlignedBuffer<double>::zeros(pass.width(), "sums of rows")),
         is_near_(make_vector<std::uint8_t>(n_, "rows near the margin")) {}
 
-  NearRowsResult run(const double* f);
+  NearRowsResult run(const double* scores);
 
  private:
-  bool is_close();
+  double lack(index_t i) const { return task_.lack(i, f_[i]); }
+  bool take_scores(const double* scores);
+  bool take_scores_of_samples();
   void solve_sample(index_t size);
-  void take_best_intercept();
+  void add_best_intercept();
   void take_nearest();
   index_t take_wrong();
   void fix_others();
-  bool go_on(InteriorPoint& point, double tol);
-  void find_scores();
+  bool is_solved(InteriorPoint& point, double tol);
   bool is_wrong(index_t i) const;
 
   const MarginData& data_;
@@ -95,16 +97,13 @@ class NearRows {
   index_t fewest_;
   double* v_;
   double* w_;
-  double* f_;
-  AlignedBuffer<double> fixed_;
-  double fixed_value_ = 0;
+  AlignedBuffer<double> f_;      // the scores of w
+  AlignedBuffer<double> fixed_;  // g
+  double fixed_value_ = 0;       // k
   std::vector<std::uint8_t> is_near_;
   std::vector<index_t> near_;
   NearRowsResult result_;
 };
-
-// By how much row i falls short of its margin.
-double lack_of(const MarginTask& task, const double* f, index_t i) { return task.side()[i] * (task.label()[i] - f[i]); }
 
 // Computes w and f from a sample of `size` rows, half of each side; the costs of a side are shared out among its rows.
 // A larger sample contains the smaller ones.
@@ -113,35 +112,41 @@ void NearRows::solve_sample(index_t size) {
   for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0 ? 1 : 0];
   near_.clear();
   double cost[2] = {0, 0};
-  std::uint64_t seed = 0x9E3779B97F4A7C15U;
+  XorShift random;
   for (index_t i = 0; i < n_; ++i) {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
     const int side = task_.side()[i] > 0 ? 1 : 0;
-    const auto drawn = static_cast<index_t>(((seed >> 32) * static_cast<std::uint64_t>(count[side])) >> 32);
-    if (drawn >= size / 2) continue;
+    if (random.below(count[side]) >= size / 2) continue;
     near_.push_back(i);
     cost[side] += task_.cost()[i];
   }
   Part part(data_, task_, near_, cost[1] > 0 ? task_.cost_of_side(1) / cost[1] : 1.0,
             cost[0] > 0 ? task_.cost_of_side(-1) / cost[0] : 1.0, pass_.team());
   InteriorPoint point(part.pass(), part.task(), data_.size());
-  go_on(point, kRough);
+  is_solved(point, kRough);
   point.copy_w(w_);
-  find_scores();
-  take_best_intercept();
+  score_rows(pass_, w_, f_.data());
+  add_best_intercept();
 }
 
-// Computes f from a sample, and from the difference to a quarter of it how far f is from the scores of the solution:
-// the rows within that distance of their margin count as near. Returns false if they are so many that solving with all
-// rows is as fast. If only few rows fall short of their margin, the scores of the solution differ from f most of all in
-// scale, which leaves the rows on their sides: the fewest rows may then do.
-bool NearRows::is_close() {
+// Takes the scores of an earlier solution; returns false if one is not finite.
+bool NearRows::take_scores(const double* scores) {
+  for (index_t i = 0; i < n_; ++i) {
+    f_[i] = scores[task_.row(i)];
+    if (!std::isfinite(f_[i])) return false;
+  }
+  add_best_intercept();
+  return true;
+}
+
+// Takes the scores of a sample, and estimates how far they are from those of the solution by how far they are from
+// those of a quarter of the sample: the rows within that distance of their margin count as near. Returns false if they
+// are so many that solving with all rows is as fast. If only few rows fall short of their margin, the scores of the
+// solution differ from f most of all in scale, which leaves the rows on their sides: the fewest rows may then do.
+bool NearRows::take_scores_of_samples() {
   solve_sample(fewest_ / 4);
   if (result_.is_stopped) return false;
   AlignedBuffer<double> rough(n_, "scores");
-  std::copy_n(f_, n_, rough.data());
+  std::copy_n(f_.data(), n_, rough.data());
   solve_sample(fewest_);
   if (result_.is_stopped) return false;
   double squares = 0;
@@ -153,32 +158,25 @@ bool NearRows::is_close() {
   index_t n_within = 0;
   index_t n_short = 0;
   for (index_t i = 0; i < n_; ++i) {
-    const double lack = lack_of(task_, f_, i);
-    n_within += std::abs(lack) <= reach ? 1 : 0;
-    n_short += lack > 0 ? 1 : 0;
+    n_within += std::abs(lack(i)) <= reach ? 1 : 0;
+    n_short += lack(i) > 0 ? 1 : 0;
   }
   if (n_within > n_ / kMostShare) return n_short <= n_ / kFewShort;
   fewest_ = std::max(fewest_, n_within);
   return true;
 }
 
-void NearRows::find_scores() {
-  pass_.run(w_, 0, nullptr, [&](const RowBlock& block) { std::copy_n(block.products, block.n, f_ + block.first); });
-}
-
 // Scores of another problem may be off by a constant for this one, which would put too many rows of one side at their
-// bounds: replaces their intercept by the best one.
-void NearRows::take_best_intercept() {
-  auto points = make_vector<Breakpoint>(n_, "margins");
-  for (index_t i = 0; i < n_; ++i) points[at(i)] = {task_.label()[i] - f_[i], task_.cost()[i]};
-  const double shift = best_intercepts(points, task_.cost_of_side(1)).middle;
+// bounds: adds the best constant to them.
+void NearRows::add_best_intercept() {
+  const double shift = best_intercepts(task_, f_.data()).middle;
   for (index_t i = 0; i < n_; ++i) f_[i] += shift;
 }
 
 // Takes the rows with the scores nearest to their margin.
 void NearRows::take_nearest() {
   auto distances = make_vector<double>(n_, "margins");
-  for (index_t i = 0; i < n_; ++i) distances[at(i)] = std::abs(lack_of(task_, f_, i));
+  for (index_t i = 0; i < n_; ++i) distances[at(i)] = std::abs(lack(i));
   auto sorted = distances;
   std::nth_element(sorted.begin(), sorted.begin() + fewest_, sorted.end());
   const double most = sorted[at(fewest_)];
@@ -192,8 +190,7 @@ void NearRows::take_nearest() {
 bool NearRows::is_wrong(index_t i) const {
   if (is_near_[at(i)] != 0) return false;
   constexpr double kOnMargin = 1e-10;  // a row whose score is no farther from its margin counts as being on it
-  const double lack = lack_of(task_, f_, i);
-  return v_[i] == 0 ? lack > kOnMargin : lack < -kOnMargin;
+  return v_[i] == 0 ? lack(i) > kOnMargin : lack(i) < -kOnMargin;
 }
 
 // Adds the rows that are on the wrong side of their margin to the near ones; returns their number.
@@ -216,15 +213,14 @@ index_t NearRows::take_wrong() {
 void NearRows::fix_others() {
   fixed_value_ = 0;
   for (index_t i = 0; i < n_; ++i) {
-    v_[i] = is_near_[at(i)] == 0 && lack_of(task_, f_, i) > 0 ? task_.side()[i] * task_.cost()[i] : 0.0;
+    v_[i] = is_near_[at(i)] == 0 && lack(i) > 0 ? task_.side()[i] * task_.cost()[i] : 0.0;
     fixed_value_ += v_[i] * task_.label()[i];
   }
-  double* const sums[] = {fixed_.data()};
-  pass_.run(nullptr, 1, sums, [&](const RowBlock& block) { std::copy_n(v_ + block.first, block.n, block.weights[0]); });
+  sum_rows(pass_, v_, fixed_.data());
 }
 
-// Continues the interior point; returns true if the gap becomes small enough.
-bool NearRows::go_on(InteriorPoint& point, double tol) {
+// Continues the interior point; returns whether the gap becomes small enough.
+bool NearRows::is_solved(InteriorPoint& point, double tol) {
   for (;;) {
     if (point.gap() <= tol * point.objective()) return true;
     if (point.is_stuck() || point.n_steps() >= kMostSteps) return false;
@@ -237,15 +233,10 @@ bool NearRows::go_on(InteriorPoint& point, double tol) {
   }
 }
 
-NearRowsResult NearRows::run(const double* f) {
-  if (f == nullptr) {
-    if (!is_close()) return result_;
-  } else {
-    std::copy_n(f, n_, f_);
-    take_best_intercept();
-  }
+NearRowsResult NearRows::run(const double* scores) {
+  if (!(scores == nullptr ? take_scores_of_samples() : take_scores(scores))) return result_;
   AlignedBuffer<double> guess(n_, "scores");
-  std::copy_n(f_, n_, guess.data());
+  std::copy_n(f_.data(), n_, guess.data());
   take_nearest();
   bool is_rough = true;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -254,14 +245,14 @@ NearRowsResult NearRows::run(const double* f) {
     Part part(data_, task_, near_, 1.0, 1.0, pass_.team());
     InteriorPoint point(part.pass(), part.task(), data_.size(), {fixed_.data(), fixed_value_});
     if (is_rough) {
-      if (!go_on(point, kRough)) return result_;
+      if (!is_solved(point, kRough)) return result_;
       point.copy_w(w_);
-      find_scores();
+      score_rows(pass_, w_, f_.data());
       index_t n_wrong = 0;
       for (index_t i = 0; i < n_; ++i) n_wrong += is_wrong(i) ? 1 : 0;
-      if (n_wrong > fewest_ / 8) {  // the guess was far off: start again with the best rows of the present scores
-        if (f == nullptr) return result_;  // a sample has told how many rows to take
-        std::copy_n(guess.data(), n_, f_);
+      if (n_wrong > fewest_ / 8) {              // the guess was far off: take more of the rows that are nearest by it
+        if (scores == nullptr) return result_;  // the samples have told how many rows to take
+        std::copy_n(guess.data(), n_, f_.data());
         fewest_ *= 3;
         if (fewest_ > n_ / kMostShare) return result_;
         take_nearest();
@@ -270,7 +261,7 @@ NearRowsResult NearRows::run(const double* f) {
       is_rough = false;
       if (take_wrong() > 0) continue;
     }
-    if (!go_on(point, tol_)) return result_;
+    if (!is_solved(point, tol_)) return result_;
     // A few steps more cost little this close to the solution, and make up for what the other rows add to the gap.
     constexpr int kStepsMore = 2;
     for (int step = 0; step < kStepsMore && !point.is_stuck(); ++step) point.step();
@@ -278,9 +269,9 @@ NearRowsResult NearRows::run(const double* f) {
     auto of_part = make_vector<double>(part.task().n(), "dual variables");
     point.copy_v(of_part.data());
     for (std::size_t k = 0; k < near_.size(); ++k) v_[near_[k]] = of_part[k];
-    find_scores();
+    score_rows(pass_, w_, f_.data());
     if (take_wrong() == 0) {
-      result_.is_found = true;
+      result_.is_solved = true;
       return result_;
     }
   }
@@ -290,13 +281,12 @@ NearRowsResult NearRows::run(const double* f) {
 }  // namespace
 
 bool has_many_rows(const MarginTask& task, index_t n_features, bool has_start) {
-  return task.n() >= std::max(has_start ? kManyRows : kManyWithoutStart, kRowsPerFeature * (n_features + 1));
+  return task.n() >= std::max(has_start ? kManyRows : kManyWithoutStart, kManyPerFeature * (n_features + 1));
 }
 
 NearRowsResult solve_near_rows(const MarginData& data, const MarginTask& task, RowPass& pass, double tol,
-                               const double* f, const NearRowsCallback& is_stopped, double* v, double* w,
-                               double* f_out) {
-  return NearRows(data, task, pass, tol, is_stopped, v, w, f_out).run(f);
+                               const double* scores, const NearRowsCallback& is_stopped, double* v, double* w) {
+  return NearRows(data, task, pass, tol, is_stopped, v, w).run(scores);
 }
 
 }  // namespace fastpu::detail

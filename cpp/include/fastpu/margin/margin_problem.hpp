@@ -29,7 +29,6 @@ struct MarginOptions {
 // Where to start: an earlier result of the same engine, for this problem or another one.
 struct MarginStart {
   const double* beta = nullptr;
-  double intercept = 0;
   const double* decision = nullptr;  // null: not known
 };
 
