@@ -36,11 +36,10 @@ const char* name_of(PathStatus status) {
   return "";
 }
 
-// Makes the kernel in double; other data are converted before.
-std::unique_ptr<Kernel<double>> make_path_kernel(const py::object& data, const std::string& kernel, double gamma,
+// Makes the kernel in double; data of other types are converted in Python.
+std::unique_ptr<Kernel<double>> make_path_kernel(const MatrixView& view, const std::string& kernel, double gamma,
                                                  int degree, double coef0, const py::object& function, Isa isa,
                                                  int n_threads) {
-  const MatrixView view = view_matrix(data);
   if (kernel == "function") {
     return make_function_kernel(std::visit([](const auto& x) { return x.n_rows; }, view), kernel_function(function));
   }
@@ -63,44 +62,7 @@ std::unique_ptr<Kernel<double>> make_path_kernel(const py::object& data, const s
       view);
 }
 
-py::dict path(const py::object& data, const py::object& rows, const py::object& labels, const py::object& costs,
-              const std::string& kernel, double gamma, int degree, double coef0, const py::object& function,
-              double lam_min, index_t max_events, index_t cache_bytes, int n_threads, const std::string& isa,
-              const py::object& callback) {
-  SvmPathProblem problem;
-  problem.n = static_cast<index_t>(py::len(rows));
-  problem.rows = view_1d<index_t>(rows, "rows", problem.n);
-  problem.labels = view_1d<std::int8_t>(labels, "labels", problem.n);
-  problem.costs = view_1d<double>(costs, "costs", problem.n);
-  SvmPathOptions options;
-  options.lam_min = lam_min;
-  options.max_events = max_events;
-  options.isa = isa_from_name(isa);
-  const MatrixView view = view_matrix(data);
-  if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
-  const auto made = make_path_kernel(data, kernel, gamma, degree, coef0, function, options.isa, n_threads);
-  std::vector<bool> seen(static_cast<std::size_t>(made->n_rows()));
-  for (index_t k = 0; k < problem.n; ++k) {
-    const index_t row = problem.rows[k];
-    if (row < 0 || row >= made->n_rows()) throw py::value_error("rows holds a row that is not there");
-    if (seen[static_cast<std::size_t>(row)]) throw py::value_error("rows holds a row twice");
-    seen[static_cast<std::size_t>(row)] = true;
-  }
-  PathCallback on_round;
-  if (!callback.is_none()) {
-    on_round = [&callback](const PathRound& round) {
-      const py::gil_scoped_acquire gil;
-      return callback(round.n_breakpoints, round.n_events, round.lam, round.n_margin, round.objective)
-          .template cast<bool>();
-    };
-  }
-  Team team(n_threads, interrupt_poll());
-  SvmPathResult result;
-  {
-    const py::gil_scoped_release nogil;
-    KernelCache<double> cache(*made, cache_bytes);
-    result = svm_path(cache, problem, options, on_round, team);
-  }
+py::dict to_dict(const SvmPathResult& result) {
   std::vector<std::uint8_t> kinds;
   kinds.reserve(result.event_kind.size());
   for (const PathEvent kind : result.event_kind) kinds.push_back(static_cast<std::uint8_t>(kind));
@@ -122,6 +84,47 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   out["event_row"] = to_array(result.event_row);
   out["violation"] = result.violation;
   return out;
+}
+
+py::dict path(const py::object& data, const py::object& rows, const py::object& labels, const py::object& costs,
+              const std::string& kernel, double gamma, int degree, double coef0, const py::object& function,
+              double lam_min, index_t max_events, index_t cache_bytes, int n_threads, const std::string& isa,
+              const py::object& callback) {
+  SvmPathProblem problem;
+  problem.n = static_cast<index_t>(py::len(rows));
+  problem.rows = view_1d<index_t>(rows, "rows", problem.n);
+  problem.labels = view_1d<std::int8_t>(labels, "labels", problem.n);
+  problem.costs = view_1d<double>(costs, "costs", problem.n);
+  SvmPathOptions options;
+  options.lam_min = lam_min;
+  options.max_events = max_events;
+  options.isa = isa_from_name(isa);
+  const MatrixView view = view_matrix(data);
+  if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
+  const auto values = make_path_kernel(view, kernel, gamma, degree, coef0, function, options.isa, n_threads);
+  std::vector<bool> seen(at(values->n_rows()));
+  for (index_t k = 0; k < problem.n; ++k) {
+    const index_t row = problem.rows[k];
+    if (row < 0 || row >= values->n_rows()) throw py::value_error("rows holds a row that is not there");
+    if (seen[at(row)]) throw py::value_error("rows holds a row twice");
+    seen[at(row)] = true;
+  }
+  PathCallback on_round;
+  if (!callback.is_none()) {
+    on_round = [&callback](const PathRound& round) {
+      const py::gil_scoped_acquire gil;
+      return callback(round.n_breakpoints, round.n_events, round.lam, round.n_margin, round.objective)
+          .template cast<bool>();
+    };
+  }
+  Team team(n_threads, interrupt_poll());
+  SvmPathResult result;
+  {
+    const py::gil_scoped_release nogil;
+    KernelCache<double> cache(*values, cache_bytes);
+    result = svm_path(cache, problem, options, on_round, team);
+  }
+  return to_dict(result);
 }
 
 }  // namespace

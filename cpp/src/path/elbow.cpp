@@ -25,15 +25,7 @@ Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
       reached_(point.alpha.size(), 0.0) {}
 
 double Elbow::enter(index_t i) {
-  double pivot = 0;
-  if (rows_.is_linear()) {
-    pivot = factor_.add_features(rows_.features(i), moving_.empty() ? nullptr : rows_.features(moving_[0]),
-                                 point_.label[at(i)]);
-  } else {
-    column_.resize(moving_.size());
-    rows_.take(i, moving_, column_.data());
-    pivot = factor_.add(column_.data(), rows_.diagonal(i), point_.label[at(i)]);
-  }
+  const double pivot = rows_.add_to_factor(factor_, moving_, i, point_.label[at(i)]);
   if (!ElbowFactor::is_dependent(pivot)) {
     place_[at(i)] = static_cast<index_t>(moving_.size());
     moving_.push_back(i);

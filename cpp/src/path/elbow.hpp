@@ -16,10 +16,7 @@ struct PathPoint {
   std::vector<double> alpha;
 
   // Returns +1 if a is 0, -1 if it is the cost, 0 if it is between.
-  int bound(index_t i) const {
-    const auto k = static_cast<std::size_t>(i);
-    return alpha[k] <= 0 ? 1 : alpha[k] >= cost[k] ? -1 : 0;
-  }
+  int bound(index_t i) const { return alpha[at(i)] <= 0 ? 1 : alpha[at(i)] >= cost[at(i)] ? -1 : 0; }
 };
 
 class Elbow {
@@ -29,7 +26,7 @@ class Elbow {
   Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa);
 
   const std::vector<index_t>& moving() const { return moving_; }
-  bool is_moving(index_t i) const { return place_[static_cast<std::size_t>(i)] >= 0; }
+  bool is_moving(index_t i) const { return place_[at(i)] >= 0; }
 
   // u = y d of the moving rows, and d0: the slopes of y a and a0.
   const std::vector<double>& slopes() const { return slopes_; }
@@ -37,8 +34,8 @@ class Elbow {
   // X'u, if K is linear. It is more accurate than the sum over the rows, whose terms may cancel.
   const std::vector<double>& slope_weights() const { return slope_weights_; }
   double slope_of(index_t i) const {
-    const index_t k = place_[static_cast<std::size_t>(i)];
-    return k < 0 ? 0 : slopes_[static_cast<std::size_t>(k)];
+    const index_t k = place_[at(i)];
+    return k < 0 ? 0 : slopes_[at(k)];
   }
 
   // Makes a row move, unless it depends on the moving rows. Returns the pivot of ElbowFactor::add.

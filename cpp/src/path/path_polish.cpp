@@ -50,26 +50,14 @@ void PathWalk::polish(Elbow& elbow) {
     if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) break;
     elbow.correct(residual, -sum, change, offset, weights);
     if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
-    double length = 1;
-    double way = 0;  // the direction in which that row's a moves
-    index_t blocked = -1;
-    for (std::size_t k = 0; is_linear && k < moving.size(); ++k) {
-      const double rises = change[k] * point_.label[at(moving[k])];
-      const double room = room_along(moving[k], rises);
-      if (room < length) {
-        length = room;
-        blocked = moving[k];
-        way = rises;
-      }
-    }
-    for (double& each : change) each *= length;
-    for (double& each : weights) each *= length;
+    const FirstBound first = is_linear ? first_bound(moving, change, 1) : FirstBound{1};
+    for (double& each : change) each *= first.length;
+    for (double& each : weights) each *= first.length;
     put(moving, change);
-    a0_ += length * offset;
+    a0_ += first.length * offset;
     for (std::size_t f = 0; f < weights.size(); ++f) w_[f] += weights[f];
     add(moving, change, weights, h_);
-    if (blocked < 0) continue;
-    put_at_bound(elbow, blocked, way);
+    if (first.row >= 0) put_at_bound(elbow, first);
   }
   if (is_linear) settle(elbow);
 }
@@ -110,37 +98,38 @@ bool PathWalk::exchange(Elbow& elbow, index_t i) {
   elbow.express_last(change);
   const std::vector<index_t> moving = elbow.moving();
   const double sign = point_.bound(i) * point_.label[at(i)];  // the sign of the change of y a
-  double length = room_along(i, point_.bound(i));
-  double way = 0;
-  index_t blocked = -1;
-  for (std::size_t k = 0; k < moving.size(); ++k) {
-    change[k] *= -sign;
-    const double rises = change[k] * point_.label[at(moving[k])];
-    const double room = room_along(moving[k], rises);
-    if (room < length) {
-      length = room;
-      blocked = moving[k];
-      way = rises;
-    }
-  }
-  if (!std::isfinite(length)) return false;
-  for (double& each : change) each *= length;
-  std::vector<double> own{sign * length};
+  for (double& each : change) each *= -sign;
+  const FirstBound first = first_bound(moving, change, room_along(i, point_.bound(i)));
+  if (!std::isfinite(first.length)) return false;
+  for (double& each : change) each *= first.length;
+  std::vector<double> own{sign * first.length};
   put(moving, change);
   put({i}, own);
-  if (blocked < 0) {
+  if (first.row < 0) {
     set_side(i, false);
     return false;
   }
-  put_at_bound(elbow, blocked, way);
+  put_at_bound(elbow, first);
   return true;
 }
 
-// Puts a row at the bound that it reached, with a rising or falling as `way` says.
-void PathWalk::put_at_bound(Elbow& elbow, index_t i, double way) {
-  point_.alpha[at(i)] = way < 0 ? 0 : point_.cost[at(i)];
-  beta_[at(i)] = point_.alpha[at(i)] * point_.label[at(i)];
-  release(elbow, i);
+// Returns which row meets a bound first if y a changes by `change` times a length that grows up to `longest`.
+PathWalk::FirstBound PathWalk::first_bound(const std::vector<index_t>& rows, const std::vector<double>& change,
+                                           double longest) const {
+  FirstBound first{longest};
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double slope = change[k] * point_.label[at(rows[k])];
+    const double room = room_along(rows[k], slope);
+    if (room < first.length) first = {room, rows[k], slope > 0};
+  }
+  return first;
+}
+
+void PathWalk::put_at_bound(Elbow& elbow, const FirstBound& reached) {
+  const std::size_t i = at(reached.row);
+  point_.alpha[i] = reached.is_cost ? point_.cost[i] : 0;
+  beta_[i] = point_.alpha[i] * point_.label[i];
+  release(elbow, reached.row);
 }
 
 double PathWalk::room_along(index_t i, double slope) const {

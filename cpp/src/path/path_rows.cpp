@@ -55,7 +55,17 @@ void PathRows::take(index_t i, const std::vector<index_t>& positions, double* ou
   for (std::size_t k = 0; k < positions.size(); ++k) out[k] = values[positions[k]];
 }
 
-// Calls body(first, values, n_now) for consecutive parts of the list, with the kernel rows of these positions.
+double PathRows::add_to_factor(ElbowFactor& factor, const std::vector<index_t>& positions, index_t i, double label) {
+  if (is_linear()) {
+    return factor.add_features(features(i), positions.empty() ? nullptr : features(positions[0]), label);
+  }
+  column_.resize(positions.size());
+  take(i, positions, column_.data());
+  return factor.add(column_.data(), diagonal(i), label);
+}
+
+// Takes a part of the list at a time: its kernel rows are in values_ when body(first, n_now, from, width) is called,
+// for the n_now positions from `first` on and the `width` columns from `from` on.
 template <class Body>
 void PathRows::for_each_block(const std::vector<index_t>& positions, const Body& body) {
   const auto n_rows = static_cast<index_t>(positions.size());

@@ -7,6 +7,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "kernels/svm_kernels.hpp"
+#include "linalg/elbow_factor.hpp"
 #include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
@@ -26,19 +27,23 @@ class PathRows {
   index_t n() const { return static_cast<index_t>(cache_->columns().size()); }
   bool is_linear() const { return linear_ != nullptr; }
   index_t n_features() const { return linear_ == nullptr ? -1 : linear_->n_cols; }
-  const double* features(index_t i) const { return linear_->row(cache_->columns()[static_cast<std::size_t>(i)]); }
-  double diagonal(index_t i) const { return diagonal_[static_cast<std::size_t>(i)]; }
+  const double* features(index_t i) const { return linear_->row(cache_->columns()[at(i)]); }
+  double diagonal(index_t i) const { return diagonal_[at(i)]; }
 
   // out[k] = K(i, positions[k])
   void take(index_t i, const std::vector<index_t>& positions, double* out);
+
+  // Adds row i to the factor of the rows `positions`, unless it depends on them. Returns the pivot of
+  // ElbowFactor::add.
+  double add_to_factor(ElbowFactor& factor, const std::vector<index_t>& positions, index_t i, double label);
 
   // sums[c] += sum_k factors[k] K(positions[k], c)
   void add(const std::vector<index_t>& positions, const double* factors, double* sums);
 
   // The two halves of add() for a linear K: weights += sum_k factors[k] x_positions[k], and sums[c] += weights'x_c.
   void add_to_weights(const std::vector<index_t>& positions, const double* factors, double* weights) const;
-  void add_sizes(const double* factors, double* sizes) const;  // sizes[f] += sum_c |factors[c] x_cf|
-  double largest(index_t feature) const { return largest_[static_cast<std::size_t>(feature)]; }  // |x|
+  void add_sizes(const double* factors, double* sizes) const;              // sizes[f] += sum_c |factors[c] x_cf|
+  double largest(index_t feature) const { return largest_[at(feature)]; }  // |x|
   void add_weighted(const double* weights, double* sums);
 
   // The same as add() for two vectors of factors at once.
@@ -60,8 +65,10 @@ class PathRows {
   const DenseView<double>* linear_ = nullptr;  // null if there are too many features
   AlignedBuffer<double> by_feature_;           // the same rows, transposed
   std::vector<double> largest_;                // the largest |x| of each feature
-  std::vector<double> weights_;
   std::vector<double> diagonal_;
+  // Scratch space.
+  std::vector<double> weights_;
+  std::vector<double> column_;
   std::vector<index_t> numbers_;
   std::vector<const double*> values_;
 };

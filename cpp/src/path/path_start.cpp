@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "common/to_text.hpp"
 #include "fastpu/svm/smo.hpp"
 #include "linalg/elbow_factor.hpp"
-#include "margin/margin_task.hpp"
 #include "path/path_rows.hpp"
 
 namespace fastpu::detail {
@@ -36,11 +36,12 @@ bool are_rounding(const std::vector<double>& weights, const std::vector<double>&
 }
 
 // Minimises by Newton steps among the free rows, from a point that is nearly optimal.
-class ActiveSet {
+class NewtonSteps {
  public:
-  ActiveSet(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
-            std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights,
-            std::vector<double> light_sizes)
+  // `light_sizes` are the sums of the absolute terms that the lighter class adds to the weights.
+  NewtonSteps(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
+              std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights,
+              std::vector<double> light_sizes)
       : rows_(rows),
         costs_(costs),
         total_(total),
@@ -66,54 +67,36 @@ class ActiveSet {
   }
 
  private:
+  // The free row that met a bound, by its position among them; n if there is none.
+  struct Stop {
+    std::size_t k;
+    bool is_at_cost;
+  };
+
   // Makes a row free. If it depends on the rows that are free already, values move along the dependence, which hardly
   // changes the gradient, until one of them is at a bound: that row leaves the free ones, or the new row itself stays
   // out.
   void enter(index_t i) {
-    for (;;) {
-      double pivot = 0;
-      if (rows_.is_linear()) {
-        pivot = factor_.add_features(rows_.features(i), free_.empty() ? nullptr : rows_.features(free_[0]), 0);
-      } else {
-        column_.resize(free_.size());
-        rows_.take(i, free_, column_.data());
-        pivot = factor_.add(column_.data(), rows_.diagonal(i), 0);
-      }
-      if (!ElbowFactor::is_dependent(pivot)) {
-        free_.push_back(i);
-        is_free_[at(i)] = true;
-        return;
-      }
+    while (ElbowFactor::is_dependent(rows_.add_to_factor(factor_, free_, i, 0))) {
       if (free_.empty()) return;
       step_.resize(free_.size());
       factor_.express_last(step_.data());
-      for (double& each : step_) each = -each;
-      const bool is_at_top = value_[at(i)] >= costs_[at(i)];
-      const double sign = is_at_top ? -1 : 1;
+      const double sign = value_[at(i)] >= costs_[at(i)] ? -1 : 1;
+      for (double& each : step_) each *= -sign;
       double length = sign > 0 ? costs_[at(i)] - value_[at(i)] : value_[at(i)];
-      std::size_t stop = free_.size();
-      for (std::size_t k = 0; k < free_.size(); ++k) {
-        const double room = room_along(free_[k], sign * step_[k]);
-        if (room < length) {
-          length = room;
-          stop = k;
-        }
-      }
-      const bool upwards = stop < free_.size() && sign * step_[stop] > 0;
-      value_[at(i)] += sign * length;
-      for (std::size_t k = 0; k < free_.size(); ++k) {
-        step_[k] *= sign * length;
-        value_[at(free_[k])] += step_[k];
-      }
-      add(free_, step_.data());
+      const Stop stop = move_free_rows(length);
       const double own = sign * length;
+      value_[at(i)] += own;
+      add(free_, step_.data());
       add({i}, &own);
-      if (stop == free_.size()) {
+      if (stop.k == free_.size()) {
         value_[at(i)] = sign > 0 ? costs_[at(i)] : 0;
         return;
       }
-      leave(stop, upwards);
+      leave(stop);
     }
+    free_.push_back(i);
+    is_free_[at(i)] = true;
   }
 
   void add(const std::vector<index_t>& positions, const double* factors) {
@@ -126,12 +109,30 @@ class ActiveSet {
     return std::max(0.0, step > 0 ? (costs_[at(i)] - value_[at(i)]) / step : value_[at(i)] / -step);
   }
 
-  void leave(std::size_t k, bool upwards) {
-    const index_t i = free_[k];
-    value_[at(i)] = upwards ? costs_[at(i)] : 0;
+  // Moves the free rows by `length` times the step, or less far if one of them meets a bound before; `length` and the
+  // step then hold what was done.
+  Stop move_free_rows(double& length) {
+    Stop stop{free_.size(), false};
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      const double room = room_along(free_[k], step_[k]);
+      if (room < length) {
+        length = room;
+        stop = {k, step_[k] > 0};
+      }
+    }
+    for (std::size_t k = 0; k < free_.size(); ++k) {
+      step_[k] *= length;
+      value_[at(free_[k])] += step_[k];
+    }
+    return stop;
+  }
+
+  void leave(const Stop& stop) {
+    const index_t i = free_[stop.k];
+    value_[at(i)] = stop.is_at_cost ? costs_[at(i)] : 0;
     is_free_[at(i)] = false;
-    factor_.remove(static_cast<index_t>(k));
-    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(k));
+    factor_.remove(static_cast<index_t>(stop.k));
+    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(stop.k));
   }
 
   // Returns whether the objective is 0 up to rounding.
@@ -147,28 +148,16 @@ class ActiveSet {
     if (free_.empty()) return true;
     double sum = 0;
     for (const double each : value_) sum += each;
-    column_.resize(free_.size());
+    right_.resize(free_.size());
     step_.resize(free_.size());
-    for (std::size_t k = 0; k < free_.size(); ++k) column_[k] = -gradient_[at(free_[k])];
+    for (std::size_t k = 0; k < free_.size(); ++k) right_[k] = -gradient_[at(free_[k])];
     const bool is_linear = rows_.is_linear();
     // If the sum is right up to rounding, it is not corrected: the correction would disturb weights that are far
     // smaller.
     const double lack = is_linear && std::abs(total_ - sum) <= kSumRounding * total_ ? 0 : total_ - sum;
-    factor_.solve(column_.data(), lack, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
+    factor_.solve(right_.data(), lack, step_.data(), mu_, is_linear ? step_weights_.data() : nullptr);
     double length = 1;
-    std::size_t stop = free_.size();
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      const double room = room_along(free_[k], step_[k]);
-      if (room < length) {
-        length = room;
-        stop = k;
-      }
-    }
-    const bool upwards = stop < free_.size() && step_[stop] > 0;
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      step_[k] *= length;
-      value_[at(free_[k])] += step_[k];
-    }
+    const Stop stop = move_free_rows(length);
     if (is_linear) {
       for (std::size_t f = 0; f < weights_.size(); ++f) weights_[f] += step_weights_[f] *= length;
       std::ranges::fill(gradient_, 0.0);
@@ -176,8 +165,8 @@ class ActiveSet {
     } else {
       rows_.add(free_, step_.data(), gradient_.data());
     }
-    if (stop == free_.size()) return true;
-    leave(stop, upwards);
+    if (stop.k == free_.size()) return true;
+    leave(stop);
     return false;
   }
 
@@ -219,10 +208,10 @@ class ActiveSet {
   std::vector<double>& gradient_;
   std::vector<double>& weights_;  // if K is linear: X'value minus the same sum of the other class
   std::vector<double> step_weights_;
-  std::vector<double> light_sizes_;  // the sum of the absolute terms that the other class adds to the weights
+  std::vector<double> light_sizes_;
   std::vector<bool> is_free_;
   std::vector<index_t> free_;
-  std::vector<double> column_;
+  std::vector<double> right_;  // of the Newton system
   std::vector<double> step_;
   double mu_ = 0;
 };
@@ -273,36 +262,34 @@ void add_rows(const DenseView<double>& x, const std::vector<index_t>& rows, cons
   }
 }
 
-std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
-                                   const std::vector<double>& costs, const std::vector<index_t>& light,
-                                   const std::vector<double>& light_costs, const SvmPathOptions& path_options,
-                                   std::vector<double>& weights, Team& team) {
-  const auto n = static_cast<index_t>(heavy.size());
-  const Isa isa = path_options.isa;
-  double total = 0;
-  for (const double cost : light_costs) total += cost;
-  cache.set_columns(heavy.data(), n, team);
-  // The cache is new, so its columns are in the order of the rows.
+// Returns -sum_j light_costs[j] K(light[j], x) for each column x of the cache.
+std::vector<double> linear_terms(KernelCache<double>& cache, const std::vector<index_t>& light,
+                                 const std::vector<double>& light_costs, Isa isa, Team& team) {
+  const auto n = static_cast<index_t>(cache.columns().size());
   auto linear = make_vector<double>(n, "the start of the path");
-  auto upper = make_vector<double>(n, "the start of the path");
-  const std::vector<double> lower(at(n), 0.0);
   std::vector<const double*> values;
   for (std::size_t first = 0; first < light.size(); first += kLightAtOnce) {
     const std::size_t n_now =
         std::min({kLightAtOnce, light.size() - first, static_cast<std::size_t>(cache.capacity())});
     values.resize(n_now);
     cache.get(light.data() + first, static_cast<index_t>(n_now), values.data(), team);
-    for (std::size_t k = 0; k < n_now; ++k)
+    for (std::size_t k = 0; k < n_now; ++k) {
       vector_kernels(isa).add(linear.data(), -light_costs[first + k], values[k], n);
+    }
   }
+  return linear;
+}
+
+// Brings `value` near to the minimum by sequential minimal optimisation; returns the gradient there.
+std::vector<double> run_smo(KernelCache<double>& cache, const std::vector<index_t>& rows,
+                            const std::vector<double>& linear, const std::vector<double>& upper, Isa isa, Team& team,
+                            std::vector<double>& value) {
+  const auto n = static_cast<index_t>(rows.size());
+  const std::vector<double> lower(at(n), 0.0);
   double size = 0;
-  for (index_t i = 0; i < n; ++i) {
-    upper[at(i)] = std::min(costs[at(i)], 2 * total);
-    size = std::max(size, std::abs(linear[at(i)]));
-  }
-  std::vector<double> value = feasible(costs, total);
+  for (const double term : linear) size = std::max(size, std::abs(term));
   SmoProblem problem;
-  problem.rows = heavy.data();
+  problem.rows = rows.data();
   problem.n = n;
   problem.linear = linear.data();
   problem.lower = lower.data();
@@ -313,7 +300,25 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   // A thousand steps for each row, for small problems: if these do not suffice, rounding may keep pairs moving for
   // ever.
   options.max_steps = std::clamp<index_t>(1000 * n, 10'000, std::max<index_t>(1'000'000, 100 * n));
-  SmoResult found = smo(cache, problem, options, {}, team, value.data());
+  return smo(cache, problem, options, {}, team, value.data()).gradient;
+}
+
+// Returns a of the rows of the heavier class, and adds their share and that of the lighter class to the weights.
+std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
+                                   const std::vector<double>& costs, const std::vector<index_t>& light,
+                                   const std::vector<double>& light_costs, const SvmPathOptions& path_options,
+                                   std::vector<double>& weights, Team& team) {
+  const auto n = static_cast<index_t>(heavy.size());
+  const Isa isa = path_options.isa;
+  double total = 0;
+  for (const double cost : light_costs) total += cost;
+  cache.set_columns(heavy.data(), n, team);
+  // The cache is new, so its columns are in the order of the rows.
+  const std::vector<double> linear = linear_terms(cache, light, light_costs, isa, team);
+  std::vector<double> upper(costs);
+  for (double& bound : upper) bound = std::min(bound, 2 * total);
+  std::vector<double> value = feasible(costs, total);
+  const std::vector<double> gradient = run_smo(cache, heavy, linear, upper, isa, team, value);
 
   // SMO may have changed the order of the cache's columns.
   cache.set_columns(heavy.data(), n, team);
@@ -327,7 +332,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   for (index_t c = 0; c < n; ++c) {
     const std::size_t i = at(place[at(cache.columns()[at(c)])]);
     sorted_costs[at(c)] = costs[i];
-    sorted_gradient[at(c)] = found.gradient[i];
+    sorted_gradient[at(c)] = gradient[i];
     const double near = kBoundShare * upper[i];
     sorted_value[at(c)] = value[i] <= near ? 0 : value[i] >= costs[i] - near ? costs[i] : value[i];
     diagonal += rows.diagonal(c);
@@ -353,7 +358,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
     rows.add(moved, by.data(), sorted_gradient.data());
   }
   const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
-  ActiveSet(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
+  NewtonSteps(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
       .run();
   // Where kernel values differ extremely in size, rounding may spoil the Newton steps. The result of SMO is feasible.
   if (!is_feasible(sorted_value, sorted_costs, total)) {
@@ -373,7 +378,7 @@ int heavier_class(const SvmPathProblem& problem) {
   double sums[2] = {};
   bool infinite[2] = {};
   for (index_t i = 0; i < problem.n; ++i) {
-    const auto label = static_cast<double>(problem.labels[i]);
+    const int label = problem.labels[i];
     const double cost = problem.costs[i];
     if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
     const bool is_cost = cost == kInfinity || (cost >= kLeastCost && cost <= kMostCost);

@@ -33,6 +33,13 @@ class PathWalk {
   SvmPathResult run();
 
  private:
+  // How far rows can move until a row meets a bound; no row does if the number is -1.
+  struct FirstBound {
+    double length;
+    index_t row = -1;
+    bool is_cost = false;  // the bound is the row's cost, not 0
+  };
+
   void find_start();
   bool find_first_breakpoint();
   bool take_step(Elbow& elbow);
@@ -53,7 +60,8 @@ class PathWalk {
   bool is_optimal(const PathCheck& check);
   void repair(Elbow& elbow, std::vector<index_t>& changed);
   bool exchange(Elbow& elbow, index_t i);
-  void put_at_bound(Elbow& elbow, index_t i, double way);
+  FirstBound first_bound(const std::vector<index_t>& rows, const std::vector<double>& change, double longest) const;
+  void put_at_bound(Elbow& elbow, const FirstBound& reached);
   double room_along(index_t i, double slope) const;
   void release(Elbow& elbow, index_t i);
   bool is_last_segment(const Elbow& elbow) const;
@@ -106,8 +114,8 @@ class PathWalk {
   double on_margin_ = kOnMargin;
   int n_no_steps_ = 0;
   bool speed_is_known_ = false;  // whether v belongs to the present moving rows
-  bool has_new_speed_ = false;   // whether v does, but has not been used yet
-  double work_ = 0;              // cost of the updates since h was computed
+  bool has_new_speed_ = false;   // whether look_at_all() has just computed v for them
+  double work_ = 0;              // kernel rows added to h and v since h was computed anew
   double lam_of_scores_ = 0;     // the lam at which h was computed
   index_t most_events_ = 0;
   std::vector<index_t> weak_;    // rows on the margin that are not moving

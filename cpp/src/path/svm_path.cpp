@@ -16,19 +16,19 @@ namespace detail {
 
 namespace {
 
-constexpr double kTrivial = 1e-9;          // a first breakpoint below this share of the reach of h is 0
+constexpr double kTrivial = 1e-9;          // a first breakpoint below this share of reach() is 0
 constexpr double kVanishing = 1e-290;      // below such a first breakpoint 1 / lam overflows, now or soon
-constexpr double kPrecision = 1e-8;        // below this share of the reach, lam is too small to tell the margin
+constexpr double kPrecision = 1e-8;        // below this share of reach(), lam is too small to tell the margin
 constexpr double kOnMarginOfRows = 1e-12;  // kOnMargin with known rows, whose scores have smaller rounding errors
 constexpr double kMostOnMargin = 1e-6;     // kOnMargin after many steps without progress
 constexpr double kAtBound = 1e-11;         // a value this close to a bound, as a share of its box, is at the bound
-constexpr double kSlopeResidual = 1e-9;
-constexpr int kMostPauses = 12;         // most successive breakpoints without an event
-constexpr double kLongestStep = 0.999;  // with known rows, the longest step but the last, as a share of lam
-constexpr double kNoStep = 1e-13;       // a shorter step, as a share of lam, is none
-constexpr int kMostNoSteps = 20;
-constexpr double kRecompute = 20;       // h is computed anew when updates have cost so many times as much
-constexpr double kLeastWatched = 1e-4;  // rows are watched only while lam exceeds this share of the reach
+constexpr double kSlopeResidual = 1e-9;    // a larger residual of the slopes, relative to max(|d0|, 1), is corrected
+constexpr int kMostPauses = 12;            // most successive breakpoints without an event
+constexpr double kLongestStep = 0.999;     // with known rows, the longest step but the last, as a share of lam
+constexpr double kNoStep = 1e-13;          // a shorter step, as a share of lam, is no progress
+constexpr int kMostNoSteps = 20;           // after so many steps without progress more rows count as on the margin
+constexpr double kRecompute = 20;          // h is computed anew when updates have cost so many times as much
+constexpr double kLeastWatched = 1e-4;     // rows are watched only while lam exceeds this share of reach()
 
 }  // namespace
 
@@ -341,7 +341,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   } else {
     n_pauses_ = 0;
   }
-  // On the last segment a small remaining lam is only rounding; below the floor no breakpoint can be told either.
+  // On the last segment a small remaining lam is only rounding; below the floor rounding hides the margin.
   const double floor = is_linear ? 0 : kPrecision * reach();
   if (is_last) {
     step = lam_;
