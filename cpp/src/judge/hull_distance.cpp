@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "linalg/elbow_factor.hpp"
 #include "linalg/vector_kernels.hpp"
-#include "margin/margin_task.hpp"
 
 namespace fastpu {
 
@@ -61,22 +61,22 @@ class HullDistance::Search {
   HullNearest nearest(const double* point, index_t max_steps, Team& team) {
     if (max_steps < 1) throw std::invalid_argument("max_steps must be >= 1, got " + std::to_string(max_steps));
     place(point);
-    HullNearest found;
+    HullNearest result;
     if (spread_ == 0) {  // all rows are equal
       start();
       residual_ = point_;
     } else {
       try {
-        search(max_steps, team, found);
+        search(max_steps, team, result);
       } catch (...) {
         clear();
         throw;
       }
     }
-    for (const double value : residual_) found.apart.push_back(value * unit_);
-    found.rows = rows_;
-    found.weights = weights_;
-    return found;
+    for (const double value : residual_) result.apart.push_back(value * unit_);
+    result.rows = rows_;
+    result.weights = weights_;
+    return result;
   }
 
  private:
@@ -86,7 +86,7 @@ class HullDistance::Search {
   };
 
   index_t size() const { return static_cast<index_t>(rows_.size()); }
-  const double* inside(index_t j) const { return corral_.data() + slots_[at(j)] * z_.n_cols; }
+  const double* corral_row(index_t j) const { return corral_.data() + slots_[at(j)] * z_.n_cols; }
 
   // Checks the rows, and computes their spread, unit and mean square.
   void measure(Team& team) {
@@ -154,15 +154,22 @@ class HullDistance::Search {
   void start() {
     clear();
     fetch(0);
-    column_.clear();
-    factor_->add(column_.data(), 0.0, 0.0);
+    add_to_factor();
     take_in(0, 1.0);
   }
 
-  // Sets entering_ to row i.
+  // Sets entering_ to row i, and column_ to its products with the rows of S.
   void fetch(index_t i) {
     const double* row = z_.row(i);
     for (index_t f = 0; f < z_.n_cols; ++f) entering_[at(f)] = (row[f] - z_.data[f]) * per_unit_;
+    column_.resize(weights_.size());
+    for (index_t j = 0; j < size(); ++j) column_[at(j)] = loops_->dot(corral_row(j), entering_.data(), z_.n_cols);
+  }
+
+  // Adds the row that has been fetched to the factor, unless it depends on S; returns whether it was added.
+  bool add_to_factor() {
+    const double square = loops_->dot(entering_.data(), entering_.data(), z_.n_cols);
+    return !ElbowFactor::is_dependent(factor_->add(column_.data(), square, 0.0));
   }
 
   void take_in(index_t i, double weight) {
@@ -176,8 +183,8 @@ class HullDistance::Search {
     ++n_changes_;
   }
 
-  // Removes rows of weight 0 from S, and their entries from `beside`.
-  void drop_rows(std::vector<double>& beside) {
+  // Removes rows of weight 0 from S, and their entries from `values`.
+  void drop_rows(std::vector<double>& values) {
     for (index_t j = size() - 1; j >= 0; --j) {
       if (weights_[at(j)] > 0) continue;
       factor_->remove(j);
@@ -186,42 +193,42 @@ class HullDistance::Search {
       rows_.erase(rows_.begin() + j);
       slots_.erase(slots_.begin() + j);
       weights_.erase(weights_.begin() + j);
-      beside.erase(beside.begin() + j);
+      values.erase(values.begin() + j);
       ++n_changes_;
     }
   }
 
   // Computes p - x, its length and direction, and the slopes u'z of the rows of S, which are equal at the nearest
   // point of the affine hull.
-  void derive() {
+  void update_residual() {
     double total = 0;
     for (const double weight : weights_) total += weight;
     for (double& weight : weights_) weight /= total;
     residual_ = point_;
-    for (index_t j = 0; j < size(); ++j) loops_->add(residual_.data(), -weights_[at(j)], inside(j), z_.n_cols);
+    for (index_t j = 0; j < size(); ++j) loops_->add(residual_.data(), -weights_[at(j)], corral_row(j), z_.n_cols);
     length_ = std::sqrt(loops_->dot(residual_.data(), residual_.data(), z_.n_cols));
     if (!(length_ > 0)) return;
-    direction_of_apart_ = residual_;
-    for (double& value : direction_of_apart_) value /= length_;
+    unit_residual_ = residual_;
+    for (double& value : unit_residual_) value /= length_;
     slopes_.resize(weights_.size());
     level_ = 0;
     for (index_t j = 0; j < size(); ++j) {
-      slopes_[at(j)] = loops_->dot(inside(j), direction_of_apart_.data(), z_.n_cols);
+      slopes_[at(j)] = loops_->dot(corral_row(j), unit_residual_.data(), z_.n_cols);
       level_ += weights_[at(j)] * slopes_[at(j)];
     }
     uneven_ = 0;
     for (const double slope : slopes_) uneven_ = std::max(uneven_, std::fabs(slope - level_));
-    first_slope_ = loops_->dot(z_.data, direction_of_apart_.data(), z_.n_cols);
+    first_slope_ = loops_->dot(z_.data, unit_residual_.data(), z_.n_cols);
     allowed_ = kSlack * radius_ + kProductRounding * (offset_ + radius_ * (radius_ + reach_) / length_);
   }
 
   double slack_of(index_t i) const {
-    return (loops_->dot(z_.row(i), direction_of_apart_.data(), z_.n_cols) - first_slope_) * per_unit_ - level_;
+    return (loops_->dot(z_.row(i), unit_residual_.data(), z_.n_cols) - first_slope_) * per_unit_ - level_;
   }
 
   // Moves x to the nearest point of the affine hull of S, or as far as the weights stay >= 0, and removes rows of
   // weight 0.
-  void settle(Team& team, index_t& n_steps) {
+  void solve_affine(Team& team, index_t& n_steps) {
     for (double& slope : slopes_) slope *= length_;
     for (;;) {
       team.poll();
@@ -257,14 +264,9 @@ class HullDistance::Search {
   // changed.
   bool enter(index_t i) {
     fetch(i);
-    const double diagonal = loops_->dot(entering_.data(), entering_.data(), z_.n_cols);
-    column_.resize(weights_.size());
-    for (index_t j = 0; j < size(); ++j) {
-      column_[at(j)] = loops_->dot(inside(j), entering_.data(), z_.n_cols);
-    }
     double weight = 0;
     bool is_independent = true;
-    while (size() == capacity_ || ElbowFactor::is_dependent(factor_->add(column_.data(), diagonal, 0.0))) {
+    while (size() == capacity_ || !add_to_factor()) {
       // The row is a combination of S (with coefficients of sum 1), so it can replace one of the rows in it.
       direction_.resize(weights_.size());
       double level = 0;
@@ -295,17 +297,13 @@ class HullDistance::Search {
     for (std::size_t r = 0; r < rows.size(); ++r) {
       team.poll();
       fetch(rows[r]);
-      column_.resize(weights_.size());
-      for (index_t j = 0; j < size(); ++j) column_[at(j)] = loops_->dot(inside(j), entering_.data(), z_.n_cols);
-      const double diagonal = loops_->dot(entering_.data(), entering_.data(), z_.n_cols);
-      if (ElbowFactor::is_dependent(factor_->add(column_.data(), diagonal, 0.0))) continue;
-      take_in(rows[r], weights[r]);
+      if (add_to_factor()) take_in(rows[r], weights[r]);
     }
     n_changes_ = 0;
   }
 
   // Returns the largest slack of all rows, and keeps the rows with the largest slack as candidates.
-  double look(Team& team) {
+  double check_all_rows(Team& team) {
     const index_t n = z_.n_rows;
     team.for_each(count_blocks(n, kBlockRows), [&](index_t block, int) {
       const index_t end = std::min(n, (block + 1) * kBlockRows);
@@ -344,23 +342,23 @@ class HullDistance::Search {
     return best;
   }
 
-  void search(index_t max_steps, Team& team, HullNearest& found) {
+  void search(index_t max_steps, Team& team, HullNearest& result) {
     if (rows_.empty()) start();
     if (n_changes_ >= std::max(kLeastChanges, kChangesPerRow * size())) refactor(team);
     candidates_.clear();
     ++n_nearer_;
     double nearest = kInfinity;
-    double seen = 0;            // the largest slack in the last pass over all rows
-    double uneven = kInfinity;  // the spread of slopes before the last correction
+    double largest_slack = 0;   // in the last pass over all rows
+    double uneven = kInfinity;  // uneven_ before the last correction
     index_t entered = -1;
     int n_stalls = 0;
     for (;;) {
       team.poll();
-      derive();
+      update_residual();
       if (!(length_ > 0)) return;
       if (uneven_ > allowed_ && uneven_ < 0.5 * uneven) {
         uneven = uneven_;
-        settle(team, found.n_steps);
+        solve_affine(team, result.n_steps);
         continue;
       }
       uneven = kInfinity;
@@ -372,24 +370,24 @@ class HullDistance::Search {
         stalled_at_[at(entered)] = n_nearer_;
         ++n_stalls;
       }
-      const bool is_over = n_stalls >= kMostStalls || found.n_steps >= max_steps;
-      entered = is_over ? -1 : best_candidate(std::max(allowed_, kWorthTaking * seen));
+      const bool is_over = n_stalls >= kMostStalls || result.n_steps >= max_steps;
+      entered = is_over ? -1 : best_candidate(std::max(allowed_, kWorthTaking * largest_slack));
       if (entered < 0) {
-        seen = look(team);
+        largest_slack = check_all_rows(team);
         if (candidates_.empty() || is_over) {
-          found.slack = std::min(seen, length_) * unit_;
-          found.status = seen <= allowed_             ? HullStatus::slack
-                         : found.n_steps >= max_steps ? HullStatus::max_steps
-                                                      : HullStatus::precision;
+          result.slack = std::min(largest_slack, length_) * unit_;
+          result.status = largest_slack <= allowed_     ? HullStatus::slack
+                          : result.n_steps >= max_steps ? HullStatus::max_steps
+                                                        : HullStatus::precision;
           return;
         }
         entered = candidates_.front().row;
       }
       const double slope = slack_of(entered) + level_;
-      ++found.n_steps;
+      ++result.n_steps;
       if (enter(entered)) {
         slopes_.push_back(slope);
-        settle(team, found.n_steps);
+        solve_affine(team, result.n_steps);
       }
     }
   }
@@ -416,14 +414,14 @@ class HullDistance::Search {
 
   // x
   std::vector<double> point_;
-  std::vector<double> residual_;
-  std::vector<double> direction_of_apart_;
+  std::vector<double> residual_;  // p - x
+  std::vector<double> unit_residual_;
   std::vector<double> slopes_;
   double length_ = 0;
-  double level_ = 0;
-  double uneven_ = 0;
+  double level_ = 0;   // the mean of the slopes
+  double uneven_ = 0;  // the largest distance of a slope from their mean
   double first_slope_ = 0;
-  double allowed_ = 0;
+  double allowed_ = 0;  // the largest slack of a solution
 
   // All rows
   std::vector<double> scores_;
