@@ -34,9 +34,9 @@ _WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion with what it needs; it is called with a model, the held-out rows, and the threads it may use.
+    """A criterion and its arguments; it is called with a model, the held-out rows, and the threads it may use.
 
-    `sign` is +1 if larger values are better, else -1. `function` is the user's, if it is one.
+    `sign` is +1 if larger values are better, else -1. `function` is that of the user, or None for a criterion of ours.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Criterion:
             prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
 
     def check_held(self, labels: NDArray[np.int8], where: str) -> None:
-        """Raise ValueError if more of the unlabelled rows held out are to be flagged than there are."""
+        """Raise ValueError if `k` flags more unlabelled rows than are held out."""
         n_unl = label_counts(labels)[1]
         if self.k is not None and 0 < n_unl < self.k:  # a share of them is at most 1
             raise ValueError(

@@ -78,13 +78,13 @@ def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> 
     unl, pos = np.sort(score_unl), np.sort(score_pos)
     cuts = np.unique(unl if ranks is None else unl[n_unl - ranks])
     above_pos, above_unl = (n - np.searchsorted(rows, cuts, side="left") for n, rows in ((n_pos, pos), (n_unl, unl)))
-    some = above_pos > 0
-    if not some.any():
+    has_pos = above_pos > 0
+    if not has_pos.any():
         return 1.0, 1.0
-    above_pos, above_unl = above_pos[some], above_unl[some]
+    above_pos, above_unl = above_pos[has_pos], above_unl[has_pos]
     bounds = largest_shares(above_unl, n_unl, _TAIL) / least_shares(above_pos, n_pos, _TAIL)
-    at = int(np.argmin(bounds))
-    return min(1.0, float(above_unl[at] / n_unl / (above_pos[at] / n_pos))), min(1.0, float(bounds[at]))
+    best = int(np.argmin(bounds))
+    return min(1.0, float(above_unl[best] / n_unl / (above_pos[best] / n_pos))), min(1.0, float(bounds[best]))
 
 
 # -------------------------------------------------------------------------------------------------- the likelihood
@@ -166,21 +166,21 @@ def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArr
     log_slope, offset = np.zeros(_LOGITS.size), np.zeros(_LOGITS.size)
     damping = np.full(_LOGITS.size, 1e-2)
 
-    def at(log_slope: NDArray[np.float64], offset: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return the minus log likelihood of every share, the log odds, and how these change with z.
+    def evaluate(log_slope: NDArray[np.float64], offset: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return the minus log likelihood of every share, the log odds, and the derivative of these by z.
 
-        That is also the share of negative rows among the unlabelled ones at each score.
+        The derivative is also the share of negative rows among the unlabelled ones at each score.
         """
         z = np.exp(log_slope)[:, None] * scores + offset[:, None]
         odds = prior_odds - np.logaddexp(log_share, -z)
         return (rows * np.logaddexp(0, odds) - pos * odds).sum(axis=1), odds, expit(-z - log_share)
 
-    value, odds, change = at(log_slope, offset)
+    value, odds, change = evaluate(log_slope, offset)
     for _ in range(_MOST_STEPS):  # Fisher's scoring, damped as Levenberg's and Marquardt's, for all shares side by side
         p = expit(odds)
         by_slope, by_offset = change * np.exp(log_slope)[:, None] * scores, change
-        excess, weight = rows * p - pos, rows * p * (1 - p)
-        g = (excess * by_slope).sum(axis=1), (excess * by_offset).sum(axis=1)
+        residual, weight = rows * p - pos, rows * p * (1 - p)
+        g = (residual * by_slope).sum(axis=1), (residual * by_offset).sum(axis=1)
         a = (weight * by_slope**2).sum(axis=1) * (1 + damping) + 1e-9
         b = (weight * by_slope * by_offset).sum(axis=1)
         c = (weight * by_offset**2).sum(axis=1) * (1 + damping) + 1e-9
@@ -188,7 +188,7 @@ def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArr
         step_slope = np.clip((b * g[1] - c * g[0]) / determinant, -1, 1)
         step_offset = np.clip((b * g[0] - a * g[1]) / determinant, -5, 5)
         new_slope, new_offset = np.clip(log_slope + step_slope, _FLATTEST, _STEEPEST), offset + step_offset
-        new_value, new_odds, new_change = at(new_slope, new_offset)
+        new_value, new_odds, new_change = evaluate(new_slope, new_offset)
         better = new_value < value
         gained = float(np.max(np.where(better, value - new_value, 0.0)))
         log_slope, offset = np.where(better, new_slope, log_slope), np.where(better, new_offset, offset)
@@ -199,10 +199,10 @@ def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArr
         damping = np.clip(np.where(better, damping / 3, damping * 4), 1e-8, 1e6)
     best = int(np.argmin(value))
     p = expit(odds[best])
-    surprise = float(((pos - rows * p) ** 2 / np.maximum(rows * p * (1 - p), 1e-9)).sum())
+    chi_square = float(((pos - rows * p) ** 2 / np.maximum(rows * p * (1 - p), 1e-9)).sum())
     freedom = max(1, rows.size - 3)
-    scatter = max(1.0, surprise / (freedom + 2 * math.sqrt(2 * freedom)))
-    return Likelihood(_LOGITS, value, scatter, (change < _FEW_NEGATIVE) @ pos / pos.sum())
+    excess = max(1.0, chi_square / (freedom + 2 * math.sqrt(2 * freedom)))
+    return Likelihood(_LOGITS, value, excess, (change < _FEW_NEGATIVE) @ pos / pos.sum())
 
 
 def _binned(

@@ -20,9 +20,9 @@ _EXACT = 2.0**53  # below it float64 has every integer
 
 
 def check_k(k: object, n_unl: int | None = None) -> int:
-    """Return how many of the unlabelled rows `k` stands for; without their number it is only checked as far as it goes.
+    """Return how many of `n_unl` unlabelled rows `k` stands for: an integer is their number, other numbers a share.
 
-    An integer is a number of rows, any other number a share of them.
+    Without `n_unl` only what does not depend on it is checked.
     """
     most = "" if n_unl is None else f" from 1 to {n_unl}"
     expected = f"k must be a whole number of unlabelled rows{most or ' >= 1'}, or a share of them in (0, 1]"
@@ -40,7 +40,10 @@ def check_k(k: object, n_unl: int | None = None) -> int:
 
 
 def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
-    """Return vectors in the order of these, whose names come first: ranks of integers that float64 makes equal."""
+    """Return checked scores, each given as (name, values), whose order is that of the given ones.
+
+    Where integers are so large that float64 may make different ones equal, the scores returned are their ranks.
+    """
     scores = [check_vector(name, value, n=n, inf="allow") for name, value in given]
     if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
         return scores
@@ -73,22 +76,23 @@ class Ranked:
         return np.bincount(self.pos, minlength=self.n_places), np.bincount(self.unl, minlength=self.n_places)
 
     def redrawn(self, generator: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the same of as many rows of either group that are drawn with replacement."""
+        """Return the counts of a bootstrap sample: as many rows of each group, drawn with replacement."""
         drawn = (rows[generator.integers(0, rows.size, rows.size)] for rows in (self.pos, self.unl))
         pos, unl = (np.bincount(rows, minlength=self.n_places) for rows in drawn)
         return pos, unl
 
 
 def recall_of(p: NDArray[np.intp], u: NDArray[np.intp], flagged: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of the positive rows that is flagged with so many unlabelled ones, from counts at each place."""
-    reached, found = np.cumsum(u), np.cumsum(p)
-    last = np.searchsorted(reached, flagged)  # the place of the last row that is flagged
-    left_out = reached[last] - flagged  # of the u[last] rows there
-    recall: NDArray[np.float64] = (found[last] * u[last] - left_out * p[last]) / (found[-1] * u[last])
+    """Return the share of the positive rows above the cut that flags so many unlabelled rows; p, u: counts by place."""
+    sum_unl, sum_pos = np.cumsum(u), np.cumsum(p)
+    last = np.searchsorted(sum_unl, flagged)  # the place of the last row that is flagged
+    left_out = sum_unl[last] - flagged  # of the u[last] rows there
+    recall: NDArray[np.float64] = (sum_pos[last] * u[last] - left_out * p[last]) / (sum_pos[-1] * u[last])
     return recall
 
 
 def mean_precision(p: NDArray[np.intp], u: NDArray[np.intp], prior: float) -> float:
+    """Return the mean, over the positive rows, of the precision if the rows down to each are flagged."""
     places = np.flatnonzero(p)
     hits = prior * np.cumsum(p)[places] / p.sum()
     share = np.cumsum(u)[places] / u.sum()

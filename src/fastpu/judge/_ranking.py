@@ -269,7 +269,7 @@ def precision_at_k(
         ranked, lambda p, u: min(1.0, theta * (float(recall_of(p, u, flagged)[0]) / share)), n_boot, random_state
     )
     recall = float(recall_of(*ranked.counts(), flagged)[0])
-    _tell_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
+    _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
     return estimate
 
 
@@ -337,7 +337,7 @@ def average_precision(
     p, u = (np.cumsum(part) for part in ranked.counts())
     half = int(np.searchsorted(p, p[-1] / 2))
     where = f"{u[half]} rows, where half of the positives are found,"
-    _tell_if_impossible("average_precision", where, float(p[half] / p[-1]), float(u[half] / u[-1]), theta, ranked)
+    _warn_if_impossible("average_precision", where, float(p[half] / p[-1]), float(u[half] / u[-1]), theta, ranked)
     return estimate
 
 
@@ -432,7 +432,7 @@ def _check_boot(n_boot: object, random_state: object) -> tuple[int, np.random.Ge
     return check_int("n_boot", n_boot, low=0, high=MOST_SAMPLES), check_random_state(random_state)
 
 
-def _tell_if_impossible(name: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
+def _warn_if_impossible(name: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
     """Warn if more labelled positives are found than can be if every flagged unlabelled row were positive.
 
     The share of the hidden positives that is found is then share / prior, and the two shares are compared as those of

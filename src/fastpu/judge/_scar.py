@@ -178,7 +178,7 @@ def scar_test(
     if matrix.n_features < 2:
         raise ValueError("X must have at least 2 columns: rows that are alike in the others are compared in each")
     numbers, names = chosen_columns("columns", columns, matrix.n_features, matrix.feature_names), matrix.feature_names
-    found = []
+    tests = []
     for number in numbers.tolist():
         others = check_matrix(matrix.table()[:, np.arange(matrix.n_features) != number])
         with one_blas_thread() if fit is None else contextlib.nullcontext():
@@ -187,8 +187,8 @@ def scar_test(
         pos, unl, purity = _top(score_pos, score_unl, share, most)
         values = _column(matrix, number)
         tested = _difference(values[sample.pos[pos]], values[sample.unl[unl]], purity, count, generator)
-        found.append((*tested, pos.size, unl.size, np.nan if prior is None else purity))
-    difference, cut, p_value, *compared = (np.array(part) for part in zip(*found, strict=True))
+        tests.append((*tested, pos.size, unl.size, np.nan if prior is None else purity))
+    difference, cut, p_value, *compared = (np.array(part) for part in zip(*tests, strict=True))
     tested_columns = tuple(int(number) if names is None else names[number] for number in numbers)
     return ScarTest(tested_columns, difference, cut, p_value, _holm(p_value), *compared)
 

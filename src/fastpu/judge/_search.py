@@ -46,7 +46,7 @@ class Search:
         self._outcomes: list[list[Outcome]] = []
         self._stages: list[str] = []
 
-    def over(self, grids: Sequence[Grid]) -> int:
+    def try_all(self, grids: Sequence[Grid]) -> int:
         """Try all points of the grid and return the best one's position."""
         origins = [part for part in grids for _ in part.points()]
         self._try([point for part in grids for point in part.points()], "grid")

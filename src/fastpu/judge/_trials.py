@@ -66,7 +66,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Line:
-    """Candidates that differ in the parameters `shared` alone, or one candidate (there are none)."""
+    """Candidates that one call fits: they differ in the parameters `shared` alone. A single one shares nothing."""
 
     candidates: tuple[Candidate, ...]
     shared: tuple[str, ...]
@@ -108,7 +108,8 @@ def make_lines(
         groups: dict[Any, list[int]] = {}
         for i, candidate in enumerate(candidates):
             rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key not in names)
-            given = tuple(name for name in names if candidate.get(name) is not None)  # None is for a single fit
+            # A sequence of values has no place for None, which asks a single fit for its default.
+            given = tuple(name for name in names if candidate.get(name) is not None)
             groups.setdefault((given, rest) if given else i, []).append(i)
         if len(groups) < len(best):
             best, shared = groups, names
@@ -153,13 +154,13 @@ def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
     outcomes = []
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
-        flaws = {flaw: text for flaw, text in texts.items() if _has(flaw, model, part)}
+        flaws = {flaw: text for flaw, text in texts.items() if _may_have(flaw, model, part)}
         outcomes.append(_judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
-def _has(flaw: str, model: Any, part: Part) -> bool:
-    """Return whether the warning of the fit may be about this model."""
+def _may_have(flaw: str, model: Any, part: Part) -> bool:
+    """Return whether a warning of this flaw, given by a fit of several models, may be about this one."""
     if flaw == "not_converged":
         return not getattr(model, "converged", False)
     if str(getattr(model, "status", "")).startswith(_COLLAPSED):
@@ -222,11 +223,10 @@ def _flaw(warning: warnings.WarningMessage) -> tuple[str, str]:
 
 
 def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> list[list[Outcome]]:
-    """Run the tasks in so many processes and return their results, in the order of the tasks."""
+    """Run the tasks in `jobs` processes and return their results, in the order of the tasks."""
     if jobs == 1:
-        return [
-            _run_line(*task) for task in tasks
-        ]  # a generator would turn a StopIteration of a fit into another error
+        # A generator would turn a StopIteration of a fit into another error.
+        return [_run_line(*task) for task in tasks]
     joblib = import_module("joblib")
     # Processes, not threads: which warnings are recorded is a matter of the whole process.
     outcomes: list[list[Outcome]] = joblib.Parallel(n_jobs=jobs, backend="loky")(

@@ -191,8 +191,8 @@ def select(
 
     Grids of kernel machines are solved as one: of `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf", "poly"
     or "precomputed", over costs, `nu` and `gamma`, on folds. Squared distances serve all widths and folds, kernel rows
-    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as one
-    from nothing does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
+    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as a
+    fit without a start does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
     `cache_mb`, but for some 20 MB a thread.
 
     Of the fits on folds, only warnings of categories that are not fastpu's are shown. Those that make a point
@@ -258,7 +258,7 @@ def select(
         sign=criterion.sign,
         jobs=jobs,
     )
-    chosen = search.over(grids)
+    chosen = search.try_all(grids)
     if refine is not None:
         chosen = search.refine(chosen, arguments)
     model = fit(X, labels, **given, **by_row, **search.points[chosen])

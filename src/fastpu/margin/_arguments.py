@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu.common._params import MANY
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_choice, check_float, check_int
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
 
 _SOLVERS = ("auto", "exact", "iadmm")
-_MOST_STEPS = 2**62
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def check_margin_options(
         max_iter=check_int("max_iter", max_iter, low=1),
         solver=check_choice("solver", solver, _SOLVERS),
         solver_tol=check_float("solver_tol", solver_tol, low=0, high=1, open_low=True, open_high=True),
-        solver_max_iter=None if limit is None else min(limit, _MOST_STEPS),
+        solver_max_iter=None if limit is None else min(limit, MANY),
         n_threads=resolve_n_threads(n_threads),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._binomial import largest_shares, least_shares
+from fastpu.svm._arguments import MOST_COST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +20,7 @@ __all__ = ["default_cost", "largest_share"]
 # The factor in C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))). This rule was chosen on ten standardised data sets with
 # 5 and 30 % of the positives labelled, and on text: for both methods its mean AUC was within .001 of the best rule.
 _FACTOR = 80.0
-_COSTS = (1e-100, 1e100)
+_LEAST_COST = 1e-100
 _BLOCK = 1 << 16  # entries of X that are converted to float64 at a time
 
 # Constants of the bound on the share of positives: the error probability of each of its two intervals, the most
@@ -35,7 +36,7 @@ def default_cost(matrix: Matrix, is_labelled: NDArray[np.bool_], weights: NDArra
     # Weights may stand for repeated rows, but those that sum to 1, say, do not make fewer of them.
     n_pos = max(float(np.count_nonzero(is_labelled)), 0.0 if weights is None else float(weights[is_labelled].sum()))
     cost = _FACTOR * n_pos / math.sqrt(max(n_pos, matrix.n_features)) / (size if size > 0 else 1.0)
-    return min(max(cost, _COSTS[0]), _COSTS[1])
+    return min(max(cost, _LEAST_COST), MOST_COST)
 
 
 def _mean_square(matrix: Matrix, weights: NDArray[np.float64] | None) -> float:

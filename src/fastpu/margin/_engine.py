@@ -40,15 +40,17 @@ __all__ = [
 T = TypeVar("T")
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 #: A sub-problem: labels, costs, slopes, and the engine's solution of an earlier one to start from.
-Asked: TypeAlias = "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
+Request: TypeAlias = (
+    "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
+)
 #: A generator that yields sub-problems to be solved, and is sent the engine's solution of each. It also yields rounds
 #: for a callback, and is sent whether the callback stops it.
-Steps: TypeAlias = "Generator[Asked | MarginRound, Any, T]"
+Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
 
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
-# Fits that run side by side hold arrays of the length of the rows: most entries of all of them together, some 40 bytes
-# each.
-_AT_ONCE = 1 << 22
+# Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
+# this many rows together.
+_ROWS_AT_ONCE = 1 << 22
 
 # ------------------------------------------------------------------------------------------- rows and engine
 
@@ -191,35 +193,36 @@ class Solver:
 
 
 def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:
-    """Run several fits and return their results; sub-problems are solved a few at a time, on one thread each."""
-    most = max(rows.options.n_threads, _AT_ONCE // rows.matrix.n_rows)
+    """Run several fits and return their results; each round solves the next sub-problem of every fit that goes on."""
     options = rows.options
+    most = max(options.n_threads, _ROWS_AT_ONCE // rows.matrix.n_rows)
     results: dict[int, T] = {}
-    asked: dict[int, Asked] = {}
+    requests: dict[int, Request] = {}
 
-    def go_on(number: int, answer: object) -> None:
+    def resume(number: int, sent: object) -> None:
+        """Run a fit until it ends or asks for a sub-problem to be solved."""
         try:
-            wanted = fits[number].send(answer)
+            given = fits[number].send(sent)
         except StopIteration as end:
             results[number] = end.value
             return
-        if isinstance(wanted, MarginRound):
-            go_on(number, hook is not None and hook(wanted))
+        if isinstance(given, MarginRound):
+            resume(number, hook is not None and hook(given))
         else:
-            asked[number] = wanted
+            requests[number] = given
 
     n_begun = 0
     while len(results) < len(fits):
-        while n_begun < len(fits) and len(asked) < most:
-            go_on(n_begun, None)
+        while n_begun < len(fits) and len(requests) < most:
+            resume(n_begun, None)
             n_begun += 1
-        problems, asked = asked, {}
-        answers = rows.engine.solve_each(
+        problems, requests = requests, {}
+        solutions = rows.engine.solve_each(
             list(problems.values()),
             solver=options.solver,
             tol=options.solver_tol,
             max_iter=options.solver_max_iter or 0,
         )
-        for number, answer in zip(problems, answers, strict=True):
-            go_on(number, answer)
+        for number, solution in zip(problems, solutions, strict=True):
+            resume(number, solution)
     return [results[number] for number in range(len(fits))]

@@ -81,8 +81,8 @@ def fit_each_cost(
         flaws: list[Flaws] = []
         fits = [loop(rows, cost) for cost in costs]
         # With a callback, fits run one after the other, so that it sees their rounds in order.
-        for some in [fits] if hook is None else [[fit] for fit in fits]:
-            runs = solve_side_by_side(rows, some, hook)
+        for group in [fits] if hook is None else [[fit] for fit in fits]:
+            runs = solve_side_by_side(rows, group, hook)
             models += [make_model(rows, run, task) for run in runs]
             flaws += [_flaws(run, rows) for run in runs]
             if runs[-1].status == "callback":
@@ -94,9 +94,10 @@ def fit_each_cost(
 # ------------------------------------------------------------------------------------------------- warnings
 
 _CATEGORIES = (ConvergenceWarning, ConvergenceWarning, DegenerateModelWarning, EstimateWarning)
-# The model warns if the unlabelled rows called positive exceed the largest possible share of positives by this factor:
-# at least a fifth of them are then negative. Of 420 fits to simulated and real rows whose share was at most 1.3 times
-# the truth, six warned; of 348 fits whose share was at least twice the truth, with at most 5 % positives, 178 did.
+# A fit warns if the share of unlabelled rows that it calls positive exceeds the largest possible share of positives by
+# this factor: at least a fifth of these rows are then negative. Of 420 fits to simulated and real rows whose share was
+# at most 1.3 times the truth, six warned; of 348 fits whose share was at least twice the truth, with at most 5 %
+# positives, 178 did.
 _TOO_MANY = 1.25
 
 
@@ -171,7 +172,7 @@ def _degenerate(run: Run) -> str:
 
 
 def _excess(run: Run, rows: MarginRows) -> str:
-    """Return a warning if more unlabelled rows are called positive than can be; weights do not matter."""
+    """Return a warning if more unlabelled rows are called positive than can be, each row counted once."""
     scores = run.last.decision
     share = float(np.mean(scores[~rows.is_labelled] > 0))
     most = largest_share(scores, rows.is_labelled, rows.matrix.n_features + 1)

@@ -58,7 +58,7 @@ _N_SHARED = 6
 
 @dataclass(slots=True)
 class Run:
-    """The state of the fit for one C: its classifiers f_0, f_1, ..., the last one, and the problem that belongs to it.
+    """The fit for one C: the record of its classifiers f_0, f_1, ..., the last of them, and the problem it belongs to.
 
     `cycle` is the number of steps after which the labels repeated, or 0.
     """
@@ -112,8 +112,8 @@ class Rule:
 def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True) -> Steps[Run]:
     """Fit f_0 to the labels y_init, +1 (labelled) and -1 (unlabelled); then relabel and fit by turns.
 
-    y_k is +1 on labelled rows and sgn f_k on the others; f_(k+1) minimises S(., y_k). Rounds are computed only if
-    `is_heard`, that is, if a callback is to be given them.
+    y_k is +1 on labelled rows and sgn f_k on the others; f_(k+1) minimises S(., y_k). Rounds are yielded for a callback
+    only if `is_heard`.
     """
     loss, most = rule.loss, rows.options.max_iter
     solver = Solver()

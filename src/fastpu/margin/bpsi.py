@@ -65,7 +65,7 @@ def fit_bpsi(
     callback: Callable[[MarginRound], bool | None] | None = None,
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
-    """BPSI, biased psi-learning: positive against unlabelled rows with two costs, and a loss that ends at 1.
+    """BPSI, biased psi-learning: positive against unlabelled rows with two costs, and a loss of at most 1.
 
     It is for data that suit a linear `fit_bsvm`, but whose hidden positives or outliers pull its boundary. With small
     costs it can collapse to a model that calls all rows the same.

@@ -156,7 +156,7 @@ def fit_isvm(
     Notes
     -----
     Each step is one sub-problem, a weighted SVM with an intercept that is not penalised. It costs some 10 to 20 times
-    O(n d^2) from nothing, and less from the last solution; memory is O(n + d^2) beside `X`. The minimiser has one w,
+    O(n d^2) without a start, and less from the last solution; memory is O(n + d^2) beside `X`. The minimiser has one w,
     but S can have an interval of best intercepts, about 2 wide for small `C`: its middle is taken, always.
 
     References
@@ -232,7 +232,7 @@ progress
         As in `fit_isvm`.
     init : {"hinge", "psi", "isvm"}, default "hinge"
         f_0: "hinge" is the minimiser of S with the hinge loss and all unlabelled rows negative, as in `fit_isvm`; "psi"
-        what the iteration makes of that with the psi loss and the same labels, which is the paper's letter; "isvm" the
+        what the iteration makes of that with the psi loss and the same labels, as the paper prints it; "isvm" the
         model of `fit_isvm`, with its `pseudo_labels` as y_0.
 
     Returns
@@ -256,7 +256,7 @@ progress
 
     Notes
     -----
-    For small `C` the minimum of S with the psi loss is at w = 0, where S = C and all rows are called the same: for sure
+    For small `C` the minimum of S with the psi loss is at w = 0, where S = C and all rows are called the same: always
     if C < 1 / (2 D^2), D being the largest distance between rows of opposite label. A classifier with w = 0 ends the
     iteration (status "collapsed", also where no unlabelled row is called negative), and should not be chosen. In the
     paper's first example that is so for about half of its values of `C` from "psi", and for two fifths from the others.
@@ -296,6 +296,6 @@ def _fit(rule: Rule, rows: MarginRows, C: float) -> Steps[Run]:
     least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
     if not (C * least > 0 and C <= MOST_COST):
         raise ValueError(
-            f"C must be at most {MOST_COST:g}, and so large that the share of each row in it is not 0, got {C!r}"
+            f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {C!r}"
         )
     return algorithm_1(rows, C, rule)

@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
-_FEW_FEATURES = 128  # up to so many features a linear path is computed from the rows: kernel rows would be larger
+# With at most so many features a linear path is computed from the rows, not from a kernel: kMostFeatures of the core.
+_FEW_FEATURES = 128
 _LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam is as large as costs are, and its square must not overflow or vanish
 
 

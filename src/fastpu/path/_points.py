@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PathPoints"]
 
-_LEAST = 1 << 14  # results for each row of a block: few enough to stay in the processor's cache
+# Rows are cut into blocks as if each gave at least so many results: a block's results then stay in the CPU's cache.
+_LEAST_WIDTH = 1 << 14
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -144,10 +145,9 @@ class PathPoints(PathFields, is_base=True):
             raise ValueError(
                 f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
             )
-        after = int(np.searchsorted(-self.knots, -lam))
+        after, share = self._place(lam)
         upper, lower = self.alpha_at(after - 1), self.alpha_at(after)
         left, right = float(self.knots[after - 1]), float(self.knots[after])
-        share = (left - lam) / (left - right)
         alpha = upper + share * (lower - upper)
         offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
         norms = self.history["norm"][after - 1 : after + 1].tolist()
@@ -162,14 +162,18 @@ class PathPoints(PathFields, is_base=True):
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
+    def _place(self, lam: float) -> tuple[int, float]:
+        """Return the number of the next knot at or below `lam`, and the share of the way to it from the knot above."""
+        after = int(np.searchsorted(-self.knots, -lam))
+        left, right = float(self.knots[after - 1]), float(self.knots[after])
+        return after, (left - lam) / (left - right)
+
     def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         """Return the value at `lam` of a function with these values at the knots: linear between, constant above."""
         if lam >= self.knots[0]:
             first: NDArray[np.float64] = values[0]
             return first
-        after = int(np.searchsorted(-self.knots, -lam))
-        left, right = self.knots[after - 1], self.knots[after]
-        share = (left - lam) / (left - right)
+        after, share = self._place(lam)
         between: NDArray[np.float64] = (1 - share) * values[after - 1] + share * values[after]
         return between
 
@@ -250,8 +254,7 @@ class PathPoints(PathFields, is_base=True):
                 elif lam < self.knots[-1]:
                     raise ValueError(f"lams must be >= {self.knots[-1]:.6g}, where the path ends, got {lam!r}")
                 else:
-                    after = int(np.searchsorted(-self.knots, -lam))
-                    share = (self.knots[after - 1] - lam) / (self.knots[after - 1] - self.knots[after])
+                    after, share = self._place(lam)
                     at_lam = (1 - share) * values[after - 1] + share * values[after]
                 result[rows, column] = at_lam / lam
         return refuse_nan_scores(result, "X")
@@ -272,7 +275,7 @@ class PathPoints(PathFields, is_base=True):
         if train is not None and self.kernel == "linear":
             train = centred(train)
         kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function)
-        for block in matrix.blocks(max(_LEAST, self.rows.size, self.knots.size)):
+        for block in matrix.blocks(max(_LEAST_WIDTH, self.rows.size, self.knots.size)):
             rows = matrix[block]
             if train is None:
                 K = np.ascontiguousarray(rows.table()[:, self.rows].T, dtype=np.float64)
@@ -280,5 +283,3 @@ class PathPoints(PathFields, is_base=True):
                 K = kernel_values(kernel, train, rows.convert(train.dtype, sparse=train.is_sparse), n_threads)
             values = np.cumsum(changes @ K, axis=0)
             yield block, values + np.einsum("i,ij->j", first, K) + self.offsets[:, None]
-
-    # ------------------------------------------------------------------------------------------- selection

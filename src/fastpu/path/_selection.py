@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -51,9 +51,10 @@ class Crossings:
 
 @dataclass(frozen=True)
 class Curve:
-    """A criterion along a path: `values[k]` holds between `cuts[k - 1]` and `cuts[k]`, which fall.
+    """A criterion along a path: `values[k]` is its value between `cuts[k - 1]` and `cuts[k]`, which fall.
 
-    The first value holds for all larger lam, the last one down to `low`; the best one is the first of equal ones.
+    The first value holds for all larger lam, the last one down to `low`. `best` is the place of the best value, the
+    first of equal ones; `judge` returns the criterion of a decision about the rows `rows`.
     """
 
     name: str
@@ -225,11 +226,11 @@ def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
 def _check_criterion(criterion: object) -> str:
     if callable(criterion):
         return "callable"
+    expected = f"criterion must be one of {', '.join(map(repr, _CRITERIA))}"
     if not isinstance(criterion, str):
-        raise TypeError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))} or a function of the labels and "
-                        f"the predictions, got {describe(criterion)}")  # fmt: skip
+        raise TypeError(f"{expected} or a function of the labels and the predictions, got {describe(criterion)}")
     if criterion not in _CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))}, got {short(criterion)}")
+        raise ValueError(f"{expected}, got {short(criterion)}")
     return criterion
 
 
@@ -262,8 +263,8 @@ def _judged_rows(
         members = rng.permutation(np.flatnonzero(labels == label))
         fold[members] = np.arange(members.size) % n_folds
     merged = _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
-    # A path of fewer rows can reach further down than that of all, which alone has a machine to return: below its end
-    # that is the same one all the way, or none.
+    # A fold's path can reach further down than that of all rows, which is the one that has a machine to return. Below
+    # the end of that path its machine does not change any more, or is not known.
     return labels, replace(merged, low=max(merged.low, path.end if path.lams.size else 0.0)), None
 
 
@@ -277,12 +278,11 @@ def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int)
 
 def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> PathPoints:
     """Return the path of some of the training rows, given by their positions in `rows`."""
-    is_precomputed = path.kernel == "precomputed"
-    if is_precomputed:
+    if path.kernel == "precomputed":
         raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
     options = PathOptions(
         Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function),
-        float(str(path.params["lam_min"])) * kept.size / path.rows.size,
+        cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
         None,
         _FOLD_CACHE,
         n_threads,

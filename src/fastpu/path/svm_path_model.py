@@ -107,7 +107,7 @@ class SVMPath(PathPoints):
         Parameters
         ----------
         criterion : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
-            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for labels that say it all,
+            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for rows with true labels,
             the largest F1 of the positive class or the smallest share of rows called wrong, where every label but +1
             is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``,
             with the labels of the rows and +1 or -1 for each, is maximised; it is called once for each interval.
@@ -132,8 +132,8 @@ class SVMPath(PathPoints):
         KernelMachine
             ``at(lam)`` for a lam inside the best interval (its geometric mean; of equally good ones that of the
             largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. Without
-            `cv` the value is that of this machine itself. An
-            interval that reaches beyond a breakpoint at either end of the path is taken at that breakpoint.
+            `cv` the value is that of this machine itself. An interval that reaches beyond the first or the last
+            breakpoint of the path is taken to end there.
 
         Raises
         ------
