@@ -15,17 +15,17 @@ using fastpu::SvmPathResult;
 using fastpu::Team;
 
 void check_result(const SvmPathProblem& problem, const SvmPathResult& result, bool is_plain, bool is_positive) {
-  const auto n_knots = result.lams.size();
+  const auto n_knots = result.knots.size();
   FUZZ_CHECK(result.offsets.size() == n_knots && result.objective.size() == n_knots && result.norm.size() == n_knots);
-  FUZZ_CHECK(all_finite(result.lams) && all_finite(result.start) && all_finite(result.change_value));
-  std::vector<double> a = result.start;
+  FUZZ_CHECK(all_finite(result.knots) && all_finite(result.start_alpha) && all_finite(result.change_alpha));
+  std::vector<double> a = result.start_alpha;
   FUZZ_CHECK(a.size() == at(problem.n));
   for (std::size_t k = 0; k < n_knots; ++k) {
-    FUZZ_CHECK(result.lams[k] >= 0 && (k == 0 || result.lams[k] < result.lams[k - 1]));
+    FUZZ_CHECK(result.knots[k] >= 0 && (k == 0 || result.knots[k] < result.knots[k - 1]));
     for (index_t c = result.change_start[k]; c < result.change_start[k + 1]; ++c) {
       const auto row = at(result.change_row[at(c)]);
       FUZZ_CHECK(row < a.size());
-      a[row] = result.change_value[at(c)];
+      a[row] = result.change_alpha[at(c)];
       FUZZ_CHECK(a[row] >= 0 && a[row] <= problem.costs[row]);
     }
   }
@@ -35,7 +35,7 @@ void check_result(const SvmPathProblem& problem, const SvmPathResult& result, bo
                         result.status == PathStatus::max_events;
   // A first breakpoint of the size of rounding is that of a path that is trivial; next to the largest number, with
   // costs of that size, products overflow.
-  const bool has_path = n_knots > 0 && result.lams.front() > 1e-9 && result.lams.front() < 1e150;
+  const bool has_path = n_knots > 0 && result.knots.front() > 1e-9 && result.knots.front() < 1e150;
   if (is_plain && is_whole && is_positive && has_path) FUZZ_CHECK(result.violation <= 1e-5);
 }
 
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   options.isa = input.isa();
   options.linear = is_dense && params.kind == KernelKind::linear && input.flag() ? &dense : nullptr;
   options.lam_min = input.flag() ? 0 : input.positive();
-  options.max_events = input.one_of<index_t, 3>({0, 1, 100});
+  options.max_events = input.one_of<index_t, 3>({3000, 1, 100});
   accepted([&] {
     const auto kernel = is_dense ? make_kernel(dense, params, options.isa, n_threads)
                                  : make_kernel(x.csr_view(), params, options.isa, n_threads);

@@ -112,8 +112,8 @@ class GridFit(TypedDict):
 class PathSolution(TypedDict):
     status: str
     heavier: int
-    start: NDArray[np.float64]
-    lams: NDArray[np.float64]
+    start_alpha: NDArray[np.float64]
+    knots: NDArray[np.float64]
     offsets: NDArray[np.float64]
     weights: NDArray[np.float64]
     objective: NDArray[np.float64]
@@ -121,7 +121,7 @@ class PathSolution(TypedDict):
     n_margin: NDArray[np.int64]
     change_start: NDArray[np.int64]
     change_row: NDArray[np.int32]
-    change_value: NDArray[np.float64]
+    change_alpha: NDArray[np.float64]
     event_knot: NDArray[np.int64]
     event_kind: NDArray[np.uint8]
     event_row: NDArray[np.int32]

@@ -69,8 +69,8 @@ py::dict to_dict(const SvmPathResult& result) {
   py::dict out;
   out["status"] = name_of(result.status);
   out["heavier"] = result.heavier;
-  out["start"] = to_array(result.start);
-  out["lams"] = to_array(result.lams);
+  out["start_alpha"] = to_array(result.start_alpha);
+  out["knots"] = to_array(result.knots);
   out["offsets"] = to_array(result.offsets);
   out["weights"] = to_array(result.weights);
   out["objective"] = to_array(result.objective);
@@ -78,7 +78,7 @@ py::dict to_dict(const SvmPathResult& result) {
   out["n_margin"] = to_array(result.n_margin);
   out["change_start"] = to_array(result.change_start);
   out["change_row"] = to_array(result.change_row);
-  out["change_value"] = to_array(result.change_value);
+  out["change_alpha"] = to_array(result.change_alpha);
   out["event_knot"] = to_array(result.event_knot);
   out["event_kind"] = to_array(kinds);
   out["event_row"] = to_array(result.event_row);

@@ -80,7 +80,7 @@ void CoordinateDescent::go_over(const View& x) {
 #endif
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
-    // the score of the centred row, without b0, and the term of sum v_i that takes its place
+    // The score of the centred row without b0, for which intercept_ + gamma sum v_i stands.
     const double product = dot(x, row, w_.data()) - centre_w_ - sum_ * (along_[i] - centre_squared_);
     const double lack = side * (task_.label()[i] - product - intercept_ - gamma_ * sum_);
     const double inside = side * v_[i];

@@ -367,12 +367,11 @@ bool Solve::is_solved_by_descents() {
   const bool is_dense = !detail::is_sparse(data_.x());
   const index_t of_dense = is_dense && data_.n_features() > kFewFeatures ? kUntilNear : 0;
   const index_t of_others = !pass_.has_gram() ? kMostOfWide : is_dense ? 0 : kMostOfSparse;
-  for (const index_t most : {of_dense, of_others}) {
-    if (most == 0) continue;
-    if (is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most)) return true;
-    if (is_solved_by_active_set(kMostActiveSets)) return true;
-  }
-  return false;
+  const auto is_solved_within = [&](index_t most) {
+    return is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most) ||
+           is_solved_by_active_set(kMostActiveSets);
+  };
+  return (of_dense > 0 && is_solved_within(of_dense)) || (of_others > 0 && is_solved_within(of_others));
 }
 
 void Solve::run_exact(const MarginStart* start) {

@@ -1,7 +1,5 @@
 #include "margin/point_kernels.hpp"
 
-#include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "common/vector_lanes.hpp"
@@ -12,23 +10,7 @@ namespace {
 
 constexpr index_t kSumLanes = 8;
 
-// Reads one V: a vector, or a single number for the last rows.
-template <class V>
-inline V get(const double* from) {
-  if constexpr (std::is_same_v<V, double>) {
-    return *from;
-  } else {
-    return load<V>(from);
-  }
-}
-template <class V>
-inline void put(double* to, V value) {
-  if constexpr (std::is_same_v<V, double>) {
-    *to = value;
-  } else {
-    store(to, value);
-  }
-}
+// One V is a vector, or a single number for the last rows.
 template <class V>
 inline V all(double value) {
   if constexpr (std::is_same_v<V, double>) {
@@ -50,12 +32,12 @@ struct Lanes {
   template <class V>
   void add(index_t k, V value) {
     double* to = lane + k % kSumLanes;
-    put<V>(to, get<V>(to) + value);
+    store<V>(to, load<V>(to) + value);
   }
   template <class V>
   void raise(index_t k, V value) {
     double* to = lane + k % kSumLanes;
-    put<V>(to, larger(get<V>(to), value));
+    store<V>(to, larger(load<V>(to), value));
   }
   double sum() const {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
@@ -80,17 +62,17 @@ void factor(const PointRows& rows, const double* products, double unit, double* 
   each_row(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
     const V one = all<V>(1.0);
-    const V f = get<V>(products + k);
-    const V alpha = get<V>(rows.alpha + k);
+    const V f = load<V>(products + k);
+    const V alpha = load<V>(rows.alpha + k);
     const V per_alpha = one / alpha;
-    const V per_room = one / get<V>(rows.room + k);
-    const V theta = one / (get<V>(rows.low + k) * per_alpha + get<V>(rows.high + k) * per_room);
-    put<V>(rows.f + k, f);
-    put<V>(rows.per_alpha + k, per_alpha);
-    put<V>(rows.per_room + k, per_room);
-    put<V>(rows.theta + k, theta);
-    put<V>(weights[0] + k, theta * (get<V>(rows.label + k) - f) * all<V>(per_unit));
-    put<V>(weights[1] + k, get<V>(rows.side + k) * alpha * all<V>(per_unit));
+    const V per_room = one / load<V>(rows.room + k);
+    const V theta = one / (load<V>(rows.low + k) * per_alpha + load<V>(rows.high + k) * per_room);
+    store<V>(rows.f + k, f);
+    store<V>(rows.per_alpha + k, per_alpha);
+    store<V>(rows.per_room + k, per_room);
+    store<V>(rows.theta + k, theta);
+    store<V>(weights[0] + k, theta * (load<V>(rows.label + k) - f) * all<V>(per_unit));
+    store<V>(weights[1] + k, load<V>(rows.side + k) * alpha * all<V>(per_unit));
   });
 }
 
@@ -102,24 +84,24 @@ void predict(const PointRows& rows, const double* products, double unit, double*
   each_row(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
     const V one = all<V>(1.0);
-    const V weight = get<V>(rows.theta + k) * get<V>(rows.side + k);
-    const V per_alpha = get<V>(rows.per_alpha + k);
-    const V per_room = get<V>(rows.per_room + k);
-    const V d_alpha = weight * (get<V>(rows.label + k) - get<V>(rows.f + k) - get<V>(products + k));
+    const V weight = load<V>(rows.theta + k) * load<V>(rows.side + k);
+    const V per_alpha = load<V>(rows.per_alpha + k);
+    const V per_room = load<V>(rows.per_room + k);
+    const V d_alpha = weight * (load<V>(rows.label + k) - load<V>(rows.f + k) - load<V>(products + k));
     const V down = d_alpha * per_alpha;
     const V up = d_alpha * per_room;
     // d_low = -low (1 + down), d_high = -high (1 - up)
     const V low = one + down;
     const V high = one - up;
     speed.raise<V>(k, larger(larger(zero - down, up), larger(low, high)));
-    const V second_low = (zero - d_alpha) * get<V>(rows.low + k) * low;
-    const V second_high = d_alpha * get<V>(rows.high + k) * high;
-    put<V>(rows.d_low + k, second_low);
-    put<V>(rows.d_high + k, second_high);
+    const V second_low = (zero - d_alpha) * load<V>(rows.low + k) * low;
+    const V second_high = d_alpha * load<V>(rows.high + k) * high;
+    store<V>(rows.d_low + k, second_low);
+    store<V>(rows.d_high + k, second_high);
     sum.add<V>(k, second_low + second_high);
     const V scaled = weight * all<V>(per_unit);
-    put<V>(weights[0] + k, scaled * (second_high * per_room - second_low * per_alpha));
-    put<V>(weights[1] + k, scaled * (per_alpha - per_room));
+    store<V>(weights[0] + k, scaled * (second_high * per_room - second_low * per_alpha));
+    store<V>(weights[1] + k, scaled * (per_alpha - per_room));
   });
   fastest = speed.maximum();
   curvature += sum.sum();
@@ -132,26 +114,26 @@ void correct(const PointRows& rows, const double* products, double mu, double se
   each_row(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
     const V one = all<V>(1.0);
-    const V side = get<V>(rows.side + k);
-    const V low = get<V>(rows.low + k);
-    const V high = get<V>(rows.high + k);
-    const V per_alpha = get<V>(rows.per_alpha + k);
-    const V per_room = get<V>(rows.per_room + k);
-    const V to_low = (all<V>(mu) - all<V>(second_order) * get<V>(rows.d_low + k)) * per_alpha;
-    const V to_high = (all<V>(mu) - all<V>(second_order) * get<V>(rows.d_high + k)) * per_room;
-    const V product = get<V>(products + k);
-    const V q = side * (get<V>(rows.label + k) - get<V>(rows.f + k)) - to_high + to_low;
-    const V d_alpha = get<V>(rows.theta + k) * (q - side * product);
+    const V side = load<V>(rows.side + k);
+    const V low = load<V>(rows.low + k);
+    const V high = load<V>(rows.high + k);
+    const V per_alpha = load<V>(rows.per_alpha + k);
+    const V per_room = load<V>(rows.per_room + k);
+    const V to_low = (all<V>(mu) - all<V>(second_order) * load<V>(rows.d_low + k)) * per_alpha;
+    const V to_high = (all<V>(mu) - all<V>(second_order) * load<V>(rows.d_high + k)) * per_room;
+    const V product = load<V>(products + k);
+    const V q = side * (load<V>(rows.label + k) - load<V>(rows.f + k)) - to_high + to_low;
+    const V d_alpha = load<V>(rows.theta + k) * (q - side * product);
     const V down = d_alpha * per_alpha;
     const V up = d_alpha * per_room;
     const V d_low = to_low - low * (one + down);
     const V d_high = to_high - high * (one - up);
     speed.raise<V>(k, larger(larger(zero - down, up), larger((zero - d_low) / low, (zero - d_high) / high)));
     sum.add<V>(k, zero * (d_alpha + d_low + d_high));
-    put<V>(rows.d_alpha + k, d_alpha);
-    put<V>(rows.d_low + k, d_low);
-    put<V>(rows.d_high + k, d_high);
-    put<V>(rows.d_f + k, product);
+    store<V>(rows.d_alpha + k, d_alpha);
+    store<V>(rows.d_low + k, d_low);
+    store<V>(rows.d_high + k, d_high);
+    store<V>(rows.d_f + k, product);
   });
   fastest = speed.maximum();
   check += sum.sum();
@@ -164,17 +146,17 @@ void advance(const PointRows& rows, double length, double* sums) {
   each_row(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
     const V step = all<V>(length);
-    const V alpha = get<V>(rows.alpha + k) + step * get<V>(rows.d_alpha + k);
-    const V room = get<V>(rows.room + k) - step * get<V>(rows.d_alpha + k);
-    const V low = get<V>(rows.low + k) + step * get<V>(rows.d_low + k);
-    const V high = get<V>(rows.high + k) + step * get<V>(rows.d_high + k);
-    const V f = get<V>(rows.f + k) + step * get<V>(rows.d_f + k);
-    put<V>(rows.alpha + k, alpha);
-    put<V>(rows.room + k, room);
-    put<V>(rows.low + k, low);
-    put<V>(rows.high + k, high);
-    put<V>(rows.f + k, f);
-    const V lack = get<V>(rows.side + k) * (get<V>(rows.label + k) - f);
+    const V alpha = load<V>(rows.alpha + k) + step * load<V>(rows.d_alpha + k);
+    const V room = load<V>(rows.room + k) - step * load<V>(rows.d_alpha + k);
+    const V low = load<V>(rows.low + k) + step * load<V>(rows.d_low + k);
+    const V high = load<V>(rows.high + k) + step * load<V>(rows.d_high + k);
+    const V f = load<V>(rows.f + k) + step * load<V>(rows.d_f + k);
+    store<V>(rows.alpha + k, alpha);
+    store<V>(rows.room + k, room);
+    store<V>(rows.low + k, low);
+    store<V>(rows.high + k, high);
+    store<V>(rows.f + k, f);
+    const V lack = load<V>(rows.side + k) * (load<V>(rows.label + k) - f);
     const V above = larger(lack, zero);
     products.add<V>(k, alpha * low + room * high);
     losses.add<V>(k, (alpha + room) * above);

@@ -8,8 +8,8 @@ namespace fastpu::detail {
 
 void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
                            const std::vector<index_t>& changed, const std::vector<double>& weights) {
-  if (result_.lams.empty() || lam < result_.lams.back()) {
-    result_.lams.push_back(lam);
+  if (result_.knots.empty() || lam < result_.knots.back()) {
+    result_.knots.push_back(lam);
     result_.offsets.push_back(a0);
     result_.objective.push_back(0);
     result_.norm.push_back(0);
@@ -26,16 +26,16 @@ void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm,
   }
   const std::size_t n_before = result_.change_row.size();
   result_.change_row.resize(n_before + changed.size());
-  result_.change_value.resize(n_before + changed.size());
+  result_.change_alpha.resize(n_before + changed.size());
   for (std::size_t k = 0; k < changed.size(); ++k) {
     result_.change_row[n_before + k] = static_cast<std::int32_t>(order_[at(changed[k])]);
-    result_.change_value[n_before + k] = point.alpha[at(changed[k])];
+    result_.change_alpha[n_before + k] = point.alpha[at(changed[k])];
   }
   result_.change_start.back() = static_cast<index_t>(result_.change_row.size());
 }
 
 void PathRecord::note_events(const Elbow& elbow, const PathPoint& point) {
-  const auto knot = static_cast<index_t>(result_.lams.size()) - 1;
+  const auto knot = static_cast<index_t>(result_.knots.size()) - 1;
   const auto note = [&](index_t i, PathEvent kind) {
     result_.event_knot.push_back(knot);
     result_.event_kind.push_back(kind);

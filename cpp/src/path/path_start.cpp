@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -378,7 +379,7 @@ int heavier_class(const SvmPathProblem& problem) {
   double sums[2] = {};
   bool infinite[2] = {};
   for (index_t i = 0; i < problem.n; ++i) {
-    const int label = problem.labels[i];
+    const std::int8_t label = problem.labels[i];
     const double cost = problem.costs[i];
     if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
     const bool is_cost = cost == kInfinity || (cost >= kLeastCost && cost <= kMostCost);

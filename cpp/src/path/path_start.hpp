@@ -1,7 +1,7 @@
 // The start of an SVM path: the point of the heavier class that is nearest to the lighter one, which is at its costs,
 //
-//     min over a of the heavier class  | sum a_i phi(x_i) - sum_light c_j phi(x_j) |^2,   0 <= a_i <= c_i,  sum a_i =
-//     total
+//     min over a of the heavier class  | sum a_i phi(x_i) - sum_light c_j phi(x_j) |^2
+//     subject to  0 <= a_i <= c_i,  sum a_i = total
 //
 // with total the sum of the lighter costs. Sequential minimal optimisation comes close; an active-set method with
 // Newton steps then solves up to rounding, with values exactly at their bounds and independent free rows.

@@ -117,7 +117,6 @@ class PathWalk {
   bool has_new_speed_ = false;   // whether look_at_all() has just computed v for them
   double work_ = 0;              // kernel rows added to h and v since h was computed anew
   double lam_of_scores_ = 0;     // the lam at which h was computed
-  index_t most_events_ = 0;
   std::vector<index_t> weak_;    // rows on the margin that are not moving
   std::vector<index_t> near_;    // scratch space for a list of rows
   std::vector<index_t> forced_;  // rows that count as on the margin in spite of rounding

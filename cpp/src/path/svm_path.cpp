@@ -36,7 +36,7 @@ void PathWalk::find_start() {
   const index_t n = problem_.n;
   result_.heavier = heavier_class(problem_);
   auto start = start_of_path(cache_, problem_, result_.heavier, options_, team_);
-  result_.start = std::move(start.alpha);
+  result_.start_alpha = std::move(start.alpha);
   w_ = std::move(start.weights);
   cache_.set_columns(problem_.rows, n, team_);
   auto position = make_vector<index_t>(cache_.kernel().n_rows(), "rows of the path");
@@ -47,9 +47,9 @@ void PathWalk::find_start() {
     order.push_back(i);
     point_.label.push_back(problem_.labels[i]);
     point_.cost.push_back(problem_.costs[i]);
-    point_.alpha.push_back(result_.start[at(i)]);
-    beta_.push_back(result_.start[at(i)] * problem_.labels[i]);
-    box_ = std::max(box_, result_.start[at(i)]);
+    point_.alpha.push_back(result_.start_alpha[at(i)]);
+    beta_.push_back(result_.start_alpha[at(i)] * problem_.labels[i]);
+    box_ = std::max(box_, result_.start_alpha[at(i)]);
   }
   for (auto* values : {&h_, &v_, &weight_, &side_}) values->resize(at(n));
   ones_.assign(at(n), 1.0);
@@ -370,10 +370,10 @@ bool PathWalk::take_step(Elbow& elbow) {
   for (const index_t i : elbow.moving()) set_side(i, true);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
   record_.note_events(elbow, point_);
-  const auto n_breakpoints = static_cast<index_t>(result_.lams.size());
+  const auto n_breakpoints = static_cast<index_t>(result_.knots.size());
   const auto n_events = static_cast<index_t>(result_.event_row.size());
   // Rounding may leave a breakpoint without an event: the number of breakpoints bounds the path as well.
-  if (std::max(n_events, n_breakpoints) >= most_events_) return finish(PathStatus::max_events);
+  if (std::max(n_events, n_breakpoints) >= options_.max_events) return finish(PathStatus::max_events);
   if (callback_) {
     const PathRound round{n_breakpoints, n_events, lam_, result_.n_margin.back(), result_.objective.back()};
     if (callback_(round)) return finish(PathStatus::callback);
@@ -429,7 +429,6 @@ SvmPathResult PathWalk::run() {
   watch_ = &watch;
   result_.status = PathStatus::trivial;
   if (!find_first_breakpoint()) return std::move(result_);
-  most_events_ = options_.max_events > 0 ? options_.max_events : 50 * problem_.n + 1000;
   double shift = 0;
   for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
   if (!(shift > 0)) shift = 1;
@@ -446,7 +445,7 @@ SvmPathResult PathWalk::run() {
   note_knot({});
   if (lam_ > 0) result_.violation = violation();
   while (take_step(elbow)) team_.poll();
-  if (result_.lams.back() == lam_ && lam_ > 0) {
+  if (result_.knots.back() == lam_ && lam_ > 0) {
     recompute(false);  // the scores of all rows certify the end
     result_.violation = std::max(result_.violation, violation());
   }

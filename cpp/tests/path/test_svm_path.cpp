@@ -92,27 +92,27 @@ struct Rows {
   // The same at every so many breakpoints and half way to the one before.
   double violation(const KernelParams& params, const SvmPathResult& path, std::size_t every = 1) const {
     double worst = 0;
-    std::vector<double> alpha = path.start;
-    for (std::size_t k = 0; k < path.lams.size(); ++k) {
+    std::vector<double> alpha = path.start_alpha;
+    for (std::size_t k = 0; k < path.knots.size(); ++k) {
       const std::vector<double> before = alpha;
       for (index_t c = path.change_start[k]; c < path.change_start[k + 1]; ++c) {
-        alpha[static_cast<std::size_t>(path.change_row[at(c)])] = path.change_value[at(c)];
+        alpha[static_cast<std::size_t>(path.change_row[at(c)])] = path.change_alpha[at(c)];
       }
       if (k % every != 0) continue;
-      if (path.lams[k] > 0) worst = std::max(worst, violation(params, alpha, path.offsets[k], path.lams[k]));
+      if (path.knots[k] > 0) worst = std::max(worst, violation(params, alpha, path.offsets[k], path.knots[k]));
       if (k == 0) continue;
       std::vector<double> middle = alpha;
       for (std::size_t i = 0; i < middle.size(); ++i) middle[i] = (alpha[i] + before[i]) / 2;
       worst = std::max(worst, violation(params, middle, (path.offsets[k] + path.offsets[k - 1]) / 2,
-                                        (path.lams[k] + path.lams[k - 1]) / 2));
+                                        (path.knots[k] + path.knots[k - 1]) / 2));
     }
     return worst;
   }
 };
 
 bool same(const SvmPathResult& a, const SvmPathResult& b) {
-  return a.status == b.status && a.start == b.start && a.lams == b.lams && a.offsets == b.offsets &&
-         a.change_row == b.change_row && a.change_value == b.change_value && a.event_row == b.event_row &&
+  return a.status == b.status && a.start_alpha == b.start_alpha && a.knots == b.knots && a.offsets == b.offsets &&
+         a.change_row == b.change_row && a.change_alpha == b.change_alpha && a.event_row == b.event_row &&
          a.event_kind == b.event_kind && a.objective == b.objective && a.norm == b.norm;
 }
 
@@ -125,7 +125,7 @@ CASE("paths are optimal at breakpoints and between") {
       const SvmPathResult path = rows.path(params, kManyBytes, 1, fastpu::best_isa(), {}, 1e-4);
       CHECK(path.status == PathStatus::lam_min || path.status == PathStatus::zero ||
             path.status == PathStatus::trivial);
-      CHECK(std::is_sorted(path.lams.rbegin(), path.lams.rend()));
+      CHECK(std::is_sorted(path.knots.rbegin(), path.knots.rend()));
       CHECK(rows.violation(params, path) < 1e-9);
     }
   }
@@ -156,7 +156,7 @@ CASE("rows that are not followed stay away from the margin") {
   const Rows rows(500, 3, 2, 0, 0.7);
   const auto path = rows.path(kRbf, kManyBytes, 2, fastpu::best_isa(), {}, 0.05);
   CHECK(path.status == PathStatus::lam_min);
-  CHECK(path.lams.size() > 150);
+  CHECK(path.knots.size() > 150);
   CHECK(rows.violation(kRbf, path, 40) < 1e-9);
 }
 
@@ -168,7 +168,7 @@ CASE("a callback sees every breakpoint and can stop") {
     return ++n_calls == 7;
   });
   CHECK(path.status == PathStatus::callback);
-  CHECK(path.lams.size() == 7);
+  CHECK(path.knots.size() == 7);
 }
 
 CASE("a finite cost far above the others does not loosen what is at a bound") {
@@ -189,8 +189,8 @@ CASE("kernels that are indefinite or overflow leave no number undefined") {
   rows.labels = {1, -1, 1};
   rows.costs = {kInfinity, 1, kInfinity};
   const SvmPathResult path = rows.path({KernelKind::poly, 0.5, 1, -1.75});
-  for (const double value : path.change_value) CHECK(std::isfinite(value));
-  for (const double value : path.start) CHECK(std::isfinite(value));
+  for (const double value : path.change_alpha) CHECK(std::isfinite(value));
+  for (const double value : path.start_alpha) CHECK(std::isfinite(value));
   Rows huge(12, 2, 3, 0, kInfinity);
   for (double& x : huge.x) x *= 1e200;
   CHECK_THROWS(std::invalid_argument, huge.path(kLinear), "with itself is inf");
@@ -225,8 +225,9 @@ CASE("where kernel values of very different size leave only rounding, a path sta
   rows.labels = {1, -1, -1, 1, -1, -1};
   rows.costs = {kInfinity, 1, 1, kInfinity, 1, 1};
   const SvmPathResult path = rows.path({KernelKind::poly, 0.5, 2, -1.54757e-260});
-  CHECK(path.start[0] >= 0 && path.start[3] >= 0 && std::abs(path.start[0] + path.start[3] - 4) < 1e-6);
-  for (const double value : path.change_value) CHECK(std::isfinite(value));
+  CHECK(path.start_alpha[0] >= 0 && path.start_alpha[3] >= 0 &&
+        std::abs(path.start_alpha[0] + path.start_alpha[3] - 4) < 1e-6);
+  for (const double value : path.change_alpha) CHECK(std::isfinite(value));
 }
 
 CASE("rows that a fresh factor would leave out stay on the margin") {
@@ -235,7 +236,7 @@ CASE("rows that a fresh factor would leave out stay on the margin") {
             1.7063712220988236e-08, -3.625, -4.75, 0, 0, 0, 0};
   rows.labels = {1, -1, 1, 1, -1, -1, 1, 1};
   const SvmPathResult path = rows.path({KernelKind::linear, 0.5, 1, 0.0});
-  for (const double value : path.change_value) CHECK(value >= 0 && value <= 1);
+  for (const double value : path.change_alpha) CHECK(value >= 0 && value <= 1);
   CHECK(path.violation < 1e-6);
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from fastpu.common._params import check_scores_rows
 from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_choice, check_labels, check_vector, label_counts
-from fastpu.judge._pu_criteria import call_rows
+from fastpu.judge._pu_criteria import call_rows, require_pu
 from fastpu.judge._ranked_rows import check_k
 from fastpu.judge._ranking import average_precision, lift_at_k
 from fastpu.metrics import auc
@@ -59,11 +59,8 @@ class Criterion:
     def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
         n_pos, n_unl, n_neg = label_counts(labels)
-        if self.name in _WANT_UNLABELED and not (n_pos and n_unl):
-            raise ValueError(
-                f"{where} must hold positive rows (+1) and unlabelled ones (0) for scoring={self.name!r}, got {n_pos} "
-                f"positive, {n_unl} unlabelled and {n_neg} negative"
-            )
+        if self.name in _WANT_UNLABELED:
+            require_pu(labels, where, f"scoring={self.name!r}")
         if self.name == "auc" and not (n_pos and (n_unl or n_neg)):
             raise ValueError(f"{where} must hold positive and other rows for scoring='auc', got {n_pos} positive")
         if self.name == "error" and n_unl:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_float, check_sample_weight, check_vector
+from fastpu.data._validate import check_float, check_sample_weight, check_vector, label_counts
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Called", "call_rows", "err_star", "puf_score", "scale_down"]
+__all__ = ["Called", "call_rows", "err_star", "puf_score", "require_pu", "scale_down"]
 
 
 @answers_unknown_keywords
@@ -192,6 +192,16 @@ def call_rows(
             mass = scale_down(weight, float(weight.max()))  # scaled by `largest`, all of them may become 0
             shares.append(min(1.0, float(mass[above].sum()) / float(mass.sum())))
     return Called(*shares, *masses)
+
+
+def require_pu(labels: NDArray[np.int8], where: str, user: str) -> None:
+    """Raise ValueError unless there are positive and unlabelled rows; `where` and `user` are for the message."""
+    n_pos, n_unl, n_neg = label_counts(labels)
+    if not (n_pos and n_unl):
+        raise ValueError(
+            f"{where} must hold positive rows (+1) and unlabelled ones (0) for {user}, got {n_pos} positive, {n_unl} "
+            f"unlabelled and {n_neg} negative"
+        )
 
 
 def scale_down(weights: NDArray[np.float64], largest: float) -> NDArray[np.float64]:

@@ -139,32 +139,21 @@ def _check_train(path: PathFields) -> None:
 
 def path_fields(result: PathSolution) -> dict[str, Any]:
     """Return the fields of a path from the core's result."""
-    lams = result["lams"]
-    n_lams = int(np.count_nonzero(lams > 0))
-    kept = slice(0, n_lams)
-    objective, norm = result["objective"][kept], result["norm"][kept]
-    return {
-        "heavier": result["heavier"],
-        "start_alpha": result["start"],
-        "knots": lams,
-        "offsets": result["offsets"],
-        "violation": result["violation"],
-        "status": result["status"],
-        "change_row": result["change_row"],
-        "change_alpha": result["change_value"],
-        "change_start": result["change_start"],
-        "event_knot": result["event_knot"],
-        "event_kind": result["event_kind"],
-        "event_row": result["event_row"],
+    lams = result["knots"][result["knots"] > 0]
+    n_lams = lams.size
+    objective, norm = result["objective"][:n_lams], result["norm"][:n_lams]
+    fields: dict[str, Any] = dict(result)
+    del fields["norm"], fields["n_margin"]
+    return fields | {
         "weights": result["weights"] if result["weights"].size else None,
         "n_iter": n_lams,
         "converged": result["status"] in ("zero", "lam_min", "trivial"),
         "objective": objective,
         "history": {
-            "lam": lams[kept],
+            "lam": lams,
             "objective": objective,
             "norm": norm,
-            "loss": objective - lams[kept] * norm / 2,
-            "n_margin": result["n_margin"][kept],
+            "loss": objective - lams * norm / 2,
+            "n_margin": result["n_margin"][:n_lams],
         },
     }

@@ -165,11 +165,11 @@ def follow_path(
         isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
-    n_knots = result["lams"].size
+    n_knots = result["knots"].size
     result["weights"] = result["weights"].reshape(n_knots, result["weights"].size // max(1, n_knots))
     if centre is not None and result["weights"].size:
         result["offsets"] -= np.einsum("ij,j->i", result["weights"], centre)
-    elif centre is not None and result["lams"].size:
+    elif centre is not None and n_knots:
         result["offsets"] -= _along(result, labels, (matrix[rows].table() - centre) @ centre)
     return result
 
@@ -207,9 +207,11 @@ def knot_changes(
 def _along(result: _core.PathSolution, labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum_i y_i a_i values[i] at every knot."""
     changes = knot_changes(
-        result["start"], labels, result["change_start"], result["change_row"], result["change_value"]
+        result["start_alpha"], labels, result["change_start"], result["change_row"], result["change_alpha"]
     )
-    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum("i,i,i->", result["start"], labels, values)
+    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum(
+        "i,i,i->", result["start_alpha"], labels, values
+    )
     return sums
 
 
@@ -230,7 +232,7 @@ def precision_forgiven() -> Iterator[None]:
 
 def warn_of_path(function: str, result: _core.PathSolution, heavier: str) -> None:
     """Warn if the path ended too early, or if it is trivial."""
-    status, lams = result["status"], result["lams"]
+    status, knots = result["status"], result["knots"]
     if status == "trivial":
         warn(
             f"{function} found that w = 0 is optimal for every lam: the mean of the lighter class lies among the "
@@ -245,7 +247,7 @@ def warn_of_path(function: str, result: _core.PathSolution, heavier: str) -> Non
     }
     if status in reasons and not (status == "precision" and _forgives_precision.get()):
         warn(
-            f"{function} followed the path from lam = {lams[0]:.6g} to {lams[-1]:.6g} only, where the largest KKT "
+            f"{function} followed the path from lam = {knots[0]:.6g} to {knots[-1]:.6g} only, where the largest KKT "
             f"violation is {result['violation']:.3g}: it {reasons[status]}",
             ConvergenceWarning,
         )

@@ -11,8 +11,8 @@ import numpy as np
 from fastpu.common._params import check_random_state
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_int, check_labels
-from fastpu.judge._pu_criteria import Called
+from fastpu.data._validate import check_float, check_int, check_labels, label_counts
+from fastpu.judge._pu_criteria import Called, require_pu
 from fastpu.kernels._kernels import Kernel
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.path._fields import path_fields
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.path._points import PathPoints
 
-__all__ = ["Crossings", "Curve", "best_of", "crossings", "curve_on_path", "path_of_fold", "select_on_path"]
+__all__ = ["Crossings", "Curve", "best_machine", "best_of", "crossings", "curve_on_path", "path_of_fold"]
 
 _FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
 _CRITERIA = ("puf", "err_star", "f1", "error", "end")
@@ -108,27 +108,6 @@ def crossings(path: PathPoints, matrix: Matrix, n_threads: int) -> Crossings:
     return Crossings(called, lam[order], row[order].astype(np.int64), float(path.knots[-1]))
 
 
-def select_on_path(
-    path: PathPoints,
-    criterion: object,
-    X: object,
-    y: object,
-    *,
-    prior: object,
-    scenario: object,
-    cv: object,
-    random_state: object,
-    n_threads: object,
-) -> dict[str, Any]:
-    """Check the arguments of `SVMPath.select`; return the best lam, with its value and how it was chosen."""
-    curve = curve_on_path(
-        path, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
-    )
-    if curve is None:
-        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
-    return {**(best_of(path, curve) if cv is not None else _best_machine(path, curve)), "cv": curve.n_folds}
-
-
 def curve_on_path(
     path: PathPoints,
     criterion: object,
@@ -159,9 +138,9 @@ def curve_on_path(
     labels, merged, rows = _judged_rows(path, X, y, n_folds, rng, threads)
     function = criterion if callable(criterion) else None
     if function is None and name in ("puf", "err_star"):
-        _require_pu(labels, name)
-        n_pos, n_unl = (int(np.count_nonzero(labels == label)) for label in (1, 0))
+        require_pu(labels, "y", f"criterion={name!r}")
         if name == "err_star":
+            n_pos, n_unl, _ = label_counts(labels)
             prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
 
     def judge(called: NDArray[np.bool_]) -> float:
@@ -192,11 +171,16 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
     return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
 
 
-def _best_machine(path: PathPoints, curve: Curve) -> dict[str, Any]:
-    """Return the interval whose machine is best by the criterion.
+def best_machine(path: PathPoints, curve: Curve | None) -> dict[str, Any]:
+    """Return the lam of the best machine, with the criterion's value and the interval in which it is as good.
 
-    A machine can differ from what the crossings say where f of a row is so near 0 that its sign is rounding.
+    Folds have no machine of their own, and without a curve the end of the path is taken. Else a machine can differ from
+    what the crossings say, where f of a row is so near 0 that its sign is rounding.
     """
+    if curve is None:
+        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+    if curve.n_folds is not None:
+        return {**best_of(path, curve), "cv": curve.n_folds}
     order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
     best: dict[str, Any] = {}
     for k in order[:_MOST_TRIES].tolist():
@@ -206,7 +190,7 @@ def _best_machine(path: PathPoints, curve: Curve) -> dict[str, Any]:
         candidate["value"] = curve.judge(path.at(candidate["lam"]).decision_function(curve.rows) > 0)
         if not best or curve.is_better(candidate["value"], best["value"]):
             best = candidate
-    return best
+    return {**best, "cv": None}
 
 
 def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
@@ -232,15 +216,6 @@ def _check_criterion(criterion: object) -> str:
     if criterion not in _CRITERIA:
         raise ValueError(f"{expected}, got {short(criterion)}")
     return criterion
-
-
-def _require_pu(labels: NDArray[np.int8], name: str) -> None:
-    counts = [int(np.count_nonzero(labels == label)) for label in (1, 0, -1)]
-    if not (counts[0] and counts[1]):
-        raise ValueError(
-            f"y must hold positive rows (+1) and unlabelled ones (0) for criterion={name!r}, got {counts[0]} positive, "
-            f"{counts[1]} unlabelled and {counts[2]} negative"
-        )
 
 
 def _judged_rows(

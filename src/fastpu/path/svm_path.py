@@ -263,7 +263,7 @@ def _fit(
     kernel = resolve_gamma(options.kernel, matrix, None if rows.size == costs.size else (costs > 0).astype(np.float64))
     with make_callback(callback, progress, total=None, description="SVM path") as hook:
         result = follow_path(matrix, kernel, rows, labels[rows], costs[rows], options, hook)
-    if not all(np.isfinite(result[name]).all() for name in ("lams", "offsets", "weights", "violation")):
+    if not all(np.isfinite(result[name]).all() for name in ("knots", "offsets", "weights", "violation")):
         raise ValueError(
             "X must have entries so small that kernel values do not overflow; scale X or use another kernel"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fastpu.path._points import PathPoints
-from fastpu.path._selection import select_on_path
+from fastpu.path._selection import best_machine, curve_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,8 +144,9 @@ class SVMPath(PathPoints):
         -----
         O(n (n_train d + changes)) time, and once more a path for each fold.
         """
-        best = select_on_path(
+        curve = curve_on_path(
             self, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
         )
+        best = best_machine(self, curve)
         machine = self.at(best.pop("lam"))
         return dataclasses.replace(machine, params={**machine.params, **best})

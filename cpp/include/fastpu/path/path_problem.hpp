@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "fastpu/common/isa.hpp"
@@ -21,8 +22,9 @@ struct SvmPathOptions {
   // The rows of a linear kernel, if they are dense, as many as the kernel has. With few features, no kernel rows are
   // then formed, and a breakpoint takes time O(n d + m^2).
   const DenseView<double>* linear = nullptr;
-  double lam_min = 0;      // where to stop
-  index_t max_events = 0;  // the path ends at the breakpoint with this event; 0 stands for 50 n + 1000
+  double lam_min = 0;  // where to stop
+  // The path ends at the breakpoint with this event.
+  index_t max_events = std::numeric_limits<index_t>::max();
   Isa isa = best_isa();
 };
 
@@ -58,12 +60,12 @@ using PathCallback = std::function<bool(const PathRound&)>;
 
 struct SvmPathResult {
   PathStatus status = PathStatus::zero;
-  int heavier = 0;            // the class whose costs sum to more: +1, -1, or 0 for equal sums
-  std::vector<double> start;  // a of each row above the first breakpoint
+  int heavier = 0;                  // the class whose costs sum to more: +1, -1, or 0 for equal sums
+  std::vector<double> start_alpha;  // a of each row above the first breakpoint
 
-  // Knots: the breakpoints in order of decreasing lam, then the end of the path (lam = 0, or where it stopped). Between
+  // lam at the knots: the breakpoints in decreasing order, then the end of the path (0, or where it stopped). Between
   // two knots a and a0 are linear in lam. A trivial path has no knots.
-  std::vector<double> lams;
+  std::vector<double> knots;
   std::vector<double> offsets;    // a0
   std::vector<double> weights;    // lam w at each knot, one after the other, if kernel rows were not formed; else empty
   std::vector<double> objective;  // sum_i c_i (1 - y_i f(x_i))_+ + lam/2 |w|^2; 0 where lam = 0
@@ -73,7 +75,7 @@ struct SvmPathResult {
   // The rows whose a differs from the knot before have the numbers change_start[k] to change_start[k + 1] - 1.
   std::vector<index_t> change_start;
   std::vector<std::int32_t> change_row;  // positions in SvmPathProblem::rows
-  std::vector<double> change_value;      // a
+  std::vector<double> change_alpha;      // a
 
   std::vector<index_t> event_knot;
   std::vector<PathEvent> event_kind;
