@@ -39,7 +39,7 @@ TESTS_OF = {
     "auc/_solvers": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/ls_auc": ["test_ls_auc.py", "test_ls_auc_options.py"],
     "auc/rank_machine": ["test_ls_auc.py", "test_model_file_hostile.py"],
-    "boosting/_boosting": [
+    "boosting/_stump_boost": [
         "test_stump_boost_errors.py",
         "test_stump_boost_eval.py",
         "test_stump_boost.py",

@@ -24,7 +24,7 @@ FITS = {
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
-#: What a model learned, an entry a round.
+#: The learned arrays of a model, which have an entry for each round.
 ARRAYS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 
 #: No wait in the tests takes longer than this unless something hangs.

@@ -7,14 +7,14 @@ import pytest
 
 import fastpu
 from fastpu import _core
-from fastpu.boosting import _tree_boost
+from fastpu.boosting import _boosted_trees
 from fastpu.data._categories import category_flags
 from fastpu.tree.tree_ensemble import packed
 from tree_cases import mixed_frame, pnu_rows
 
-#: Sums are whole numbers of other units, about 2^-31 of the sum over all rows.
+#: Sums that are halved are rounded to other units, about 2^-31 of the sum over all rows.
 HALVED = 1e-6
-#: Of gains that agree but for such units another one is the largest.
+#: Of gains that differ by less than these units another one may be the largest.
 OTHER_TIES = 1e-3
 NO_TREES = {"init_nodes": None, "init_starts": None, "init_sets": None}
 
@@ -76,7 +76,7 @@ def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=N
     given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
     given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "l2": 10.0}
     given |= {"n_bags": 1, "bag_ratio": None, "subsample_unl": 1.0, "colsample": 1.0}
-    settings = _tree_boost.check_settings(**{**given, **options})
+    settings = _boosted_trees.check_settings(**{**given, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
     parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]
     if of_many:
@@ -87,7 +87,7 @@ def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=N
     rows = (FewOfMany if of_many else Shards)(
         bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init, len(y) // n_parts
     )
-    training = _tree_boost.Training(settings, settings.prior or 0.5, seed, 1)
+    training = _boosted_trees.Training(settings, settings.prior or 0.5, seed, 1)
     return training.run_elsewhere(bins[:1], rows, n_rounds, before=before)
 
 

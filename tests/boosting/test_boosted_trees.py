@@ -17,7 +17,7 @@ from fastpu.tree.tree_ensemble import TreeEnsemble
 from helpers import refused
 from tree_cases import assert_same_trees, mixed_frame, pnu_rows, pu_rows, slow_trees, wild_rows
 
-# Of a few rows a few trees may tell nothing.
+# A few trees on a few rows may call all rows the same, of which a warning tells.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
 
 LOSSES = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.25}, "nnpu": {"prior": 0.25}}
@@ -32,7 +32,7 @@ GROWTH = {
     "bags": {"n_bags": 3, "bag_ratio": 1.5, "min_leaf_rows": 4},
 }
 ROWS = {"plain": pu_rows, "wild": wild_rows, "categories": mixed_frame}
-#: Sums in another order.
+#: Scores are summed in another order.
 ROUNDING = 1e-12
 
 

@@ -169,7 +169,7 @@ def test_the_threshold_does_not_depend_on_how_rows_are_gathered(weighted, monkey
     options = {"n_rounds": 20, "sample_weight": problem.weights}
     expected = fastpu.fit_pnu_auc_boost(to_csr(problem.X), y, **options).threshold  # scores every row
     for n_bytes in (1, 7 * 6 * 8, 1 << 22):
-        monkeypatch.setattr("fastpu.boosting._boosting._GATHERED_BYTES", n_bytes)
+        monkeypatch.setattr("fastpu.boosting._stump_boost._GATHERED_BYTES", n_bytes)
         threshold = fastpu.fit_pnu_auc_boost(problem.X, y, **options).threshold
         np.testing.assert_allclose(threshold, expected, rtol=SCORE_TOL)
 
@@ -177,7 +177,7 @@ def test_the_threshold_does_not_depend_on_how_rows_are_gathered(weighted, monkey
 def test_every_labelled_row_counts_in_the_threshold_where_most_rows_are_unlabelled(monkeypatch):
     X, y = np.array([[2.0], [0.0], [1.0], [3.0], [1.0], [0.0]]), np.array([1, -1, 0, 0, 0, 0])
     for n_bytes in (1, 1 << 22):
-        monkeypatch.setattr("fastpu.boosting._boosting._GATHERED_BYTES", n_bytes)
+        monkeypatch.setattr("fastpu.boosting._stump_boost._GATHERED_BYTES", n_bytes)
         model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=5)
         scores = model.decision_function(X)
         assert model.threshold == balanced_accuracy_threshold(scores[:1], scores[1:2])

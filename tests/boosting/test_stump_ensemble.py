@@ -101,7 +101,7 @@ def test_a_normal_fit_is_silent(fit, data, capfd):
 
 @each_fit
 def test_a_rule_that_did_not_end_the_fit_is_reported(fit, data):
-    """Making all the rounds asked for is the job done, unless a stopping rule was asked for and not met."""
+    """A fit that made all its rounds has converged, unless a stopping rule was asked for and not met."""
     X, y = data
     valid = (X[y != 0], y[y != 0])
     with pytest.warns(fastpu.ConvergenceWarning, match="all 4 rounds before stop_tol = 0.001 ended it") as caught:

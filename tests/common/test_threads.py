@@ -106,7 +106,7 @@ def test_the_tightest_quota_on_the_way_up_counts(tmp_path):
         (tmp_path / "mount", "max 100000"),
     ):
         (directory / "cpu.max").write_text(limit)
-    # A file above the mount point is none of our business.
+    # A file above the mount point must not be read.
     (tmp_path / "cpu.max").write_text("1 100000")
     assert quota(tmp_path, "0::/a/b\n") == 3
     # In a container the path is the host's; the limit is seen at the mount point.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fastpu
 from forest_cases import assert_same_forest, mixed_frame, pu_rows, slow_forest, wild_rows
 
-# Of a few trees the out-of-bag scores may tell nothing.
+# The out-of-bag scores of a few trees may call all rows the same, of which a warning tells.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
 
 CRITERIA = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}

@@ -138,7 +138,7 @@ def test_starts_of_trees_must_rise(model):
 
 @given(st.integers(0, 10**9), st.sampled_from(FIELDS), st.binary(min_size=8, max_size=8))
 def test_any_bytes_in_a_node_give_scores_or_an_error(seed, field, content):
-    """What is taken ends, and reads nothing that is not there."""
+    """Nodes that are not refused can be scored: the walk ends, and reads nothing outside of them."""
     X, y = wild_rows(60)
     model = fastpu.fit_forest(X, y, n_trees=2, random_state=0)
     words = model.packed_nodes.copy()

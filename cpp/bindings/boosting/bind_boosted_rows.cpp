@@ -30,8 +30,8 @@ class PythonRows final : public BoostedRows {
 
   BoostedRowCounts counts() override {
     const py::gil_scoped_acquire gil;
-    const auto found = ask<py::tuple>("counts");
-    return {found[0].cast<index_t>(), found[1].cast<index_t>(), found[2].cast<index_t>(), found[3].cast<double>()};
+    const auto counts = ask<py::tuple>("counts");
+    return {counts[0].cast<index_t>(), counts[1].cast<index_t>(), counts[2].cast<index_t>(), counts[3].cast<double>()};
   }
 
   void draw(std::uint64_t seed, index_t n) override {
@@ -53,7 +53,7 @@ class PythonRows final : public BoostedRows {
 
   TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) override {
     const py::gil_scoped_acquire gil;
-    return unpack_sums(ask("sums", of_drawn, to_array(tops.values.data(), static_cast<index_t>(tops.values.size()))));
+    return unpack_sums(ask("sums", of_drawn, to_array(tops.values)));
   }
 
   TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) override {
@@ -61,14 +61,12 @@ class PythonRows final : public BoostedRows {
     known_splits_.clear();
     known_leaves_.clear();
     halvings_ = tree.halvings;
-    const auto found = ask<py::tuple>("start", tree.of_drawn,
-                                      to_array(tree.tops.values.data(), static_cast<index_t>(tree.tops.values.size())),
-                                      to_array(tree.sums.values.data(), static_cast<index_t>(tree.sums.values.size())),
-                                      tree.g_scale, tree.h_scale, tree.halvings, tree.are_repetitions, tree.unit.scale,
-                                      tree.unit.enough, to_array(tree.features), histogram != nullptr);
-    copy_histogram(found[2], histogram);
-    TreeRoot root{*view_1d<index_t>(found[0], "the number of rows", 1), 0};
-    copy_words(view_words(found[1], "the sum", 1), 1, halvings_, &root.sum);
+    const auto answer = ask<py::tuple>("start", tree.of_drawn, to_array(tree.tops.values), to_array(tree.sums.values),
+                                       tree.g_scale, tree.h_scale, tree.halvings, tree.are_repetitions, tree.unit.scale,
+                                       tree.unit.enough, to_array(tree.features), histogram != nullptr);
+    copy_histogram(answer[2], histogram);
+    TreeRoot root{*view_1d<index_t>(answer[0], "the number of rows", 1), 0};
+    copy_words(view_words(answer[1], "the sum", 1), 1, halvings_, &root.sum);
     return root;
   }
 
@@ -94,9 +92,9 @@ class PythonRows final : public BoostedRows {
       packed.append(py::make_tuple(order.node, order.left, pack(order.split), order.wants_histogram));
       n_bins += order.wants_histogram ? histogram_size(features_) : 0;
     }
-    const auto found = ask<py::tuple>("split", packed, to_array(leaves));
-    const auto* counts = view_1d<index_t>(found[0], "the counts of splits", 4 * std::ssize(splits));
-    const std::uint64_t* bins = view_words(found[1], "histograms", n_bins);
+    const auto answer = ask<py::tuple>("split", packed, to_array(leaves));
+    const auto* counts = view_1d<index_t>(answer[0], "the counts of splits", 4 * std::ssize(splits));
+    const std::uint64_t* bins = view_words(answer[1], "histograms", n_bins);
     for (const SplitOrder& order : splits) {
       KnownSplit& known = known_splits_[order.node];
       known.rows = {{counts[0], counts[1]}, counts[2], counts[3], true};
@@ -106,9 +104,9 @@ class PythonRows final : public BoostedRows {
       bins += words_to_cross(std::ssize(known.histogram));
     }
     known_leaves_ = leaves;
-    known_sums_ = unpack_leaf_sums(found[2], leaves.size());
-    known_scores_ = vector_from<double>(found[3], "the scores of leaves",
-                                        py::len(found[3]) == 0 ? 0 : kScoresOfLeaf * std::ssize(leaves));
+    known_sums_ = unpack_leaf_sums(answer[2], leaves.size());
+    known_scores_ = vector_from<double>(answer[3], "the scores of leaves",
+                                        py::len(answer[3]) == 0 ? 0 : kScoresOfLeaf * std::ssize(leaves));
   }
 
   void set_histogram(std::uint32_t node, std::uint64_t* histogram) override {
@@ -118,8 +116,8 @@ class PythonRows final : public BoostedRows {
 
   SideCounts count_sides(std::uint32_t node, const NodeSplit& split) override {
     const py::gil_scoped_acquire gil;
-    const py::object found = ask("count_sides", node, pack(split));
-    const auto* counts = view_1d<index_t>(found, "counts", 2);
+    const py::object both = ask("count_sides", node, pack(split));
+    const auto* counts = view_1d<index_t>(both, "counts", 2);
     return {counts[0], counts[1]};
   }
 
@@ -141,7 +139,8 @@ class PythonRows final : public BoostedRows {
   }
 
  private:
-  // The tops are those of the rows with the least and the greatest scores, and these stay what they are within a leaf.
+  // The tops after these values are added to the leaves. They are those of the rows with the least and the greatest
+  // scores of each group and leaf, as all rows of a leaf move by the same value.
   TreeLossTops tops_after(const std::vector<double>& values) const {
     std::vector<double> scores;
     std::vector<std::int8_t> labels;
@@ -182,23 +181,17 @@ class PythonRows final : public BoostedRows {
   TreeLossOptions loss_;
   index_t most_rows_ahead_;
   int halvings_ = 0;  // of the tree
-  // What is answered already of the tree: splits by their node, and the sums and scores of some leaves.
+  // Answers about the current tree that were asked ahead: splits by their node, and the sums and scores of leaves.
   std::map<std::uint32_t, KnownSplit> known_splits_;
   std::vector<std::uint32_t> known_leaves_;
   std::vector<LeafSums> known_sums_;
   std::vector<double> known_scores_;
-  std::optional<TreeLossTops> known_tops_;  // since values were added
+  std::optional<TreeLossTops> known_tops_;  // at the scores after the last tree
 };
 
 // ---- A worker's side ----
 
-template <class Body>
-auto unlocked(Body&& body) {
-  const py::gil_scoped_release nogil;
-  return body();
-}
-
-// A shard with what it is made of.
+// A shard, and the Python objects whose memory it reads.
 class BoostedShard {
  public:
   BoostedShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight,
@@ -208,13 +201,10 @@ class BoostedShard {
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
         team_(n_threads) {
-    const index_t n_rows = features_->n_rows;
     train_.features = features_.get();
-    train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", n_rows);
-    if (!arrays_[1].is_none()) train_.sample_weight = view_1d<double>(arrays_[1], "sample_weight", n_rows);
-    if (!arrays_[2].is_none()) {
-      train_.categorical = view_1d<std::uint8_t>(arrays_[2], "categorical", features_->n_features);
-    }
+    train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", features_->n_rows);
+    train_.sample_weight = view_or_null<double>(arrays_[1], "sample_weight", features_->n_rows);
+    train_.categorical = view_or_null<std::uint8_t>(arrays_[2], "categorical", features_->n_features);
     place_.n_unlabelled = n_unlabelled;
     if (!arrays_[3].is_none()) place_.numbers = checked_numbers();
     const TreeLossOptions options{loss, gamma, prior, isa_from_name(isa)};
@@ -242,14 +232,12 @@ class BoostedShard {
   }
 
   py::array tops(bool of_drawn) {
-    const TreeLossTops tops = unlocked([&] { return rows_->tops(of_drawn); });
-    return to_array(tops.values.data(), static_cast<index_t>(tops.values.size()));
+    return to_array(unlocked([&] { return rows_->tops(of_drawn); }).values);
   }
 
   py::array sums(bool of_drawn, const py::object& tops) {
     const TreeLossTops all = unpack_tops(tops);
-    const TreeLossSums sums = unlocked([&] { return rows_->sums(of_drawn, all); });
-    return to_array(sums.values.data(), static_cast<index_t>(sums.values.size()));
+    return to_array(unlocked([&] { return rows_->sums(of_drawn, all); }).values);
   }
 
   py::tuple start(bool of_drawn, const py::object& tops, const py::object& sums, double g_scale, double h_scale,
@@ -276,8 +264,8 @@ class BoostedShard {
     return py::make_tuple(to_array(&root.n_rows, 1), crossing(sum, halvings_), crossing(bins, halvings_));
   }
 
-  // Splits one node after the other, and sums the leaves that there are then. Of the answers of several shards the last
-  // part is merged by the largest, the others are added up.
+  // Splits one node after the other, and then sums the leaves. Of the answers of several shards the first three parts
+  // are added up, and of the last one the largest numbers are taken.
   py::tuple split(const py::list& orders, const py::object& leaves) {
     std::vector<SplitOrder> splits;
     index_t n_histograms = 0;
@@ -388,13 +376,13 @@ class BoostedShard {
   }
 
   std::shared_ptr<BinnedFeatures> features_;
-  std::vector<py::object> arrays_;  // that are viewed
+  std::vector<py::object> arrays_;  // their memory is read
   Team team_;
   BoostedTreesTrainingSet train_;
   ShardPlace place_;
   std::unique_ptr<BoostedRows> rows_;
-  std::uint32_t n_nodes_ = 0;  // of the tree that was begun last
-  int halvings_ = 0;           // of its sums
+  std::uint32_t n_nodes_ = 0;  // of the current tree
+  int halvings_ = 0;           // of the sums of its words
 };
 
 }  // namespace

@@ -62,14 +62,12 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   options.seed = seed;
   options.early_stopping_rounds = early_stopping_rounds;
   if (!init_nodes.is_none()) options.init = view_trees(init_nodes, init_starts, init_sets, features.n_features);
-  if (!init_oob_sum.is_none()) options.init_oob_sum = view_1d<double>(init_oob_sum, "init_oob_sum", features.n_rows);
+  options.init_oob_sum = view_or_null<double>(init_oob_sum, "init_oob_sum", features.n_rows);
   BoostedTreesTrainingSet train;
   train.features = &features;
   if (rows.is_none()) train.labels = view_1d<std::int8_t>(labels, "labels", features.n_rows);
-  if (!sample_weight.is_none()) train.sample_weight = view_1d<double>(sample_weight, "sample_weight", features.n_rows);
-  if (!categorical.is_none()) {
-    train.categorical = view_1d<std::uint8_t>(categorical, "categorical", features.n_features);
-  }
+  train.sample_weight = view_or_null<double>(sample_weight, "sample_weight", features.n_rows);
+  train.categorical = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
   std::optional<BoostEvalSet> eval;
   if (!eval_matrix.is_none()) eval = view_eval_set(eval_matrix, eval_labels, eval_weight);
   const BoostedTreesCallback on_round = make_round_callback(callback);

@@ -1,4 +1,4 @@
-// How rows to be judged cross from Python.
+// How an evaluation set comes from Python.
 #pragma once
 
 #include "common/arguments.hpp"
@@ -24,7 +24,7 @@ inline BoostEvalSet view_eval_set(const py::object& matrix, const py::object& la
       },
       eval.features);
   eval.labels = view_1d<std::int8_t>(labels, "eval labels", n_eval);
-  if (!weight.is_none()) eval.sample_weight = view_1d<double>(weight, "eval weight", n_eval);
+  eval.sample_weight = view_or_null<double>(weight, "eval weight", n_eval);
   return eval;
 }
 

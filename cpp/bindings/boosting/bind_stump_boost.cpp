@@ -47,14 +47,15 @@ BoostCallback make_callback(const py::object& callback) {
   };
 }
 
-// The training features: as given, or binned here, with what the search of every threshold needs if max_bins is 0. That
-// is of the features with at most most_distinct values.
+// The training set, and what it points to if the features are binned here: the bins, and the order of the rows if every
+// threshold is searched.
 struct Training {
   std::optional<BinnedFeatures> binned;
   FeatureOrder order;
   BoostTrainingSet set;
 };
 
+// With max_bins = 0 every threshold of a feature is searched that has at most most_distinct values.
 BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t most_distinct, Team& team,
                             Training& training) {
   BinOptions options;
@@ -77,7 +78,7 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t mo
       view);
 }
 
-// Rounds that are made already, and their sets of categories.
+// The first rounds of a fit, which an earlier call has made, and their sets of categories.
 StumpBoostResult made_rounds(const py::tuple& arrays) {
   if (arrays.size() != 8) throw py::value_error("made must have 8 arrays");
   const auto n = static_cast<index_t>(py::len(arrays[0]));
@@ -125,13 +126,9 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
     n_rows = std::visit([](const auto& x) { return x.n_rows; }, *raw);
     n_features = std::visit([](const auto& x) { return x.n_cols; }, *raw);
   }
-  if (!categorical.is_none()) {
-    training.set.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
-  }
+  training.set.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_features);
   if (rows.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
-  if (!sample_weight.is_none()) {
-    training.set.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
-  }
+  training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   std::optional<BoostEvalSet> eval;
   if (!eval_matrix.is_none()) eval = view_eval_set(eval_matrix, eval_labels, eval_weight);
   const BoostCallback on_round = make_callback(callback);

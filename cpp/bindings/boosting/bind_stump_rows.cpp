@@ -13,9 +13,9 @@ namespace fastpu {
 
 namespace {
 
-// ---- What crosses, as NumPy arrays ----
+// ---- What the driver and the workers send each other, as NumPy arrays ----
 
-constexpr index_t kNumbersOfChange = 7;  // of one kind of rows
+constexpr index_t kNumbersOfChange = 7;  // the fields of a RowChange
 
 py::tuple pack(const StumpChange& change) {
   std::vector<double> numbers;
@@ -24,8 +24,8 @@ py::tuple pack(const StumpChange& change) {
                                    rows.minus_factor, rows.plus_factor});
   }
   const StumpBoundary& boundary = change.boundary;
-  return py::make_tuple(boundary.feature, boundary.cut, boundary.by_categories,
-                        to_array(boundary.codes.words.data(), 4), change.is_above, to_array(numbers));
+  return py::make_tuple(boundary.feature, boundary.cut, boundary.by_categories, to_array(boundary.codes.words),
+                        change.is_above, to_array(numbers));
 }
 
 StumpChange unpack_change(const py::tuple& packed, const BinnedFeatures& features) {
@@ -73,10 +73,10 @@ class PythonStumpRows final : public StumpRows {
 
   StumpGroups groups() override {
     const py::gil_scoped_acquire gil;
-    const auto found = rows_.attr("groups")().cast<py::tuple>();
+    const auto answer = rows_.attr("groups")().cast<py::tuple>();
     StumpGroups groups;
-    std::copy_n(view_1d<index_t>(found[0], "counts", 3), 3, groups.n_rows.begin());
-    const double* weight = view_1d<double>(found[1], "weights", 3);
+    std::copy_n(view_1d<index_t>(answer[0], "counts", 3), 3, groups.n_rows.begin());
+    const double* weight = view_1d<double>(answer[1], "weights", 3);
     groups.weight = {weight[2], weight[1], weight[0]};
     return groups;
   }
@@ -90,7 +90,7 @@ class PythonStumpRows final : public StumpRows {
     bins_.assign(first, first + features_.total_bins());
   }
 
-  // Every worker has said once how many rows it has in every bin.
+  // Answers from the numbers of rows in every bin, which start() has asked for.
   index_t count_above(const StumpBoundary& boundary) override {
     const index_t* counts = bins_.data() + features_.first_bin(boundary.feature);
     const index_t n_bins = features_.n_bins(boundary.feature);
@@ -113,8 +113,8 @@ class PythonStumpRows final : public StumpRows {
 
   WeightSums weigh(const PerSlot& tops) override {
     const py::gil_scoped_acquire gil;
-    const py::object found = rows_.attr("weigh")(to_array(tops.data(), kSlots));
-    const std::int64_t* digits = view_1d<std::int64_t>(found, "sums", 2 * kSlots);
+    const py::object answer = rows_.attr("weigh")(to_array(tops));
+    const std::int64_t* digits = view_1d<std::int64_t>(answer, "sums", 2 * kSlots);
     WeightSums sums;
     std::copy_n(digits, kSlots, sums.first.begin());
     std::copy_n(digits + kSlots, kSlots, sums.second.begin());
@@ -123,22 +123,22 @@ class PythonStumpRows final : public StumpRows {
 
   AddedRows add(const StumpChange& change) override {
     const py::gil_scoped_acquire gil;
-    const auto found = rows_.attr("add")(pack(change)).cast<py::tuple>();
+    const auto answer = rows_.attr("add")(pack(change)).cast<py::tuple>();
     histogram_.resize(static_cast<std::size_t>(layout_.size));
-    std::copy_n(view_1d<std::int64_t>(found[0], "histogram", layout_.size), layout_.size, histogram_.begin());
-    const std::int64_t* sums = view_1d<std::int64_t>(found[1], "sums", kSlots);
+    std::copy_n(view_1d<std::int64_t>(answer[0], "histogram", layout_.size), layout_.size, histogram_.begin());
+    const std::int64_t* sums = view_1d<std::int64_t>(answer[1], "sums", kSlots);
     return {{histogram_.data()}, {PairSums{sums[0], sums[1]}, PairSums{sums[2], sums[3]}}};
   }
 
   std::array<ListedRows, 2> list(const StumpChange& change) override {
     const py::gil_scoped_acquire gil;
-    const auto found = rows_.attr("list")(pack(change)).cast<py::tuple>();
-    const auto n = static_cast<index_t>(py::len(found[0]));
-    const auto* is_labelled = view_1d<std::uint8_t>(found[0], "kinds", n);
+    const auto answer = rows_.attr("list")(pack(change)).cast<py::tuple>();
+    const auto n = static_cast<index_t>(py::len(answer[0]));
+    const auto* is_labelled = view_1d<std::uint8_t>(answer[0], "kinds", n);
     const auto n_bytes = static_cast<index_t>(bytes_of_row(features_)) * n;
     codes_.resize(static_cast<std::size_t>(n_bytes));
-    std::copy_n(view_1d<std::uint8_t>(found[1], "codes", n_bytes), n_bytes, codes_.begin());
-    const double* weights = view_1d<double>(found[2], "weights", 2 * n);
+    std::copy_n(view_1d<std::uint8_t>(answer[1], "codes", n_bytes), n_bytes, codes_.begin());
+    const double* weights = view_1d<double>(answer[2], "weights", 2 * n);
     states_.resize(static_cast<std::size_t>(n));
     for (std::vector<std::uint32_t>& numbers : numbers_) numbers.clear();
     for (index_t i = 0; i < n; ++i) {
@@ -172,7 +172,7 @@ class PythonStumpRows final : public StumpRows {
 
 // ---- A worker's side ----
 
-// A shard with what it is made of.
+// A shard, and the Python objects whose memory it reads.
 class StumpShard {
  public:
   StumpShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight, int n_threads,
@@ -183,7 +183,7 @@ class StumpShard {
         layout_(*features_) {
     train_.features = features_.get();
     train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", features_->n_rows);
-    if (!arrays_[1].is_none()) train_.sample_weight = view_1d<double>(arrays_[1], "sample_weight", features_->n_rows);
+    train_.sample_weight = view_or_null<double>(arrays_[1], "sample_weight", features_->n_rows);
     const Isa level = isa_from_name(isa);
     const py::gil_scoped_release nogil;
     rows_ = make_stump_rows(train_, level, team_);
@@ -192,7 +192,7 @@ class StumpShard {
   py::tuple groups() {
     const StumpGroups groups = rows_->groups();
     const double weights[] = {groups.weight.negative, groups.weight.unlabelled, groups.weight.positive};
-    return py::make_tuple(to_array(groups.n_rows.data(), 3), to_array(weights, 3));
+    return py::make_tuple(to_array(groups.n_rows), to_array(weights, 3));
   }
 
   py::array start(bool use_unlabelled) {
@@ -201,21 +201,12 @@ class StumpShard {
   }
 
   py::array tops() {
-    PerSlot tops{};
-    {
-      const py::gil_scoped_release nogil;
-      tops = rows_->tops();
-    }
-    return to_array(tops.data(), kSlots);
+    return to_array(unlocked([&] { return rows_->tops(); }));
   }
 
   py::array weigh(const py::object& tops) {
     const PerSlot all = unpack_slots(tops);
-    WeightSums sums;
-    {
-      const py::gil_scoped_release nogil;
-      sums = rows_->weigh(all);
-    }
+    const WeightSums sums = unlocked([&] { return rows_->weigh(all); });
     std::vector<std::int64_t> digits(sums.first.begin(), sums.first.end());
     digits.insert(digits.end(), sums.second.begin(), sums.second.end());
     return to_array(digits);
@@ -225,17 +216,15 @@ class StumpShard {
     const StumpChange change = unpack_change(packed, *features_);
     py::array_t<std::int64_t> histogram(static_cast<py::ssize_t>(layout_.size));
     std::int64_t* to = histogram.mutable_data();
-    std::array<PairSums, 2> sums;
-    {
-      const py::gil_scoped_release nogil;
+    const std::array<PairSums, 2> sums = unlocked([&] {
       const AddedRows added = rows_->add(change);
-      sums = added.sums;
       std::fill_n(to, layout_.size, std::int64_t{0});
       for (const std::int64_t* from : added.histograms) {
         for (index_t i = 0; i < layout_.size; ++i) to[i] += from[i];
       }
       clear(added);
-    }
+      return added.sums;
+    });
     const std::int64_t all[] = {sums[0].minus, sums[0].plus, sums[1].minus, sums[1].plus};
     return py::make_tuple(histogram, to_array(all, kSlots));
   }
@@ -270,8 +259,7 @@ class StumpShard {
 
   void move(const py::tuple& packed) {
     const StumpChange change = unpack_change(packed, *features_);
-    const py::gil_scoped_release nogil;
-    rows_->move(change);
+    unlocked([&] { rows_->move(change); });
   }
 
  private:
@@ -280,7 +268,7 @@ class StumpShard {
   }
 
   std::shared_ptr<BinnedFeatures> features_;
-  std::vector<py::object> arrays_;  // that are viewed
+  std::vector<py::object> arrays_;  // their memory is read
   Team team_;
   StumpHistogram layout_;
   BoostTrainingSet train_;

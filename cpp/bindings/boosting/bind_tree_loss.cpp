@@ -1,11 +1,11 @@
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "boosting/boosted_crossing.hpp"
 #include "common/arguments.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
@@ -13,11 +13,6 @@
 namespace fastpu {
 
 namespace {
-
-template <class Values>
-auto array_of(const Values& values) {
-  return to_array(values.data(), static_cast<index_t>(values.size()));
-}
 
 // Memory for g and h that is used again when Python has dropped the arrays of an earlier call: for a million rows the
 // first touch of fresh memory takes a millisecond. It is called with the GIL held.
@@ -53,7 +48,7 @@ class Shelf {
   std::vector<AlignedBuffer<double>> free_;
 };
 
-// A loss, with the arrays that it reads.
+// A loss, and the Python objects whose memory it reads.
 class BoundLoss {
  public:
   BoundLoss(py::object labels, py::object sample_weight, const std::string& loss, double gamma, double prior,
@@ -61,7 +56,7 @@ class BoundLoss {
       : labels_(std::move(labels)), sample_weight_(std::move(sample_weight)) {
     rows_.labels = view_1d<std::int8_t>(labels_, "labels");
     rows_.n_rows = static_cast<index_t>(py::len(labels_));
-    if (!sample_weight_.is_none()) rows_.sample_weight = view_1d<double>(sample_weight_, "sample_weight", rows_.n_rows);
+    rows_.sample_weight = view_or_null<double>(sample_weight_, "sample_weight", rows_.n_rows);
     const TreeLossOptions options{loss, gamma, prior, isa_from_name(isa)};
     Team team(n_threads, interrupt_poll());
     const py::gil_scoped_release nogil;
@@ -71,34 +66,24 @@ class BoundLoss {
   py::array_t<double> tops(const py::object& scores, int n_threads) const {
     const TreeLossScores of = view(scores);
     Team team(n_threads, interrupt_poll());
-    TreeLossTops found;
-    {
-      const py::gil_scoped_release nogil;
-      found = loss_->tops(of, team);
-    }
-    return array_of(found.values);
+    return to_array(unlocked([&] { return loss_->tops(of, team); }).values);
   }
 
   py::array_t<std::int64_t> sums(const py::object& scores, const py::object& tops, int n_threads) const {
     const TreeLossScores of = view(scores);
-    const auto relative_to = fill<TreeLossTops, double>(tops, "tops");
+    const TreeLossTops relative_to = unpack_tops(tops);
     Team team(n_threads, interrupt_poll());
-    TreeLossSums found;
-    {
-      const py::gil_scoped_release nogil;
-      found = loss_->sums(of, relative_to, team);
-    }
-    return array_of(found.values);
+    return to_array(unlocked([&] { return loss_->sums(of, relative_to, team); }).values);
   }
 
   double objective(const py::object& tops, const py::object& sums) const {
-    return loss_->objective(fill<TreeLossTops, double>(tops, "tops"), fill<TreeLossSums, std::int64_t>(sums, "sums"));
+    return loss_->objective(unpack_tops(tops), unpack_sums(sums));
   }
 
   py::tuple derive(const py::object& scores, const py::object& tops, const py::object& sums, int n_threads) const {
     const TreeLossScores of = view(scores);
-    const auto all_tops = fill<TreeLossTops, double>(tops, "tops");
-    const auto all_sums = fill<TreeLossSums, std::int64_t>(sums, "sums");
+    const TreeLossTops all_tops = unpack_tops(tops);
+    const TreeLossSums all_sums = unpack_sums(sums);
     return written(n_threads,
                    [&](double* g, double* h, Team& team) { loss_->derive(of, all_tops, all_sums, g, h, team); });
   }
@@ -116,22 +101,12 @@ class BoundLoss {
     double* const to_g = g.mutable_data();
     double* const to_h = h.mutable_data();
     Team team(n_threads, interrupt_poll());
-    {
-      const py::gil_scoped_release nogil;
-      write(to_g, to_h, team);
-    }
+    unlocked([&] { write(to_g, to_h, team); });
     return py::make_tuple(g, h);
   }
   TreeLossScores view(const py::object& scores) const {
     if (py::isinstance<Array<float>>(scores)) return {.narrow = view_1d<float>(scores, "scores", rows_.n_rows)};
     return {.scores = view_1d<double>(scores, "scores", rows_.n_rows)};
-  }
-  template <class Struct, class T>
-  static Struct fill(const py::object& array, const char* name) {
-    Struct found;
-    const auto n = static_cast<index_t>(found.values.size());
-    std::copy_n(view_1d<T>(array, name, n), n, found.values.begin());
-    return found;
   }
 
   py::object labels_;

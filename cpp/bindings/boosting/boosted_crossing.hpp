@@ -1,8 +1,9 @@
-// What crosses between the driver and the workers of boosted trees, as NumPy arrays.
+// What the driver and the workers of boosted trees send each other, as NumPy arrays.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -11,11 +12,7 @@
 
 namespace fastpu {
 
-// Words of a histogram: a feature whose codes are bytes has room for all of them.
-inline index_t histogram_size(const BinnedFeatures& features) {
-  constexpr index_t kByteBins = 256;
-  return features.width == CodeWidth::one_byte ? features.n_features * kByteBins : features.total_bins();
-}
+inline index_t histogram_size(const BinnedFeatures& features) { return HistogramLayout(features).size(); }
 
 template <class T>
 std::vector<T> vector_from(const py::handle& array, const char* name, index_t n = -1) {
@@ -23,8 +20,8 @@ std::vector<T> vector_from(const py::handle& array, const char* name, index_t n 
   return {data, data + py::len(array)};
 }
 
-// Sums of words cross as they are, or where all holders together have more rows than a word can be the sum of, as the
-// sums of g and of h apart, one after the other.
+// Sums of words are sent as they are. Where all holders together have more rows than a word can sum, the sums of g and
+// of h are sent apart, one after the other.
 inline py::array crossing(const py::array_t<std::uint64_t>& words, int halvings) {
   if (halvings == 0) return words;
   py::array_t<std::uint64_t> apart(2 * words.size());
@@ -36,15 +33,15 @@ inline py::array crossing(const py::array_t<std::uint64_t>& words, int halvings)
   return apart;
 }
 
-// Writes n words that have crossed, halved.
-inline void copy_words(const std::uint64_t* crossed, index_t n, int halvings, std::uint64_t* words) {
+// Writes n words from what was received: their sums of g and h halved so many times.
+inline void copy_words(const std::uint64_t* received, index_t n, int halvings, std::uint64_t* words) {
   if (halvings == 0) {
-    std::copy_n(crossed, n, words);
+    std::copy_n(received, n, words);
     return;
   }
   for (index_t i = 0; i < n; ++i) {
-    const index_t g = static_cast<index_t>(crossed[2 * i]) >> halvings;
-    const index_t h = static_cast<index_t>(crossed[2 * i + 1]) >> halvings;
+    const index_t g = static_cast<index_t>(received[2 * i]) >> halvings;
+    const index_t h = static_cast<index_t>(received[2 * i + 1]) >> halvings;
     words[i] = (static_cast<std::uint64_t>(g) << 32U) | static_cast<std::uint64_t>(h);
   }
 }
@@ -63,7 +60,7 @@ inline void append(const std::vector<LeafSums>& sums, std::vector<std::int64_t>&
   for (const LeafSums& sum : sums) values.insert(values.end(), {sum.g, sum.h});
 }
 
-// The scores of leaves as numbers that are merged by the largest.
+// How many numbers stand for the scores of a leaf. Of several holders the largest of each counts.
 inline constexpr index_t kScoresOfLeaf = 6;
 
 inline void append(const std::vector<LeafScores>& leaves, std::vector<double>& values) {
@@ -75,7 +72,7 @@ inline void append(const std::vector<LeafScores>& leaves, std::vector<double>& v
 
 inline py::tuple pack(const NodeSplit& split) {
   return py::make_tuple(split.feature, split.cut, split.by_categories, split.missing_right,
-                        to_array(split.left_codes.words.data(), 4));
+                        to_array(split.left_codes.words));
 }
 
 inline NodeSplit unpack_split(const py::tuple& packed) {
@@ -91,15 +88,13 @@ inline NodeSplit unpack_split(const py::tuple& packed) {
 
 inline TreeLossTops unpack_tops(const py::handle& array) {
   TreeLossTops tops;
-  std::copy_n(view_1d<double>(array, "tops", static_cast<index_t>(tops.values.size())), tops.values.size(),
-              tops.values.begin());
+  std::copy_n(view_1d<double>(array, "tops", std::ssize(tops.values)), tops.values.size(), tops.values.begin());
   return tops;
 }
 
 inline TreeLossSums unpack_sums(const py::handle& array) {
   TreeLossSums sums;
-  std::copy_n(view_1d<std::int64_t>(array, "sums", static_cast<index_t>(sums.values.size())), sums.values.size(),
-              sums.values.begin());
+  std::copy_n(view_1d<std::int64_t>(array, "sums", std::ssize(sums.values)), sums.values.size(), sums.values.begin());
   return sums;
 }
 

@@ -6,9 +6,11 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "common/interrupts.hpp"
 #include "fastpu/common/types.hpp"
@@ -23,7 +25,8 @@ using Array = py::array_t<T, py::array::c_style>;
 
 using MatrixView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
 
-// A view of `array`, which must be a C-contiguous 1-D array of exactly type T and, if n >= 0, of n elements.
+// Returns the elements of `array`, which must be a C-contiguous 1-D array of exactly type T and, if n >= 0, of n
+// elements.
 template <class T>
 const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
   if (!py::isinstance<Array<T>>(array)) throw py::type_error(std::string(name) + " has the wrong type for _core");
@@ -32,6 +35,12 @@ const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
     throw py::value_error(std::string(name) + " must be a 1-D array of " + std::to_string(n) + " elements");
   }
   return typed.data();
+}
+
+// The same for an array of n elements that may be left out: null for None.
+template <class T>
+const T* view_or_null(const py::object& array, const char* name, index_t n) {
+  return array.is_none() ? nullptr : view_1d<T>(array, name, n);
 }
 
 template <class T>
@@ -85,6 +94,18 @@ py::array_t<T> to_array(const T* values, index_t n) {
 template <class T>
 py::array_t<T> to_array(const std::vector<T>& values) {
   return to_array(values.data(), static_cast<index_t>(values.size()));
+}
+
+template <class T, std::size_t n>
+py::array_t<T> to_array(const std::array<T, n>& values) {
+  return to_array(values.data(), static_cast<index_t>(n));
+}
+
+// Returns body(), which is called with the GIL released.
+template <class Body>
+auto unlocked(Body&& body) {
+  const py::gil_scoped_release nogil;
+  return body();
 }
 
 }  // namespace fastpu

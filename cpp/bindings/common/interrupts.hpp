@@ -5,8 +5,8 @@
 
 namespace fastpu {
 
-// What a Team calls between blocks: on Python's main thread, the only one that runs signal handlers, it looks for
-// signals every 50 ms; on other threads there is nothing to call. Call it with the GIL held.
+// Returns the function that a Team is to call between blocks. On Python's main thread, the only one that runs signal
+// handlers, it checks for signals every 50 ms; on other threads it is empty. Must be called with the GIL held.
 Team::Poll interrupt_poll();
 
 }  // namespace fastpu

@@ -25,7 +25,7 @@ ForestCallback make_tree_callback(const py::object& callback) {
   };
 }
 
-// How trees are grown.
+// The options that say how trees are grown; the others are left at their defaults.
 ForestOptions growth_options(const std::string& criterion, double prior, const std::string& splitter,
                              index_t max_features, index_t min_leaf_rows, index_t max_depth, index_t max_leaves,
                              const std::string& isa) {
@@ -57,15 +57,13 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
   options.seed = seed;
   options.bag_unl = bag_unl;
   options.replace_unl = replace_unl;
-  if (!oob_sum.is_none()) options.oob_sum = view_1d<double>(oob_sum, "oob_sum", features.n_rows);
-  if (!oob_count.is_none()) options.oob_count = view_1d<std::int32_t>(oob_count, "oob_count", features.n_rows);
+  options.oob_sum = view_or_null<double>(oob_sum, "oob_sum", features.n_rows);
+  options.oob_count = view_or_null<std::int32_t>(oob_count, "oob_count", features.n_rows);
   ForestTrainingSet train;
   train.features = &features;
   train.labels = view_1d<std::int8_t>(labels, "labels", features.n_rows);
-  if (!sample_weight.is_none()) train.sample_weight = view_1d<double>(sample_weight, "sample_weight", features.n_rows);
-  if (!categorical.is_none()) {
-    train.categorical = view_1d<std::uint8_t>(categorical, "categorical", features.n_features);
-  }
+  train.sample_weight = view_or_null<double>(sample_weight, "sample_weight", features.n_rows);
+  train.categorical = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
   const ForestCallback on_tree = make_tree_callback(callback);
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
@@ -75,9 +73,8 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
 py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& weight_pos,
                                             const py::object& weight_unl, std::uint64_t seed, index_t first_tree,
                                             index_t n_trees, index_t bag_unl, bool replace_unl, int n_threads) {
-  BagGroups groups{n_pos, n_unl};
-  if (!weight_pos.is_none()) groups.weight_pos = view_1d<double>(weight_pos, "weight_pos", n_pos);
-  if (!weight_unl.is_none()) groups.weight_unl = view_1d<double>(weight_unl, "weight_unl", n_unl);
+  const BagGroups groups{n_pos, n_unl, view_or_null<double>(weight_pos, "weight_pos", n_pos),
+                         view_or_null<double>(weight_unl, "weight_unl", n_unl)};
   ForestOptions options;
   options.seed = seed;
   options.first_tree = first_tree;
@@ -85,11 +82,7 @@ py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const 
   options.bag_unl = bag_unl;
   options.replace_unl = replace_unl;
   Team team(n_threads, interrupt_poll());
-  ForestBags bags;
-  {
-    const py::gil_scoped_release nogil;
-    bags = draw_bags(groups, options, team);
-  }
+  const ForestBags bags = unlocked([&] { return draw_bags(groups, options, team); });
   return to_array(bags.rows).reshape({n_trees, bags.n_pos + bags.n_unl});
 }
 
@@ -108,8 +101,7 @@ ForestResult grow_drawn(const BinnedFeatures& features, const Array<std::uint32_
   drawn.n_pos = n_pos;
   drawn.n_unl = bags.shape(1) - n_pos;
   drawn.rows.assign(bags.data(), bags.data() + bags.size());
-  const std::uint8_t* flags = nullptr;
-  if (!categorical.is_none()) flags = view_1d<std::uint8_t>(categorical, "categorical", features.n_features);
+  const auto* flags = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
   return grow_on_bags(features, flags, drawn, options, team);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -25,7 +24,7 @@ BoostLoss::BoostLoss(std::vector<RiskTerm> terms) : terms_(std::move(terms)) {
 }
 
 double BoostLoss::recompute(const PerSlot& log_means) {
-  double top = -std::numeric_limits<double>::infinity();
+  double top = -kInfinity;
   for (RiskTerm& term : terms_) {
     const double second = term.second == kSlots ? 0.0 : log_means[term.second];
     term.share = std::log(term.weight) + (log_means[term.first] + second);

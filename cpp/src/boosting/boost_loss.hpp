@@ -1,15 +1,15 @@
 // The losses that stumps are boosted for.
 //
-// The risk of a loss is a sum of terms; a term is its weight times the mean of one slot, or times the means of two.
-// Every slot is a sum of exponentials, so a stump multiplies the row weights by constants: that is why a round costs
-// what the rows on the smaller side of its stump cost. With m_k the means of the slots, the loss tells
-//     the shares   d log R / d log m_k, from which the gains of all rows follow (BoostState::gain_coefs),
-//     the votes    of a stump: 1 where it fires, and `low` where not,
-//     the penalty  rho of the objective R(f) exp(rho sum_t alpha_t),
-//     the step     alpha along the chosen stump.
+// The risk R of a loss is a sum of terms, each of which is a weight times the mean of one slot, or times the means of
+// two. A slot is a sum of exponentials, so that a stump multiplies row weights by constants, and a round only changes
+// the rows on the smaller side of its stump. With m_k the means of the slots, a loss has
+//     slot_shares  d log R / d log m_k, from which the gains of all rows follow (BoostState::gain_coefs),
+//     low          the vote of a stump where it does not fire; it votes 1 where it does,
+//     penalty      rho in the objective R(f) exp(rho sum_t alpha_t),
+//     step         alpha along the chosen stump.
 //
-// To add a loss: write its file as auc_loss.cpp and ada_loss.cpp are written, declare its function at the end of this
-// header, and name it in the table of boost_loss.cpp. Nothing else in C++ knows one loss from another.
+// To add a loss, write its file like auc_loss.cpp and ada_loss.cpp, declare its function at the end of this header, and
+// name it in the table of boost_loss.cpp. Nothing else in C++ knows one loss from another.
 #pragma once
 
 #include <functional>
@@ -22,14 +22,14 @@
 
 namespace fastpu::detail {
 
-inline constexpr double kPerfect = 1.0 - 1e-6;  // a larger gain counts as perfect; the step is that of this gain
+inline constexpr double kPerfect = 1.0 - 1e-6;  // a larger gain counts as perfect, and gets the step of this gain
 
 // weight * m_first * m_second, or weight * m_first where second is kSlots.
 struct RiskTerm {
   double weight;
   Slot first;
   Slot second = kSlots;
-  double share = weight;  // of the risk; at f = 0, where all means are 1, that is the weight
+  double share = weight;  // in the risk; at f = 0, where all means are 1, it is the weight
 };
 
 class BoostLoss {
@@ -40,7 +40,7 @@ class BoostLoss {
 
   virtual double low() const = 0;
   virtual double penalty() const = 0;
-  // The step along a stump of this gain > 0; firing_shares() computes which shares of the slots lie on its firing side.
+  // The step along a stump of this gain > 0; firing_shares() computes the share of each slot on its firing side.
   virtual double step(double gain, const std::function<PerSlot()>& firing_shares) const = 0;
 
   // Takes the logarithms of the means of the slots; returns log R.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,10 +13,12 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr double kFixedPoint = 0x1p61;    // a group's sum in fixed point: sums stay within 63 bits
-constexpr index_t kRefreshRounds = 128;   // rounding errors add up for so many rounds at most,
-constexpr double kRefreshShrink = 16;     // a sum loses so much of its size (4 bits),
-constexpr double kRefreshMovement = 200;  // and no weight changes by more than exp of this
+constexpr double kFixedPoint = 0x1p61;  // the sum of a group in fixed point, so that no sum needs more than 63 bits
+// Weights are refreshed after so many rounds, after a sum has shrunk by this factor (4 bits), or after stumps of this
+// sum of heights, as some weight may then have changed by exp of it.
+constexpr index_t kRefreshRounds = 128;
+constexpr double kRefreshShrink = 16;
+constexpr double kRefreshMovement = 200;
 
 }  // namespace
 
@@ -69,8 +70,7 @@ void BoostState::refresh() {
     const auto second = static_cast<double>(whole.second[k]);
     sums_[k] = (static_cast<double>(whole.first[k]) + second / kWeightDigit) / kWeightDigit;
     const double sign = k == kUnlabelledMinus || k == kLabelledMinus ? 1.0 : -1.0;
-    constexpr double kNone = -std::numeric_limits<double>::infinity();
-    log_totals_[k] = sums_[k] > 0 ? std::log(sums_[k]) + tops[k] + sign * offset : kNone;
+    log_totals_[k] = sums_[k] > 0 ? std::log(sums_[k]) + tops[k] + sign * offset : -kInfinity;
   }
   peak_sums_ = sums_;
   rounds_since_refresh_ = 0;
@@ -144,8 +144,8 @@ PerSlot BoostState::add_stump(const StumpBoundary& boundary, const StumpEffect& 
   return factor;
 }
 
-// Merging what was added in fixed point passes over all bins, which costs more than few rows do: these go straight to
-// the histogram. There the order counts, which is that of all rows.
+// Merging histograms in fixed point takes a pass over all bins, which costs more than adding a few rows: these are
+// added to the histogram directly. Rounding then depends on their order, which is that of all rows.
 void BoostState::add_rows(const StumpChange& change, index_t n_listed) {
   const bool few = static_cast<double>(n_listed) * static_cast<double>(features_.n_features) <
                    static_cast<double>(histogram_.size());
@@ -176,10 +176,10 @@ PairSums BoostState::add_directly(const ListedRows& listed, const RowChange& cha
                                                    listed.n, change, histogram);
 }
 
-// Sparse data: the rows without an entry add to the bin of zero what the others leave of the total.
+// For sparse data: what rows without an entry add to the bin of zero is the total less what the other rows add.
 void BoostState::zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const {
   const PairSums& total = pending_sums_[kind];
-  const index_t zero = features_.zero_code[static_cast<std::size_t>(feature)];
+  const index_t zero = features_.zero_code[at(feature)];
   PairSums stored;
   for (index_t b = 0; b < features_.n_bins(feature); ++b) {
     stored.minus += added[2 * b];

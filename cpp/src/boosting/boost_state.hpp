@@ -1,12 +1,12 @@
 // The state of stump boosting between rounds: group histograms and their sums.
 //
-// The weights of a group are kept up to a common factor, so that a stump touches the rows of its smaller side only:
-// multiplying one side by m1 and the other by m2 is multiplying the smaller one by m1/m2, and the factor m2 goes into
-// the group's logarithmic total. What rounding does to the sums is bounded by refreshing weights, sums and histograms
+// The weights of a group are kept up to a common factor, so that a stump changes the rows of its smaller side only:
+// instead of multiplying one side by m1 and the other by m2, the smaller side is multiplied by m1 / m2, and m2 goes
+// into the logarithm of the group's total. Rounding errors stay small, as weights, sums and histograms are refreshed
 // from f (which is kept to twice the working precision) before any sum has lost more than a few bits.
 //
-// What rows add to the histograms does not depend on where they are: their weights are added up as whole numbers or,
-// where the rows are few, in the order of all rows.
+// What rows add to the histograms does not depend on where they are held: their weights are added up as whole numbers
+// or, where the rows are few, in the order of all rows.
 #pragma once
 
 #include <array>
@@ -31,22 +31,22 @@ struct StumpEffect {
 
 class BoostState {
  public:
-  // Of the features the cuts matter alone. use_unlabelled false leaves U out.
+  // Of the features only the cuts are read. Rows of U take part if use_unlabelled.
   BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Isa isa, Team& team);
 
-  // Adds a stump. Histograms are merged later, feature by feature, by settle. Returns the factors by which the four
-  // group totals changed.
+  // Adds a stump, and returns the factors by which the four group totals changed. The histograms are brought up to date
+  // later, feature by feature, by settle().
   PerSlot add_stump(const StumpBoundary& boundary, const StumpEffect& effect);
 
-  // Adds a stump to f alone, and refresh makes the rest of it: takes as little time as reading the codes.
+  // Adds a stump to f alone, in the time of reading codes. After the last such stump refresh() must be called.
   void move_rows(const StumpBoundary& boundary, const StumpEffect& effect);
 
   // Whether the sums have lost so many bits that refresh() should be called.
   bool is_stale() const;
   void refresh();
 
-  // Brings the histograms of a feature up to date; to be called once for each feature after add_stump or refresh.
-  // Different features may be settled by different threads.
+  // Brings the histograms of a feature up to date; to be called once for each feature after add_stump() or refresh(),
+  // and followed by all_settled(). Different threads may do this for different features.
   void settle(index_t feature);
   void all_settled();
 
@@ -58,18 +58,18 @@ class BoostState {
   const PerSlot& group_rows() const { return group_rows_; }
   // log of the weighted mean of exp(+-f) over the group; NaN for an empty group.
   PerSlot log_means() const;
-  // What the rows gain by a vote of 1, for a loss whose risk is shared out to the groups like this.
+  // The coefficients that give the gains of the rows, for a loss whose slots have these shares in the risk.
   GainCoefs gain_coefs(const PerSlot& shares) const;
   const StumpKernels& kernels() const { return kernels_; }
   const BinnedFeatures& features() const { return features_; }
 
  private:
-  // A stump as a change of the rows of its smaller side.
+  // A stump as a change of the rows of its smaller side alone.
   struct SmallSide {
     StumpChange change;
     index_t n_rows = 0;
-    double height = 0;  // f on the firing side minus f on the other
-    double common = 0;  // what every row gets
+    double height = 0;  // what the stump adds to f on its firing side, minus what it adds on the other
+    double common = 0;  // what it adds to f of every row, beside the change
   };
   SmallSide small_side(const StumpBoundary& boundary, const StumpEffect& effect);
   void set_scale(StumpChange& change) const;
@@ -86,9 +86,9 @@ class BoostState {
   StumpHistogram layout_;
   index_t n_active_ = 0;
   AlignedBuffer<double> histogram_;
-  std::vector<std::int64_t*> pending_;  // what rows have added, in fixed point, that waits for settle
+  std::vector<std::int64_t*> pending_;  // histograms in fixed point that settle() is to add
   std::array<PairSums, 2> pending_sums_;
-  PerSlot pending_factor_{};  // from fixed point to the change of the histogram
+  PerSlot pending_factor_{};  // what their numbers are multiplied by
   PerSlot group_rows_{};
   PerSlot sums_{};
   PerSlot peak_sums_{};

@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "boosting/eval_auc.hpp"
-#include "boosting/local_rows.hpp"
+#include "boosting/local_boosted_rows.hpp"
 #include "boosting/tree_booster.hpp"
+#include "common/check_at_least.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
 #include "tree/draw_bag.hpp"
+#include "tree/grown_tree.hpp"
 #include "tree/out_of_bag.hpp"
 
 namespace fastpu {
@@ -23,8 +25,9 @@ namespace fastpu {
 namespace {
 
 using detail::Booster;
+using detail::check_at_least;
 using detail::GrownTree;
-using detail::LocalRows;
+using detail::LocalBoostedRows;
 using detail::MadeRound;
 using detail::SomeTrees;
 using detail::TreeFeatures;
@@ -34,10 +37,6 @@ using detail::TreeFeatures;
 void check_number(const char* name, double value, bool is_allowed, const char* wanted) {
   if (is_allowed && std::isfinite(value)) return;
   throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + std::to_string(value));
-}
-
-void check_at_least(const char* name, index_t value, index_t least) {
-  check_number(name, static_cast<double>(value), value >= least, ("at least " + std::to_string(least)).c_str());
 }
 
 void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, const BoostedTreesOptions& options) {
@@ -72,31 +71,17 @@ void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, con
 
 // ---- The result ----
 
-class Trees {
- public:
-  Trees(index_t first_set, BoostedTreesResult& result) : first_set_(first_set), result_(result) {
-    result_.tree_start.push_back(0);
+// Adds the first n rounds to the result.
+void keep_rounds(const std::vector<MadeRound>& rounds, index_t n, index_t first_set, BoostedTreesResult& result) {
+  for (index_t r = 0; r < n; ++r) {
+    append_tree(rounds[at(r)].tree, first_set, result);
+    result.tree_risk.push_back(rounds[at(r)].risk);
   }
-
-  void add(const MadeRound& made) {
-    const auto n_sets = static_cast<double>(first_set_ + static_cast<index_t>(result_.sets.size()));
-    for (TreeNode node : made.tree.nodes) {
-      if (node.by_categories()) node.threshold += n_sets;
-      result_.nodes.push_back(node);
-    }
-    result_.tree_start.push_back(static_cast<index_t>(result_.nodes.size()));
-    for (const CategorySet& codes : made.tree.sets) result_.sets.push_back(detail::categories_of_codes(codes));
-    result_.tree_risk.push_back(made.risk);
-  }
-
- private:
-  index_t first_set_;
-  BoostedTreesResult& result_;
-};
+}
 
 // ---- All rows ----
 
-// Judges rows that are not learned from, round after round.
+// Follows the AUC of an evaluation set, round after round.
 class Judge {
  public:
   Judge(const BoostEvalSet& eval, const BinnedFeatures& training, const BoostedTreesOptions& options, Team& team)
@@ -110,11 +95,10 @@ class Judge {
   }
 
   void add(const GrownTree& tree) {
-    std::vector<CategorySet> sets;
-    sets.reserve(tree.sets.size());
-    for (const CategorySet& codes : tree.sets) sets.push_back(detail::categories_of_codes(codes));
-    const index_t start[] = {0, static_cast<index_t>(tree.nodes.size())};
-    add({tree.nodes.data(), start[1], start, 1, sets.data(), static_cast<index_t>(sets.size()), n_features_});
+    Trees one;
+    append_tree(tree, 0, one);
+    add({one.nodes.data(), std::ssize(one.nodes), one.tree_start.data(), 1, one.sets.data(), std::ssize(one.sets),
+         n_features_});
   }
 
   // Ends a round; returns whether it is time to stop.
@@ -177,8 +161,7 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
       result.status = BoostedTreesStatus::callback;
     }
   }
-  Trees trees(options.init.n_sets, result);
-  for (index_t round = 0; round < result.best_round; ++round) trees.add(rounds[at(round)]);
+  keep_rounds(rounds, result.best_round, options.init.n_sets, result);
   return result;
 }
 
@@ -220,7 +203,7 @@ class BagBooster {
     if (n_before_ > 0) {
       init = std::make_unique<SomeTrees>(options_.init, number * n_before_, n_before_, train_.features->n_features);
     }
-    LocalRows held(rows, options_.loss, init ? &init->view() : nullptr, nullptr, team_, 1);
+    LocalBoostedRows held(rows, options_.loss, init ? &init->view() : nullptr, nullptr, team_, 1);
     Booster booster(held.features(), held, options_, Random::derived(seed, 1), team_, 1);
     for (index_t round = 0; round < options_.n_rounds; ++round) {
       MadeRound made = booster.make_round(n_before_ + round);
@@ -236,8 +219,7 @@ class BagBooster {
   void fill(BoostedBag& boosted, double start) const {
     MadeRound nothing;
     nothing.risk = boosted.rounds.empty() ? start : boosted.rounds.back().risk;
-    nothing.tree.nodes.push_back({0.0, 0, 0, 0, 0.0F});
-    nothing.tree.cuts.push_back(0);
+    nothing.tree.add_node(0);
     boosted.rounds.resize(at(options_.n_rounds), nothing);
   }
 
@@ -278,7 +260,7 @@ class BagBooster {
   index_t n_before_;
 };
 
-// Grows bags until the callback says stop, some at once. Returns those that are done.
+// Boosts the bags, as many at once as there are threads, until the callback says stop. Returns those that are done.
 std::vector<BoostedBag> grow_bags(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options,
                                   const BoostedTreesCallback& callback, Team& team, BoostedTreesResult& result) {
   const BagBooster booster(train, options, team);
@@ -310,7 +292,7 @@ void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOp
   }
   for (const BoostedBag& bag : bags) {
     std::vector<detail::LeftOutRows> left_out;
-    left_out.reserve(static_cast<std::size_t>(result.best_round));
+    left_out.reserve(at(result.best_round));
     for (index_t r = 0; r < result.best_round; ++r) left_out.push_back({&bag.rounds[at(r)].tree, &bag.in_bag});
     add_out_of_bag(*train.features, left_out, options.loss.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) ++count;
@@ -343,10 +325,7 @@ BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostE
   }
   if (!has_gained && result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::no_gain;
   score_out_of_bag(train, options, bags, team, result);
-  Trees trees(options.init.n_sets, result);
-  for (const BoostedBag& bag : bags) {
-    for (index_t r = 0; r < result.best_round; ++r) trees.add(bag.rounds[at(r)]);
-  }
+  for (const BoostedBag& bag : bags) keep_rounds(bag.rounds, result.best_round, options.init.n_sets, result);
   return result;
 }
 
@@ -356,8 +335,8 @@ BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const Boost
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
   check_options(*train.features, eval, options);
   if (options.n_bags > 0) return boost_bags(train, eval, options, callback, team);
-  LocalRows rows(train, options.loss, options.init.n_trees > 0 ? &options.init : nullptr, nullptr, team,
-                 team.n_threads());
+  LocalBoostedRows rows(train, options.loss, options.init.n_trees > 0 ? &options.init : nullptr, nullptr, team,
+                        team.n_threads());
   return boost_all_rows(rows.features(), rows, eval, options, callback, team);
 }
 

@@ -23,7 +23,7 @@ class DenseColumns final : public EvalColumns {
       const T x = x_.row(i)[rule.feature];
       const bool is_above =
           rule.codes == nullptr ? x > limit : rule.codes->has(static_cast<std::uint32_t>(category_of(x) + 1));
-      above[static_cast<std::size_t>(i)] = static_cast<char>(is_above);
+      above[at(i)] = static_cast<char>(is_above);
     }
   }
 
@@ -36,16 +36,14 @@ template <class T>
 class SparseColumns final : public EvalColumns {
  public:
   explicit SparseColumns(const CsrView<T>& x)
-      : n_rows_(x.n_rows),
-        start_(static_cast<std::size_t>(x.n_cols) + 1),
-        entries_(static_cast<std::size_t>(x.row_start[x.n_rows])) {
-    for (index_t p = 0; p < x.row_start[x.n_rows]; ++p) ++start_[static_cast<std::size_t>(x.columns[p]) + 1];
+      : n_rows_(x.n_rows), start_(at(x.n_cols) + 1), entries_(at(x.row_start[x.n_rows])) {
+    for (index_t p = 0; p < x.row_start[x.n_rows]; ++p) ++start_[at(x.columns[p]) + 1];
     for (std::size_t e = 1; e < start_.size(); ++e) start_[e] += start_[e - 1];
     std::vector<index_t> next(start_.begin(), start_.end() - 1);
     for (index_t r = 0; r < x.n_rows; ++r) {
       for (index_t p = x.row_start[r]; p < x.row_start[r + 1]; ++p) {
-        const index_t at = next[static_cast<std::size_t>(x.columns[p])]++;
-        entries_[static_cast<std::size_t>(at)] = {static_cast<std::uint32_t>(r), x.values[p]};
+        const index_t place = next[at(x.columns[p])]++;
+        entries_[at(place)] = {static_cast<std::uint32_t>(r), x.values[p]};
       }
     }
   }
@@ -53,9 +51,8 @@ class SparseColumns final : public EvalColumns {
   void above(const StumpRule& rule, std::vector<char>& above) const override {
     const T limit = floor_to<T>(rule.threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
-    const auto e = static_cast<std::size_t>(rule.feature);
-    for (index_t p = start_[e]; p < start_[e + 1]; ++p) {
-      const Entry& entry = entries_[static_cast<std::size_t>(p)];
+    for (index_t p = start_[at(rule.feature)]; p < start_[at(rule.feature + 1)]; ++p) {
+      const Entry& entry = entries_[at(p)];
       above[entry.row] = static_cast<char>(entry.value > limit);
     }
   }
@@ -75,12 +72,11 @@ class BinnedColumns final : public EvalColumns {
   explicit BinnedColumns(const BinnedFeatures& x) : x_(x) {}
   index_t n_rows() const override { return x_.n_rows; }
   void above(const StumpRule& rule, std::vector<char>& above) const override {
-    const auto e = static_cast<std::size_t>(rule.feature);
     if (x_.is_sparse()) {
-      above.assign(above.size(), static_cast<char>(static_cast<index_t>(x_.zero_code[e]) > rule.cut));
+      const std::size_t e = at(rule.feature);
+      above.assign(above.size(), static_cast<char>(index_t{x_.zero_code[e]} > rule.cut));
       for (index_t p = x_.column_start[e]; p < x_.column_start[e + 1]; ++p) {
-        const auto entry = static_cast<std::size_t>(p);
-        above[x_.column_rows[entry]] = static_cast<char>(static_cast<index_t>(x_.column_codes[entry]) > rule.cut);
+        above[x_.column_rows[at(p)]] = static_cast<char>(index_t{x_.column_codes[at(p)]} > rule.cut);
       }
     } else if (x_.width == CodeWidth::one_byte) {
       from_codes(x_.by_column.data() + rule.feature * x_.column_stride, rule, above);
@@ -118,10 +114,9 @@ std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, con
             throw std::invalid_argument("eval_set must have the " + std::to_string(training.n_features) +
                                         " features of X, got " + std::to_string(x.n_cols));
           }
-          if constexpr (std::is_same_v<X, DenseView<float>>) return std::make_unique<DenseColumns<float>>(x);
-          if constexpr (std::is_same_v<X, DenseView<double>>) return std::make_unique<DenseColumns<double>>(x);
-          if constexpr (std::is_same_v<X, CsrView<float>>) return std::make_unique<SparseColumns<float>>(x);
-          if constexpr (std::is_same_v<X, CsrView<double>>) return std::make_unique<SparseColumns<double>>(x);
+          using T = typename X::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+          if constexpr (std::is_same_v<X, DenseView<T>>) return std::make_unique<DenseColumns<T>>(x);
+          if constexpr (std::is_same_v<X, CsrView<T>>) return std::make_unique<SparseColumns<T>>(x);
         }
       },
       features);
@@ -129,7 +124,7 @@ std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, con
 
 EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
     : columns_(make_eval_columns(eval.features, training)) {
-  const auto n = static_cast<std::size_t>(columns_->n_rows());
+  const auto n = at(columns_->n_rows());
   std::size_t count[3] = {};
   double weight[3] = {};
   const auto weight_of = [&](std::size_t i) { return eval.sample_weight == nullptr ? 1.0 : eval.sample_weight[i]; };
@@ -196,14 +191,15 @@ double EvalAuc::merge_and_judge() {
     const double score = score_[from_a ? firing_[a] : others_[b]];
     double positives = 0;
     double negatives = 0;
-    const auto take = [&](const std::vector<std::uint32_t>& list, std::size_t& at) {
-      for (; at < list.size() && score_[list[at]] == score; ++at) {
-        order_[i++] = list[at];
-        (side_[list[at]] > 0 ? positives : negatives) += kWeighted ? weight_[list[at]] : 1.0;
+    const auto take_ties = [&](const std::vector<std::uint32_t>& list, std::size_t& next) {
+      for (; next < list.size() && score_[list[next]] == score; ++next) {
+        const std::uint32_t row = list[next];
+        order_[i++] = row;
+        (side_[row] > 0 ? positives : negatives) += kWeighted ? weight_[row] : 1.0;
       }
     };
-    take(firing_, a);
-    take(others_, b);
+    take_ties(firing_, a);
+    take_ties(others_, b);
     wins += positives * (negatives_below + 0.5 * negatives);
     negatives_below += negatives;
   }

@@ -1,7 +1,7 @@
-// The AUC of an evaluation set, followed stump by stump.
+// The AUC of an evaluation set, round after round.
 //
-// A stump moves two groups of rows by one constant each, so each group stays sorted: merging them sorts all again in
-// O(n), where sorting afresh would cost O(n log n) a round.
+// A stump moves two groups of rows by one constant each, so each group stays sorted: merging the two sorts all rows
+// again in O(n), where sorting afresh would cost O(n log n) a round.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace fastpu::detail {
 
-// Where a stump divides the rows: above are those above the threshold (the given cut of the training features, where it
-// is one), or with a code in the set, where there is one.
+// Where a stump divides the rows. If there is a set of codes, the rows above are those with a code in it; otherwise
+// those above the threshold, which in binned features is the given cut.
 struct StumpRule {
   index_t feature = 0;
   double threshold = 0;
@@ -30,7 +30,7 @@ class EvalColumns {
   EvalColumns& operator=(const EvalColumns&) = delete;
   virtual ~EvalColumns() = default;
   virtual index_t n_rows() const = 0;
-  // above[i] = whether row i lies above.
+  // Writes above[i] = whether row i is above.
   virtual void above(const StumpRule& rule, std::vector<char>& above) const = 0;
 };
 
@@ -52,10 +52,10 @@ class EvalAuc {
   double merge_and_judge();
 
   std::unique_ptr<EvalColumns> columns_;
-  std::vector<std::int8_t> side_;  // +1 or -1; only the rows that are judged are kept in order_
-  std::vector<double> weight_;     // empty where all count 1
+  std::vector<std::int8_t> side_;  // +1 or -1, of the rows that are judged
+  std::vector<double> weight_;     // empty where all are 1
   std::vector<double> score_;
-  std::vector<std::uint32_t> order_;  // ascending scores
+  std::vector<std::uint32_t> order_;  // the rows that are judged, by ascending scores
   std::vector<std::uint32_t> firing_;
   std::vector<std::uint32_t> others_;
   std::vector<char> above_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,19 +16,16 @@ namespace detail {
 
 namespace {
 
-constexpr index_t kBlockWords = 64;  // a parallel task is 64 words: 4096 rows
+constexpr index_t kBlockWords = 64;  // words of row bits in one parallel task
 constexpr index_t kBlockRows = 64 * kBlockWords;
-constexpr index_t kMostBlockWords = 4096;   // of the rows that a stump moves: 262144 rows, some milliseconds
-constexpr index_t kWordsBetweenPolls = 64;  // of wide CSR rows some milliseconds
-constexpr double kNegligible = 1e-200;      // weights below it (of a sum of 1 or more) are 0 until they are set afresh
-constexpr double kCodesPerWorker = 32768;   // less work than this is not worth waking a thread
-constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr index_t kMostBlockWords = 4096;   // of one task that changes rows: these take some milliseconds
+constexpr index_t kWordsBetweenPolls = 64;  // wide CSR rows of so many words take some milliseconds
+constexpr double kNegligible = 1e-200;      // smaller weights (of a sum of 1 or more) are 0 until they are set afresh
+constexpr double kCodesPerWorker = 32768;   // fewer codes than this are not worth waking a thread
 
-index_t n_words_of(index_t n_rows) { return (n_rows + 63) / 64; }
+void set_bit(RowBits& bits, index_t i) { bits[at(i / 64)] |= std::uint64_t{1} << (i % 64); }
 
-void set_bit(RowBits& bits, index_t i) { bits[static_cast<std::size_t>(i / 64)] |= std::uint64_t{1} << (i % 64); }
-
-// Appends the positions of the bits of a word, 64 * word_index on.
+// Writes the numbers of the rows whose bits are set in a word, and returns the end of the list.
 std::uint32_t* list_bits(std::uint64_t word, index_t word_index, std::uint32_t* out) {
   const auto base = static_cast<std::uint32_t>(word_index * 64);
   while (word != 0) {
@@ -39,7 +35,7 @@ std::uint32_t* list_bits(std::uint64_t word, index_t word_index, std::uint32_t* 
   return out;
 }
 
-// Bits of the rows whose code is in the set.
+// Sets the bits of the rows whose code is in the set.
 template <class Code>
 void rows_in_set(const Code* codes, const CategorySet& set, RowBits& rows) {
   for (std::uint64_t& word : rows) {
@@ -49,7 +45,7 @@ void rows_in_set(const Code* codes, const CategorySet& set, RowBits& rows) {
   }
 }
 
-// A weight of at most 1, and its place among the sums of its slot.
+// Adds a weight of at most 1 to the sum of its slot.
 void add_weight(WeightSums& sums, std::size_t slot, double weight) {
   const double scaled = weight * kWeightDigit;
   const auto first = static_cast<std::int64_t>(scaled);
@@ -64,16 +60,17 @@ LocalStumpRows::LocalStumpRows(const BoostTrainingSet& train, Isa isa, Team& tea
       order_(train.order),
       weight_(train.sample_weight),
       kernels_(stump_kernels(isa)),
+      code_kernels_(code_kernels(isa)),
       team_(team),
       histogram_(features_),
       codes_per_row_(static_cast<double>(features_.n_features)),
-      active_(static_cast<std::size_t>(n_words_of(features_.n_rows))),
+      active_(at(count_blocks(features_.n_rows, 64))),
       labelled_(active_.size()),
       above_(active_.size()),
       side_(active_.size()),
       states_(features_.n_rows, "the row weights"),
       group_(features_.n_rows, "the row groups"),
-      added_(static_cast<std::size_t>(team.n_threads())),
+      added_(at(team.n_threads())),
       added_sums_(added_.size()) {
   if (features_.is_sparse()) {
     codes_per_row_ = static_cast<double>(features_.row_bins.size()) / static_cast<double>(features_.n_rows);
@@ -90,7 +87,7 @@ LocalStumpRows::LocalStumpRows(const BoostTrainingSet& train, Isa isa, Team& tea
     if (label != 0) set_bit(labelled_, i);
     const double w = weight_ != nullptr ? weight_[i] : 1.0;
     (label > 0 ? sums.positive : label < 0 ? sums.negative : sums.unlabelled) += w;
-    if (w > 0) ++groups_.n_rows[static_cast<std::size_t>(label + 1)];
+    if (w > 0) ++groups_.n_rows[at(label + 1)];
   }
 }
 
@@ -106,7 +103,7 @@ void LocalStumpRows::for_row_blocks(Visit&& visit) {
   const index_t n_blocks = count_blocks(features_.n_rows, kBlockRows);
   team_.for_each(n_blocks, [&](index_t block, int) {
     const index_t first = block * kBlockRows;
-    visit(static_cast<std::size_t>(block), first, std::min(features_.n_rows, first + kBlockRows));
+    visit(at(block), first, std::min(features_.n_rows, first + kBlockRows));
   });
 }
 
@@ -117,12 +114,12 @@ void LocalStumpRows::for_row_blocks(Visit&& visit) {
 std::pair<double, double> LocalStumpRows::exponents(index_t i) const {
   const double f = states_[i].f + states_[i].f_low;
   const double log_weight = weight_ != nullptr ? std::log(weight_[i]) : 0.0;
-  return {group_[i] > 0 ? kNone : log_weight + f, group_[i] < 0 ? kNone : log_weight - f};
+  return {group_[i] > 0 ? -kInfinity : log_weight + f, group_[i] < 0 ? -kInfinity : log_weight - f};
 }
 
 PerSlot LocalStumpRows::tops() {
-  PerSlot top{kNone, kNone, kNone, kNone};
-  std::vector<PerSlot> tops(static_cast<std::size_t>(count_blocks(features_.n_rows, kBlockRows)), top);
+  PerSlot top{-kInfinity, -kInfinity, -kInfinity, -kInfinity};
+  std::vector<PerSlot> tops(at(count_blocks(features_.n_rows, kBlockRows)), top);
   for_row_blocks([&](std::size_t block, index_t first, index_t end) {
     PerSlot& own = tops[block];
     for (index_t i = first; i < end; ++i) {
@@ -140,14 +137,14 @@ PerSlot LocalStumpRows::tops() {
 }
 
 WeightSums LocalStumpRows::weigh(const PerSlot& tops) {
-  std::vector<WeightSums> sums(static_cast<std::size_t>(count_blocks(features_.n_rows, kBlockRows)));
+  std::vector<WeightSums> sums(at(count_blocks(features_.n_rows, kBlockRows)));
   for_row_blocks([&](std::size_t block, index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       if (!is_active(i)) continue;
       const auto [minus, plus] = exponents(i);
       const std::size_t kind = group_[i] != 0 ? kLabelledMinus : kUnlabelledMinus;
       const auto weight = [](double exponent, double top) {
-        const double w = exponent == kNone ? 0.0 : std::exp(exponent - top);
+        const double w = exponent == -kInfinity ? 0.0 : std::exp(exponent - top);
         return w > kNegligible ? w : 0.0;
       };
       states_[i].minus = weight(minus, tops[kind]);
@@ -166,42 +163,40 @@ WeightSums LocalStumpRows::weigh(const PerSlot& tops) {
   return all;
 }
 
-// ---- The rows on one side ----
+// ---- The rows on one side of a stump ----
+
+template <class Code>
+void LocalStumpRows::find_dense_above(const StumpBoundary& boundary) {
+  const auto* codes =
+      reinterpret_cast<const Code*>(features_.by_column.data()) + boundary.feature * features_.column_stride;
+  if (boundary.by_categories) {
+    rows_in_set(codes, boundary.codes, above_);
+  } else {
+    code_kernels_.of<Code>().above(codes, static_cast<Code>(boundary.cut), n_words(), above_.data());
+  }
+}
 
 void LocalStumpRows::find_above(const StumpBoundary& boundary) {
   const index_t e = boundary.feature;
   if (features_.is_sparse()) {
-    const auto at = static_cast<std::size_t>(e);
     const auto cut = static_cast<std::uint32_t>(boundary.cut);
-    const bool zero_above = features_.zero_code[at] > cut;
+    const bool zero_above = features_.zero_code[at(e)] > cut;
     std::ranges::fill(above_, zero_above ? ~std::uint64_t{0} : std::uint64_t{0});
-    for (index_t p = features_.column_start[at]; p < features_.column_start[at + 1]; ++p) {
-      const auto entry = static_cast<std::size_t>(p);
-      if ((features_.column_codes[entry] > cut) == zero_above) continue;
-      const std::uint32_t row = features_.column_rows[entry];
+    for (index_t p = features_.column_start[at(e)]; p < features_.column_start[at(e + 1)]; ++p) {
+      if ((features_.column_codes[at(p)] > cut) == zero_above) continue;
+      const std::uint32_t row = features_.column_rows[at(p)];
       above_[row / 64] ^= std::uint64_t{1} << (row % 64);
     }
     return;
   }
-  const index_t offset = e * features_.column_stride;
-  const auto* two_bytes = reinterpret_cast<const std::uint16_t*>(features_.by_column.data()) + offset;
-  if (boundary.by_categories) {
-    if (features_.width == CodeWidth::one_byte) {
-      rows_in_set(features_.by_column.data() + offset, boundary.codes, above_);
-    } else {
-      rows_in_set(two_bytes, boundary.codes, above_);
-    }
-    return;
-  }
   if (features_.width == CodeWidth::one_byte) {
-    kernels_.bytes_above(features_.by_column.data() + offset, static_cast<std::uint8_t>(boundary.cut), n_words(),
-                         above_.data());
+    find_dense_above<std::uint8_t>(boundary);
   } else {
-    kernels_.two_bytes_above(two_bytes, static_cast<std::uint16_t>(boundary.cut), n_words(), above_.data());
+    find_dense_above<std::uint16_t>(boundary);
   }
   if (boundary.position < 0) return;
-  const auto i = static_cast<std::size_t>(std::ranges::lower_bound(order_->features, e) - order_->features.begin());
-  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
+  const auto i = at(std::ranges::lower_bound(order_->features, e) - order_->features.begin());
+  const index_t end = order_->bin_start[i][at(boundary.cut) + 1];
   for (index_t p = boundary.position; p < end; ++p) {
     const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
     above_[row / 64] |= std::uint64_t{1} << (row % 64);
@@ -224,7 +219,7 @@ const RowBits& LocalStumpRows::changed(const StumpChange& change) {
   return side_;
 }
 
-// ---- What rows add ----
+// ---- What rows add to the histograms ----
 
 AddedRows LocalStumpRows::add(const StumpChange& change) {
   const RowBits& listed = changed(change);
@@ -239,7 +234,7 @@ AddedRows LocalStumpRows::add(const StumpChange& change) {
   // Blocks are large, since long lists of rows use the caches best; the sums do not depend on the blocks.
   const index_t block_words = std::clamp<index_t>(n_words() / (8 * index_t{workers}), kBlockWords, kMostBlockWords);
   team_.for_each(count_blocks(n_words(), block_words), workers, [&](index_t block, int worker) {
-    const auto w = static_cast<std::size_t>(worker);
+    const auto w = at(worker);
     if (added_[w].empty()) {
       added_[w] = AlignedBuffer<std::int64_t>(histogram_.size, "the histograms of a thread");
       fill_with_zeros(added_[w].data(), histogram_.size, team_);
@@ -257,8 +252,8 @@ AddedRows LocalStumpRows::add(const StumpChange& change) {
     const index_t end_word = std::min(n_words(), (block + 1) * block_words);
     for (index_t word = block * block_words; word < end_word; ++word) {
       if (word % kWordsBetweenPolls == 0) team_.poll();
-      const auto at = static_cast<std::size_t>(word);
-      const std::array<std::uint64_t, 2> bits = {listed[at] & ~labelled_[at], listed[at] & labelled_[at]};
+      const std::uint64_t labelled = labelled_[at(word)];
+      const std::array<std::uint64_t, 2> bits = {listed[at(word)] & ~labelled, listed[at(word)] & labelled};
       for (std::size_t kind = 0; kind < 2; ++kind) {
         ends[kind] = list_bits(bits[kind], word, ends[kind]);
         if (ends[kind] - lists[kind].data() > kMostRows - 64) add_listed(kind);
@@ -281,18 +276,18 @@ std::array<ListedRows, 2> LocalStumpRows::list(const StumpChange& change) {
   const RowBits& rows = changed(change);
   index_t n_listed = 0;
   for (const std::uint64_t word : rows) n_listed += std::popcount(word);
-  std::array<ListedRows, 2> found;
+  std::array<ListedRows, 2> lists;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     std::vector<std::uint32_t>& list = listed_[kind];
-    if (list.size() < static_cast<std::size_t>(n_listed)) list.resize(static_cast<std::size_t>(n_listed));
+    if (list.size() < at(n_listed)) list.resize(at(n_listed));
     std::uint32_t* end = list.data();
     for (std::size_t w = 0; w < rows.size(); ++w) {
       const std::uint64_t bits = rows[w] & (kind == 0 ? ~labelled_[w] : labelled_[w]);
       end = list_bits(bits, static_cast<index_t>(w), end);
     }
-    found[kind] = {features_.by_row.data(), states_.data(), list.data(), end - list.data()};
+    lists[kind] = {features_.by_row.data(), states_.data(), list.data(), end - list.data()};
   }
-  return found;
+  return lists;
 }
 
 template <class Code>
@@ -321,7 +316,7 @@ PairSums LocalStumpRows::add_sparse(const std::uint32_t* rows, index_t n, const 
     sums.minus += minus;
     sums.plus += plus;
     for (index_t p = features_.row_start[row]; p < features_.row_start[row + 1]; ++p) {
-      std::int64_t* bin = histogram + 2 * static_cast<index_t>(features_.row_bins[static_cast<std::size_t>(p)]);
+      std::int64_t* bin = histogram + 2 * static_cast<index_t>(features_.row_bins[at(p)]);
       bin[0] += minus;
       bin[1] += plus;
     }
@@ -361,22 +356,22 @@ StumpHistogram::StumpHistogram(const BinnedFeatures& features) : features_(&feat
 
 std::vector<index_t> count_bins(const BoostTrainingSet& train, bool use_unlabelled) {
   const BinnedFeatures& features = *train.features;
-  std::vector<index_t> counts(static_cast<std::size_t>(features.total_bins()), 0);
+  std::vector<index_t> counts(at(features.total_bins()), 0);
   const auto* two_bytes = reinterpret_cast<const std::uint16_t*>(features.by_row.data());
   for (index_t i = 0; i < features.n_rows; ++i) {
     const bool has_weight = train.sample_weight == nullptr || train.sample_weight[i] > 0;
     if (!has_weight || (train.labels[i] == 0 && !use_unlabelled)) continue;
     if (features.is_sparse()) {
-      const auto row = static_cast<std::size_t>(i);
+      const auto row = at(i);
       for (index_t p = features.row_start[row]; p < features.row_start[row + 1]; ++p) {
-        ++counts[features.row_bins[static_cast<std::size_t>(p)]];
+        ++counts[features.row_bins[at(p)]];
       }
       continue;
     }
     for (index_t e = 0; e < features.n_features; ++e) {
       const index_t place = i * features.row_stride + e;
       const index_t code = features.width == CodeWidth::one_byte ? features.by_row[place] : two_bytes[place];
-      ++counts[static_cast<std::size_t>(features.first_bin(e) + code)];
+      ++counts[at(features.first_bin(e) + code)];
     }
   }
   return counts;

@@ -9,15 +9,16 @@
 #include "boosting/stump_kernels.hpp"
 #include "fastpu/boosting/stump_rows.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "tree/code_kernels.hpp"
 
 namespace fastpu::detail {
 
-// A bit a row, in words of 64.
+// A bit for each row, in words of 64.
 using RowBits = std::vector<std::uint64_t>;
 
 class LocalStumpRows final : public StumpRows {
  public:
-  // See make_stump_rows.
+  // As make_stump_rows.
   LocalStumpRows(const BoostTrainingSet& train, Isa isa, Team& team);
 
   StumpGroups groups() override { return groups_; }
@@ -30,14 +31,16 @@ class LocalStumpRows final : public StumpRows {
   void move(const StumpChange& change) override;
 
   const RowState& row(index_t i) const { return states_[i]; }
-  bool is_labelled(index_t i) const { return ((labelled_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
+  bool is_labelled(index_t i) const { return ((labelled_[at(i / 64)] >> (i % 64)) & 1U) != 0; }
 
  private:
   index_t n_words() const { return static_cast<index_t>(active_.size()); }
-  bool is_active(index_t i) const { return ((active_[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U) != 0; }
+  bool is_active(index_t i) const { return ((active_[at(i / 64)] >> (i % 64)) & 1U) != 0; }
   std::pair<double, double> exponents(index_t i) const;
   void find_above(const StumpBoundary& boundary);
-  // The rows that a change is for.
+  template <class Code>
+  void find_dense_above(const StumpBoundary& boundary);
+  // The rows that a change is made to.
   const RowBits& changed(const StumpChange& change);
   PairSums add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                     std::int64_t* histogram);
@@ -51,6 +54,7 @@ class LocalStumpRows final : public StumpRows {
   const FeatureOrder* order_;
   const double* weight_;
   const StumpKernels& kernels_;
+  const CodeKernels& code_kernels_;
   Team& team_;
   StumpHistogram histogram_;
   double codes_per_row_ = 0;
@@ -58,13 +62,13 @@ class LocalStumpRows final : public StumpRows {
   RowBits active_;  // the rows that take part
   RowBits labelled_;
   RowBits above_;
-  StumpBoundary counted_;  // what above_ is of, if it is known
-  RowBits side_;           // the rows of the last change
+  StumpBoundary counted_;  // the boundary that above_ belongs to, if it is known
+  RowBits side_;           // the rows that the last change was made to
   AlignedBuffer<RowState> states_;
   AlignedBuffer<std::int8_t> group_;                  // +1, 0, -1 as the labels
-  std::vector<AlignedBuffer<std::int64_t>> added_;    // per worker: what the listed rows add, in fixed point
-  std::vector<std::array<PairSums, 2>> added_sums_;   // per worker and kind
-  std::array<std::vector<std::uint32_t>, 2> listed_;  // of list()
+  std::vector<AlignedBuffer<std::int64_t>> added_;    // per worker: a histogram of weights in fixed point
+  std::vector<std::array<PairSums, 2>> added_sums_;   // per worker and kind: the sums of these weights
+  std::array<std::vector<std::uint32_t>, 2> listed_;  // the rows that list() returns
 };
 
 }  // namespace fastpu::detail

@@ -1,7 +1,7 @@
-// What a loss for trees is made of: a function of a few means, and the slopes that the rows have by it.
+// The formulas of a loss for trees: its value as a function of a few means, and the coefficients of the derivatives.
 //
-// To add a loss: write its class as those in pnu_auc_loss.cpp and logistic_losses.cpp are written, declare the function
-// that makes it below, and name it in the table of tree_loss.cpp.
+// To add a loss, write its class like those in pnu_auc_loss.cpp and logistic_losses.cpp, declare the function that
+// makes it below, and name it in the table of tree_loss.cpp.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 namespace fastpu::detail {
 
 struct LossMeans {
-  // By ExpSlot the logarithms of the means of e^F and e^-F, by LogSlot the means of log(1 + e^F) and log(1 + e^-F).
+  // By ExpSlot, for an exponential loss: logarithms of the means of e^F and e^-F. By LogSlot, for a logistic loss:
+  // means of log(1 + e^F) and log(1 + e^-F).
   std::array<double, kLossSlots> mean{};
   PerGroup weight{};  // sums of the weights of the rows that take part
 
@@ -28,10 +29,11 @@ class LossFormula {
 
   virtual bool is_exponential() const = 0;
   virtual double objective(const LossMeans& means) const = 0;
-  // The exponents of pnu_auc's slopes are what log(plus) and log(minus) would be if its exponentials had no offset.
+  // For an exponential loss `plus` and `minus` are the logarithms of those in LossSlopes, as if exponentials had no
+  // offset.
   virtual LossSlopes slopes(const LossMeans& means) const = 0;
-  // Whether slopes depend on the means of the losses, or on the weights alone. Those of a logistic loss that depend on
-  // the means are one of two, by the sign of a mean that grows with mean[kLossUnlabelled].
+  // Whether the slopes depend on the means, and not on the weights alone. Those of a logistic loss may only depend on
+  // the sign of a number that grows with mean[kLossUnlabelled].
   virtual bool needs_means() const = 0;
 
  protected:

@@ -57,10 +57,10 @@ void check(const StumpBoostOptions& options, const BoostTrainingSet& train, cons
 
 double threshold_of(const Boundary& boundary, const BoostTrainingSet& train, const StumpSearch& search) {
   if (boundary.position < 0) return train.features->cuts->of(boundary.feature)[boundary.cut];
-  const auto& rows = train.order->rows[static_cast<std::size_t>(search.order_of(boundary.feature))];
+  const auto& rows = train.order->rows[at(search.order_of(boundary.feature))];
   const auto value = [&](index_t position) {
     const double x = train.value(rows[position] & FeatureOrder::kRow, boundary.feature);
-    return std::isnan(x) ? -std::numeric_limits<double>::infinity() : x;
+    return std::isnan(x) ? -kInfinity : x;
   };
   return detail::midpoint_threshold(value(boundary.position - 1), value(boundary.position));
 }
@@ -76,7 +76,7 @@ PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch
   return fires;
 }
 
-// The stump of a round that is made already.
+// The stump of a round of an earlier call.
 Boundary stump_of(const StumpBoostResult& made, std::size_t round, const BoostTrainingSet& train) {
   Boundary stump;
   stump.feature = made.features[round];
@@ -113,7 +113,7 @@ index_t exact_search_bins(index_t n_rows, index_t n_features) {
 
 namespace {
 
-// One fit: the rows are somewhere, and where they are not ordered here, `local` is null.
+// One fit. If the rows are held here and ordered, `local` is `rows`; otherwise it is null.
 class StumpBooster {
  public:
   StumpBooster(const BoostTrainingSet& train, StumpRows& rows, const LocalStumpRows* local, const BoostEvalSet* eval,
@@ -129,10 +129,10 @@ class StumpBooster {
     log_objective_ = loss_->recompute(state_.log_means());
   }
 
-  // Takes rounds over that are made already, after the last of which the weights were set afresh.
+  // Takes over the rounds of an earlier call, after the last of which the weights were set afresh.
   void take_over(const StumpBoostResult& made) {
-    search_.best(
-        state_.gain_coefs(loss_->slot_shares()));  // it finds out which bins have rows while all weigh something
+    // The first search finds the bins that have rows: it must be made while no weight is 0 by rounding.
+    search_.best(state_.gain_coefs(loss_->slot_shares()));
     for (std::size_t round = 0; round < made.features.size(); ++round) {
       const Boundary stump = stump_of(made, round, train_);
       const bool fires_above = made.polarity[round] > 0;

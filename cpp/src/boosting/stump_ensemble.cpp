@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/add_exactly.hpp"
 #include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
@@ -21,8 +22,8 @@ using detail::SortedTable;
 constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
 constexpr double kCellsPerWorker = 65536;  // fewer (row, feature) pairs than this are not worth waking a thread
 
-// The step function of one feature: value[j] where j thresholds are below x. A categorical feature has no thresholds,
-// but a value for each code.
+// The step function of one feature: values[j] where j of the thresholds are below x. A categorical feature has no
+// thresholds, and a value for each code.
 struct Steps {
   index_t feature = 0;
   bool is_categorical = false;
@@ -30,20 +31,13 @@ struct Steps {
   std::vector<double> values;      // one more
 };
 
-// A sum that carries its rounding errors along, so that the step function of many stumps stays exact.
-class ExactSum {
- public:
-  void add(double x) {
-    const double next = sum_ + x;
-    const double part = next - sum_;
-    error_ += (sum_ - (next - part)) + (x - part);
-    sum_ = next;
-  }
-  double value() const { return sum_ + error_; }
+// A sum to twice the working precision, so that the step function of many stumps stays exact.
+struct StepSum {
+  double high = 0;
+  double low = 0;
 
- private:
-  double sum_ = 0;
-  double error_ = 0;
+  void add(double x) { detail::add_exactly(high, low, x); }
+  double value() const { return high + low; }
 };
 
 // The set of a stump on a categorical feature.
@@ -58,7 +52,7 @@ const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
 
 void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, index_t n, Steps& steps) {
   steps.is_categorical = true;
-  std::array<ExactSum, kMostCategories + 1> of_code;
+  std::array<StepSum, kMostCategories + 1> of_code;
   for (index_t i = 0; i < n; ++i) {
     const index_t t = stumps[i];
     const CategorySet& set = set_of(ensemble, t);
@@ -67,7 +61,7 @@ void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, 
       of_code[code].add(fires ? ensemble.alphas[t] : ensemble.low * ensemble.alphas[t]);
     }
   }
-  for (const ExactSum& sum : of_code) steps.values.push_back(sum.value());
+  for (const StepSum& sum : of_code) steps.values.push_back(sum.value());
 }
 
 std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
@@ -75,7 +69,7 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
     throw std::invalid_argument("X must have the " + std::to_string(ensemble.n_features) +
                                 " features of the model, got " + std::to_string(n_features));
   }
-  std::vector<index_t> stumps(static_cast<std::size_t>(ensemble.n_stumps));
+  std::vector<index_t> stumps(at(ensemble.n_stumps));
   std::iota(stumps.begin(), stumps.end(), index_t{0});
   for (const index_t t : stumps) {
     if (ensemble.features[t] < 0 || ensemble.features[t] >= ensemble.n_features) {
@@ -99,7 +93,7 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
       first = end;
       continue;
     }
-    ExactSum sum;
+    StepSum sum;
     for (std::size_t i = first; i < end; ++i) {  // below every threshold
       const index_t t = stumps[i];
       sum.add(ensemble.polarity[t] > 0 ? ensemble.low * ensemble.alphas[t] : ensemble.alphas[t]);
@@ -208,7 +202,7 @@ template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double* scores, Team& team) {
   const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
   // Every row starts as a row of zeros; an entry moves the score by what its value changes.
-  std::vector<std::int32_t> steps_of(static_cast<std::size_t>(x.n_cols), -1);
+  std::vector<std::int32_t> steps_of(at(x.n_cols), -1);
   std::vector<SortedTable<T>> limits;
   std::vector<double> at_zero;
   double score_of_zeros = 0;
@@ -216,7 +210,7 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
     if (steps.is_categorical) {
       throw std::invalid_argument("X must be dense, as feature " + std::to_string(steps.feature) + " is categorical");
     }
-    steps_of[static_cast<std::size_t>(steps.feature)] = static_cast<std::int32_t>(limits.size());
+    steps_of[at(steps.feature)] = static_cast<std::int32_t>(limits.size());
     limits.push_back(limits_of<T>(steps));
     at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
     score_of_zeros += at_zero.back();
@@ -227,10 +221,8 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
     for (index_t i = first; i < end; ++i) {
       double score = score_of_zeros;
       for (index_t p = x.row_start[i]; p < x.row_start[i + 1]; ++p) {
-        const std::int32_t s = steps_of[static_cast<std::size_t>(x.columns[p])];
-        if (s < 0) continue;
-        const auto at = static_cast<std::size_t>(s);
-        score += all[at].values[limits[at].count_below(x.values[p])] - at_zero[at];
+        const std::int32_t s = steps_of[at(x.columns[p])];
+        if (s >= 0) score += all[at(s)].values[limits[at(s)].count_below(x.values[p])] - at_zero[at(s)];
       }
       scores[i] = score;
     }
@@ -252,12 +244,11 @@ void stump_scores(const StumpEnsembleView& ensemble, const BinnedFeatures& x, do
     return;
   }
   for (std::size_t s = 0; s < all.size(); ++s) {
-    const auto e = static_cast<std::size_t>(all[s].feature);
+    const std::size_t e = at(all[s].feature);
     const double at_zero = values[s][x.zero_code[e]];
     for (index_t i = 0; i < x.n_rows; ++i) scores[i] += at_zero;
     for (index_t p = x.column_start[e]; p < x.column_start[e + 1]; ++p) {
-      const auto entry = static_cast<std::size_t>(p);
-      scores[x.column_rows[entry]] += values[s][x.column_codes[entry]] - at_zero;
+      scores[x.column_rows[at(p)]] += values[s][x.column_codes[at(p)]] - at_zero;
     }
   }
 }

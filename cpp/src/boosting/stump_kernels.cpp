@@ -40,7 +40,7 @@ inline index_t code_of(std::uint64_t word, int k) {
   return static_cast<index_t>((word >> shift) & 0xffU);
 }
 
-// The weights of a row in fixed point, before the change; then the change.
+// Changes a row, and returns its weights before the change in fixed point.
 inline Pair change_row(RowState& s, const RowChange& change, PairSums& sums) {
   const auto minus = static_cast<std::int64_t>(s.minus * change.minus_scale);
   const auto plus = static_cast<std::int64_t>(s.plus * change.plus_scale);
@@ -57,12 +57,12 @@ inline Pair change_row(RowState& s, const RowChange& change, PairSums& sums) {
   return make_pair(minus, plus);
 }
 
-// Rows are fetched ahead: their addresses are known here, and follow no pattern that the processor could detect.
+// Rows are prefetched so many places ahead, as their addresses follow no pattern that the processor could detect.
 constexpr index_t kAhead = 48;
 
-// A row's codes are read once, as words of eight; then word by word, that is eight features at a time, all rows are
-// added to the histograms. Those of eight features stay in the first-level cache while those of all features would not,
-// and moving them in and out for every row would cost more than the adding.
+// The codes of each row are read once, as words of eight codes. Then, for one word and so for eight features after the
+// other, all rows are added to the histograms. The bins of eight features stay in the first-level cache; those of all
+// features would not, and moving them in and out for every row would cost more than the adding.
 template <bool kCommonStride>
 PairSums add_byte_rows_of(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
                           const RowChange& change, std::int64_t* histogram) {
@@ -150,43 +150,6 @@ PairSums add_rows_directly(const DenseCodes<Code>& codes, RowState* state, const
   return sums;
 }
 
-template <class Code>
-inline std::uint64_t word_above(const Code* codes, Code cut) {
-  std::uint64_t word = 0;
-  for (int i = 0; i < 64; ++i) word |= static_cast<std::uint64_t>(codes[i] > cut) << i;
-  return word;
-}
-
-void two_bytes_above(const std::uint16_t* codes, std::uint16_t cut, index_t n_words, std::uint64_t* words) {
-  for (index_t w = 0; w < n_words; ++w) words[w] = word_above(codes + 64 * w, cut);
-}
-
-void bytes_above(const std::uint8_t* codes, std::uint8_t cut, index_t n_words, std::uint64_t* words) {
-#if defined(__AVX512BW__)
-  const __m512i limit = _mm512_set1_epi8(static_cast<char>(cut));
-  for (index_t w = 0; w < n_words; ++w) {
-    words[w] = _mm512_cmpgt_epu8_mask(_mm512_loadu_si512(codes + 64 * w), limit);
-  }
-#elif defined(FASTPU_HAS_SSE2)
-  if (cut == 255) {  // nothing is above, and cut + 1 would wrap
-    for (index_t w = 0; w < n_words; ++w) words[w] = 0;
-    return;
-  }
-  const __m128i next = _mm_set1_epi8(static_cast<char>(cut + 1));
-  for (index_t w = 0; w < n_words; ++w) {
-    std::uint64_t word = 0;
-    for (int part = 0; part < 4; ++part) {
-      const __m128i c = _mm_load_si128(reinterpret_cast<const __m128i*>(codes + 64 * w + index_t{16} * part));
-      const auto above = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(c, next), c)));
-      word |= static_cast<std::uint64_t>(above) << (16 * part);
-    }
-    words[w] = word;
-  }
-#else
-  for (index_t w = 0; w < n_words; ++w) words[w] = word_above(codes + 64 * w, cut);
-#endif
-}
-
 void merge_bins(double* FASTPU_RESTRICT histogram, std::int64_t* FASTPU_RESTRICT added, index_t n_bins,
                 double minus_factor, double plus_factor) {
   for (index_t b = 0; b < n_bins; ++b) {
@@ -253,8 +216,6 @@ const StumpKernels kStumpKernels = {
     add_two_byte_rows,
     add_rows_directly<std::uint8_t>,
     add_rows_directly<std::uint16_t>,
-    bytes_above,
-    two_bytes_above,
     merge_bins,
     bin_gains,
     prefix_sums,

@@ -13,8 +13,8 @@ namespace {
 constexpr double kTie = 1e-12;             // candidates this close to the best count as equal to it
 constexpr double kBoundSlack = 1e-12;      // far above the rounding of the bounds
 constexpr double kBinsPerWorker = 4096;    // fewer bins than this are not worth waking a thread
-constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of the bins to look into
-constexpr index_t kPromisingPerBlock = 4;  // such bins of one parallel task
+constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of promising bins
+constexpr index_t kPromisingPerBlock = 4;  // promising bins of one parallel task
 constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
 
 }  // namespace
@@ -28,21 +28,21 @@ StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, const Loc
       categorical_(categorical),
       low_(low),
       team_(team),
-      order_of_(static_cast<std::size_t>(features_.n_features), -1),
+      order_of_(at(features_.n_features), -1),
       best_of_feature_(order_of_.size()),
       first_cut_(order_of_.size(), -1),
       end_cut_(order_of_.size(), -1),
       occupied_(categorical != nullptr ? order_of_.size() : 0),
-      scans_(static_cast<std::size_t>(team.n_threads())) {
+      scans_(at(team.n_threads())) {
   index_t most_bins = 0;
   for (index_t e = 0; e < features_.n_features; ++e) most_bins = std::max(most_bins, features_.n_bins(e));
   for (Scan& scan : scans_) {
-    scan.gain.resize(static_cast<std::size_t>(most_bins));
+    scan.gain.resize(at(most_bins));
     scan.prefix.resize(scan.gain.size());
   }
   if (order_ == nullptr) return;
   for (std::size_t i = 0; i < order_->features.size(); ++i) {
-    order_of_[static_cast<std::size_t>(order_->features[i])] = static_cast<index_t>(i);
+    order_of_[at(order_->features[i])] = static_cast<index_t>(i);
   }
 }
 
@@ -53,20 +53,19 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
   const index_t per_block = std::max<index_t>(1, kBinsPerBlock * n_features / features_.total_bins());
   for (Scan& scan : scans_) scan.start_round();
   team_.for_each(count_blocks(n_features, per_block), workers, [&](index_t block, int worker) {
-    Scan& scan = scans_[static_cast<std::size_t>(worker)];
+    Scan& scan = scans_[at(worker)];
     for (index_t e = block * per_block; e < std::min(n_features, (block + 1) * per_block); ++e) {
       state_.settle(e);
-      const auto at = static_cast<std::size_t>(e);
-      if (first_cut_[at] < 0) find_cuts(e, coefs);
+      if (first_cut_[at(e)] < 0) find_cuts(e, coefs);
       load(e, coefs, scan);
       if (is_categorical(e)) {
         const Boundary set = best_set(e, scan, coefs);
-        best_of_feature_[at] = set.feature < 0 ? -1 : set.score;
+        best_of_feature_[at(e)] = set.feature < 0 ? -1 : set.score;
       } else {
-        best_of_feature_[at] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at], end_cut_[at],
-                                                              scan.total, scan.slope, scan.center);
+        best_of_feature_[at(e)] = state_.kernels().largest_score(scan.prefix.data(), first_cut_[at(e)], end_cut_[at(e)],
+                                                                 scan.total, scan.slope, scan.center);
       }
-      scan.best = std::max(scan.best, best_of_feature_[at]);
+      scan.best = std::max(scan.best, best_of_feature_[at(e)]);
       if (order_of(e) >= 0) list_promising_bins(e, coefs, scan);
     }
   });
@@ -76,7 +75,7 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
   if (best < 0) return {};
   const double limit = best - kTie;
   for (index_t e = 0; e < n_features; ++e) {
-    if (best_of_feature_[static_cast<std::size_t>(e)] >= limit) return first_reaching(e, limit, coefs, scans_[0]);
+    if (best_of_feature_[at(e)] >= limit) return first_reaching(e, limit, coefs, scans_[0]);
   }
   return {};
 }
@@ -103,16 +102,16 @@ void StumpSearch::find_cuts(index_t feature, const GainCoefs& k) {
   index_t last = features_.n_bins(feature) - 1;
   while (first < last && !is_occupied(first)) ++first;
   while (first < last && !is_occupied(last)) --last;
-  first_cut_[static_cast<std::size_t>(feature)] = first;
-  end_cut_[static_cast<std::size_t>(feature)] = last;
+  first_cut_[at(feature)] = first;
+  end_cut_[at(feature)] = last;
   if (!is_categorical(feature)) return;
-  CategorySet& occupied = occupied_[static_cast<std::size_t>(feature)];
+  CategorySet& occupied = occupied_[at(feature)];
   for (index_t b = first; b <= last; ++b) {
     if (is_occupied(b)) occupied.add(static_cast<std::uint32_t>(b));
   }
 }
 
-// The formulas are those of stump_boost.hpp. A set of all categories, or of none, is no candidate.
+// By the formulas of stump_boost.hpp. A set of all categories, or of none, is no candidate.
 Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoefs& k) const {
   const PerSlot coefs = {k.unlabelled_minus, k.unlabelled_plus, k.labelled_minus, k.labelled_plus};
   const PerSlot& sums = state_.sums();
@@ -129,7 +128,7 @@ Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoef
   }
   const double* u = state_.unlabelled_bins(feature);
   const double* l = state_.labelled_bins(feature);
-  const CategorySet& occupied = occupied_[static_cast<std::size_t>(feature)];
+  const CategorySet& occupied = occupied_[at(feature)];
   CategorySet gaining;
   CategorySet not_losing;
   double gained = 0;
@@ -143,7 +142,7 @@ Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoef
         (rows_per_weight[kUnlabelledMinus] * u[2 * b] + rows_per_weight[kUnlabelledPlus] * u[2 * b + 1]) +
         (rows_per_weight[kLabelledMinus] * l[2 * b] + rows_per_weight[kLabelledPlus] * l[2 * b + 1]);
     const double error = std::sqrt(std::max(0.0, rows / n_rows * variance));
-    const double gain = scan.gain[static_cast<std::size_t>(b)];
+    const double gain = scan.gain[at(b)];
     if (gain - error > kTie) {
       gaining.add(code);
       gained += gain - error;
@@ -185,10 +184,10 @@ double StumpSearch::row_gain(std::uint32_t row, const GainCoefs& k) const {
 template <class Visit>
 void StumpSearch::visit_inside(index_t feature, index_t bin, double above, const GainCoefs& coefs,
                                Visit&& visit) const {
-  const auto i = static_cast<std::size_t>(order_of(feature));
+  const auto i = at(order_of(feature));
   const auto& rows = order_->rows[i];
-  const index_t first = order_->bin_start[i][static_cast<std::size_t>(bin)];
-  const index_t end = order_->bin_start[i][static_cast<std::size_t>(bin) + 1];
+  const index_t first = order_->bin_start[i][at(bin)];
+  const index_t end = order_->bin_start[i][at(bin) + 1];
   double delta = above;
   for (index_t p = end - 1; p > first; --p) {
     const std::uint32_t row = rows[p];
@@ -207,18 +206,17 @@ double StumpSearch::bin_bound(const Scan& scan, index_t feature, index_t bin, co
   return std::max(scan.score(up), -scan.score(down)) + kBoundSlack;
 }
 
-// Notes the bins of a feature whose bound reaches what this worker has found so far.
+// Lists the bins of a feature whose bound reaches the best score that this worker has found so far.
 void StumpSearch::list_promising_bins(index_t feature, const GainCoefs& coefs, Scan& scan) const {
-  const auto at = static_cast<std::size_t>(feature);
-  for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
+  for (index_t b = first_cut_[at(feature)]; b <= end_cut_[at(feature)]; ++b) {
     const double bound = bin_bound(scan, feature, b, coefs);
     if (bound >= scan.best - kTie) scan.promising.push_back({feature, b, bound, scan.above(b), scan.center});
   }
 }
 
-// Looks into the listed bins, the most promising first, and raises best_of_feature_ to what is found. A bin is passed
-// over when its bound has fallen below the best found anywhere by then: which ones are may depend on timing, but never
-// one that holds the best candidate or a tie with it.
+// Searches the promising bins, those of the largest bounds first, and raises best_of_feature_ to their best scores. A
+// bin is left out when its bound is below the best score found by any worker so far. Which bins are left out may depend
+// on timing, but never a bin that holds the best candidate or a tie with it.
 void StumpSearch::look_inside(const GainCoefs& coefs) {
   promising_.clear();
   double best = -1;
@@ -235,20 +233,20 @@ void StumpSearch::look_inside(const GainCoefs& coefs) {
   const int workers = n_bins * rows_per_bin < kRowsPerWorker ? 1 : team_.n_threads();
   team_.for_each(count_blocks(n_bins, kPromisingPerBlock), workers, [&](index_t block, int) {
     for (index_t i = block * kPromisingPerBlock; i < std::min(n_bins, (block + 1) * kPromisingPerBlock); ++i) {
-      const PromisingBin& bin = promising_[static_cast<std::size_t>(i)];
+      const PromisingBin& bin = promising_[at(i)];
       if (bin.bound < best_anywhere.load(std::memory_order_relaxed) - kTie) continue;
       const double slope = 1.0 - low_;
       double largest = -1;
       visit_inside(bin.feature, bin.bin, bin.above, coefs,
                    [&](index_t, double delta) { largest = std::max(largest, std::abs(slope * delta + bin.center)); });
-      best_inside_[static_cast<std::size_t>(i)] = largest;
+      best_inside_[at(i)] = largest;
       double seen = best_anywhere.load(std::memory_order_relaxed);
       while (largest > seen && !best_anywhere.compare_exchange_weak(seen, largest, std::memory_order_relaxed)) {
       }
     }
   });
   for (std::size_t i = 0; i < promising_.size(); ++i) {
-    double& own = best_of_feature_[static_cast<std::size_t>(promising_[i].feature)];
+    double& own = best_of_feature_[at(promising_[i].feature)];
     own = std::max(own, best_inside_[i]);
   }
 }
@@ -257,8 +255,7 @@ Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCo
   load(feature, coefs, scan);
   if (is_categorical(feature)) return best_set(feature, scan, coefs);
   Boundary reaching;
-  const auto at = static_cast<std::size_t>(feature);
-  for (index_t b = first_cut_[at]; b <= end_cut_[at]; ++b) {
+  for (index_t b = first_cut_[at(feature)]; b <= end_cut_[at(feature)]; ++b) {
     if (order_of(feature) >= 0 && bin_bound(scan, feature, b, coefs) >= limit) {
       visit_inside(feature, b, scan.above(b), coefs, [&](index_t position, double delta) {
         const double score = scan.score(delta);
@@ -267,7 +264,7 @@ Boundary StumpSearch::first_reaching(index_t feature, double limit, const GainCo
       if (reaching.feature >= 0) return reaching;
     }
     const double score = scan.score(scan.above(b));
-    if (b < end_cut_[at] && std::abs(score) >= limit) return {{feature, b}, score};
+    if (b < end_cut_[at(feature)] && std::abs(score) >= limit) return {{feature, b}, score};
   }
   return reaching;
 }
@@ -284,8 +281,8 @@ PerSlot StumpSearch::sums_above(const Boundary& boundary) const {
     sums[kLabelledPlus] += l[2 * b + 1];
   }
   if (boundary.position < 0) return sums;
-  const auto i = static_cast<std::size_t>(order_of(boundary.feature));
-  const index_t end = order_->bin_start[i][static_cast<std::size_t>(boundary.cut) + 1];
+  const auto i = at(order_of(boundary.feature));
+  const index_t end = order_->bin_start[i][at(boundary.cut) + 1];
   for (index_t p = boundary.position; p < end; ++p) {
     const std::uint32_t row = order_->rows[i][p] & FeatureOrder::kRow;
     const RowState& s = rows_->row(row);

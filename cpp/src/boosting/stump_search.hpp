@@ -2,8 +2,8 @@
 // inside the bins too.
 //
 // Inside a bin Delta stays between (Delta above the bin) - (the bin's negative weight) and (Delta above the bin) + (its
-// positive weight); only bins whose bound reaches the best candidate so far are looked into. What is passed over
-// cannot win, so the result is that of the full search.
+// positive weight). Only bins whose bound reaches the best candidate so far are searched inside; the others cannot win,
+// so the result is that of the full search.
 //
 // A categorical feature has one candidate, a set of its categories (see stump_boost.hpp).
 #pragma once
@@ -25,25 +25,25 @@ struct Boundary : StumpBoundary {
 
 class StumpSearch {
  public:
-  // `order` may be null; `rows`, the rows that it orders, are needed with it alone. `categorical` may be null. Compared
-  // is the gain of a stump that votes 1 above its threshold and `low` below: (1 - low) Delta + low (sum of all g),
-  // which is Delta itself for low = 0 and the edge for low = -1.
+  // `order` may be null, and so may `rows`, the rows that it orders, if it is; `categorical` may be null. The score of
+  // a stump is the gain of the votes 1 above its threshold and `low` below: (1 - low) Delta + low (sum of all g), which
+  // is Delta itself for low = 0, and the edge for low = -1.
   StumpSearch(BoostState& state, const FeatureOrder* order, const LocalStumpRows* rows, const std::uint8_t* categorical,
               double low, Team& team);
 
-  // Settles the histograms and returns the best boundary: of all whose |score| is within 1e-12 of the largest, the
-  // first in order of feature, then threshold.
+  // Brings the histograms up to date and returns the best boundary: of all whose |score| is within 1e-12 of the
+  // largest, the first in order of feature, then threshold.
   Boundary best(const GainCoefs& coefs);
 
   // Sums of the stored weights of the rows above a boundary.
   PerSlot sums_above(const Boundary& boundary) const;
 
-  // Position in the order's lists, or -1.
-  index_t order_of(index_t feature) const { return order_of_[static_cast<std::size_t>(feature)]; }
+  // The place of a feature in the lists of `order`, or -1.
+  index_t order_of(index_t feature) const { return order_of_[at(feature)]; }
 
  private:
   struct Scan;
-  // A bin that may hold the best boundary inside it.
+  // A bin that may have the best boundary inside.
   struct PromisingBin {
     index_t feature;
     index_t bin;
@@ -72,19 +72,21 @@ class StumpSearch {
   Team& team_;
   std::vector<index_t> order_of_;
   std::vector<double> best_of_feature_;
-  std::vector<index_t> first_cut_;     // per feature: the cuts with rows on both sides are first_cut_ <= k < end_cut_;
-  std::vector<index_t> end_cut_;       // found in the first search
-  std::vector<CategorySet> occupied_;  // per feature, where some are categorical: the codes with rows; found there too
-  std::vector<Scan> scans_;            // per worker
+  // Found in the first search: per feature the cuts first_cut_ <= k < end_cut_, which have rows on both sides, and if
+  // there are categorical features, the codes that rows have.
+  std::vector<index_t> first_cut_;
+  std::vector<index_t> end_cut_;
+  std::vector<CategorySet> occupied_;
+  std::vector<Scan> scans_;  // per worker
   std::vector<PromisingBin> promising_;
-  std::vector<double> best_inside_;  // for each of them the best |score| inside, -1 where it was not looked for
+  std::vector<double> best_inside_;  // for each promising bin the best |score| inside; -1 where it was not searched
 };
 
 // The gains of the bins of one feature, and their sums from the lowest bin on.
 struct StumpSearch::Scan {
   std::vector<double> gain;
   std::vector<double> prefix;
-  double total = 0;   // as computed, not taken to be 0
+  double total = 0;   // of all gains, which rounding may leave unequal to 0
   double center = 0;  // score = slope * Delta + center
   double slope = 1;
   double best = -1;  // of this worker's features in this round
@@ -93,7 +95,7 @@ struct StumpSearch::Scan {
     best = -1;
     promising.clear();
   }
-  double above(index_t bin) const { return total - prefix[static_cast<std::size_t>(bin)]; }
+  double above(index_t bin) const { return total - prefix[at(bin)]; }
   double score(double delta) const { return slope * delta + center; }
 };
 

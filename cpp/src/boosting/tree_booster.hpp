@@ -1,4 +1,4 @@
-// One booster of trees: rounds on rows that are somewhere.
+// Boosts trees on one set of rows, round after round.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace fastpu::detail {
 
-// How often sums over so many rows are halved: not at all if they fit a word. Otherwise a row has 15 units or more in
-// the mean, so that rounding changes little, and several holders are needed, each of whose sums fit.
+// How often sums over so many rows are halved: never if they fit a word. If they do not, there must be several holders,
+// each of whose sums fits a word; a row then has 15 units or more on average, so that rounding changes little.
 inline int halvings(index_t n_rows) {
   int n = 0;
   while (n_rows > kMostNewtonRows && (n_rows >> n) > kMostNewtonRows / 4) ++n;
@@ -33,7 +33,7 @@ inline index_t share_of(double share, index_t n) {
 
 struct MadeRound {
   GrownTree tree;
-  double risk = 0;  // after it
+  double risk = 0;  // after the round
 };
 
 // Some of the trees of a view, as a view of their own.
@@ -50,8 +50,8 @@ class SomeTrees {
   TreesView view_;
 };
 
-// How rows are counted where so many rows are needed on both sides of a split: whole weights exactly, others to a
-// millionth if that leaves room for the sum over all.
+// The unit that rows are counted in by their weights: weights that are whole numbers are counted exactly, and others to
+// a millionth if the sum over all rows does not overflow then.
 inline CountUnit count_unit(double min_leaf_rows, index_t n_rows) {
   constexpr int kFinest = 20;
   const int room = 61 - std::ilogb(static_cast<double>(std::max<index_t>(n_rows, 1))) - std::ilogb(min_leaf_rows);
@@ -59,7 +59,6 @@ inline CountUnit count_unit(double min_leaf_rows, index_t n_rows) {
   return {scale, std::max<index_t>(1, std::llround(min_leaf_rows * scale))};
 }
 
-// Boosts one set of rows, round after round.
 class Booster {
  public:
   Booster(const TreeFeatures& features, BoostedRows& rows, const BoostedTreesOptions& options, std::uint64_t seed,
@@ -94,9 +93,10 @@ class Booster {
     }
     if (features_.binned().is_sparse()) drop_unsplittable(features);
     MadeRound made;
-    const TreeStart start = start_of(std::move(features));
+    const TreeLossBounds bounds = loss_->bounds(tops_, sums_);
+    const TreeStart start = start_of(bounds, std::move(features));
     const double unit = std::ldexp(1.0, -start.halvings);
-    made.tree = grower_.grow(start.features, {unit * start.g_scale, unit * start.h_scale, unit_, chance_gain()},
+    made.tree = grower_.grow(start.features, {unit * start.g_scale, unit * start.h_scale, unit_, bounds.chance_gain},
                              [&](std::uint64_t* histogram) { return rows_.start(start, histogram); });
     measure(false);
     made.risk = loss_->objective(tops_, sums_);
@@ -106,7 +106,7 @@ class Booster {
  private:
   static constexpr double kMostRepetitions = static_cast<double>(kMostNewtonRows);
 
-  // Gains are squares of sums over weighted rows: beyond a limit they overflow.
+  // Gains are squares of sums over weighted rows, which overflow beyond a limit.
   static BoostedRowCounts checked(const BoostedRowCounts& counts) {
     constexpr double kMostWeight = 1e100;
     if (counts.weight <= kMostWeight) return counts;
@@ -126,14 +126,11 @@ class Booster {
     sums_ = rows_.sums(of_drawn, tops_);
   }
 
-  double chance_gain() const { return loss_->bounds(tops_, sums_).chance_gain; }
-
-  TreeStart start_of(std::vector<std::uint32_t> features) const {
+  TreeStart start_of(const TreeLossBounds& bounds, std::vector<std::uint32_t> features) const {
     TreeStart start;
     start.of_drawn = is_of_drawn_;
     start.tops = tops_;
     start.sums = sums_;
-    const TreeLossBounds bounds = loss_->bounds(tops_, sums_);
     start.are_repetitions = counts_.n_broken == 0 && counts_.weight <= kMostRepetitions;
     const double n_rounded = start.are_repetitions ? counts_.weight : static_cast<double>(counts_.n_rows);
     start.halvings = halvings(counts_.n_rows);
@@ -156,7 +153,7 @@ class Booster {
     return features;
   }
 
-  // Of sparse features most may not be split: one side holds only rows with an entry.
+  // Drops sparse features with too few entries: on one side of each of their splits are only rows with an entry.
   void drop_unsplittable(std::vector<std::uint32_t>& features) {
     if (draws_rows_ || entries_.empty()) entries_ = rows_.count_entries(is_of_drawn_, unit_);
     std::erase_if(features, [&](std::uint32_t f) { return entries_[f] < unit_.enough; });
@@ -171,12 +168,12 @@ class Booster {
   std::unique_ptr<TreeLoss> loss_;  // without rows
   NewtonGrower grower_;
   bool draws_rows_;
-  bool is_of_drawn_ = false;  // what tops_ and sums_ are of
+  bool is_of_drawn_ = false;  // whether tops_ and sums_ are those of the drawn rows
   TreeLossTops tops_;
   TreeLossSums sums_;
   double risk_ = 0;
   std::vector<std::uint32_t> all_features_;
-  std::vector<index_t> entries_;  // of sparse features
+  std::vector<index_t> entries_;  // of each sparse feature the count of the rows that have one
 };
 
 }  // namespace fastpu::detail

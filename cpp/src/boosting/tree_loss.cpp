@@ -28,7 +28,7 @@ using detail::LossScale;
 using detail::LossSlopes;
 using detail::PerGroup;
 
-// A power of two by which numbers up to `top` lie in [0, 1].
+// A power of two that brings numbers from 0 to `top` into [0, 1].
 double scale_below(double top) { return top > 0 ? std::ldexp(1.0, std::min(-std::ilogb(top) - 1, 1000)) : 1.0; }
 
 double whole_sum(const TreeLossSums& sums, int slot) {
@@ -37,14 +37,14 @@ double whole_sum(const TreeLossSums& sums, int slot) {
   return (first + second / kDigits) / kDigits;
 }
 
-// What the rounding of sums may take from a mean, in the units of the sums.
+// The most that the rounding of sums may take from a mean, in the units of the sums.
 constexpr double kLeastMean = 0x1p-61;
 
 // The sum of squares over a group whose rows have the same |g|, in proportion to their weights.
 double squares(double sum, double weight) { return weight > 0 ? sum / weight * sum : 0.0; }
 
-// Every exponential is n times its share in the sum of its slot, and the shares of a product are in two slots. The
-// exponents are rounded.
+// |g| and h of a row are n times its shares in the slots that it is summed in, and the shares of all rows in the two
+// slots of a product sum to 2. A factor allows for the rounding of the exponents.
 TreeLossBounds exponential_bounds(const LossMeans& means, const TreeLossTops& tops) {
   constexpr double kRounding = 1e-15;
   double size = 1;
@@ -59,8 +59,9 @@ TreeLossBounds exponential_bounds(const LossMeans& means, const TreeLossTops& to
   return {sum, sum, all / (2 * n)};
 }
 
-// With l(z) = log(1 + e^-z), s(F) is 1 - e^-l(-F), a concave function of l(-F): its mean is at most that of the mean
-// of l(-F). The mean of s(F) s(-F) is, for the same reason, at most that of the mean of s(F).
+// With l(z) = log(1 + e^-z) and s(F) = 1 / (1 + e^-F), s(F) is 1 - e^-l(-F), a concave function of l(-F): so the mean
+// of s(F) is at most this function of the mean of l(-F). In the same way the mean of s(F) s(-F) = s(F) (1 - s(F)) is at
+// most that function of the mean of s(F).
 TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes) {
   const auto slope = [&](detail::LogSlot slot) { return -std::expm1(-means.mean[slot]); };
   const auto curve = [](double s) { return s < 0.5 ? s * (1 - s) : 0.25; };
@@ -78,11 +79,11 @@ TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes)
   return {g_positive + g_unlabelled, h, h > 0 ? all / h : 0.0};
 }
 
-// The last two signs, and which sign came after each two the last time. nnpu's mean soon swings around 0, one round
-// above it and one or two below.
+// Guesses the sign of nnpu's r from its last two signs. After some rounds r swings around 0, one round above it and one
+// or two below, so the guess is the sign that followed the same two signs the last time.
 struct SignHistory {
-  std::uint8_t last = 0;   // two bits, 1 for a negative sign
-  std::uint8_t after = 0;  // a bit for each value of `last`
+  std::uint8_t last = 0;   // the last two signs as bits, 1 for a negative one
+  std::uint8_t after = 0;  // for each value of `last`, as a bit, the sign that followed
 
   bool guess() const { return ((after >> last) & 1) != 0; }
   SignHistory then(bool is_negative) const {
@@ -115,12 +116,12 @@ class RowLoss final : public TreeLoss {
   }
 
   TreeLossTops tops(const TreeLossScores& scores, Team& team) const override {
-    std::vector<TreeLossTops> found(at(n_blocks()));
+    std::vector<TreeLossTops> tops_of_blocks(at(n_blocks()));
     team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
-      if (!passes_.tops(rows_of(scores, block), found[at(block)].values.data())) refuse_scores(scores, block);
+      if (!passes_.tops(rows_of(scores, block), tops_of_blocks[at(block)].values.data())) refuse_scores(scores, block);
     });
     TreeLossTops all;
-    for (const TreeLossTops& of_block : found) all.extend(of_block);
+    for (const TreeLossTops& of_block : tops_of_blocks) all.extend(of_block);
     check_sizes(all.values[kTopWeight], all.values[0]);
     return all;
   }
@@ -165,7 +166,7 @@ class RowLoss final : public TreeLoss {
   }
 
  private:
-  // The sums leave what they have summed in h, and the derivatives are made of it.
+  // The sums keep their summands in h, and the derivatives are computed from these.
   void derive_exponential(const TreeLossScores& scores, double* g, double* h, Team& team) const {
     const TreeLossTops of_all = tops(scores, team);
     const LossScale scale = scale_of(of_all);
@@ -178,7 +179,8 @@ class RowLoss final : public TreeLoss {
     derive_by(scores, scale, slopes_of(scale, means_of(of_all, sums)), kept, g, h, team);
   }
 
-  // Derivatives by the sign that the mean is likely to have, beside the sums that tell whether it has it.
+  // Computes the derivatives by a guess of the sign that they depend on, in the same pass as the sums that tell the
+  // sign. If the guess was wrong, a second pass computes them anew.
   void derive_by_sign(const TreeLossScores& scores, double* g, double* h, Team& team) const {
     const TreeLossTops of_all = tops(scores, team);
     const LossScale scale = scale_of(of_all);
@@ -209,7 +211,7 @@ class RowLoss final : public TreeLoss {
     });
   }
 
-  // The slopes of the loss; those of an exponential one are factors of what `scale` has offset.
+  // The slopes of the loss; those of an exponential loss are turned into factors of exponentials with offsets.
   LossSlopes slopes_of(const LossScale& scale, const LossMeans& means) const {
     LossSlopes slopes = formula_->slopes(means);
     if (!formula_->is_exponential()) return slopes;
@@ -235,10 +237,10 @@ class RowLoss final : public TreeLoss {
   // Adds up what add_block(block, sums) writes.
   template <class AddBlock>
   TreeLossSums sum_blocks(Team& team, AddBlock&& add_block) const {
-    std::vector<TreeLossSums> found(at(n_blocks()));
-    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) { add_block(block, found[at(block)].values.data()); });
+    std::vector<TreeLossSums> sums(at(n_blocks()));
+    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) { add_block(block, sums[at(block)].values.data()); });
     TreeLossSums all;
-    for (const TreeLossSums& of_block : found) all.add(of_block);
+    for (const TreeLossSums& of_block : sums) all.add(of_block);
     return all;
   }
 
@@ -303,7 +305,7 @@ class RowLoss final : public TreeLoss {
     const auto offset = [&](detail::ExpSlot slot) { return has_rows(tops, slot) ? -tops.values[slot] : -kInfinity; };
     scale.rising.negative = offset(detail::kRisingNegative);
     scale.falling.positive = offset(detail::kFallingPositive);
-    // What rows of U are summed for: their products with P and with N.
+    // Rows of U are summed for their products with P and with N.
     if (has_rows(tops, detail::kFallingPositive)) scale.rising.unlabelled = offset(detail::kRisingUnlabelled);
     if (has_rows(tops, detail::kRisingNegative)) scale.falling.unlabelled = offset(detail::kFallingUnlabelled);
     return scale;
@@ -337,10 +339,10 @@ class RowLoss final : public TreeLoss {
   const detail::LossKernels& kernels_;
   const detail::LossPasses& passes_;
   AlignedBuffer<double> log_weight_;
-  TreeLossSums weights_of_all_;  // of the groups, where all rows take part, at this scale
+  TreeLossSums weights_of_all_;  // the weights of the groups where all rows take part, at scale_of_all_
   double most_weight_ = 1;
   double scale_of_all_ = 1;
-  mutable std::atomic<SignHistory> signs_;  // of derive_by_sign: they decide the time, not the result
+  mutable std::atomic<SignHistory> signs_;  // for derive_by_sign, whose time but not whose result depends on them
 };
 
 struct NamedFormula {

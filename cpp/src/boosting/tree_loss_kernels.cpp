@@ -11,14 +11,14 @@ namespace fastpu::detail::FASTPU_LEVEL {
 
 namespace {
 
-constexpr double kNone = -kInfinity;  // an exponent of 0
+constexpr double kNone = -kInfinity;  // the exponent of 0
 
 inline Doubles all(double value) { return splat<Doubles>(value); }
 inline Doubles magnitude(Doubles v) { return more_of(v, Doubles{} - v); }
 inline bool all_zero(Doubles v) {
-  bool found = true;
-  for (int l = 0; l < kDoubles; ++l) found = found && v[l] == 0;
-  return found;
+  bool are_zero = true;
+  for (int l = 0; l < kDoubles; ++l) are_zero = are_zero && v[l] == 0;
+  return are_zero;
 }
 
 template <class Small>
@@ -26,7 +26,7 @@ inline Doubles widen(const Small* from) {
   return convert<Doubles>(convert<Vec<std::int32_t, kDoubles>>(load<Vec<Small, kDoubles>>(from)));
 }
 
-// Some rows side by side, `first` being the number of the first one and n of them real.
+// kDoubles rows side by side, of which the first n are those from number `first` on and the others are padding.
 struct Lanes {
   Doubles score;
   Doubles weight;
@@ -35,13 +35,13 @@ struct Lanes {
   index_t first;
   index_t n;
 
-  // Per group: the number in `of`, or `none` for rows that do not take part.
+  // The number of each row's group, or `none` for rows that do not take part.
   Doubles pick(const PerGroup& of, double none) const {
     const Doubles positive = where_less(group, all(1.5), all(of.positive), all(none));
     const Doubles labelled = where_less(group, all(-0.5), all(of.negative), positive);
     return where_less(group * group, all(0.25), all(of.unlabelled), labelled);
   }
-  // v in the rows of a group, else `none`.
+  // v for the rows of a group, and `none` for the others.
   Doubles of_group(double label, Doubles v, double none) const {
     const Doubles apart = group - all(label);
     return where_less(apart * apart, all(0.25), v, all(none));
@@ -164,14 +164,14 @@ void group_weights(const LossRows& rows, double scale, std::int64_t* sums) {
   for (index_t g = 0; g < kGroups; ++g) groups[g].write(sums + 2 * (kWeightSlots + g));
 }
 
-// Rows with scores that are refused.
+// Remembers whether some score was refused.
 struct Refused {
-  Doubles found{};
+  Doubles is_refused{};
 
   void see(const Lanes& lanes) {
-    found = more_of(found, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
+    is_refused = more_of(is_refused, where_less(magnitude(lanes.score), all(kMostSize), Doubles{}, all(1.0)));
   }
-  bool none() const { return all_zero(found); }
+  bool none() const { return all_zero(is_refused); }
 };
 
 // ---- Tops ----
@@ -217,7 +217,7 @@ bool logistic_tops(const LossRows& rows, double* tops) {
 
 // ---- Sums ----
 
-// By group, the one exponent of a row where it has one alone: sign F + offset.
+// The exponent sign F + offset of each group, where every row has one exponent.
 struct OneWay {
   PerGroup sign;
   PerGroup offset;
@@ -271,7 +271,8 @@ void exponential_sums(const LossRows& rows, const LossScale& scale, double* kept
   for (index_t slot = 0; slot < kLossSlots; ++slot) slots[slot].write(sums + 2 * slot);
 }
 
-// log(1 + t) for t in [0, 1]: s (2 + 2/3 s^2 + ...) with s = t / (2 + t), by a polynomial of relative error 1e-18.
+// log(1 + t) for t in [0, 1]: s (2 + 2/3 s^2 + ...) with s = t / (2 + t), by a polynomial with a relative error of
+// 1e-18.
 inline Doubles log_of_one_and(Doubles t) {
   constexpr int kTerms = 11;
   constexpr double kTerm[kTerms] = {2.0,

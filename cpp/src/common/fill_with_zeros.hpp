@@ -8,8 +8,8 @@
 
 namespace fastpu::detail {
 
-// With a bin for every distinct value of a CSR matrix, histograms can take hundreds of megabytes: Ctrl-C comes in
-// between.
+// Polls from time to time: with a bin for every distinct value of a CSR matrix, a histogram can take hundreds of
+// megabytes.
 template <class T>
 void fill_with_zeros(T* values, index_t n, Team& team) {
   constexpr index_t kAtOnce = index_t{1} << 19;

@@ -2,15 +2,16 @@
 // call.
 //
 // The source of such loops is compiled with FASTPU_LEVEL as the name of each level in turn, and defines the table in
-// namespace fastpu::detail::FASTPU_LEVEL. Everything in it has internal linkage but the table, or a linker could hand
-// the code of a high level to a processor of a low one. For the same reason it calls no function of the C++ library.
+// namespace fastpu::detail::FASTPU_LEVEL. Everything else in it has internal linkage; otherwise a linker could give the
+// code of a high level to a processor of a low one. For the same reason it calls no function of the C++ library that
+// may not be inlined.
 #pragma once
 
 #include "fastpu/common/isa.hpp"
 
 #if defined(FASTPU_X86_LEVELS)
 
-// Declares the table of each level, and the function that returns the one of a level.
+// Declares the table of each level, and a function that returns the table of a given level.
 #define FASTPU_KERNEL_LEVELS(Kernels, kTable, table_of) \
   namespace baseline {                                  \
   extern const Kernels kTable;                          \

@@ -1,5 +1,5 @@
-// Long plain loops that can be stopped: a checkpoint (in practice Team::poll) is called about every kPollEvery units
-// of work, some milliseconds, at no cost inside the loop.
+// Long plain loops that can be stopped: a checkpoint (in practice Team::poll) is called after about kPollEvery units of
+// work, which take some milliseconds, at no cost inside the loop.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace fastpu::detail {
 
 inline constexpr index_t kPollEvery = index_t{1} << 20;
 
-// One loop, or several in a row. The checkpoint may throw.
+// For one loop, or several one after the other. The checkpoint may throw.
 template <class Checkpoint>
 class Pacer {
  public:
@@ -42,7 +42,7 @@ class Pacer {
   index_t left_ = kPollEvery;
 };
 
-// As make_vector, for arrays so long that writing to their pages for the first time needs checkpoints too.
+// As make_vector, for arrays so long that even setting them to T() needs checkpoints.
 template <class T, class Checkpoint>
 std::vector<T> make_long_vector(index_t n, const char* what_for, Pacer<Checkpoint>& pacer) {
   auto values = reserve_vector<T>(n, what_for);

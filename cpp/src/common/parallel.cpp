@@ -32,13 +32,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A longer spin would sometimes save a wake-up, but it takes processor time from other programs.
+// A longer spin would sometimes save waking a thread, but it takes processor time from other programs.
 constexpr auto kSpinTime = std::chrono::microseconds(5);
 constexpr auto kWaitBetweenPolls = std::chrono::milliseconds(20);
 constexpr index_t kNoBlock = std::numeric_limits<index_t>::max();
 constexpr index_t kPollBlock = -1;  // an exception of Poll counts as that of a block before the first
 
-// Tells a block that another one has failed. It never leaves this file's loop.
+// Thrown into a block when another one has failed, and caught by deal_blocks.
 struct Stopped {};
 
 void pause_briefly() noexcept {
@@ -112,14 +112,14 @@ enum class State : std::uint32_t {
   quitting   // the team ends
 };
 
-// What a worker and the caller exchange has a cache line of its own, so that other data do not slow it down.
+// Aligned to a cache line, so that what a worker and the caller exchange does not share one with other data.
 struct alignas(64) Worker {
   std::atomic<State> state{State::starting};
   Waiter waiter;
   std::thread thread;
 };
 
-// Which team's block this thread is running, if any; teams can be nested.
+// A block that this thread is running: its team, and the block around it if teams are nested.
 struct Frame {
   const Team* team;
   int worker;
@@ -148,10 +148,10 @@ const Frame* find_frame(const Team* team) noexcept {
   return frame;
 }
 
-// What this library and the C++ runtime keep for each thread is allocated when a thread first asks for it, the latter
-// when it first throws; where there is no memory for it the C library ends the process. So each thread asks at its
-// beginning, a worker with the caller waiting, after a larger piece has shown that there is memory. Returns whether
-// there is.
+// Allocates what is kept for this thread, and returns whether there is memory for it. This library's part is allocated
+// at its first use, and that of the C++ runtime at the first throw; without memory the C library would end the process
+// then. So each thread uses both at its beginning (the caller waits for a new worker to do so), after allocating and
+// freeing a larger piece has shown that there is memory.
 bool make_room_to_throw() noexcept {
   constexpr std::size_t kMoreThanEnough = std::size_t{1} << 16;
   void* volatile piece = std::malloc(kMoreThanEnough);  // volatile, or compilers leave out what is only freed again
@@ -179,7 +179,7 @@ struct Team::Pool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache 
 
   Waiter caller_waiter;
   std::vector<std::unique_ptr<Worker>> workers;  // workers[i] is worker number i + 1
-  bool is_refused = false;                       // the system gave no further thread; it is not asked again
+  bool is_refused = false;                       // the system refused a thread, and is not asked again
   std::int64_t process = process_id();
 
   std::size_t start_workers(std::size_t n_wanted);
@@ -257,8 +257,8 @@ void Team::Pool::run_job(Team& owner, std::size_t n_helpers) {
   if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
 }
 
-// A block that has been dealt is run, so that all blocks below a failed one have run too: the lowest block that fails
-// is the same every time.
+// Every block that was dealt is run, so all blocks below a failed one are run too: the lowest block that fails is the
+// same every time.
 void Team::Pool::deal_blocks(int worker) {
   while (!must_stop.load(std::memory_order_relaxed)) {
     if (worker == 0) {
@@ -294,8 +294,8 @@ void Team::Pool::record_failure(index_t block) noexcept {
   must_stop.store(true, std::memory_order_relaxed);
 }
 
-// Called when no blocks are left: takes the call back from a worker that has not noticed it, and waits for one that
-// has.
+// Called when no blocks are left: takes the call back from a worker that has not noticed it, or waits until the worker
+// is done.
 void Team::Pool::dismiss(Worker& worker, const Poll& poll) noexcept {
   State seen = State::called;
   if (worker.state.compare_exchange_strong(seen, State::idle, std::memory_order_acq_rel)) return;

@@ -16,8 +16,8 @@ namespace fastpu::detail::FASTPU_LEVEL {
 namespace {
 
 // exp(x) for x <= 700 (80 for float): x = k log 2 + r with |r| <= log(2) / 2, and exp(r) by a polynomial of least
-// relative error (3e-18 and 2e-9, below the rounding of its evaluation, some 1e-16 and 1e-7). What a normal number
-// cannot hold is 0.
+// relative error (3e-18, and 2e-9 for float, below the rounding of its evaluation, some 1e-16 and 1e-7). Results below
+// the least normal number are 0.
 template <class T>
 struct ExpConstants;
 template <>
@@ -51,7 +51,8 @@ struct ExpConstants<float> {
                                           0.0013836835971467487908F};
 };
 
-// sum_i terms[kFirst + i] x^i, the even powers beside the odd ones, so that a step waits for half as many before it.
+// sum_i terms[kFirst + i] x^i, with sums of the even and of the odd powers side by side, so that a step waits for half
+// as many steps before it.
 template <int kFirst, class V, class T, std::size_t kTerms>
 inline V polynomial(const T (&terms)[kTerms], V x) {
   constexpr int kLast = static_cast<int>(kTerms) - 1;
@@ -75,7 +76,7 @@ inline Vec<T> exp_of_vector(Vec<T> x) {
   const V shifted = clipped * splat<V>(C::kInverse) + splat<V>(C::kRound);
   const V k = shifted - splat<V>(C::kRound);
   const V r = (clipped - k * splat<V>(C::kHigh)) - k * splat<V>(C::kLow);
-  // The first two terms are 1 in T; the others are small beside them, and so are their errors.
+  // The first two terms are 1 in T. The others are small beside them, and so are their rounding errors.
   const V sum = splat<V>(T{1}) + (r + r * r * polynomial<2>(C::kTerm, r));
   // 2^k: the exponent's bits are the low bits of `shifted`, moved into place, on top of those of 1.
   const V one = splat<V>(T{1});

@@ -99,7 +99,7 @@ inline void store(T* to, const V& v) {
 
 using Doubles = Vec<double>;
 constexpr int kDoubles = kLanes<double>;
-// As many values of T, as doubles.
+// The first kDoubles values of an array as doubles.
 template <class T>
 inline Doubles load_doubles(const T* from) {
   if constexpr (std::is_same_v<T, double>) {
@@ -121,7 +121,7 @@ inline V splat(T value) {
 #endif
 }
 
-// Lane by lane: the smaller, the larger, a where x < y and b elsewhere.
+// Lane by lane: the smaller one, the larger one, and a where x < y or b elsewhere.
 #if defined(__GNUC__)
 template <class V>
 inline V less_of(V a, V b) {

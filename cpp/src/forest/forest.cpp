@@ -8,35 +8,30 @@
 #include <utility>
 #include <vector>
 
+#include "common/check_at_least.hpp"
 #include "common/pacer.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "tree/draw_bag.hpp"
-#include "tree/grow_tree.hpp"
 #include "tree/out_of_bag.hpp"
 #include "tree/pu_dense_rows.hpp"
 #include "tree/pu_sparse_rows.hpp"
+#include "tree/pu_tree.hpp"
 
 namespace fastpu {
 
 namespace {
 
 using detail::Bag;
-using detail::categories_of_codes;
+using detail::check_at_least;
 using detail::GrownTree;
-using detail::GrowOptions;
 using detail::RowSet;
 
-// Trees that are grown before their out-of-bag rows are scored: some for each thread, so that none waits long.
+// The number of trees that are grown before their out-of-bag rows are scored: some for each thread, so that no thread
+// waits long for the others.
 index_t trees_at_once(const Team& team) { return std::max<index_t>(16, index_t{4} * team.n_threads()); }
 
 // ---- Arguments ----
-
-void check_at_least(const char* name, index_t value, index_t least) {
-  if (value >= least) return;
-  throw std::invalid_argument(std::string(name) + " must be at least " + std::to_string(least) + ", got " +
-                              std::to_string(value));
-}
 
 void check_options(const ForestTrainingSet& train, const ForestOptions& options) {
   check_at_least("n_trees", options.n_trees, 1);
@@ -99,14 +94,14 @@ struct BaggedTree {
   RowSet in_bag;
 };
 
-// What one worker needs to grow tree after tree.
+// Grows tree after tree for one worker.
 template <class Rows>
 class Grower {
  public:
   Grower(const detail::TreeFeatures& features, const ForestOptions& options)
       : features_(features), options_(options), rows_(make_rows(features, options)) {}
 
-  // Tree `number` on a bag that is drawn for it.
+  // Draws the bag of tree `number`, and grows the tree on it.
   template <class Checkpoint>
   BaggedTree grow(index_t number, const Groups& groups, Checkpoint checkpoint) {
     draw_bag(groups, Random::derived(seed_of(options_, number), 0));
@@ -115,7 +110,7 @@ class Grower {
     return {grow_on_bag(number, checkpoint), std::move(in_bag)};
   }
 
-  // Tree `number` on its bag among these.
+  // Grows tree `number` on its bag among those drawn before.
   template <class Checkpoint>
   GrownTree grow(index_t number, const ForestBags& bags, Checkpoint checkpoint) {
     const index_t size = bags.n_pos + bags.n_unl;
@@ -159,13 +154,13 @@ class Grower {
 
   template <class Criterion, class Checkpoint>
   GrownTree grow(const Criterion& criterion, std::uint64_t key, Checkpoint checkpoint) {
-    GrowOptions options;
+    detail::PuTreeOptions options;
     options.random_cuts = options_.random_cuts;
     options.max_features = options_.max_features;
     options.min_leaf_rows = static_cast<std::uint32_t>(std::min<index_t>(options_.min_leaf_rows, kMaxRows));
     options.max_depth = options_.max_depth;
     options.max_leaves = options_.max_leaves;
-    detail::TreeGrower<Rows, Criterion> grower(features_, options, rows_);
+    detail::PuTreeGrower<Rows, Criterion> grower(features_, options, rows_);
     detail::Pacer pacer(checkpoint);
     const index_t row_steps = 1 + options_.max_features + features_.binned().n_features / 16;
     return grower.grow(rows_.start(bag_), criterion, key, [&](std::uint32_t n) { pacer.add((n + 8) * row_steps); });
@@ -178,20 +173,21 @@ class Grower {
   std::vector<std::uint32_t> places_;
 };
 
-// ---- All trees ----
+template <class Rows>
+struct RowsType {};
 
-void append(const GrownTree& tree, index_t first_set, ForestResult& result) {
-  const double n_sets = static_cast<double>(first_set + static_cast<index_t>(result.sets.size()));
-  for (TreeNode node : tree.nodes) {
-    if (node.by_categories()) node.threshold += n_sets;
-    result.nodes.push_back(node);
-  }
-  result.tree_start.push_back(static_cast<index_t>(result.nodes.size()));
-  for (const CategorySet& codes : tree.sets) result.sets.push_back(categories_of_codes(codes));
+// Returns body(RowsType<Rows>()) with the kind of rows for codes of this width.
+template <class Body>
+ForestResult with_rows_type(CodeWidth width, Body&& body) {
+  if (width == CodeWidth::sparse) return body(RowsType<detail::PuSparseRows>());
+  if (width == CodeWidth::two_bytes) return body(RowsType<detail::PuDenseRows<std::uint16_t>>());
+  return body(RowsType<detail::PuDenseRows<std::uint8_t>>());
 }
 
-// Makes room for trees like the first ones: a vector that grows by doubling holds everything twice meanwhile. Memory
-// that is not written to costs nothing.
+// ---- All trees ----
+
+// Makes room for the other trees, taken to be like the first ones: a vector that grows by doubling would hold all nodes
+// twice for a while. Memory that is never written to costs nothing.
 void reserve_others(index_t n_trees, ForestResult& result) {
   constexpr double kMost = 1 << 27;
   const auto n_nodes = static_cast<double>(result.nodes.size());
@@ -206,7 +202,6 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
   const detail::TreeFeatures features(*train.features, train.categorical);
   const Groups groups = groups_of(train, team);
   ForestResult result;
-  result.tree_start.push_back(0);
   result.oob_sum = make_vector<double>(train.features->n_rows, "the out-of-bag scores");
   result.oob_count = make_vector<std::int32_t>(train.features->n_rows, "the out-of-bag scores");
   if (options.oob_sum != nullptr) std::copy_n(options.oob_sum, result.oob_sum.size(), result.oob_sum.begin());
@@ -232,13 +227,13 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());
     for (const BaggedTree& tree : trees) tree.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
-    for (const BaggedTree& tree : trees) append(tree.tree, options.first_set, result);
+    for (const BaggedTree& tree : trees) append_tree(tree.tree, options.first_set, result);
     if (first == 0) reserve_others(options.n_trees, result);
   }
   return result;
 }
 
-// ---- Bags that are drawn before ----
+// ---- Trees on bags that were drawn before ----
 
 void check_bags(const BinnedFeatures& features, const ForestBags& bags, const ForestOptions& options) {
   check_at_least("n_pos", bags.n_pos, 1);
@@ -268,8 +263,7 @@ ForestResult grow_each(const ForestTrainingSet& train, const ForestBags& bags, c
     trees[at(k)] = grower->grow(k, bags, [&team] { team.poll(); });
   });
   ForestResult result;
-  result.tree_start.push_back(0);
-  for (const GrownTree& tree : trees) append(tree, options.first_set, result);
+  for (const GrownTree& tree : trees) append_tree(tree, options.first_set, result);
   return result;
 }
 
@@ -328,29 +322,15 @@ ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* ca
   train.categorical = categorical;
   check_options(train, options);
   check_bags(features, bags, options);
-  switch (features.width) {
-    case CodeWidth::sparse:
-      return grow_each<detail::PuSparseRows>(train, bags, options, team);
-    case CodeWidth::two_bytes:
-      return grow_each<detail::PuDenseRows<std::uint16_t>>(train, bags, options, team);
-    case CodeWidth::one_byte:
-      break;
-  }
-  return grow_each<detail::PuDenseRows<std::uint8_t>>(train, bags, options, team);
+  return with_rows_type(features.width,
+                        [&]<class Rows>(RowsType<Rows>) { return grow_each<Rows>(train, bags, options, team); });
 }
 
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team) {
   check_options(train, options);
-  switch (train.features->width) {
-    case CodeWidth::sparse:
-      return grow_all<detail::PuSparseRows>(train, options, callback, team);
-    case CodeWidth::two_bytes:
-      return grow_all<detail::PuDenseRows<std::uint16_t>>(train, options, callback, team);
-    case CodeWidth::one_byte:
-      break;
-  }
-  return grow_all<detail::PuDenseRows<std::uint8_t>>(train, options, callback, team);
+  return with_rows_type(train.features->width,
+                        [&]<class Rows>(RowsType<Rows>) { return grow_all<Rows>(train, options, callback, team); });
 }
 
 }  // namespace fastpu

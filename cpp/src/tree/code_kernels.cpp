@@ -12,7 +12,7 @@ namespace fastpu::detail::FASTPU_LEVEL {
 
 namespace {
 
-// Some codes of a row, side by side in one or several vectors.
+// kCodes neighbouring codes of a row, in one or several vectors.
 template <class Code, int kCodes>
 struct Chunk {
   static constexpr int kWidth = kCodes < kLanes<Code> ? kCodes : kLanes<Code>;
@@ -68,7 +68,7 @@ void count_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, i
                  std::uint32_t* counts) {
   using C = Chunk<Code, kCodes>;
   using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-  constexpr index_t kMost = sizeof(Code) == 1 ? 255 : 65535;  // what a lane can count
+  constexpr index_t kMost = sizeof(Code) == 1 ? 255 : 65535;  // a lane can count so many rows
   const V zero = splat<V>(Code(0));
   const V one = splat<V>(Code(1));
   V most[C::kVectors];
@@ -95,8 +95,8 @@ void count_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, i
   }
 }
 
-// Calls body(first code, number of codes as a constant, stride) for every chunk of a row. Of short rows the compiler
-// knows the stride.
+// Calls body(first code, number of codes as a constant, stride) for every chunk of a row. The stride of short rows is a
+// constant too.
 template <class Code, class Body>
 void for_chunks(index_t stride, Body&& body) {
   constexpr int kLine = 64 / static_cast<int>(sizeof(Code));
@@ -131,7 +131,7 @@ void count_at_most(const CodeTable<Code>& table, const std::uint32_t* rows, inde
   });
 }
 
-// Bit i says whether codes[i] - shift <= most, for 64 codes.
+// Returns a word whose bit i says whether codes[i] - shift <= most, for 64 codes.
 #if defined(__AVX512BW__)
 constexpr index_t kRowsPerListed = 16;
 inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
@@ -224,9 +224,14 @@ index_t split_bits(const Code* column, Code shift, Code most, index_t n_words, c
   return n_left;
 }
 
-// How many members a word has cannot be predicted: eight are written at a time, even where there are fewer.
+template <class Code>
+void above(const Code* codes, Code cut, index_t n_words, std::uint64_t* words) {
+  for (index_t w = 0; w < n_words; ++w) words[w] = ~word_at_most(codes + 64 * w, Code{0}, cut);
+}
+
+// The number of members of a word cannot be predicted: eight are written at a time, even where there are fewer.
 std::uint32_t list_bits(const std::uint64_t* words, index_t n_words, std::uint16_t* list) {
-  constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;  // so that no word is asked whether it is 0
+  constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;  // so that no word has to be tested for 0
   std::uint32_t n = 0;
   for (index_t w = 0; w < n_words; ++w) {
     std::uint64_t word = words[w];
@@ -244,8 +249,9 @@ std::uint32_t list_bits(const std::uint64_t* words, index_t n_words, std::uint16
   return n;
 }
 
-// Finds the leaves of some rows, one in each lane. All nodes are gone through, parents first: at_node[k] is all ones in
-// the lanes whose rows reach node k, and 0 in the others. The smaller of it and a leaf's number is that number or 0.
+// Writes the numbers of the leaves that some rows reach, a row in each lane. Goes through all nodes, parents first:
+// at_node[k] is all ones in the lanes whose rows reach node k, and 0 in the others, so that its minimum with a leaf's
+// number is that number or 0.
 template <class Code>
 void find_leaves(const WalkedNode* tree, index_t n_nodes, const Code* columns, index_t stride, Code* leaves) {
   using V = Vec<Code>;
@@ -271,7 +277,7 @@ void find_leaves(const WalkedNode* tree, index_t n_nodes, const Code* columns, i
 }
 
 #if defined(__AVX512BW__)
-// The same with a bit for each row.
+// The same with a bit for each row in at_node[k].
 void find_leaves(const WalkedNode* tree, index_t n_nodes, const std::uint8_t* columns, index_t stride,
                  std::uint8_t* leaves) {
   std::uint64_t at_node[kSmallTree + 1];
@@ -280,7 +286,7 @@ void find_leaves(const WalkedNode* tree, index_t n_nodes, const std::uint8_t* co
   __m512i number = _mm512_setzero_si512();
   for (index_t k = 0; k < n_nodes; ++k) {
     const WalkedNode& node = tree[k];
-    // A node comes after its parent, which wrote its rows.
+    // The parent, which came before, wrote these bits.
     const std::uint64_t rows = at_node[k];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
     if (node.left == 0) {
       leaf = _mm512_mask_mov_epi8(leaf, rows, number);
@@ -297,9 +303,8 @@ void find_leaves(const WalkedNode* tree, index_t n_nodes, const std::uint8_t* co
 }
 #endif
 
-// Adds to 64 sums the values of the leaves with the given numbers.
 #if defined(__AVX512F__)
-// With all lanes in the mask, or gcc 12 warns of what is below it.
+// The masked form with all lanes in the mask, as gcc 12 warns of the plain one.
 inline __m512i places_of(const std::uint8_t* leaves) {
   return _mm512_maskz_cvtepu8_epi64(0xff, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaves)));
 }
@@ -313,6 +318,7 @@ void add_eight_by_eight(const Code* leaves, double* sums, ValuesAt&& values_at) 
     _mm512_storeu_pd(sums + r, _mm512_add_pd(_mm512_loadu_pd(sums + r), values_at(places_of(leaves + r))));
   }
 }
+// Adds to 64 sums the values of the leaves with these numbers.
 template <class Code>
 void add_values(const double* values, index_t n_leaves, const Code* leaves, double* sums) {
   if (n_leaves <= 8) {
@@ -339,7 +345,7 @@ void add_values(const double* values, index_t /*n_leaves*/, const Code* leaves, 
 }
 #endif
 
-// Some rows go down all trees before the next ones do, so that their codes stay in the first level of cache.
+// kTogether rows go down all trees before the next ones do, so that their codes stay in the first level of cache.
 template <class Code>
 void add_small_trees(const SmallTree* trees, index_t n_trees, const Code* columns, index_t stride, index_t n,
                      const std::uint64_t* rows, double* scores) {
@@ -372,9 +378,9 @@ void add_small_trees(const SmallTree* trees, index_t n_trees, const Code* column
 
 const CodeKernels kCodeKernels = {
     {copy_rows<std::uint8_t>, find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>,
-     add_small_trees<std::uint8_t>},
+     above<std::uint8_t>, add_small_trees<std::uint8_t>},
     {copy_rows<std::uint16_t>, find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>,
-     add_small_trees<std::uint16_t>},
+     above<std::uint16_t>, add_small_trees<std::uint16_t>},
     list_bits,
     kRowsPerListed,
 };

@@ -29,8 +29,8 @@ void DrawnGroup::draw_with_replacement(index_t n, Random& random, std::vector<st
     return;
   }
   for (index_t i = 0; i < n; ++i) {
-    const auto found = std::ranges::upper_bound(cumulative_, random.unit() * cumulative_.back());
-    drawn.push_back(rows_[std::min(static_cast<std::size_t>(found - cumulative_.begin()), rows_.size() - 1)]);
+    const auto sum = std::ranges::upper_bound(cumulative_, random.unit() * cumulative_.back());
+    drawn.push_back(rows_[std::min(static_cast<std::size_t>(sum - cumulative_.begin()), rows_.size() - 1)]);
   }
 }
 
@@ -62,17 +62,17 @@ void DrawnGroup::draw_without_replacement(index_t n, Random& random, std::vector
 
 void draw_places(index_t size, index_t n, Random& random, std::vector<std::uint32_t>& drawn) {
   n = std::min(n, size);
-  std::unordered_map<std::uint32_t, std::uint32_t> moved;  // what lies at a place that another one was swapped to
-  moved.reserve(at(2 * n));
+  std::unordered_map<std::uint32_t, std::uint32_t> swapped;  // what lies at the places that were swapped
+  swapped.reserve(at(2 * n));
   const auto lies_at = [&](std::uint32_t place) {
-    const auto found = moved.find(place);
-    return found == moved.end() ? place : found->second;
+    const auto entry = swapped.find(place);
+    return entry == swapped.end() ? place : entry->second;
   };
   for (index_t i = 0; i < n; ++i) {
     const auto first = static_cast<std::uint32_t>(i);
     const std::uint32_t other = first + random.scaled(static_cast<std::uint32_t>(size - i));
     drawn.push_back(lies_at(other));
-    moved[other] = lies_at(first);
+    swapped[other] = lies_at(first);
   }
 }
 

@@ -10,18 +10,17 @@ namespace fastpu::detail::FASTPU_LEVEL {
 
 namespace {
 
-// So many rows make a tile: their codes stay in the first levels of cache while the features are gone through. So many
-// features are added at a time: their bins stay in the first level.
-constexpr index_t kTile = 128;
-constexpr index_t kTogether = 8;
+constexpr index_t kTile = 128;        // rows whose codes stay in the first levels of cache while all features are added
+constexpr index_t kTogether = 8;      // features that are added together: their bins stay in the first level
+constexpr index_t kBinsAtOnce = 256;  // bins whose cuts are scored at once
 
 template <class Code>
 struct Tile {
   const Code* row[kTile];
   std::uint64_t word[kTile];
-  index_t n = 0;  // rows taken so far
+  index_t n = 0;  // rows so far
 
-  // Takes rows until there are n, and asks for their codes.
+  // Takes further rows until the tile has `end` of them, and prefetches their codes.
   void take(const CodeTable<Code>& table, const std::uint32_t* rows, const std::uint64_t* words, index_t end) {
     for (; n < end; ++n) {
       const auto number = static_cast<index_t>(rows[n]);
@@ -32,7 +31,7 @@ struct Tile {
   }
 };
 
-// Adds features whose numbers follow each other: their bins follow each other, too.
+// Adds features with consecutive numbers, whose bins follow each other.
 template <index_t kFeatures>
 void add_neighbours(const Tile<std::uint8_t>& tile, index_t feature, std::uint64_t* histogram) {
   std::uint64_t* bins = histogram + feature * kByteBins;
@@ -44,7 +43,7 @@ void add_neighbours(const Tile<std::uint8_t>& tile, index_t feature, std::uint64
   }
 }
 
-// Adds some features from the k-th on, and returns the first that is left.
+// Adds one or several features from the k-th on, and returns the next one.
 template <class Code>
 index_t add_features(const Tile<Code>& tile, const HistogramColumns& columns, index_t k, std::uint64_t* histogram) {
   const std::uint32_t feature = columns.feature[k];
@@ -60,7 +59,7 @@ index_t add_features(const Tile<Code>& tile, const HistogramColumns& columns, in
   return k + 1;
 }
 
-// While the features of one tile are added, the codes of the next one are on their way.
+// While the features of one tile are added, the codes of the next tile are prefetched.
 template <class Code>
 void add_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const std::uint64_t* words,
               const HistogramColumns& columns, std::uint64_t* histogram) {
@@ -83,9 +82,8 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
   using V = Vec<double>;
   using Half = Vec<std::int32_t, kLanes<double>>;
   constexpr index_t kWidth = kLanes<double>;
-  constexpr index_t kBins = 256;
-  std::int32_t g[kBins];
-  std::int32_t h[kBins];
+  std::int32_t g[kBinsAtOnce];
+  std::int32_t h[kBinsAtOnce];
   const V g_unit = splat<V>(node.g_unit);
   const V h_unit = splat<V>(node.h_unit);
   const V all_g = splat<V>(node.g);
@@ -96,8 +94,8 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
   const V none = splat<V>(-kInfinity);
   V best = none;
   std::uint64_t sum = 0;
-  for (index_t start = 0; start < n; start += kBins) {
-    const index_t size = n - start < kBins ? n - start : kBins;
+  for (index_t start = 0; start < n; start += kBinsAtOnce) {
+    const index_t size = n - start < kBinsAtOnce ? n - start : kBinsAtOnce;
     for (index_t k = 0; k < size; ++k) {
       sum += bins[start + k];
       g[k] = static_cast<std::int32_t>(sum >> 32U);
@@ -129,13 +127,10 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
   return result;
 }
 
-// Bins that are searched at once.
-constexpr index_t kBinsAtOnce = 256;
-
-// Writes start + bins[0] + ... + bins[k] for k = 0, ..., n - 1, and returns the last of them. A sum waits for the one
-// before it, so that some are added up side by side.
+// Writes start + bins[0] + ... + bins[k] for k = 0, ..., n - 1, and returns the last of these sums. As each sum waits
+// for the one before it, several are added up side by side.
 #if defined(__AVX512F__)
-// After the n sums the last one may follow, up to a multiple of 8.
+// Writes up to a multiple of 8 sums; those after the n-th repeat it.
 std::uint64_t add_up(const std::uint64_t* bins, index_t n, std::uint64_t start, std::uint64_t* sums) {
   const __m512i last = _mm512_set1_epi64(7);
   __m512i before = _mm512_set1_epi64(static_cast<std::int64_t>(start));
@@ -169,9 +164,9 @@ std::uint64_t add_up(const std::uint64_t* bins, index_t n, std::uint64_t start, 
 }
 #endif
 
-// In floats, from whole numbers. The sides have whole numbers of less than 2^31, which a float holds to 2^-24,
-// relative; twelve more roundings come after these, and the sums are of nothing but positive numbers: 2^-20 in all. The
-// cuts are not gone through in their order: lanes of 32 bits hold the g, and others the h, of two vectors of words.
+// The bound is computed in floats. A float holds the whole numbers of a side, which are below 2^31, to a relative
+// 2^-24; twelve more roundings follow, in sums of positive numbers alone: the error is at most 2^-20 in all. The cuts
+// are not taken in their order: a vector has the g, or the h, of the cuts of two vectors of words, interleaved.
 double score_bound(const std::uint64_t* bins, index_t n, const NewtonNode& node) {
   using V = Vec<float>;
   using Whole = Vec<std::int32_t>;
@@ -221,7 +216,7 @@ void subtract(std::uint64_t* FASTPU_RESTRICT bins, const std::uint64_t* FASTPU_R
   for (index_t k = 0; k < n; ++k) bins[k] -= less[k];
 }
 
-// The nearest whole number is in the low bits of a double of this size.
+// Adding this to a double leaves the nearest whole number in its low bits.
 constexpr double kToWhole = 0x1.8p52;
 
 std::uint64_t whole_bits(double value) {

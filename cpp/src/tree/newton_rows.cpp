@@ -6,38 +6,24 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tree/grown_tree.hpp"
+#include "tree/split_list.hpp"
+
 namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kBlockRows = 8192;  // of one parallel task
-constexpr index_t kAddedRows = 2048;  // whose codes one task adds up
-// The work on a row, in units of adding one word to a bin: copying its number, splitting a node, finding its leaf.
+constexpr index_t kBlockRows = 8192;  // rows of one parallel task
+constexpr index_t kAddedRows = 2048;  // rows of one task that adds to a histogram
+// The work on a row, in units of adding one word to a bin: copying its number, splitting a node, visiting its leaf.
 constexpr index_t kCopyWork = 1;
 constexpr index_t kSplitWork = 4;
 constexpr index_t kLeafWork = 4;
 
-// Writes the rows that go left to `to`, and the others from its end on downwards; returns how many go left. Every row
-// is written to both sides, as a branch would be predicted wrongly.
-template <class GoesLeft>
-std::uint32_t split_rows(const std::uint32_t* rows, std::uint32_t n, std::uint32_t* to, GoesLeft&& goes_left) {
-  std::uint32_t n_left = 0;
-  std::uint32_t* from_end = to + n;  // the last free place is from_end[n_left - 1]
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const std::uint32_t row = rows[i];
-    --from_end;
-    to[n_left] = row;
-    from_end[n_left] = row;
-    n_left += goes_left(row) ? 1U : 0U;
-  }
-  return n_left;
-}
-
 }  // namespace
 
 double newton_scale(double most, double n, int halvings) {
-  // Of the whole numbers in one half of a word.
-  const double most_sum = std::ldexp(static_cast<double>((index_t{1} << 31) - 1), halvings);
+  const double most_sum = std::ldexp(static_cast<double>(kMostWordSum), halvings);
   if (!(most > 0)) return 1.0;
   int exponent = 0;
   std::frexp((most_sum - n) / most, &exponent);
@@ -45,22 +31,18 @@ double newton_scale(double most, double n, int halvings) {
 }
 
 NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers)
-    : binned_(features.binned()),
-      places_(binned_),
+    : features_(features),
+      binned_(features.binned()),
+      layout_(binned_),
       weights_(weights),
       kernels_(newton_kernels(isa)),
       team_(team),
       n_workers_(n_workers),
       words_(binned_.n_rows, "the gradients of rows"),
       list_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a tree")),
-      other_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a node")),
+      scratch_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a node")),
       parts_(at(n_workers - 1)) {
-  if (!binned_.is_sparse()) return;
-  codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
-  feature_of_bin_ = make_vector<std::uint32_t>(binned_.total_bins(), "the features of bins");
-  for (index_t f = 0; f < binned_.n_features; ++f) {
-    std::fill_n(feature_of_bin_.begin() + binned_.first_bin(f), binned_.n_bins(f), static_cast<std::uint32_t>(f));
-  }
+  if (binned_.is_sparse()) codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
 }
 
 int NewtonRows::workers(index_t work) const {
@@ -69,24 +51,22 @@ int NewtonRows::workers(index_t work) const {
 }
 
 void NewtonRows::make_words() {
-  const NewtonGradients& of = gradients_;
-  const double* weights = of.are_repetitions ? weights_ : nullptr;
+  const double* weights = gradients_.are_repetitions ? weights_ : nullptr;
   std::vector<std::uint64_t> totals(at(count_blocks(binned_.n_rows, kBlockRows)));
   team_.for_each(static_cast<index_t>(totals.size()), workers(4 * binned_.n_rows), [&](index_t block, int) {
     const index_t first = block * kBlockRows;
     const index_t n = std::min(binned_.n_rows - first, kBlockRows);
     std::uint64_t* words = words_.data() + first;
-    kernels_.make_words(of.g + first, of.h + first, weights == nullptr ? nullptr : weights + first, n, of.g_scale,
-                        of.h_scale, words);
+    kernels_.make_words(gradients_.g + first, gradients_.h + first, weights == nullptr ? nullptr : weights + first, n,
+                        gradients_.g_scale, gradients_.h_scale, words);
     totals[at(block)] = std::accumulate(words, words + n, std::uint64_t{0});
   });
   total_ = std::accumulate(totals.begin(), totals.end(), std::uint64_t{0});
-  if (of.halvings > 0) check_own_sums();
+  if (gradients_.halvings > 0) check_own_sums();
 }
 
-// Throws std::invalid_argument if the words of these rows alone have sums that do not fit a word.
+// Throws std::invalid_argument if the sums over the rows of this holder alone do not fit a word: these are not halved.
 void NewtonRows::check_own_sums() const {
-  constexpr index_t kMostSum = (index_t{1} << 31) - 1;
   std::vector<std::array<index_t, 2>> sums(at(count_blocks(binned_.n_rows, kBlockRows)));
   team_.for_each(static_cast<index_t>(sums.size()), workers(2 * binned_.n_rows), [&](index_t block, int) {
     auto& [g, h] = sums[at(block)];
@@ -102,45 +82,46 @@ void NewtonRows::check_own_sums() const {
     g += of_block[0];
     h += of_block[1];
   }
-  if (std::max(g, h) <= kMostSum) return;
+  if (std::max(g, h) <= kMostWordSum) return;
   std::ostringstream text;
   text << "X must have its rows spread evenly, in random order, over its partitions, and these over more workers: the "
           "derivatives of the "
        << binned_.n_rows << " rows of one worker have a sum of " << std::max(g, h) << " units, and it can sum "
-       << kMostSum;
+       << kMostWordSum;
   throw std::invalid_argument(text.str());
 }
 
-NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features) {
+NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& split_features) {
   gradients_ = gradients;
   make_words();
-  features_ = features;
+  split_features_ = split_features;
   first_bin_.clear();
-  for (const std::uint32_t f : features_) first_bin_.push_back(places_.first_bin(f));
-  return take(*gradients.rows);
+  for (const std::uint32_t f : split_features_) first_bin_.push_back(layout_.first_bin(f));
+  return set_rows(*gradients.rows);
 }
 
 std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>& rows, const CountUnit& unit) const {
   auto counts = make_vector<index_t>(binned_.n_features, "the entries of features");
   for (const std::uint32_t row : rows) {
     for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
-      counts[feature_of_bin_[binned_.row_bins[at(p)]]] += count(row, unit);
+      counts[features_.feature_of(binned_.row_bins[at(p)])] += count(row, unit);
     }
   }
   return counts;
 }
 
-NewtonRange NewtonRows::take(const std::vector<std::uint32_t>& rows) {
-  taken_ = &rows;
-  for_taken(kCopyWork,
-            [&](index_t first, index_t n, int) { std::copy_n(rows.begin() + first, n, list_.begin() + first); });
+NewtonRange NewtonRows::set_rows(const std::vector<std::uint32_t>& rows) {
+  rows_ = &rows;
+  for_rows(kCopyWork,
+           [&](index_t first, index_t n, int) { std::copy_n(rows.begin() + first, n, list_.begin() + first); });
   return {0, static_cast<std::uint32_t>(rows.size())};
 }
 
-// Calls body(first, n, worker) for the rows taken, block by block; each of them is `work`.
+// Calls body(first, n, worker) for the rows of the tree, n of them from place `first` at a time; `work` is that on a
+// row.
 template <class Body>
-void NewtonRows::for_taken(index_t work, Body&& body) const {
-  const auto n_rows = static_cast<index_t>(taken_->size());
+void NewtonRows::for_rows(index_t work, Body&& body) const {
+  const auto n_rows = static_cast<index_t>(rows_->size());
   team_.for_each(count_blocks(n_rows, kBlockRows), workers(work * n_rows), [&](index_t block, int worker) {
     const index_t first = block * kBlockRows;
     body(first, std::min(kBlockRows, n_rows - first), worker);
@@ -152,7 +133,7 @@ void NewtonRows::for_taken(index_t work, Body&& body) const {
 void NewtonRows::set_histogram(const NewtonRange& node, std::uint64_t* histogram) {
   if (binned_.is_sparse()) return add_sparse(node, histogram);
   std::fill_n(histogram, histogram_size(), std::uint64_t{0});
-  const int n_workers = workers(static_cast<index_t>(node.n_rows()) * static_cast<index_t>(features_.size()));
+  const int n_workers = workers(static_cast<index_t>(node.n_rows()) * static_cast<index_t>(split_features_.size()));
   if (binned_.width == CodeWidth::two_bytes) return add_dense<std::uint16_t>(node, histogram, n_workers);
   add_dense<std::uint8_t>(node, histogram, n_workers);
 }
@@ -160,7 +141,8 @@ void NewtonRows::set_histogram(const NewtonRange& node, std::uint64_t* histogram
 template <class Code>
 void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers) {
   const CodeTable<Code> table{reinterpret_cast<const Code*>(binned_.by_row.data()), binned_.row_stride};
-  const HistogramColumns columns{features_.data(), first_bin_.data(), static_cast<index_t>(features_.size())};
+  const HistogramColumns columns{split_features_.data(), first_bin_.data(),
+                                 static_cast<index_t>(split_features_.size())};
   const auto add = [&](index_t first, index_t end, std::uint64_t* to) {
     kernels_.add_rows<Code>()(table, list_.data() + first, end - first, words_.data(), columns, to);
   };
@@ -191,8 +173,8 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
 }
 
 void NewtonRows::add_sparse(const NewtonRange& node, std::uint64_t* histogram) const {
-  for (std::size_t k = 0; k < features_.size(); ++k) {
-    std::fill_n(histogram + first_bin_[k], binned_.n_bins(features_[k]), std::uint64_t{0});
+  for (std::size_t k = 0; k < split_features_.size(); ++k) {
+    std::fill_n(histogram + first_bin_[k], binned_.n_bins(split_features_[k]), std::uint64_t{0});
   }
   std::uint64_t all = 0;
   for (index_t i = node.first; i < node.end; ++i) {
@@ -203,10 +185,10 @@ void NewtonRows::add_sparse(const NewtonRange& node, std::uint64_t* histogram) c
       histogram[binned_.row_bins[at(p)]] += words_[row];
     }
   }
-  for (std::size_t k = 0; k < features_.size(); ++k) {
+  for (std::size_t k = 0; k < split_features_.size(); ++k) {
     std::uint64_t* bins = histogram + first_bin_[k];
-    std::uint64_t& zero = bins[binned_.zero_code[features_[k]]];
-    zero = all - std::accumulate(bins, bins + binned_.n_bins(features_[k]), std::uint64_t{0});
+    std::uint64_t& zero = bins[binned_.zero_code[split_features_[k]]];
+    zero = all - std::accumulate(bins, bins + binned_.n_bins(split_features_[k]), std::uint64_t{0});
   }
 }
 
@@ -231,18 +213,12 @@ auto NewtonRows::with_codes(const NewtonRange& node, std::uint32_t feature, Body
   return body([codes](std::uint32_t row) { return codes[row]; });
 }
 
-// Calls body(goes_left).
+// Calls body(goes_left), where goes_left(row) says on which side of the split a row of the node is.
 template <class Body>
-auto NewtonRows::with_sides(const NewtonRange& node, const NodeSplit& split, Body&& body) {
+auto NewtonRows::with_split(const NewtonRange& node, const NodeSplit& split, Body&& body) {
   return with_codes(node, split.feature, [&](auto code_of) {
-    using Code = decltype(code_of(0));
-    if (split.by_categories) {
-      return body([&split, code_of](std::uint32_t row) { return split.left_codes.has(code_of(row)); });
-    }
-    // In unsigned numbers code 0 less one is the largest of all.
-    const Code less = split.missing_right ? 1 : 0;
-    const Code most = static_cast<Code>(split.cut - less);
-    return body([=](std::uint32_t row) { return static_cast<Code>(code_of(row) - less) <= most; });
+    return with_sides<decltype(code_of(0))>(
+        split, [&](auto goes_left) { return body([=](std::uint32_t row) { return goes_left(code_of(row)); }); });
   });
 }
 
@@ -254,7 +230,7 @@ void NewtonRows::count_codes(const NewtonRange& node, std::uint32_t feature, std
 }
 
 SideCounts NewtonRows::count_sides(const NewtonRange& node, const NodeSplit& split) {
-  return with_sides(node, split, [&](auto goes_left) {
+  return with_split(node, split, [&](auto goes_left) {
     const index_t enough = gradients_.unit.enough;
     SideCounts counts;
     for (std::uint32_t i = node.first; i < node.end && (counts.left < enough || counts.right < enough); ++i) {
@@ -264,13 +240,13 @@ SideCounts NewtonRows::count_sides(const NewtonRange& node, const NodeSplit& spl
   });
 }
 
-// Every block of rows is split by itself, and the sides of the blocks are then laid one after the other.
+// Every block of rows is split by itself, and then the left sides of all blocks are put in front of the right ones.
 NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& split) {
   struct Block {
     std::uint32_t first = 0;
     std::uint32_t n = 0;
     std::uint32_t n_left = 0;
-    std::uint32_t left = 0;  // where the sides go
+    std::uint32_t left = 0;  // where its two sides go
     std::uint32_t right = 0;
   };
   std::vector<Block> blocks(at(count_blocks(node.n_rows(), kBlockRows)));
@@ -284,9 +260,10 @@ NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& spli
     block.n = std::min(static_cast<std::uint32_t>(kBlockRows), node.end - end);
     end += block.n;
   }
-  with_sides(node, split, [&](auto goes_left) {
+  with_split(node, split, [&](auto goes_left) {
     for_blocks([&](Block& block) {
-      block.n_left = split_rows(list_.data() + block.first, block.n, other_.data() + block.first, goes_left);
+      std::uint32_t* sides = scratch_.data() + block.first;
+      block.n_left = split_list(list_.data() + block.first, block.n, sides, sides, goes_left);
     });
   });
   std::uint32_t next = node.first;
@@ -300,7 +277,7 @@ NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& spli
     next += block.n - block.n_left;
   }
   for_blocks([&](const Block& block) {
-    const std::uint32_t* rows = other_.data() + block.first;
+    const std::uint32_t* rows = scratch_.data() + block.first;
     std::copy_n(rows, block.n_left, list_.data() + block.left);
     std::reverse_copy(rows + block.n_left, rows + block.n, list_.data() + block.right);
   });
@@ -311,70 +288,68 @@ NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& spli
 
 void NewtonRows::set_leaves(const std::vector<NewtonRange>& leaves) {
   n_leaves_ = leaves.size();
-  team_.for_each(static_cast<index_t>(leaves.size()), workers(kLeafWork * static_cast<index_t>(taken_->size())),
-                 [&](index_t leaf, int) {
-                   const NewtonRange& rows = leaves[at(leaf)];
-                   for (std::uint32_t i = rows.first; i < rows.end; ++i) {
-                     other_[list_[i]] = static_cast<std::uint32_t>(leaf);
-                   }
-                 });
+  const auto n_rows = static_cast<index_t>(rows_->size());
+  team_.for_each(static_cast<index_t>(leaves.size()), workers(kLeafWork * n_rows), [&](index_t leaf, int) {
+    const NewtonRange& rows = leaves[at(leaf)];
+    for (std::uint32_t i = rows.first; i < rows.end; ++i) scratch_[list_[i]] = static_cast<std::uint32_t>(leaf);
+  });
+}
+
+// Calls visit(leaf, row) for every row with what is gathered for its leaf, each worker for itself, and merges what the
+// workers have by merge(all, part).
+template <class Leaf, class Visit, class Merge>
+std::vector<Leaf> NewtonRows::merged_leaves(Visit&& visit, Merge&& merge) const {
+  std::vector<std::vector<Leaf>> parts(at(team_.n_threads()));
+  for_rows(kLeafWork, [&](index_t first, index_t n, int worker) {
+    std::vector<Leaf>& part = parts[at(worker)];
+    part.resize(n_leaves_);
+    for (index_t i = first; i < first + n; ++i) {
+      const std::uint32_t row = (*rows_)[at(i)];
+      visit(part[scratch_[row]], row);
+    }
+  });
+  std::vector<Leaf> all(n_leaves_);
+  for (const std::vector<Leaf>& part : parts) {
+    for (std::size_t leaf = 0; leaf < part.size(); ++leaf) merge(all[leaf], part[leaf]);
+  }
+  return all;
 }
 
 std::vector<LeafSums> NewtonRows::leaf_sums() const {
   const double bits = std::ldexp(kLeafBits, -gradients_.halvings);
   const double g_scale = gradients_.g_scale * bits;
   const double h_scale = gradients_.h_scale * bits;
-  std::vector<std::vector<LeafSums>> parts(at(team_.n_threads()));  // of every worker
-  for_taken(kLeafWork, [&](index_t first, index_t n, int worker) {
-    std::vector<LeafSums>& sums = parts[at(worker)];
-    sums.resize(n_leaves_);
-    for (index_t i = first; i < first + n; ++i) {
-      const std::uint32_t row = (*taken_)[at(i)];
-      LeafSums& sum = sums[other_[row]];
-      sum.g += static_cast<std::int64_t>(gradients_.g[row] * g_scale);
-      sum.h += static_cast<std::int64_t>(gradients_.h[row] * h_scale);
-    }
-  });
-  std::vector<LeafSums> all(n_leaves_);
-  for (const std::vector<LeafSums>& sums : parts) {
-    for (std::size_t leaf = 0; leaf < sums.size(); ++leaf) {
-      all[leaf].g += sums[leaf].g;
-      all[leaf].h += sums[leaf].h;
-    }
-  }
-  return all;
+  return merged_leaves<LeafSums>(
+      [&](LeafSums& leaf, std::uint32_t row) {
+        leaf.g += static_cast<std::int64_t>(gradients_.g[row] * g_scale);
+        leaf.h += static_cast<std::int64_t>(gradients_.h[row] * h_scale);
+      },
+      [](LeafSums& all, const LeafSums& part) {
+        all.g += part.g;
+        all.h += part.h;
+      });
 }
 
 std::vector<LeafScores> NewtonRows::leaf_scores(const double* scores, const std::int8_t* labels) const {
-  std::vector<std::vector<LeafScores>> parts(at(team_.n_threads()));  // of every worker
-  for_taken(kLeafWork, [&](index_t first, index_t n, int worker) {
-    std::vector<LeafScores>& found = parts[at(worker)];
-    found.resize(n_leaves_);
-    for (index_t i = first; i < first + n; ++i) {
-      const std::uint32_t row = (*taken_)[at(i)];
-      LeafScores& leaf = found[other_[row]];
-      const auto group = at(labels[row] + 1);
-      if (scores[row] < leaf.least[group]) leaf.least[group] = scores[row];
-      if (scores[row] > leaf.greatest[group]) leaf.greatest[group] = scores[row];
-    }
-  });
-  std::vector<LeafScores> all(n_leaves_);
-  for (const std::vector<LeafScores>& found : parts) {
-    for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
-      for (std::size_t group = 0; group < 3; ++group) {
-        all[leaf].least[group] = std::min(all[leaf].least[group], found[leaf].least[group]);
-        all[leaf].greatest[group] = std::max(all[leaf].greatest[group], found[leaf].greatest[group]);
-      }
-    }
-  }
-  return all;
+  return merged_leaves<LeafScores>(
+      [&](LeafScores& leaf, std::uint32_t row) {
+        const auto group = at(labels[row] + 1);
+        if (scores[row] < leaf.least[group]) leaf.least[group] = scores[row];
+        if (scores[row] > leaf.greatest[group]) leaf.greatest[group] = scores[row];
+      },
+      [](LeafScores& all, const LeafScores& part) {
+        for (std::size_t group = 0; group < 3; ++group) {
+          all.least[group] = std::min(all.least[group], part.least[group]);
+          all.greatest[group] = std::max(all.greatest[group], part.greatest[group]);
+        }
+      });
 }
 
 void NewtonRows::add(const std::vector<double>& values, double* scores) const {
-  for_taken(kLeafWork, [&](index_t first, index_t n, int) {
+  for_rows(kLeafWork, [&](index_t first, index_t n, int) {
     for (index_t i = first; i < first + n; ++i) {
-      const std::uint32_t row = (*taken_)[at(i)];
-      scores[row] += values[other_[row]];
+      const std::uint32_t row = (*rows_)[at(i)];
+      scores[row] += values[scratch_[row]];
     }
   });
 }

@@ -1,9 +1,6 @@
-// The rows of a tree that is grown on gradients: which of them are in a node, and the sums that its splits are found
-// by.
-//
-// The steps of growing are apart (start, add_histogram, partition, leaf_sums), and all that they add up are whole
-// numbers: of rows that several holders have between them, each can add up its own, and the sums of all are the same
-// bits however the rows are shared out.
+// The rows of a tree that is grown on gradients, as far as one holder has them: which of them are in a node, and the
+// sums that splits and leaf values are found by. All sums are of whole numbers, so that adding up those of several
+// holders gives the same bits however the rows are shared out.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +13,11 @@
 #include "fastpu/common/types.hpp"
 #include "fastpu/tree/node_rows.hpp"
 #include "tree/newton_kernels.hpp"
-#include "tree/pu_rows.hpp"
+#include "tree/tree_features.hpp"
 
 namespace fastpu::detail {
 
-// The place of a node's rows in the list of all.
+// The rows of a node are those at the places [first, end) of a list of all rows.
 struct NewtonRange {
   std::uint32_t first = 0;
   std::uint32_t end = 0;
@@ -28,75 +25,61 @@ struct NewtonRange {
   std::uint32_t n_rows() const { return end - first; }
 };
 
-// Most rows whose words can be summed by one holder.
-inline constexpr index_t kMostNewtonRows = ((index_t{1} << 31) - 1) / 4;
-// The units of the sums of leaves are smaller than those of words by this factor.
-inline constexpr double kLeafBits = 0x1p31;
+// The largest sum that one half of a word can hold.
+inline constexpr index_t kMostWordSum = (index_t{1} << 31) - 1;
+// Most rows of one holder.
+inline constexpr index_t kMostNewtonRows = kMostWordSum / 4;
 
-// The largest power of two that keeps sums of n numbers, rounded one by one, within 31 bits after so many halvings,
-// where their sum is at most `most`.
+// The largest power of two by which n numbers of the sum `most`, each rounded to a whole number, have a sum of at most
+// kMostWordSum after it was halved so many times.
 double newton_scale(double most, double n, int halvings);
 
-// What the rows of a tree are: g and h of every row of the features, by what scale and in which way they are rounded,
-// and, ascending, those that take part.
+// The gradients of all rows of the features, how they become words, and which rows the tree is grown on.
 struct NewtonGradients {
   const double* g = nullptr;
   const double* h = nullptr;
   double g_scale = 1;
   double h_scale = 1;
-  int halvings = 0;              // of the sums over all holders of rows
-  bool are_repetitions = false;  // the weights: whole numbers of no great sum
+  int halvings = 0;              // how often the sums over all holders are halved to fit a word
+  bool are_repetitions = false;  // whether the weights are whole numbers, and rows are rounded as if repeated
   CountUnit unit;
-  const std::vector<std::uint32_t>* rows = nullptr;
-};
-
-// Where the bins of a feature are in a histogram.
-class HistogramPlaces {
- public:
-  explicit HistogramPlaces(const BinnedFeatures& binned)
-      : binned_(binned), has_bytes_(binned.width == CodeWidth::one_byte) {}
-  index_t size() const { return has_bytes_ ? binned_.n_features * kByteBins : binned_.total_bins(); }
-  index_t first_bin(index_t feature) const { return has_bytes_ ? feature * kByteBins : binned_.first_bin(feature); }
-
- private:
-  const BinnedFeatures& binned_;
-  bool has_bytes_;
+  const std::vector<std::uint32_t>* rows = nullptr;  // ascending
 };
 
 class NewtonRows {
  public:
-  // `weights` are those of the rows, or null for 1: a row counts as so many. At most n_workers are at work at once.
+  // `weights` are those of the rows, or null where all are 1. At most n_workers are at work at once.
   NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers);
 
-  // Takes the rows of a tree, and those features, ascending, that it may split.
-  NewtonRange start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& features);
-  // For every feature of sparse rows the count of those that have an entry.
+  // Begins a tree that may split the given features, ascending; returns the root.
+  NewtonRange start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& split_features);
+  // For every sparse feature the count of the rows that have an entry.
   std::vector<index_t> count_entries(const std::vector<std::uint32_t>& rows, const CountUnit& unit) const;
 
-  // Sets the histogram of a node; bins of features that the tree may not split are not to be used.
+  // Writes the histogram of a node. The bins of features that the tree may not split are not to be used.
   void set_histogram(const NewtonRange& node, std::uint64_t* histogram);
-  index_t histogram_size() const { return places_.size(); }
+  index_t histogram_size() const { return layout_.size(); }
   // The sum of the words of all rows.
   std::uint64_t total() const { return total_; }
   const CountUnit& unit() const { return gradients_.unit; }
 
-  // Counts of the rows of a node by the code that they have of a feature.
+  // Counts the rows of a node by their code of a feature.
   void count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<index_t>& counts);
-  // Counts of the rows on both sides, up to what is enough.
+  // Counts the rows on both sides of a split, until both have enough.
   SideCounts count_sides(const NewtonRange& node, const NodeSplit& split);
-  // Brings the rows that go left to the front of the node's place, both sides in their order; returns the left side.
+  // Brings the rows of a node that go left in front of the others, both sides in their order; returns the left side.
   NewtonRange partition(const NewtonRange& node, const NodeSplit& split);
 
-  // Says in which leaf each of the rows is: in that of the given range.
+  // Tells which nodes are the leaves, for the functions below.
   void set_leaves(const std::vector<NewtonRange>& leaves);
   std::vector<LeafSums> leaf_sums() const;
   std::vector<LeafScores> leaf_scores(const double* scores, const std::int8_t* labels) const;
   // Adds the value of its leaf to the score of each row.
   void add(const std::vector<double>& values, double* scores) const;
 
-  // Takes rows, ascending, which outlive their use here, to be taken down a tree with partition(). The place of those
-  // that were there before is lost.
-  NewtonRange take(const std::vector<std::uint32_t>& rows);
+  // Replaces the rows by others, ascending, which are to be sent down the tree with partition(); returns the root. The
+  // vector must live as long as they are used.
+  NewtonRange set_rows(const std::vector<std::uint32_t>& rows);
 
  private:
   template <class Code>
@@ -107,18 +90,21 @@ class NewtonRows {
   template <class Body>
   auto with_codes(const NewtonRange& node, std::uint32_t feature, Body&& body);
   template <class Body>
-  auto with_sides(const NewtonRange& node, const NodeSplit& split, Body&& body);
-  // What a row counts: its weight, cut off at what is enough, so that no sum overflows.
+  auto with_split(const NewtonRange& node, const NodeSplit& split, Body&& body);
+  // The weight of a row in whole units, at most `enough`, so that no sum overflows.
   index_t count(std::uint32_t row, const CountUnit& unit) const {
     const double size = weights_ == nullptr ? unit.scale : weights_[row] * unit.scale;
     return static_cast<index_t>(std::min(size + 0.5, static_cast<double>(unit.enough)));
   }
   int workers(index_t work) const;
   template <class Body>
-  void for_taken(index_t work, Body&& body) const;
+  void for_rows(index_t work, Body&& body) const;
+  template <class Leaf, class Visit, class Merge>
+  std::vector<Leaf> merged_leaves(Visit&& visit, Merge&& merge) const;
 
+  const TreeFeatures& features_;
   const BinnedFeatures& binned_;
-  HistogramPlaces places_;
+  HistogramLayout layout_;
   const double* weights_;
   const NewtonKernels& kernels_;
   Team& team_;
@@ -126,15 +112,14 @@ class NewtonRows {
   NewtonGradients gradients_;
   std::uint64_t total_ = 0;
   AlignedBuffer<std::uint64_t> words_;
-  std::vector<std::uint32_t> list_;
-  const std::vector<std::uint32_t>* taken_ = nullptr;  // the same rows, ascending
-  std::vector<std::uint32_t> other_;                   // scratch of partition; then the leaf of each row
+  const std::vector<std::uint32_t>* rows_ = nullptr;  // of the tree, ascending
+  std::vector<std::uint32_t> list_;                   // the same rows, those of each node together
+  std::vector<std::uint32_t> scratch_;                // of partition(); after set_leaves() the leaf of each row
   std::size_t n_leaves_ = 0;
-  std::vector<std::uint32_t> features_;
-  std::vector<index_t> first_bin_;                 // beside them
-  std::vector<std::vector<std::uint64_t>> parts_;  // histograms of the workers but the first
-  std::vector<std::uint32_t> codes_;               // of sparse features: those of one, for the rows of a node
-  std::vector<std::uint32_t> feature_of_bin_;      // of sparse rows
+  std::vector<std::uint32_t> split_features_;
+  std::vector<index_t> first_bin_;                 // of each of them
+  std::vector<std::vector<std::uint64_t>> parts_;  // the histograms of the workers other than worker 0
+  std::vector<std::uint32_t> codes_;               // of sparse features: the codes of one, for the rows of a node
 };
 
 }  // namespace fastpu::detail

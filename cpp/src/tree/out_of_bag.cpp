@@ -9,8 +9,8 @@ namespace fastpu::detail {
 
 namespace {
 
-// Adds to the sums of the n rows from `first` the values of the trees whose bags they are not in. Columns of codes
-// begin with that of row `first`.
+// Adds to the sums of the n rows from `first` the values of the trees whose bags do not have them. Each column of codes
+// begins with that of row `first`.
 template <class Code>
 void add_out_of_bag(const std::vector<LeftOutRows>& trees, const WalkTrees& walk, index_t first, index_t n,
                     const Code* columns, index_t stride, WalkedRows& rows, double* sums) {
@@ -42,7 +42,7 @@ void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRo
                             Team& team) {
   const auto walk = walk_of(trees, isa, [](const TreeNode& node) { return node.feature(); });
   const Code* codes = reinterpret_cast<const Code*>(x.by_column.data());
-  // A node is looked at once for every block: few blocks, but some for every thread.
+  // Every block visits all nodes, so blocks are large, but there is one for every thread.
   const index_t at_once =
       std::clamp<index_t>(round_up(count_blocks(x.n_rows, team.n_threads()), 64), 4096, kMostBlockRows);
   std::vector<WalkedRows> rows(at(team.n_threads()));
@@ -60,22 +60,12 @@ void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutR
   const SplitColumns columns(nodes.data(), static_cast<index_t>(nodes.size()), x.n_features);
   const SparseBinnedRowCodes row_codes(x, columns);
   const auto walk = walk_of(trees, isa, [&](const TreeNode& node) { return columns.column_of(node.feature()); });
-  const index_t stride = block_rows(columns.size(), sizeof(std::uint32_t));
-  struct Scratch {
-    AlignedBuffer<std::uint32_t> codes;
-    WalkedRows rows;
-  };
-  std::vector<Scratch> scratch(at(team.n_threads()));
-  team.for_each(count_blocks(x.n_rows, stride), [&](index_t block, int worker) {
-    auto& [codes, rows] = scratch[at(worker)];
-    if (codes.empty()) {
-      codes = AlignedBuffer<std::uint32_t>(std::max<index_t>(columns.size(), 1) * stride, "the codes of rows");
-    }
-    const index_t first = block * stride;
-    const index_t end = std::min(x.n_rows, first + stride);
-    row_codes.fill(first, end, stride, codes.data());
-    add_out_of_bag(trees, walk, first, end - first, codes.data(), stride, rows, sums + first);
-  });
+  std::vector<WalkedRows> rows(at(team.n_threads()));
+  for_coded_blocks<std::uint32_t>(
+      row_codes, columns.size(), x.n_rows, team.n_threads(), team,
+      [&](index_t first, index_t n, const std::uint32_t* codes, index_t stride, int worker) {
+        add_out_of_bag(trees, walk, first, n, codes, stride, rows[at(worker)], sums + first);
+      });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The values of trees for the rows that their bags leave out.
+// The sums of the values that trees give to the rows that their bags leave out.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
-#include "tree/grow_tree.hpp"
+#include "tree/grown_tree.hpp"
 
 namespace fastpu::detail {
 
@@ -27,7 +27,7 @@ class RowSet {
       }
     }
   }
-  // The n rows from `first` that are not in the set; `first` is a multiple of 64.
+  // Writes the set of those of the n rows from `first`, a multiple of 64, that are not in this one.
   void copy_others(index_t first, index_t n, std::uint64_t* words) const {
     for (index_t w = 0; w < count_blocks(n, 64); ++w) words[w] = ~words_[at(first / 64 + w)];
   }
@@ -42,7 +42,7 @@ struct LeftOutRows {
   const RowSet* in_bag = nullptr;
 };
 
-// Adds to sums[row] the values of the trees whose bags the row is not in, in their order.
+// Adds to sums[row] the values of the trees whose bags do not have the row, in the order of the trees.
 void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums, Team& team);
 
 }  // namespace fastpu::detail

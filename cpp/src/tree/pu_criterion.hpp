@@ -8,14 +8,16 @@
 //            where W_n < 0: loss 4 W_n (uPU) or 0 (nnPU), value 1.
 // The risk is that of the squared loss with values in [-1, 1] (Wilton et al., NeurIPS 2022).
 //
-// If a split tells nothing, p_L u - u_L p has the mean 0 and, in units of (share of the node that goes left) (share
-// that goes right), the variance V = p u (2 u / all P + p / all U), for P is drawn with replacement and U without. The
-// mean of the gain is then 2 V / (p + u)^3 for Gini, and (2 prior)^2 V / u^3 for the risk.
+// If a split has nothing to do with the labels, p_L u - u_L p has the mean 0 and the variance
+// V = p u (2 u / all P + p / all U), in units of (share of the node that goes left) (share that goes right), as P is
+// drawn with replacement and U without. The mean of the gain is then 2 V / (p + u)^3 for Gini, and (2 prior)^2 V / u^3
+// for the risk.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
+
+#include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
 
@@ -37,17 +39,16 @@ struct PuCounts {
   }
 };
 
-// V, see above, of the shares of the groups and of one row.
+// V, as above; p and u are the shares of the groups in the node, per_p and per_u those of one row.
 inline double chance_variance(double p, double u, double per_p, double per_u) {
   return p * u * (2.0 * u * per_p + p * per_u);
 }
 
 class GiniCriterion {
  public:
-  using Sums = PuCounts;
   explicit GiniCriterion(const PuCounts& all) : per_p_(1.0 / all.p), per_u_(1.0 / all.u) {}
 
-  // NaN for no rows.
+  // NaN for a node without rows.
   double loss(const PuCounts& node) const {
     const double p = node.p * per_p_;
     const double u = node.u * per_u_;
@@ -58,14 +59,14 @@ class GiniCriterion {
     return p / (p + node.u * per_u_);
   }
   static bool is_leaf(const PuCounts& node) { return node.p == 0 || node.u == 0; }
-  // What a split by chance gains in the mean; for a node that is no leaf.
+  // The mean gain of a split that has nothing to do with the labels, in a node that is not a leaf.
   double chance_gain(const PuCounts& node) const {
     const double p = node.p * per_p_;
     const double u = node.u * per_u_;
     return 2.0 * chance_variance(p, u, per_p_, per_u_) / ((p + u) * (p + u) * (p + u));
   }
   // Splits must gain more than this.
-  static double least_gain(const PuCounts& /*node*/) { return -std::numeric_limits<double>::infinity(); }
+  static double least_gain(const PuCounts& /*node*/) { return -kInfinity; }
 
  private:
   double per_p_;
@@ -75,7 +76,6 @@ class GiniCriterion {
 template <bool kNonNegative>
 class RiskCriterion {
  public:
-  using Sums = PuCounts;
   RiskCriterion(const PuCounts& all, double prior) : per_p_(1.0 / all.p), per_u_(1.0 / all.u), prior_(prior) {}
 
   double loss(const PuCounts& node) const {
@@ -94,7 +94,7 @@ class RiskCriterion {
   bool is_leaf(const PuCounts& node) const {
     return node.p == 0 || (kNonNegative && node.u * per_u_ - prior_ * (node.p * per_p_) <= 0);
   }
-  // As that of GiniCriterion; nothing where there are no rows of U.
+  // As in GiniCriterion; 0 where there are no rows of U.
   double chance_gain(const PuCounts& node) const {
     if (node.u == 0) return 0.0;
     const double p = node.p * per_p_;

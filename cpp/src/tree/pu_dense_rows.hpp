@@ -1,6 +1,6 @@
-// The rows of a bag with dense codes.
+// The rows of a bag with dense codes, for trees that are grown on them.
 //
-// A node whose codes fit into the second-level cache has them copied together, for itself and the nodes below it.
+// The codes of a node that fit into the second-level cache are copied together, for that node and those below it.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,18 @@
 #include <numeric>
 #include <vector>
 
+#include "fastpu/common/aligned_buffer.hpp"
 #include "tree/code_kernels.hpp"
 #include "tree/pu_rows.hpp"
+#include "tree/pu_split_search.hpp"
+#include "tree/tree_features.hpp"
 
 namespace fastpu::detail {
 
 template <class Code>
 class PuDenseRows {
  public:
-  using Range = PuRange;
-
-  // `depth_first`: whether a node's descendants are all done before the next node, as the copies need it.
+  // `depth_first` says whether all nodes below a node are grown before the next node is. Codes are copied only then.
   PuDenseRows(const TreeFeatures& features, bool depth_first, Isa isa)
       : features_(features), binned_(features.binned()), kernels_(code_kernels(isa).of<Code>()) {
     constexpr index_t kCopiedBytes = index_t{1} << 18;
@@ -42,7 +43,7 @@ class PuDenseRows {
         *counts = make_vector<std::uint32_t>(n_counts, "counts of missing values");
       }
     }
-    sums_ = make_vector<PuCounts>(kHistogramCodes, "a histogram of codes");
+    histogram_ = make_vector<PuCounts>(kHistogramCodes, "a histogram of codes");
   }
 
   PuRange start(const Bag& bag) {
@@ -51,7 +52,7 @@ class PuDenseRows {
     return bag.range();
   }
 
-  // Copies the codes of the node together if it is time for that.
+  // Copies the codes of the node together, unless they are copied already or too many.
   void settle(PuRange& node) {
     const std::uint32_t n = node.n_rows();
     if (node.level > 0 || n > capacity_) return;
@@ -60,7 +61,8 @@ class PuDenseRows {
     node = {.middle = node.middle - node.first, .end = n, .unl_first = node.unl_first, .level = 1};
   }
 
-  // Lists the features that differ among the rows, ascending. `varying` is as the last call left it.
+  // Lists in `varying` the features that differ among the rows of the node, ascending. It must be as the last call left
+  // it.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
     kernels_.find_ranges(levels_[node.level].table, rows_of(node), node.n_rows(), shift_.data(), low_.data(),
                          high_.data());
@@ -77,13 +79,14 @@ class PuDenseRows {
     n_varying = 0;
     for (std::uint32_t f = 0; f < n_features; ++f) {
       varying[n_varying] = f;
-      // Where all rows are missing, high is 0.
+      // Where the feature is missing in all rows, high is 0.
       n_varying += low_[f] < high_[f] || (high_[f] > 0 && missing(f).rows() > 0) ? 1U : 0U;
     }
     varying.resize(n_varying);
   }
 
-  // Of a varying feature, after find_varying: the codes of rows where it is not missing, and how many rows it is.
+  // Of a varying feature, after find_varying: the least and the largest code of the rows that have a value of it, and
+  // the counts of those that have none.
   std::uint32_t low(std::uint32_t feature) const { return low_[feature]; }
   std::uint32_t high(std::uint32_t feature) const { return high_[feature]; }
   PuCounts missing(std::uint32_t feature) const {
@@ -96,8 +99,8 @@ class PuDenseRows {
     for (DrawnFeature& d : drawn) d.at_most = {p_counts_[d.feature], u_counts_[d.feature]};
   }
 
-  // The codes of a feature in ascending order, each with its rows.
-  void sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes) {
+  // Lists the codes that the rows have of a feature, ascending, with the counts of their rows.
+  void count_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeCounts>& codes) {
     const CodeTable<Code>& table = levels_[node.level].table;
     const std::uint32_t* rows = rows_of(node);
     const auto for_rows = [&](auto&& visit) {
@@ -115,41 +118,36 @@ class PuDenseRows {
       for (std::uint32_t i = 0; i < n; ++i) {
         const std::uint32_t code = keys[i] / 2;
         if (codes.empty() || codes.back().code != code) codes.push_back({code, {}});
-        codes.back().sums += keys[i] % 2 == 0 ? PuCounts{1, 0} : PuCounts{0, 1};
+        codes.back().counts += keys[i] % 2 == 0 ? PuCounts{1, 0} : PuCounts{0, 1};
       }
       return;
     }
     for_rows([&](std::uint32_t code, int group) {
-      PuCounts& sums = sums_[code];
-      group == 0 ? ++sums.p : ++sums.u;
+      PuCounts& counts = histogram_[code];
+      group == 0 ? ++counts.p : ++counts.u;
     });
-    const auto take = [&](std::uint32_t code) {
-      if (sums_[code].rows() == 0) return;
-      codes.push_back({code, sums_[code]});
-      sums_[code] = {};
+    const auto move_out = [&](std::uint32_t code) {
+      if (histogram_[code].rows() == 0) return;
+      codes.push_back({code, histogram_[code]});
+      histogram_[code] = {};
     };
-    if (missing(feature).rows() > 0) take(0);
-    for (std::uint32_t code = low(feature); code <= high(feature); ++code) take(code);
+    if (missing(feature).rows() > 0) move_out(0);
+    for (std::uint32_t code = low(feature); code <= high(feature); ++code) move_out(code);
   }
 
-  void partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right) {
+  void partition(const PuRange& node, const PuSplit& split, PuRange& left, PuRange& right) {
     Level& level = levels_[node.level];
     const Code* column = level.table.codes + split.feature;
     const index_t stride = level.table.stride;
-    const auto split_by = [&](auto&& goes_left) {
+    with_sides<Code>(split, [&](auto goes_left) {
       split_range(level.lists, node, split.left, left, right,
                   [=](std::uint32_t row) { return goes_left(column[row * stride]); });
-    };
-    if (split.by_categories) return split_by([&](Code code) { return split.left_codes.has(code); });
-    // In unsigned numbers code 0 less one is the largest of all.
-    const Code less = split.missing_right ? 1 : 0;
-    const Code most = static_cast<Code>(split.cut - less);
-    split_by([=](Code code) { return static_cast<Code>(code - less) <= most; });
+    });
   }
 
  private:
   static constexpr std::uint32_t kLeastRows = 16;   // copies of fewer rows do not pay
-  static constexpr std::uint32_t kSortedRows = 64;  // codes of so few rows are sorted, of more counted in a histogram
+  static constexpr std::uint32_t kSortedRows = 64;  // codes of at most so many rows are sorted, not put in a histogram
   static constexpr index_t kHistogramCodes = sizeof(Code) == 1 ? 256 : 65536;
 
   struct Level {
@@ -161,7 +159,7 @@ class PuDenseRows {
     return levels_[node.level].lists[node.list].data() + node.first;
   }
 
-  // Counts, for each feature, the rows of either group whose code is at most that in cut_.
+  // Counts, for each feature, the rows of P and of U whose code is at most that in cut_.
   void count_at_most(const PuRange& node, std::vector<std::uint32_t>& p, std::vector<std::uint32_t>& u) const {
     const std::uint32_t* rows = rows_of(node);
     const auto count = [&](std::uint32_t first, std::uint32_t end, std::vector<std::uint32_t>& counts) {
@@ -174,9 +172,9 @@ class PuDenseRows {
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
   const CodeKernelsOf<Code>& kernels_;
-  std::array<Level, 2> levels_;  // rows of the binned features; rows of a node that are copied together
+  std::array<Level, 2> levels_;  // the codes of all rows, and those of a node that are copied together
   AlignedBuffer<Code> copied_;
-  std::uint32_t capacity_ = 0;  // rows that may be copied together
+  std::uint32_t capacity_ = 0;  // most rows that are copied together
   std::vector<Code> low_;
   std::vector<Code> high_;
   std::vector<Code> cut_;
@@ -185,7 +183,7 @@ class PuDenseRows {
   std::vector<std::uint32_t> u_counts_;
   std::vector<std::uint32_t> p_missing_;
   std::vector<std::uint32_t> u_missing_;
-  std::vector<PuCounts> sums_;
+  std::vector<PuCounts> histogram_;  // of codes; all 0 between calls
 };
 
 }  // namespace fastpu::detail

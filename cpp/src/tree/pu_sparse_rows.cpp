@@ -7,13 +7,8 @@ namespace fastpu::detail {
 PuSparseRows::PuSparseRows(const TreeFeatures& features)
     : features_(features),
       binned_(features.binned()),
-      feature_of_bin_(make_vector<std::uint32_t>(binned_.total_bins(), "the features of the bins")),
       bins_(make_vector<PuCounts>(binned_.total_bins(), "the counts of a node")),
-      entries_(make_vector<Entries>(binned_.n_features, "the features of a node")) {
-  for (index_t f = 0; f < binned_.n_features; ++f) {
-    std::fill_n(feature_of_bin_.begin() + binned_.first_bin(f), binned_.n_bins(f), static_cast<std::uint32_t>(f));
-  }
-}
+      entries_(make_vector<Entries>(binned_.n_features, "the features of a node")) {}
 
 template <class Visit>
 void PuSparseRows::for_entries(const PuRange& node, Visit&& visit) const {
@@ -31,7 +26,7 @@ void PuSparseRows::count(const PuRange& node) {
   remove(counted_);
   touched_.clear();
   for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
-    const std::uint32_t feature = feature_of_bin_[bin];
+    const std::uint32_t feature = features_.feature_of(bin);
     Entries& entries = entries_[feature];
     if (entries.n == 0) touched_.push_back(feature);
     if (bins_[bin].rows() == 0) ++entries.n_bins;
@@ -44,7 +39,7 @@ void PuSparseRows::count(const PuRange& node) {
 
 void PuSparseRows::remove(const PuRange& node) {
   for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
-    Entries& entries = entries_[feature_of_bin_[bin]];
+    Entries& entries = entries_[features_.feature_of(bin)];
     bins_[bin] = bins_[bin] - one;
     if (bins_[bin].rows() == 0) --entries.n_bins;
     --entries.n;
@@ -98,8 +93,7 @@ void PuSparseRows::count_at_most(const PuRange& /*node*/, std::vector<DrawnFeatu
   }
 }
 
-void PuSparseRows::sum_codes(const PuRange& /*node*/, std::uint32_t feature,
-                             std::vector<CodeSums<PuCounts>>& codes) const {
+void PuSparseRows::count_codes(const PuRange& /*node*/, std::uint32_t feature, std::vector<CodeCounts>& codes) const {
   codes.clear();
   for (std::uint32_t code = 0; index_t{code} < binned_.n_bins(feature); ++code) {
     const PuCounts counts = of_code(feature, code);
@@ -111,16 +105,17 @@ std::uint32_t PuSparseRows::code_of(std::uint32_t row, std::uint32_t feature) co
   const auto first = static_cast<std::uint32_t>(binned_.first_bin(feature));
   const std::uint32_t* bins = binned_.row_bins.data();
   const std::uint32_t* end = bins + binned_.row_start[row + 1U];
-  const std::uint32_t* found = std::lower_bound(bins + binned_.row_start[row], end, first);
+  const std::uint32_t* bin = std::lower_bound(bins + binned_.row_start[row], end, first);
   const auto n_bins = static_cast<std::uint32_t>(binned_.n_bins(feature));
-  return found != end && *found - first < n_bins ? *found - first : binned_.zero_code[feature];
+  return bin != end && *bin - first < n_bins ? *bin - first : binned_.zero_code[feature];
 }
 
-void PuSparseRows::partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right) {
+void PuSparseRows::partition(const PuRange& node, const PuSplit& split, PuRange& left, PuRange& right) {
   const bool is_counted = node.first == counted_.first && node.end == counted_.end;  // `left` may be the node
-  const std::uint32_t less = split.missing_right ? 1 : 0;
-  split_range(lists_, node, split.left, left, right,
-              [&](std::uint32_t row) { return code_of(row, split.feature) - less <= split.cut - less; });
+  with_sides<std::uint32_t>(split, [&](auto goes_left) {
+    split_range(lists_, node, split.left, left, right,
+                [&](std::uint32_t row) { return goes_left(code_of(row, split.feature)); });
+  });
   if (!is_counted) return;
   const bool left_is_larger = left.n_rows() > right.n_rows();
   remove(left_is_larger ? right : left);

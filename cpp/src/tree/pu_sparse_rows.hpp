@@ -1,7 +1,9 @@
-// The rows of a bag with sparse codes. What a node needs is read off counts of the entries of its rows, bin by bin; a
-// feature without any entry there is constant. Of two children the larger one takes over the counts of the node, less
-// those of the smaller one. So a tree costs steps for the entries of its rows, each counted again in every smaller
-// child, and for every node the features that have entries there, however many features there are.
+// The rows of a bag with sparse codes, for trees that are grown on them.
+//
+// The entries of the rows of one node at a time are counted, bin by bin. A feature without an entry in the node is
+// constant there. Of two children the larger one takes over the counts of its parent, less those of the smaller one. So
+// the time of a tree does not depend on the number of features: it is that of counting the entries of its rows, again
+// in every smaller child, and of going through the features that have entries in a node.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +11,13 @@
 #include <vector>
 
 #include "tree/pu_rows.hpp"
+#include "tree/pu_split_search.hpp"
+#include "tree/tree_features.hpp"
 
 namespace fastpu::detail {
 
 class PuSparseRows {
  public:
-  using Range = PuRange;
-
   explicit PuSparseRows(const TreeFeatures& features);
 
   PuRange start(const Bag& bag) {
@@ -34,39 +36,38 @@ class PuSparseRows {
     return features_.can_be_missing(feature) ? bins_[at(binned_.first_bin(feature))] : PuCounts{};
   }
   void count_at_most(const PuRange& node, std::vector<DrawnFeature>& drawn) const;
-  void sum_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeSums<PuCounts>>& codes) const;
-  void partition(const PuRange& node, const Split<PuCounts>& split, PuRange& left, PuRange& right);
+  void count_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeCounts>& codes) const;
+  void partition(const PuRange& node, const PuSplit& split, PuRange& left, PuRange& right);
 
  private:
-  // The entries of a feature in the rows that are counted, and in how many bins they are.
+  // How many entries of a feature the counted rows have, and in how many bins these are.
   struct Entries {
     std::uint32_t n = 0;
     std::uint32_t n_bins = 0;
   };
 
-  // Counts these rows in place of those that are counted.
+  // Counts the entries of this node, in place of the node that was counted before.
   void count(const PuRange& node);
-  // Takes rows out of the counts.
+  // Takes the entries of a child out of the counts.
   void remove(const PuRange& node);
-  // Calls visit(bin, of one row) for every entry of the node's rows.
+  // Calls visit(bin, count of a row of its group) for every entry of the node's rows.
   template <class Visit>
   void for_entries(const PuRange& node, Visit&& visit) const;
-  // The rows that are counted without an entry of the feature, whose code is that of zero.
+  // The counted rows that have no entry of the feature: their code is that of zero.
   PuCounts without_entry(std::uint32_t feature) const;
-  // The counts of a code of the feature.
+  // The counted rows that have this code of the feature, and whether there are any.
   PuCounts of_code(std::uint32_t feature, std::uint32_t code) const;
-  // Whether some of the rows that are counted have this code.
   bool has_code(std::uint32_t feature, std::uint32_t code) const;
   std::uint32_t code_of(std::uint32_t row, std::uint32_t feature) const;
 
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
-  std::vector<std::uint32_t> feature_of_bin_;
   std::array<std::vector<std::uint32_t>, 2> lists_;
-  PuRange counted_;  // the rows that are counted in bins_ and entries_
-  std::vector<PuCounts> bins_;
+  PuRange counted_;             // the node whose entries are counted, in bins_ and entries_
+  std::vector<PuCounts> bins_;  // the rows of P and U that have an entry in each bin
   std::vector<Entries> entries_;
-  std::vector<std::uint32_t> touched_;  // features that have entries, and some that had some; ascending
+  std::vector<std::uint32_t>
+      touched_;  // ascending: the features with entries, and until find_varying() those that lost theirs
 };
 
 }  // namespace fastpu::detail

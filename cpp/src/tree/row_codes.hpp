@@ -1,25 +1,24 @@
-// Rows as codes, in a column for each feature that some trees split.
+// The codes of rows, in a column for each feature that some trees split.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu::detail {
 
-// The features that trees split, ascending, and the thresholds at which they do so: code = number of thresholds below
-// the value. Where missing values may go right, -inf is the lowest threshold, so that code 0 stands for them alone.
+// A column for each feature that some trees split, by ascending feature, with the thresholds at which they split it:
+// the code of a value is the number of thresholds below it. Where missing values may go right, -inf is the lowest
+// threshold, so that code 0 stands for them alone.
 class SplitColumns {
  public:
   struct Column {
@@ -30,7 +29,6 @@ class SplitColumns {
 
   SplitColumns(const TreeNode* nodes, index_t n_nodes, index_t n_features)
       : column_of_(make_vector<std::int32_t>(n_features, "the features of the trees")) {
-    constexpr double kInf = std::numeric_limits<double>::infinity();
     for (index_t k = 0; k < n_nodes; ++k) {
       if (!nodes[k].is_leaf()) column_of_[at(nodes[k].feature())] = 1;
     }
@@ -45,7 +43,8 @@ class SplitColumns {
       column.by_categories = node.by_categories();
       if (column.by_categories) continue;
       column.cuts.push_back(node.threshold);
-      if (node.missing_right() && column.cuts.front() != -kInf) column.cuts.insert(column.cuts.begin(), -kInf);
+      if (node.missing_right() && column.cuts.front() != -kInfinity)
+        column.cuts.insert(column.cuts.begin(), -kInfinity);
     }
     for (Column& column : columns_) {
       std::ranges::sort(column.cuts);
@@ -116,19 +115,19 @@ class DenseRowCodes {
   DenseRowCodes(const DenseView<T>& x, const SplitColumns& columns)
       : x_(x), columns_(columns), coders_(coders_of<T>(columns)) {}
 
-  // The codes of rows [first, end): that of row `first` + r in column c is codes[c * stride + r].
+  // Writes the codes of rows [first, end); that of row first + r in column c goes to codes[c * stride + r].
   template <class Code>
   void fill(index_t first, index_t end, index_t stride, Code* codes) const {
     constexpr index_t kRows = 64;
     T values[kRows];
-    std::uint32_t found[kRows];
+    std::uint32_t computed[kRows];
     for (; first < end; first += kRows, codes += kRows) {
       const index_t n = std::min(kRows, end - first);
       for (index_t c = 0; c < columns_.size(); ++c) {
         const index_t feature = columns_.columns()[at(c)].feature;
         for (index_t i = 0; i < n; ++i) values[i] = x_.row(first + i)[feature];
-        coders_[at(c)].codes(values, n, found);
-        for (index_t i = 0; i < n; ++i) codes[c * stride + i] = static_cast<Code>(found[i]);
+        coders_[at(c)].codes(values, n, computed);
+        for (index_t i = 0; i < n; ++i) codes[c * stride + i] = static_cast<Code>(computed[i]);
       }
     }
   }
@@ -187,10 +186,27 @@ class SparseBinnedRowCodes {
   const SplitColumns& columns_;
 };
 
-// Rows of a block whose codes stay in the second-level cache, unless there are very many columns.
+// How many rows make a block: their codes stay in the second-level cache, unless there are very many columns.
 inline index_t block_rows(index_t n_columns, index_t code_bytes) {
   constexpr index_t kBytes = index_t{1} << 20;
   return std::clamp<index_t>(kBytes / (std::max<index_t>(n_columns, 1) * code_bytes), 64, 16384) / 64 * 64;
+}
+
+// Computes the codes of rows block by block, and calls body(first, n, columns, stride, worker) for each block of n rows
+// from `first`, where that of row first + r in column c is columns[c * stride + r].
+template <class Code, class RowCodes, class Body>
+void for_coded_blocks(const RowCodes& codes, index_t n_columns, index_t n_rows, int n_workers, Team& team,
+                      Body&& body) {
+  const index_t stride = block_rows(n_columns, sizeof(Code));
+  std::vector<AlignedBuffer<Code>> scratch(at(team.n_threads()));
+  team.for_each(count_blocks(n_rows, stride), n_workers, [&](index_t block, int worker) {
+    AlignedBuffer<Code>& columns = scratch[at(worker)];
+    if (columns.empty()) columns = {std::max<index_t>(n_columns, 1) * stride, "the codes of rows"};
+    const index_t first = block * stride;
+    const index_t n = std::min(stride, n_rows - first);
+    codes.fill(first, first + n, stride, columns.data());
+    body(first, n, columns.data(), stride, worker);
+  });
 }
 
 }  // namespace fastpu::detail

@@ -29,7 +29,7 @@ void check_split(const TreesView& trees, index_t number, std::vector<FeatureKind
       (threshold < 0 || threshold >= static_cast<double>(trees.n_sets) || std::floor(threshold) != threshold)) {
     refuse(number, "has the set of categories " + std::to_string(threshold) + " of " + std::to_string(trees.n_sets));
   }
-  if (!node.by_categories() && node.missing_right() && threshold == -std::numeric_limits<double>::infinity()) {
+  if (!node.by_categories() && node.missing_right() && threshold == -kInfinity) {
     refuse(number, "has no value that goes left");
   }
   const auto kind = node.by_categories() ? FeatureKind::categorical : FeatureKind::numeric;

@@ -19,7 +19,7 @@ using detail::SplitColumns;
 using detail::WalkedRows;
 using detail::WalkTrees;
 
-constexpr index_t kGroupNodes = index_t{1} << 22;  // nodes that are walked before the next trees are got ready
+constexpr index_t kGroupNodes = index_t{1} << 22;  // nodes that are held in the form of WalkTrees at a time
 constexpr index_t kStepsPerWorker = 100'000;       // fewer rows times trees are not worth waking a thread
 
 void check_features(const TreesView& trees, index_t n_features) {
@@ -32,21 +32,22 @@ int workers_for(index_t n_rows, index_t n_trees, const Team& team) {
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_rows * n_trees / kStepsPerWorker));
 }
 
-// A set of categories as the set of their codes.
-CategorySet codes_of_set(const CategorySet& set, bool missing_right) {
+const CategorySet& categories_of(const TreesView& trees, const TreeNode& node) {
+  return trees.sets[static_cast<std::size_t>(node.threshold)];
+}
+
+// The codes that go left where a node splits by categories; code 0 stands for missing values.
+CategorySet left_codes(const TreesView& trees, const TreeNode& node) {
+  const CategorySet& categories = categories_of(trees, node);
   CategorySet codes;
-  if (!missing_right) codes.add(0);
+  if (!node.missing_right()) codes.add(0);
   for (std::uint32_t category = 0; category < std::uint32_t{kMostCategories}; ++category) {
-    if (set.has(category)) codes.add(category + 1);
+    if (categories.has(category)) codes.add(category + 1);
   }
   return codes;
 }
 
-CategorySet set_of(const TreesView& trees, const TreeNode& node) {
-  return codes_of_set(trees.sets[static_cast<std::size_t>(node.threshold)], node.missing_right());
-}
-
-// Calls body(first tree, end) for groups of trees, as many as have kGroupNodes nodes together, or one.
+// Calls body(first tree, end) for groups of consecutive trees that have at most kGroupNodes nodes, or for single trees.
 template <class Body>
 void for_groups(const TreesView& trees, Body&& body) {
   for (index_t first = 0; first < trees.n_trees;) {
@@ -57,7 +58,7 @@ void for_groups(const TreesView& trees, Body&& body) {
   }
 }
 
-// ---- Few rows: as the nodes are ----
+// ---- Few rows go down the nodes as they are ----
 
 template <class ValueOf>
 double leaf_value(const TreesView& trees, index_t t, ValueOf&& value_of) {
@@ -68,11 +69,10 @@ double leaf_value(const TreesView& trees, index_t t, ValueOf&& value_of) {
     bool left = false;
     if (node->by_categories()) {
       const int category = detail::category_of(x);
-      left = category < 0
-                 ? !node->missing_right()
-                 : trees.sets[static_cast<std::size_t>(node->threshold)].has(static_cast<std::uint32_t>(category));
+      left =
+          category < 0 ? !node->missing_right() : categories_of(trees, *node).has(static_cast<std::uint32_t>(category));
     } else {
-      const bool missing = !(x > -std::numeric_limits<double>::infinity());
+      const bool missing = !(x > -kInfinity);
       left = missing ? !node->missing_right() : static_cast<double>(x) <= node->threshold;
     }
     node = tree + node->left + (left ? 0 : 1);
@@ -87,8 +87,8 @@ T value_at(const DenseView<T>& x, index_t row, index_t feature) {
 template <class T>
 T value_at(const CsrView<T>& x, index_t row, index_t feature) {
   const std::int32_t* end = x.columns + x.row_start[row + 1];
-  const std::int32_t* found = std::lower_bound(x.columns + x.row_start[row], end, static_cast<std::int32_t>(feature));
-  return found != end && *found == feature ? x.values[found - x.columns] : T(0);
+  const std::int32_t* entry = std::lower_bound(x.columns + x.row_start[row], end, static_cast<std::int32_t>(feature));
+  return entry != end && *entry == feature ? x.values[entry - x.columns] : T(0);
 }
 
 template <class View>
@@ -102,7 +102,7 @@ void score_few_rows(const TreesView& trees, const View& x, double* scores, Team&
   });
 }
 
-// ---- Many rows: coded, then walked ----
+// ---- Many rows are coded, and go down the trees together ----
 
 // Adds the values of all trees to the scores of the n rows of a block.
 template <class Code>
@@ -114,28 +114,19 @@ void walk_block(const WalkTrees& walk, const Code* columns, index_t stride, inde
   }
 }
 
-// Adds the values of all trees for rows that `codes` turns into codes, block by block.
+// Adds the values of all trees to the scores of rows whose codes `codes` computes, block by block.
 template <class Code, class RowCodes>
 void walk_coded(const WalkTrees& walk, const RowCodes& codes, index_t n_columns, index_t n_rows, double* scores,
                 Team& team) {
-  const index_t stride = detail::block_rows(n_columns, sizeof(Code));
-  struct Scratch {
-    AlignedBuffer<Code> codes;
-    WalkedRows rows;
-  };
-  const int workers = workers_for(n_rows, walk.n_trees(), team);
-  std::vector<Scratch> scratch(at(team.n_threads()));
-  team.for_each(count_blocks(n_rows, stride), workers, [&](index_t block, int worker) {
-    auto& [coded, rows] = scratch[at(worker)];
-    if (coded.empty()) coded = AlignedBuffer<Code>(std::max<index_t>(n_columns, 1) * stride, "the codes of rows");
-    const index_t first = block * stride;
-    const index_t end = std::min(n_rows, first + stride);
-    codes.fill(first, end, stride, coded.data());
-    walk_block(walk, coded.data(), stride, end - first, rows, scores + first, team);
-  });
+  std::vector<WalkedRows> rows(at(team.n_threads()));
+  detail::for_coded_blocks<Code>(codes, n_columns, n_rows, workers_for(n_rows, walk.n_trees(), team), team,
+                                 [&](index_t first, index_t n, const Code* columns, index_t stride, int worker) {
+                                   walk_block(walk, columns, stride, n, rows[at(worker)], scores + first, team);
+                                 });
 }
 
-// Adds trees [first, end) to `walk`; column_of(node) and cut_of(node) say where the codes of a split are, and its cut.
+// Trees [first, end), for rows of codes: column_of(node) and cut_of(node) say in which column the codes of a split are,
+// and its cut.
 template <class ColumnOf, class CutOf>
 WalkTrees walk_of(const TreesView& trees, index_t first, index_t end, ColumnOf&& column_of, CutOf&& cut_of) {
   WalkTrees walk(best_isa());
@@ -143,7 +134,7 @@ WalkTrees walk_of(const TreesView& trees, index_t first, index_t end, ColumnOf&&
     const TreeNode* nodes = trees.nodes + trees.tree_start[t];
     walk.add(
         nodes, trees.tree_start[t + 1] - trees.tree_start[t], column_of, [&](index_t k) { return cut_of(nodes[k]); },
-        [&](const TreeNode& node) { return set_of(trees, node); });
+        [&](const TreeNode& node) { return left_codes(trees, node); });
   }
   return walk;
 }
@@ -171,7 +162,7 @@ void score_matrix(const TreesView& trees, const View& x, double* scores, Team& t
 
 // ---- Binned features ----
 
-// The cut of x that a split by a threshold is at.
+// The number of the threshold of a node among the cuts of the features.
 index_t binned_cut(const BinnedFeatures& x, const TreeNode& node) {
   const double* cuts = x.cuts->of(node.feature());
   const index_t n = x.cuts->count(node.feature());
@@ -184,7 +175,8 @@ index_t binned_cut(const BinnedFeatures& x, const TreeNode& node) {
   return cut;
 }
 
-// A feature that is split by categories must have been binned as a categorical one.
+// The feature of a node. Throws std::invalid_argument if the node splits by categories and the feature was not binned
+// so.
 index_t categorical_feature(const BinnedFeatures& x, const TreeNode& node) {
   const index_t feature = node.feature();
   if (!node.by_categories() || x.cuts->are_of_categories(feature)) return feature;

@@ -1,15 +1,14 @@
-// Takes rows of codes down trees: all rows of a block at once, split at every node into those that go left and those
-// that go right, so that a node and the column of its feature are looked at once for many rows.
+// Sends rows of codes down trees. The rows of a block go together: at every node they are split into those that go left
+// and those that go right, so that a node and the column of its feature are read once for many rows.
 //
-// Codes compare like the values that they stand for: a row goes left where its code is at most the node's cut, and code
-// 0 stands for what is missing wherever that may go right. They lie in columns, one for each feature.
+// A row goes left where its code is at most the node's cut. Where missing values may go right, code 0 stands for them
+// alone. Codes lie in columns, one for each feature.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "fastpu/common/parallel.hpp"
@@ -23,10 +22,10 @@ namespace fastpu::detail {
 // Most rows of a block: their numbers have two bytes. Blocks begin at multiples of 64 rows.
 inline constexpr index_t kMostBlockRows = 65536;
 
-// The rows of a block that are taken down a tree, a bit for each, and scratch.
+// The rows of a block that go down a tree, a bit for each, and scratch.
 class WalkedRows {
  public:
-  // As many words as n rows have, for the caller to fill.
+  // Returns the words that have the bits of n rows, for the caller to fill.
   std::uint64_t* words(index_t n) {
     n_words_ = count_blocks(n, 64);
     sets_.resize(std::max(sets_.size(), at(n_words_)));
@@ -45,7 +44,7 @@ class WalkedRows {
 
  private:
   friend class WalkTrees;
-  // The set of words with the given number; the first one is the rows to be taken down.
+  // The words of a set of rows. Set 0 has the rows that go down the tree, the others are scratch.
   std::uint64_t* set(std::size_t number) {
     const auto n = at(n_words_);
     if (sets_.size() < (number + 1) * n) sets_.resize(2 * (number + 1) * n);
@@ -61,10 +60,10 @@ class WalkTrees {
  public:
   explicit WalkTrees(Isa isa) : kernels_(code_kernels(isa)) {}
 
-  // Adds a tree of n nodes. column_of(node) says in which column the codes of its feature are, cut_of(k) the cut of
-  // node k, set_of(node) the codes that go left in a split by categories.
-  template <class ColumnOf, class CutOf, class SetOf>
-  void add(const TreeNode* nodes, index_t n, ColumnOf&& column_of, CutOf&& cut_of, SetOf&& set_of) {
+  // Adds a tree of n nodes. column_of(node) is the column that has the codes of its feature, cut_of(k) the cut of node
+  // k, and left_codes(node) the codes that go left where it splits by categories.
+  template <class ColumnOf, class CutOf, class LeftCodes>
+  void add(const TreeNode* nodes, index_t n, ColumnOf&& column_of, CutOf&& cut_of, LeftCodes&& left_codes) {
     tree_start_.push_back(static_cast<index_t>(nodes_.size()));
     const std::size_t n_sets = sets_.size();
     for (index_t k = 0; k < n; ++k) {
@@ -77,7 +76,7 @@ class WalkTrees {
         walked.column = static_cast<std::uint32_t>(column_of(node));
         if (node.by_categories()) {
           walked.cut = {static_cast<std::uint32_t>(sets_.size()), kBySet};
-          sets_.push_back(set_of(node));
+          sets_.push_back(left_codes(node));
         } else {
           const std::uint32_t shift = node.missing_right() ? 1 : 0;
           walked.cut = {static_cast<std::uint32_t>(cut_of(k)) - shift, shift};
@@ -92,8 +91,8 @@ class WalkTrees {
 
   index_t n_trees() const { return static_cast<index_t>(tree_start_.size()); }
 
-  // Takes the rows, of n that there are, down tree t and maybe some that follow it, before tree `end`, and adds the
-  // values of the trees to their scores, in order. Returns the first tree that is left.
+  // Sends rows of a block of n down tree t, and perhaps down some of the next trees before `end`, and adds the values
+  // of these trees to the rows' scores, in order. Returns the first tree that was not done.
   template <class Code>
   index_t add_values(index_t t, index_t end, const Code* columns, index_t stride, WalkedRows& rows, index_t n,
                      double* scores) const {
@@ -113,9 +112,9 @@ class WalkTrees {
   }
 
  private:
-  // Takes the rows down tree t, and calls add(row, value of its leaf) for each. Row r of column c has the code
-  // columns[c * stride + r]; codes up to a multiple of 64 rows are there to be read.
-  // Where a node has many of the rows they are split as sets of bits, many at a time, below that as lists.
+  // Sends the rows down tree t, and calls add(row, value of its leaf) for each. Row r of column c has the code
+  // columns[c * stride + r]; codes up to a multiple of 64 rows can be read. Nodes that many of the rows reach split
+  // them as sets of bits, many rows at a time; the others split them as lists.
   template <class Code, class Add>
   void walk(index_t t, const Code* columns, index_t stride, WalkedRows& rows, Add&& add) const {
     const Node* tree = nodes_.data() + tree_start_[at(t)];
@@ -163,14 +162,14 @@ class WalkTrees {
     values_.resize(values_.size() + at(SmallTree::n_read(n_leaves) - n_leaves));
   }
 
-  // Rows that wait at a node, in places of one of two lists.
+  // Rows that wait at a node, at these places of one of the two lists.
   struct Part {
     std::uint32_t node;
     std::uint32_t first;
     std::uint32_t end;
     std::uint32_t list;
   };
-  // Rows that wait at a node as a set, whose number is the place among those that wait.
+  // Rows that wait at a node as a set. Its number is that of the sets waiting before it.
   struct SetPart {
     std::uint32_t node;
     index_t n_rows;
@@ -218,11 +217,12 @@ class WalkTrees {
                            std::uint16_t* right) const {
     if (node.cut.shift == kBySet) {
       const CategorySet& set = sets_[node.cut.most];
-      return split_list(list, n, right, [&](std::uint16_t row) { return set.has(codes[row]); });
+      return split_list(list, n, list, right, [&](std::uint16_t row) { return set.has(codes[row]); });
     }
     const auto shift = static_cast<Code>(node.cut.shift);
     const auto most = static_cast<Code>(node.cut.most);
-    return split_list(list, n, right, [=](std::uint16_t row) { return static_cast<Code>(codes[row] - shift) <= most; });
+    return split_list(list, n, list, right,
+                      [=](std::uint16_t row) { return static_cast<Code>(codes[row] - shift) <= most; });
   }
 
   const CodeKernels& kernels_;

@@ -130,7 +130,7 @@ CASE("histograms have the sums of words") {
   on_every_level([](const NewtonKernels& kernels) {
     for (const index_t n_features : {1, 7, 8, 21}) {
       for (const index_t step : {1, 2}) {
-        adds_the_words_of_rows<std::uint8_t>(kernels, n_features, step, fastpu::detail::kByteBins);
+        adds_the_words_of_rows<std::uint8_t>(kernels, n_features, step, fastpu::kByteBins);
         adds_the_words_of_rows<std::uint16_t>(kernels, n_features, step, 700);
       }
     }

@@ -1,9 +1,9 @@
-"""The number of rounds of boosting, from the AUC of rows that are held out in turn."""
+"""The number of rounds of boosting, chosen by the AUC of rows that are held out in turn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
 
-__all__ = ["GROUP", "Chosen", "LabelledRows", "rounds_by_folds"]
+__all__ = ["GROUP", "Chosen", "LabelledRows", "best_so_far", "rounds_by_folds"]
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows to fit to or to judge by."""
+    """Training rows, or rows of an evaluation set."""
 
     features: Matrix | BinnedFeatures
     labels: NDArray[np.int8]
@@ -44,8 +44,8 @@ class Chosen:
     """The number of rounds that the folds choose.
 
     `n_rounds` is that number, for the fit to all rows. `auc` is the mean AUC over the `n_folds` folds after each round
-    that was run in them, and `best_round` the round after which it is highest. `is_final` says that more rounds in the
-    folds would not change the choice.
+    that was run in them, and `best_round` the round after which it is highest. `is_final` says whether more rounds in
+    the folds would leave the choice as it is.
     """
 
     n_rounds: int
@@ -88,7 +88,7 @@ def rounds_by_folds(
         is_held[held] = True
         return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))
 
-    # Nobody knows beforehand how many rounds the search needs, so the folds are run again with twice as many until it
+    # How many rounds the search needs is not known beforehand, so the folds are run again with twice as many until it
     # ends.
     n_run = min(n_rounds, 4 * patience)
     while True:
@@ -103,6 +103,20 @@ def rounds_by_folds(
     gaps = aucs[:, [best - 1]] - aucs[:, :end]
     near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(n_folds)
     return Chosen(int(np.flatnonzero(near)[-1]) + 1, best, aucs.mean(axis=0), n_folds, is_final)
+
+
+def best_so_far(result: Any, chosen: Chosen | None, patience: int) -> str:
+    """Return words about the best round of a fit that ran all rounds before early stopping ended it.
+
+    `result` is a result of the core, or an object with its fields.
+    """
+    judge, aucs, best = "eval_set", result.eval_auc, result.best_round
+    if chosen is not None:
+        judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
+    return (
+        f"the best AUC of {judge} so far, {aucs[best - 1]:.4g}, is that of round {best}, and {patience} rounds must "
+        f"pass without a better one"
+    )
 
 
 def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:

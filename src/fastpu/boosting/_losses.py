@@ -15,9 +15,9 @@ __all__ = ["ADA", "AUC", "Loss", "LossOptions"]
 class Loss:
     """A loss of the core.
 
-    `gain` is the word that messages have for the gain of a stump. If the loss `ranks`, its scores are free up to a
-    constant, and the threshold of the model is that of the best balanced accuracy on the training rows; otherwise the
-    threshold is 0. `unused_group` maps values of gamma to the label whose rows do not enter the loss at that gamma.
+    `gain` is what messages call the gain of a stump. If the loss `ranks`, adding a constant to all scores changes
+    nothing for it, and the threshold of the model is that of the best balanced accuracy on the training rows; otherwise
+    the threshold is 0. `unused_group` maps values of gamma to the label whose rows do not enter the loss at that gamma.
     """
 
     name: str

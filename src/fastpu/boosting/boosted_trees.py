@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
-from fastpu.boosting._boosting import _check_eval_set
-from fastpu.boosting._folds import LabelledRows, rounds_by_folds
-from fastpu.boosting._tree_boost import (
+from fastpu.boosting._arguments import check_eval_set, check_patience
+from fastpu.boosting._boosted_trees import (
     FUNCTION,
     BoostedTreesRound,
     HeldRows,
@@ -17,6 +16,7 @@ from fastpu.boosting._tree_boost import (
     model_of,
     weighted_prior,
 )
+from fastpu.boosting._folds import LabelledRows, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from fastpu.boosting._tree_boost import LossName
+    from fastpu.boosting._boosted_trees import LossName
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __all__ = ["BoostedTreesRound", "fit_boosted_trees"]
@@ -229,9 +229,7 @@ def fit_boosted_trees(
         colsample=colsample,
     )
     n_new = check_int("n_rounds", n_rounds, low=1)
-    patience = 0
-    if early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)
     threads = resolve_n_threads(n_threads)
     before = check_init_model(init_model, FUNCTION)
@@ -239,7 +237,7 @@ def fit_boosted_trees(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_groups(settings, labels, weights)
-    held = _check_eval_set(eval_set, data)
+    held = check_eval_set(eval_set, data)
     rng = check_random_state(random_state)
     seed = draw_seed(rng if before is None else random_state, before)
     features = bin_rows(data, cuts, weights, threads)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from fastpu.boosting._boosting import STOP_TOL, BoostRound, Method, boost
 from fastpu.boosting._losses import ADA, AUC, LossOptions
+from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_choice, check_float
 

@@ -166,7 +166,7 @@ class StumpEnsemble(Model):
 
 
 class _ColumnsAbove:
-    """Answers which rows of a matrix lie above a threshold of one feature."""
+    """The columns of a matrix, compared with thresholds."""
 
     def __init__(self, X: NDArray[Any] | sp.csc_array) -> None:
         self._X = X
@@ -192,7 +192,7 @@ def _above(values: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
 
 
 class _BinnedColumnsAbove(_ColumnsAbove):
-    """The same for binned features, whose thresholds are cuts."""
+    """The columns of binned features; thresholds must be among their cuts."""
 
     def __init__(self, binned: BinnedFeatures) -> None:
         self._binned = binned

@@ -1,4 +1,4 @@
-"""Exact bounds of a share, from counts (Clopper and Pearson)."""
+"""Exact confidence bounds of a share from counts (Clopper and Pearson)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["largest_shares", "least_shares"]
 
 
 def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
-    """Return the share for each count of n rows of which that few or fewer have the probability `tail`."""
+    """Return for each count of n rows the share by which at most that many rows have the probability `tail`."""
     largest: NDArray[np.float64] = np.ones(counts.size)
     part = counts < n
     largest[part] = betaincinv(counts[part] + 1.0, n - counts[part], 1 - tail)
@@ -22,6 +22,6 @@ def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.floa
 
 
 def least_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
-    """Return the share for each count > 0 of n rows of which that many or more have the probability `tail`."""
+    """Return for each count > 0 of n rows the share by which at least that many rows have the probability `tail`."""
     least: NDArray[np.float64] = betaincinv(counts, n - counts + 1.0, tail)
     return least

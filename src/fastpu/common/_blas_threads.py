@@ -65,19 +65,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-_WORK_BYTES = 33 << 20  # of OpenBLAS, for each thread that calls it
-_n_callers_with_room = 0
+_WORK_BYTES = 33 << 20  # what OpenBLAS allocates for each thread that calls it
+_n_callers_with_room = 0  # threads that have called it at once: their memory is kept
 
 
 def _make_room(n_callers: int) -> None:
-    """Raise MemoryError unless there is room for what BLAS takes at its first calls, and keeps.
+    """Raise MemoryError unless there is memory for the first calls of BLAS by so many threads at once.
 
-    Where there is none OpenBLAS ends the process or tries for ever.
+    BLAS keeps that memory. Without it OpenBLAS would end the process, or try for ever.
     """
     missing = n_callers - _n_callers_with_room
     if missing <= 0:
         return
-    libraries = 2 if _n_callers_with_room == 0 else 1  # NumPy's is called by one thread only
+    libraries = 2 if _n_callers_with_room == 0 else 1  # SciPy's, and NumPy's, which one thread only calls
     wanted = _WORK_BYTES * (missing + libraries - 1)
     try:
         mmap.mmap(-1, wanted).close()
@@ -92,7 +92,7 @@ def _make_room(n_callers: int) -> None:
 def one_blas_thread(n_callers: int = 1) -> Iterator[None]:
     """Keep NumPy's and SciPy's BLAS to one thread in all of the process; calls may overlap.
 
-    `n_callers` is how many threads call it at once. MemoryError if there is no room for that.
+    `n_callers` is how many threads call it at once. Raises MemoryError if there is no memory for that.
     """
     global _n_callers_with_room  # noqa: PLW0603 - the memory is the process's
     _make_room(n_callers)

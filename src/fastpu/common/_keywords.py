@@ -1,4 +1,4 @@
-"""An unknown keyword gets a TypeError that names ours: other libraries call the same things by other names."""
+"""A TypeError for an unknown keyword that names the right one, as other libraries call the same things otherwise."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _CLASS_WEIGHTS = "class_weight class_weights scale_pos_weight pos_weight is_unbalance"
 
-#: Names that fastpu uses, and names that other libraries use for the same thing. For an unknown keyword the first line
-#: counts that lists it on the right and has a keyword of the function on the left.
+#: Names that fastpu uses, and names that other libraries use for the same thing. The message for an unknown keyword is
+#: made of the first line that lists it on the right and has a keyword of the function on the left.
 _OTHER_NAMES = (
     ("n_threads", "n_jobs n_threads num_threads nthread nthreads thread_count n_cores threads workers"),
     ("progress", "verbose verbosity verbose_eval silent disp show_progress logging_level"),
@@ -64,11 +64,11 @@ _OTHER_NAMES = (
     ("loss", "objective loss_function"),
     ("kernel", "kernel_type"),
 )
-_ALIKE = 0.75  # difflib ratio from which on an unknown keyword is taken for a misspelt one
+_ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of ours is taken for a misspelling
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
-    """Let a public function answer a keyword that it does not have by the one that it has instead.
+    """Decorate a public function: for an unknown keyword its TypeError names the one that the function has instead.
 
     The function keeps its name, signature and documentation.
     """

@@ -23,7 +23,7 @@ __all__ = [
     "is_sequence",
 ]
 
-MANY = 2**62  #: More of anything than there can be: larger limits are cut to it, which the core can read.
+MANY = 2**62  #: More than there can be of anything; larger limits are cut to it, as the core reads no larger integers.
 
 
 def check_int(name: str, value: object, *, low: int | None = None, high: int | None = None) -> int:
@@ -96,13 +96,13 @@ def check_random_state(value: object) -> np.random.Generator:
 
 
 def check_scores_rows(model: object) -> None:
-    """Raise TypeError unless what a function `fit` of the user's returned has a `decision_function`."""
+    """Raise TypeError unless the model that a user's function `fit` has returned has a `decision_function`."""
     if not callable(getattr(model, "decision_function", None)):
         raise TypeError(f"fit must return a model with decision_function, got {describe(model)}")
 
 
 def forced_isa(levels: Sequence[str]) -> str:
-    """Return the instruction-set level, of those there are, that FASTPU_ISA forces, or "" for the best."""
+    """Return the instruction-set level that the variable FASTPU_ISA forces, one of `levels`, or "" for the best."""
     level = os.environ.get("FASTPU_ISA", "")
     if level and level not in levels:
         raise ValueError(f"FASTPU_ISA must be one of {', '.join(levels)} on this machine, got {level!r}")
@@ -124,7 +124,7 @@ def _bound(value: float) -> str:
 
 
 def is_sequence(value: object) -> bool:
-    """Return whether an argument that may be one value or many is many."""
+    """Return whether an argument is a sequence of values, not a single one."""
     return (isinstance(value, np.ndarray) and value.ndim > 0) or (
         isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
     )

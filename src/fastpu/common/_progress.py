@@ -1,4 +1,4 @@
-"""Callbacks and progress bars, which hang on the same hook of a fit."""
+"""Callbacks and progress bars: one function for a fit to call in every round."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def make_callback(
     progress : bool
         Whether to show a bar: tqdm's if that is installed, else a plain line on standard error.
     total : int or None
-        Most rounds; None where nobody knows.
+        The largest number of rounds, or None if that is unknown.
     description : str
-        What the bar calls the work.
+        The words beside the bar.
 
     Yields
     ------
     callable or None
-        None if there is nothing to call. The bar is closed on the way out, errors included.
+        None if there is nothing to call. The bar is closed when the context ends, by an error too.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {describe(callback)}")
-    if not check_bool("progress", progress):
-        yield None if callback is None else _checked(callback)
-        return
     stop = None if callback is None else _checked(callback)
+    if not check_bool("progress", progress):
+        yield stop
+        return
     bar = _open_bar(total, description)
 
     def tick(info: Any) -> bool:

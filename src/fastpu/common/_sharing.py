@@ -1,4 +1,4 @@
-"""How a fit function says that it fits many values of a parameter with shared work."""
+"""The mark of a fit function that fits many values of a parameter with shared work."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def shares_work(*names: str, together: bool = False) -> Callable[[_Fit], _Fit]:
 
 
 def shared_parameters(fit: Any) -> tuple[str, ...]:
-    """Return the names of the parameters of which `fit` takes a sequence; partial functions keep their mark."""
+    """Return the names of the parameters that `fit`, or the function behind a partial one, takes sequences of."""
     return tuple(getattr(unwrapped(fit), "shares", ()))
 
 
 def parameters_of_many(fit: Any) -> tuple[str, ...]:
-    """Return the names of the parameters of which `fit` takes sequences, whoever shares the work of their values."""
+    """Return the names of all parameters that `fit` takes sequences of, with shared work or without."""
     return (*shared_parameters(fit), *getattr(unwrapped(fit), "takes_many", ()))
 
 

@@ -38,7 +38,7 @@ def describe(value: object) -> str:
 
 
 def variable(name: str) -> str:
-    """Return what stands for an argument in code: `X` for "X of eval_set"."""
+    """Return the variable that an argument's name begins with: `X` for "X of eval_set"."""
     return name.partition(" ")[0]
 
 
@@ -53,7 +53,7 @@ def columns_named(names: tuple[str, ...] | None) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        named = re.sub(r"\bcolumn (\d+)(?! \()", lambda found: where_column(int(found[1]), names), str(error))
+        named = re.sub(r"\bcolumn (\d+)(?! \()", lambda match: where_column(int(match[1]), names), str(error))
         if named == str(error):
             raise
         raise ValueError(named) from None

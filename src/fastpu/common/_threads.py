@@ -13,8 +13,8 @@ __all__ = ["available_cpus", "resolve_n_threads"]
 def resolve_n_threads(n_threads: object = None, *, name: str = "n_threads") -> int:
     """Return the number of threads that a call may use.
 
-    ``None`` means the CPUs this process may use. More threads than four times that number (but at
-    least 16) bring nothing and cost memory, so larger requests are cut to it.
+    ``None`` means the CPUs that this process may use. Requests above four times that number, and above 16, are cut to
+    the larger of the two, as more threads bring nothing and cost memory.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def resolve_n_threads(n_threads: object = None, *, name: str = "n_threads") -> i
 
 
 def available_cpus() -> int:
-    """Return the CPUs this process may use: CPU affinity and cgroup quota (rounded up) honoured."""
+    """Return how many CPUs this process may use by its CPU affinity and its cgroup quota (rounded up)."""
     quota = _cgroup_quota()
     cpus = _affinity_cpus()
     if quota is not None:

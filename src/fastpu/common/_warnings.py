@@ -1,4 +1,4 @@
-"""Warning categories, so that callers can filter by class, and the call that names their line."""
+"""Warning categories, so that callers can filter by class, and a call that warns at the caller's line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DegenerateModelWarning(UserWarning):
 
 
 class PaperFormWarning(UserWarning):
-    """A method was asked for as it is printed, where the print does something else than its derivation."""
+    """A method was asked for as its paper prints it, which differs from what the paper derives."""
 
 
 class EstimateWarning(UserWarning):
@@ -47,7 +47,7 @@ class ScaleWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line that called into this package, be it through an estimator, a search or a pipeline."""
+    """Warn at the line that called into this package, directly or by an estimator, a search or a pipeline."""
     level, frame = 2, sys._getframe(1)
     while (caller := frame.f_back) is not None and _package(frame.f_globals) in _BETWEEN:
         level, frame = level + 1, caller

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu.boosting._boosting import _check_eval_set
+from fastpu.boosting._arguments import check_eval_set
 from fastpu.common._text import short
 from fastpu.dask._client import dask
 from fastpu.dask._collections import is_collection, read_rows
@@ -368,11 +368,11 @@ def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures, cuts: Cuts
     """Return the rows of `eval_set`; those of a Dask collection are binned and gathered."""
     is_pair = isinstance(eval_set, tuple | list) and len(eval_set) == 2
     if not is_pair or not is_collection(eval_set[0]):
-        return _check_eval_set(eval_set, form)
+        return check_eval_set(eval_set, form)
     rows = read_rows(eval_set[0], eval_set[1], None, name=" of eval_set")
     futures = bin_partitions(client, rows, cuts)
     parts = [part for part in results_of(client, futures, "gathering eval_set") if part.features is not None]
     if not parts:
         raise ValueError("X of eval_set must have at least one row, got none in all partitions")
     bins = stacked_bins([part.features for part in parts], 1)
-    return _check_eval_set((bins, np.concatenate([part.labels for part in parts])), form)
+    return check_eval_set((bins, np.concatenate([part.labels for part in parts])), form)

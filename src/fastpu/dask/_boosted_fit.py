@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.boosting._tree_boost import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
+from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
 from fastpu.dask._bags import splits_by_categories
 from fastpu.dask._boosted_rows import place_rows
 from fastpu.dask._scores import SharedScores

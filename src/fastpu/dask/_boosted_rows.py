@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.boosting._tree_boost import Settings
+    from fastpu.boosting._boosted_trees import Settings
     from fastpu.dask._workers import Shard, Workers
 
 __all__ = ["SharedRows", "add_up", "answer", "place_rows", "stack"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._boosting import BoostRound, model_of, threshold_rule
+from fastpu.boosting._stump_boost import BoostRound, model_of, threshold_rule
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, forced_isa
 from fastpu.common._threads import resolve_n_threads
@@ -21,7 +21,7 @@ from fastpu.data._categories import category_flags
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastpu.boosting._boosting import Method
+    from fastpu.boosting._stump_boost import Method
     from fastpu.dask._shared_fit import FitData
     from fastpu.dask._workers import Workers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
-from fastpu.boosting._tree_boost import FUNCTION, Training, check_group_counts, check_settings, prior_by_mass
+from fastpu.boosting._boosted_trees import FUNCTION, Training, check_group_counts, check_settings
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
@@ -17,14 +17,14 @@ from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.data._validate import check_int
 from fastpu.model._file import file_name
-from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
+from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed, proper_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-    from fastpu.boosting._tree_boost import BoostedTreesRound, LossName
+    from fastpu.boosting._boosted_trees import BoostedTreesRound, LossName
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -183,7 +183,8 @@ def fit_boosted_trees(
     if before is not None:
         check_continued(before, form, params)
     held = bin_eval_set(connected, eval_set, form, cuts)
-    training = Training(settings, prior_by_mass(settings, *census.mass[:2]), seed, resolve_n_threads(None))
+    share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
+    training = Training(settings, share, seed, resolve_n_threads(None))
     fit = BoostedFit(FitData(connected, rows, census, cuts, form, held, patience, n_threads), training, before)
     n_all = n_new + (0 if before is None else before.n_trees)
     if path is not None:

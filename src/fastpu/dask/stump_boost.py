@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from fastpu.boosting._boosting import STOP_TOL, check_group_counts
+from fastpu.boosting._stump_boost import STOP_TOL, check_group_counts
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
@@ -20,7 +20,7 @@ from fastpu.model._file import file_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastpu.boosting._boosting import BoostRound
+    from fastpu.boosting._stump_boost import BoostRound
     from fastpu.boosting.stump_ensemble import StumpEnsemble
     from fastpu.data.binned_features import BinnedFeatures
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import MANY
 from fastpu.common._text import describe
 from fastpu.data._validate import (
     check_choice,
@@ -17,7 +18,7 @@ from fastpu.data._validate import (
     check_sample_weight,
     well_scaled,
 )
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.tree._fit import check_prior_and_scenario, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,19 +38,18 @@ FUNCTION = "fit_forest"
 CRITERIA = ("gini", "nnpu", "upu")
 SPLITTERS = ("random", "best")
 _SHARES = ("sqrt", "all")
-_MANY = 2**31 - 1  # more rows, levels and leaves than a tree can have
 
 
 @dataclass(frozen=True)
 class ForestRound:
-    """One tree of a forest, as a callback sees it.
+    """What a callback is told after a tree of a forest.
 
     Attributes
     ----------
     tree, n_trees : int
-        The number of this tree, from 1, and of the trees that the forest is to have.
+        The number of this tree, from 1, and how many trees the forest is to have.
     n_leaves : int
-        Its leaves.
+        Number of its leaves.
     depth : int
         Levels of splits above its deepest leaf; 0 for a tree that is a single leaf.
     """
@@ -62,10 +62,7 @@ class ForestRound:
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown: everything but the rows, the seed and the number of trees.
-
-    `prior` is the one that was given, None for "gini"; `max_features` and `bag_ratio` are as given too.
-    """
+    """The arguments that say how trees are grown: all but the rows, the seed and the number of trees."""
 
     criterion: str
     prior: float | None
@@ -94,11 +91,11 @@ class Growth:
         return max(1, round(self.bag_ratio * n_pos))
 
     def of_bags(self, n_pos: int, n_unl: int) -> dict[str, Any]:
-        """Return what the core is told of the bags."""
+        """Return the arguments of the core that say how bags are drawn."""
         return {"bag_unl": self.n_drawn_unlabelled(n_pos, n_unl), "replace_unl": self.bag_ratio is None}
 
     def of_trees(self, n_features: int, prior: float) -> dict[str, Any]:
-        """Return what the core is told of the trees; `prior` is the one among the unlabelled rows."""
+        """Return the arguments of the core that say how trees are grown, for this prior among the unlabelled rows."""
         return {
             "criterion": self.criterion,
             "prior": prior,
@@ -127,29 +124,17 @@ def check_growth(
     max_leaves: object,
 ) -> Growth:
     kind = check_choice("criterion", criterion, CRITERIA)
-    drawn_as = check_scenario(scenario)
-    if kind == "gini":
-        if prior is not None:
-            raise ValueError(f"prior must be None for criterion='gini', which needs none, got {describe(prior)}")
-        if drawn_as != "case_control":
-            raise ValueError(
-                f"scenario must be 'case_control' for criterion='gini', which has no prior, got {drawn_as!r}"
-            )
-    elif prior is None:
-        raise ValueError(
-            f"prior must be given for criterion={kind!r}: the share of positives among the unlabelled rows, for "
-            f"example by fastpu.priors.bbe; got None"
-        )
+    given, drawn_as = check_prior_and_scenario(prior, scenario, f"criterion={kind!r}", is_needed=kind != "gini")
     return Growth(
         criterion=kind,
-        prior=None if kind == "gini" else check_prior(prior),
+        prior=given,
         scenario=drawn_as,
         splitter=check_choice("splitter", splitter, SPLITTERS),
         bag_ratio=None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True),
         max_features=_check_max_features(max_features),
-        min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), _MANY),
-        max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), _MANY),
-        max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), _MANY),
+        min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), MANY),
+        max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
+        max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
     )
 
 
@@ -168,13 +153,7 @@ def check_groups(
         return labels, weights, 0.5
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
-    prior = prior_among_unlabeled(growth.prior, n_pos=n_pos, n_unl=n_unl, scenario=growth.scenario)
-    if not 0 < prior < 1:
-        raise ValueError(
-            f"prior must leave positive and negative rows among the unlabelled ones, got {growth.prior:g} with "
-            f"scenario='single_set', by which {prior:g} of them are positive"
-        )
-    return labels, weights, prior
+    return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)
 
 
 def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
@@ -189,7 +168,7 @@ def _check_max_features(value: object) -> str | int | float:
     if isinstance(value, float):
         return check_float("max_features", value, low=0, high=1, open_low=True)
     try:
-        return min(check_int("max_features", value, low=1), _MANY)
+        return min(check_int("max_features", value, low=1), MANY)
     except TypeError as error:
         raise TypeError(
             f"max_features must be 'sqrt', 'all', a number of features or a share of them in (0, 1], "

@@ -1,4 +1,4 @@
-"""From the trees of a forest to the model, wherever the rows are."""
+"""The model of a forest, made of its trees, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ForestRows", "GrownForest", "make_model"]
 
-_FEW = 100  # rows on one side of the threshold
+_FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 
 
 class GrownForest(Protocol):
-    """Trees as the core returns them: `_core.ForestResult`, or what was put together of several."""
+    """Trees as the core returns them: `_core.ForestResult`, or an object with its fields."""
 
     @property
     def nodes(self) -> NDArray[Any]: ...
@@ -54,12 +54,12 @@ class _Features(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class ForestRows:
-    """What is known of the rows of a fit.
+    """The training rows of a forest, wherever they are.
 
     Attributes
     ----------
     features
-        How many features there are, their names and categories.
+        An object with the number of features, their names and their categories.
     labels, weights : ndarray
         Of all rows; weights are None for 1 each.
     prior : float
@@ -151,7 +151,7 @@ def _only_verdict(model: TreeEnsemble, rows: ForestRows) -> str:
 
 
 def _threshold(scores: NDArray[np.float64], name: str, rows: ForestRows) -> tuple[float, str]:
-    """Return the best cut of the scores between P and U, NaN left out, and how it was found."""
+    """Return the best threshold between the scores of P and U, NaN left out, and how it was chosen."""
     pos, unl = (rows.counted(label) & ~np.isnan(scores) for label in (1, 0))
     weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
     threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)

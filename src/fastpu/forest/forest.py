@@ -211,7 +211,7 @@ def _grow(
     rows: ForestRows, features: BinnedFeatures, growth: Growth, seed: int, n_trees: int, before: TreeEnsemble | None,
     callback: Any, n_threads: int,
 ) -> _core.ForestResult:  # fmt: skip
-    """Grow trees that go on after those of `before`."""
+    """Grow `n_trees` trees, to follow those of `before`."""
     return _core.grow_forest(
         features._native,
         rows.labels,

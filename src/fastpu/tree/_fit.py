@@ -1,4 +1,4 @@
-"""What the functions that grow trees share: their rows, their seed, and models that are gone on with."""
+"""What the functions that grow trees share: their rows, prior and seed, and models that a fit goes on from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from fastpu.common._text import describe
 from fastpu.data._validate import check_int, check_matrix, check_random_state
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
@@ -17,7 +18,17 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["as_int", "bin_rows", "check_continued", "check_init_model", "draw_seed", "joined", "open_rows"]
+__all__ = [
+    "as_int",
+    "bin_rows",
+    "check_continued",
+    "check_init_model",
+    "check_prior_and_scenario",
+    "draw_seed",
+    "joined",
+    "open_rows",
+    "proper_prior",
+]
 
 _MAX_BINS = 255
 
@@ -40,7 +51,45 @@ def bin_rows(
     return data if isinstance(data, BinnedFeatures) else binned(data, max_bins, weights, n_threads)
 
 
-# ---- The number that all draws come from, and models that go on ----
+# ---- The class prior ----
+
+
+def check_prior_and_scenario(
+    prior: object, scenario: object, option: str, *, is_needed: bool
+) -> tuple[float | None, str]:
+    """Return a prior, or None, and its scenario; `option`, such as "loss='upu'", is what needs a prior or does not."""
+    drawn_as = check_scenario(scenario)
+    if is_needed:
+        if prior is None:
+            raise ValueError(
+                f"prior must be given for {option}: the share of positives among the unlabelled rows, for example by "
+                f"fastpu.priors.bbe; got None"
+            )
+        return check_prior(prior), drawn_as
+    if prior is not None:
+        raise ValueError(f"prior must be None for {option}, which needs none, got {describe(prior)}")
+    if drawn_as != "case_control":
+        raise ValueError(f"scenario must be 'case_control' for {option}, which has no prior, got {drawn_as!r}")
+    return None, drawn_as
+
+
+def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: float) -> float:
+    """Return the prior among the unlabelled rows, which must be neither 0 nor 1; any number where there is no prior.
+
+    `n_pos` and `n_unl` are the sums of the weights of the positive and of the unlabelled rows.
+    """
+    if prior is None:
+        return 0.5
+    share = prior_among_unlabeled(prior, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
+    if not 0 < share < 1:
+        raise ValueError(
+            f"prior must leave positive and negative rows among the unlabelled ones, got {prior:g} with "
+            f"scenario='single_set', by which {share:g} of them are positive"
+        )
+    return share
+
+
+# ---- The seed, and models that a fit goes on from ----
 
 
 def as_int(random_state: object, before: TreeEnsemble | None) -> object:
@@ -51,7 +100,7 @@ def as_int(random_state: object, before: TreeEnsemble | None) -> object:
 
 
 def draw_seed(random_state: object, before: TreeEnsemble | None) -> int:
-    """Return the number that all draws are derived from: that of the model before, if there is one."""
+    """Return the seed that all draws are derived from: that of the model before, if there is one."""
     if before is not None and random_state is None:
         return before.seed
     seed = int(check_random_state(random_state).integers(2**64, dtype=np.uint64))
@@ -64,7 +113,7 @@ def draw_seed(random_state: object, before: TreeEnsemble | None) -> int:
 
 
 def check_init_model(model: object, function: str) -> TreeEnsemble | None:
-    """Return a model to go on with, or None."""
+    """Return the model that a fit is to go on from, or None."""
     if model is None:
         return None
     if not isinstance(model, TreeEnsemble):
@@ -77,7 +126,7 @@ def check_init_model(model: object, function: str) -> TreeEnsemble | None:
 
 
 def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object]) -> None:
-    """Raise ValueError unless the trees to come belong to the same model."""
+    """Raise ValueError unless a fit with these features and parameters can go on from this model."""
     for name, value in params.items():
         if before.params.get(name) != value:
             raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
@@ -87,9 +136,10 @@ def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict
 
 
 def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[str, Any]:
-    """Return the trees of a result of the core as a model has them, those of the model before first.
+    """Return the trees of a result of the core as fields of a model, after those of the model before.
 
-    Both may have parts of as many trees each: each part of the result then follows that of the model.
+    Both may have `n_parts` parts (bags), with equally many trees in each: each part of the result then follows the same
+    part of the model.
     """
     nodes, starts, sets = packed(grown.nodes), grown.tree_start, grown.category_sets
     if before is not None:

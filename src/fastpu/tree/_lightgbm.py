@@ -1,8 +1,8 @@
 """Trees as text in the format of LightGBM's model files.
 
-LightGBM numbers the splits of a tree from 0 and its leaves from -1 downwards. Its splits are ours but for two things:
-a split by categories lists those that go left in 32-bit words, and whatever is missing or unknown always goes right. A
-node that sends these left is written the other way round: with the complement of its set, and its children exchanged.
+LightGBM numbers the splits of a tree from 0 and its leaves from -1 downwards. Its splits by categories differ from ours
+in two things: their sets are in words of 32 bits, and missing and unknown entries always go right. So a node that sends
+these left is turned round: it gets the complement of its set, and its children are exchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["make_booster"]
 
 _IS_CATEGORICAL, _MISSING_LEFT, _NAN_IS_MISSING = 1, 2, 8  # the bits of decision_type
 _WORDS = 8  # of 32 bits in a set of categories
-_REFUSED = re.compile(r"[\s\",:\[\]{}]")  # what LightGBM takes in no name of a feature
+_REFUSED = re.compile(r"[\s\",:\[\]{}]")  # characters that LightGBM refuses in names of features
 
 
 def make_booster(
@@ -62,7 +62,7 @@ def make_booster(
         "num_tree_per_iteration=1",
         "label_index=0",
         f"max_feature_idx={len(names) - 1}",
-        "objective=regression",  # of all objectives one that leaves scores as they are
+        "objective=regression",  # an objective that leaves scores as they are
         f"feature_names={' '.join(names)}",
         f"feature_infos={' '.join(kinds)}",
         f"tree_sizes={' '.join(str(len(tree)) for tree in trees)}",
@@ -84,7 +84,7 @@ def _tree_texts(
     splits, leaves = nodes[is_split], nodes[~is_split]
     by_set = splits["category_set"] >= 0
 
-    # How many splits, and splits by categories, are before each node, and before each tree.
+    # How many splits, and how many splits by categories, come before each node, and before each tree.
     n_before = np.concatenate([[0], np.cumsum(is_split)])
     in_tree = np.arange(nodes.size) - starts[nodes["tree"]]
     split_number = n_before[:-1] - n_before[starts][nodes["tree"]]

@@ -1,4 +1,5 @@
-// What boosting is given: the options of its loss, the rows to learn from, the rows to be judged by.
+// What boosting of stumps is given: the options of its loss, the training set and the evaluation set. Boosted trees
+// take the same evaluation set.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,7 @@ enum class BoostStep : std::uint8_t {
   line_search,  // the minimiser of the objective itself along the stump (loss "auc" only)
 };
 
-// The loss by its name, and its parameters. Each loss states its formula in a file of its own
-// (src/boosting/*_loss.cpp).
+// A loss by its name, and its parameters. The formula of each is in src/boosting/auc_loss.cpp and ada_loss.cpp.
 struct BoostLossOptions {
   std::string name = "auc";
   double gamma = 0.5;  // in [0, 1]: weight of the labelled pairs ("auc"), of U against N ("ada")
@@ -25,11 +25,11 @@ struct BoostLossOptions {
   BoostStep step = BoostStep::jensen;
 };
 
-// What is learned from. All pointers are to n_rows values.
+// Pointers are to one value a row, but for that of `categorical`.
 struct BoostTrainingSet {
   const BinnedFeatures* features = nullptr;
-  const FeatureOrder* order = nullptr;  // searches every boundary of the features in it; null: cuts only
-  std::function<double(index_t row, index_t feature)> value;  // of the matrix behind `order`
+  const FeatureOrder* order = nullptr;  // features that are searched at every boundary; null: all at their cuts alone
+  std::function<double(index_t row, index_t feature)> value;  // an entry of the matrix that `order` was made of
   const std::int8_t* labels = nullptr;                        // +1, 0, -1
   const double* sample_weight = nullptr;                      // or null for 1
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
@@ -38,11 +38,11 @@ struct BoostTrainingSet {
 using EvalFeatures =
     std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>, const BinnedFeatures*>;
 
-// Judged by the AUC after each round: +1 against -1, or against 0 where there is no -1.
+// Rows whose AUC is computed after each round, of +1 against -1, or against 0 where there is no -1.
 struct BoostEvalSet {
-  EvalFeatures features;  // binned features need the cuts of the training features, categorical ones a dense matrix
+  EvalFeatures features;  // binned features must have the cuts of the training features, categorical ones be dense
   const std::int8_t* labels = nullptr;
-  const double* sample_weight = nullptr;  // or null for 1; rows of weight 0 are not judged
+  const double* sample_weight = nullptr;  // or null for 1; rows of weight 0 do not count
 };
 
 }  // namespace fastpu

@@ -1,12 +1,13 @@
-// The rows that trees are boosted on, wherever they are. boost_trees asks for what it needs of them, round after round:
+// The rows that trees are boosted on, wherever they are. In every round boost_trees calls
 //
-//     tops, sums     of the loss at the scores (tree_loss.hpp)
-//     start          derives g and h, and begins a tree
-//     split, ...     its nodes (node_rows.hpp)
-//     leaf_sums, add the values of the leaves, which become part of the scores
+//     tops, sums      for the loss at the scores (tree_loss.hpp)
+//     start           to derive g and h, and begin a tree
+//     split, ...      for its nodes (node_rows.hpp)
+//     leaf_sums, add  for the values of its leaves, which become part of the scores
 //
-// The rows of one machine are its own (make_boosted_rows). Of several machines each has a shard, and what they answer
-// is added up, the tops by their largest: then boost_trees makes the same trees, bit by bit, as on one machine.
+// Rows on one machine are held by one object (make_boosted_rows). On several machines each holds a shard, and what
+// these answer is added up, or for tops the largest is taken: then boost_trees makes the same trees, bit by bit, as on
+// one machine.
 #pragma once
 
 #include <cstdint>
@@ -20,57 +21,54 @@
 
 namespace fastpu {
 
-// Of the rows of positive weight, the others being as good as absent.
+// Counts of the rows of positive weight; the others are as good as absent.
 struct BoostedRowCounts {
   index_t n_rows = 0;
   index_t n_unlabelled = 0;
-  index_t n_broken = 0;  // rows whose weight is no whole number
-  double weight = 0;     // sum of the weights: exact where all are whole, and of no great sum
+  index_t n_broken = 0;  // rows whose weight is not a whole number
+  double weight = 0;     // sum of the weights: exact where all are whole numbers and the sum is not too large
 };
 
-// What a tree is begun with. Scales are powers of two, by which sums of g and h are whole numbers.
+// What a tree is begun with.
 struct TreeStart {
-  bool of_drawn = false;  // the tree is grown on the rows that draw() drew, not on all
+  bool of_drawn = false;  // whether the tree is grown on the rows that draw() drew, or on all
   TreeLossTops tops;
   TreeLossSums sums;
-  double g_scale = 1;
+  double g_scale = 1;  // powers of two: g and h are rounded in units of 1 / scale
   double h_scale = 1;
-  // Of more rows than can be summed in a word, sums of the words of all are halved so many times. What one holder of
-  // rows sums is not.
-  int halvings = 0;
-  bool are_repetitions = false;  // the weights: whole numbers, and a row is rounded as if it was repeated
+  int halvings = 0;  // where there are more rows than a word can sum: how often sums over all holders are halved
+  bool are_repetitions = false;  // whether the weights are whole numbers, and rows are rounded as if repeated
   CountUnit unit;
-  std::vector<std::uint32_t> features;  // that the tree may split, ascending
+  std::vector<std::uint32_t> features;  // those that the tree may split, ascending
 };
 
 class BoostedRows : public NodeRows {
  public:
   virtual BoostedRowCounts counts() = 0;
-  // Draws n of all rows of U; those of the other groups stay.
+  // Draws n of all rows of U. The drawn rows are these and all rows of the other groups; calls with of_drawn are about
+  // them, others about all rows.
   virtual void draw(std::uint64_t seed, index_t n) = 0;
-  // For every feature of sparse rows the count of those that have an entry, in the given units.
+  // For every sparse feature the count of the rows that have an entry.
   virtual std::vector<index_t> count_entries(bool of_drawn, const CountUnit& unit) = 0;
-  // These two and start() are of the rows that were drawn, or of all.
   virtual TreeLossTops tops(bool of_drawn) = 0;
   virtual TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) = 0;
-  // Writes the histogram of the root, unless it is null.
+  // Begins a tree, and writes the histogram of the root unless it is null.
   virtual TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) = 0;
-  // Of the leaves whose sums were asked for last. Empty where these scores do not tell the tops after the values of the
-  // leaves are added: where rows have weights, or some were not drawn.
+  // The scores in the leaves of the last leaf_sums(), from which the tops after the leaf values are added can be told.
+  // Empty where they cannot: where rows have weights, or some rows were not drawn.
   virtual std::vector<LeafScores> leaf_scores() { return {}; }
 };
 
-// Where the rows of a shard are among all: the rows of U are drawn by their number.
+// Which of all rows of U a shard has: these are drawn by their numbers.
 struct ShardPlace {
-  index_t n_unlabelled = 0;  // of all shards
-  const std::uint32_t* numbers =
-      nullptr;  // of the own rows of U of positive weight, in their order; null if none draws
+  index_t n_unlabelled = 0;                // in all shards
+  const std::uint32_t* numbers = nullptr;  // of the own rows of U of positive weight, in order; null if none are drawn
 };
 
-// Rows that are held here, all of them or (with a place) a shard; the training set and the place are used, not copied.
-// A shard splits a node also where it has too few rows of it, which may be enough together with those of the others,
-// and always writes the histogram of the left child.
-// The scores begin at those of the trees `init`, or at 0.
+// Rows that are held here: all of them, or a shard if a place is given. The training set and the place are used, not
+// copied. The scores begin at those of the trees `init`, or at 0 if it is null. A shard always writes the histogram of
+// the left child, and splits a node even if it has too few of its rows: together with those of other shards they may be
+// enough.
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
                                                const TreesView* init, const ShardPlace* place, Team& team,
                                                int n_workers);

@@ -1,8 +1,8 @@
 // The weights that boosted stumps give to rows.
 //
-// Every row carries the pair (exp(f), exp(-f)), each up to a factor common to its group, so that one code serves
-// all groups: an unlabelled row uses both (b_j and c_j of the header stump_boost.hpp), a labelled positive only
-// exp(-f) (a_i), a labelled negative only exp(f) (d_k); what is not used is zero.
+// Every row has the pair (exp(f), exp(-f)), each up to a factor common to its group, so that the same code serves all
+// groups: an unlabelled row uses both (b and c in auc_loss.cpp), a labelled positive only exp(-f) (a), a labelled
+// negative only exp(f) (d); what is not used is zero.
 #pragma once
 
 #include <array>
@@ -24,22 +24,21 @@ struct RowState {
   double f_low;
 };
 
-// Sums of weights in fixed point. Such sums do not depend on their order, hence neither on the number of threads nor on
-// where the rows are.
+// Sums of weights in fixed point, which do not depend on the order of the rows.
 struct PairSums {
   std::int64_t minus = 0;
   std::int64_t plus = 0;
 };
 
-// What happens to a row: its weights before the change go to the histogram, times `scale` in fixed point; then the
-// weights are multiplied and f is moved by `step`.
+// What happens to a row: its weights are added to a histogram, in fixed point times a scale or directly times a factor;
+// then each weight is multiplied by its ratio, and `step` is added to f.
 struct RowChange {
   double minus_scale = 0;
   double plus_scale = 0;
   double minus_ratio = 1;
   double plus_ratio = 1;
-  double step = 0;          // 0: the row stays as it is
-  double minus_factor = 1;  // what a weight before the change adds to the histogram of weights
+  double step = 0;  // 0: weights and f stay as they are
+  double minus_factor = 1;
   double plus_factor = 1;
 };
 

@@ -1,26 +1,29 @@
 // Boosting of decision stumps for the AUC from positive (P), negative (N) and unlabelled (U) rows.
 //
-// A loss gives every row a gain g: what the risk falls by, relative to itself, for a small vote of 1 there. A round of
-// boosting, for stumps h(x) = 1 where x_e > theta and else low (polarity +1), or the other way round (polarity -1):
-//     the stump of largest |gain|, where Delta(e, theta) = sum of g over x_e > theta;
-//     its weight alpha, by the loss;   row weights exp(+-f) multiplied, the shares of the loss's terms updated.
-// A stump on a categorical feature is 1 where the category is in its set and else low. A sum over a set is largest for
-// the categories with positive sums of g, whatever their number: of noise in many categories it is large too. So every
-// sum is brought nearer to 0 by its standard error s if the feature told nothing, s^2 = r sum_k share_k^2 / n_k, where
-// k are the slots of the loss with their shares in the risk, n_k the rows of their groups, and r is the share of the
-// rows that have the category (the mean, weighted by n_k, of its shares in the sums of the slots). With A the sum of
-// what is then positive and B of what is negative, the set has the categories of A, for a gain of A + low B, or all but
-// those of B, for -B - low A, or for the gain by the sums as they were if that is less: the better of the two is the
-// only candidate of its feature. The sign of a sum above 1e-12 counts. Missing entries are a category; categories
-// without training rows are where missing entries are.
+// A loss gives every row a gain g: by how much the risk falls, relative to itself, for a small vote of 1 there. A stump
+// of polarity +1 votes h(x) = 1 where x_e > theta and `low` elsewhere, one of polarity -1 the other way round. A round
+//     finds the stump of largest |gain|, where Delta(e, theta) is the sum of g over x_e > theta,
+//     takes its weight alpha from the loss,
+//     multiplies the row weights exp(+-f), and updates the shares that the terms of the loss have in the risk.
 //
-// Rows are weighted by their group, so that this costs O(n), not O(pairs). The losses (the AUC's "auc", AdaBoost's
-// "ada") are in src/boosting/*_loss.cpp, with their formulas.
+// A stump on a categorical feature votes 1 where the category is in its set and `low` elsewhere. The sum of g over a
+// set is largest for all categories with positive sums, and if there are many categories it is large even for noise. So
+// the sum of every category is brought nearer to 0 by the standard error s that it would have if the feature told
+// nothing, s^2 = r sum_k share_k^2 / n_k. Here k are the slots of the loss with their shares in the risk, n_k the
+// numbers of rows of their groups, and r is the share of the rows that have the category (the mean, weighted by n_k, of
+// its shares in the sums of the slots). Let A be the sum of what is then positive, and B that of what is negative.
+// There are two candidates: the categories of A, with the gain A + low B, and all but those of B, with the gain -B -
+// low A; each has its gain by the plain sums instead if that is less. The better one is the candidate of the feature.
+// Sums within 1e-12 of 0 have no sign. Missing entries count as a category, and categories without training rows are on
+// their side.
+//
+// Rows are weighted by their group, so a round takes O(n), not O(pairs). The losses, "auc" for the AUC and "ada" for
+// AdaBoost, are in src/boosting/auc_loss.cpp and ada_loss.cpp with their formulas.
 //
 // Candidates within 1e-12 of the best are ties; the first in order of feature, then threshold, wins.
 //
-// Cost of a round: one pass over the codes of the smaller side of the last stump, plus the histograms. Memory: the
-// codes, 33 bytes a row, and one histogram per worker. The result does not depend on the number of threads, nor on
+// A round takes one pass over the codes of the smaller side of the last stump, and one over the histograms. Memory: the
+// codes, 33 bytes a row, and one histogram for each worker. The result does not depend on the number of threads, nor on
 // where the rows are.
 #pragma once
 
@@ -53,7 +56,7 @@ struct StumpBoostOptions {
   Isa isa = Isa::baseline;
 };
 
-// One round, as told to the callback.
+// What a callback is told after a round.
 struct BoostRound {
   index_t round = 0;  // from 1
   index_t feature = 0;
@@ -79,14 +82,14 @@ struct StumpBoostResult {
   index_t best_round = 0;         // the rounds to keep: all, or with early stopping the first best of eval_auc
   BoostStatus status = BoostStatus::n_rounds;
   double low = 0;        // the vote of a stump where it does not fire
-  double last_gain = 0;  // max |gain| - rho found by the last search: what is left to gain
+  double last_gain = 0;  // max |gain| - rho in the last search: what is left to gain
 };
 
 // Called after every round; true stops. Runs on the caller's thread.
 using BoostCallback = std::function<bool(const BoostRound&)>;
 
-// How many bins the exact search of a dense matrix works with: it cuts at so many quantiles, and looks into the bins
-// between them through their order. Any number gives the same model; this one is fast and bounds the memory of wide
+// The number of bins for the exact search of a dense matrix, which cuts features at their quantiles and searches inside
+// the bins by the order of the rows. Any number gives the same model; this one is fast and bounds the memory of wide
 // data.
 index_t exact_search_bins(index_t n_rows, index_t n_features);
 
@@ -95,9 +98,9 @@ index_t exact_search_bins(index_t n_rows, index_t n_features);
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);
 
-// The same for rows that are somewhere: of the features the cuts matter alone. `made`, if it is not null, has the first
-// rounds of the fit, up to one after which weights were set afresh (StumpRows::weigh): the fit goes on from there, and
-// ends as if it had made them itself.
+// The same for rows that are held elsewhere: of the features only the cuts are read. `made`, if it is not null, has the
+// first rounds of the fit, up to one after which weights were set afresh (StumpRows::weigh): the fit goes on from
+// there, and ends as if it had made these rounds itself.
 StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
                              const StumpBoostResult* made, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);

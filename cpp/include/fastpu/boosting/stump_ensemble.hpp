@@ -2,8 +2,8 @@
 // (x_e > theta_t for polarity +1, not x_e > theta_t for polarity -1; NaN is above nothing), else `low`. On a
 // categorical feature, "x_e in set theta_t" stands for x_e > theta_t.
 //
-// The stumps of a feature add up to a step function of it, so a row costs a search among the feature's thresholds and
-// not a comparison per stump.
+// The stumps of a feature add up to a step function, so the score of a row takes one search among the thresholds of
+// each feature, not a comparison for each stump.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct StumpEnsembleView {
   index_t n_sets = 0;
 };
 
-// Writes n_rows scores. Throws std::invalid_argument for a stump or matrix with the wrong features, or a set that is
-// not there; for binned features also for a threshold that is not one of their cuts; for a CSR matrix if a stump is on
-// a categorical feature.
+// Writes n_rows scores. Throws std::invalid_argument for a stump or matrix with the wrong features, and for a set that
+// does not exist; with binned features also for a threshold that is not one of their cuts; with a CSR matrix if a stump
+// is on a categorical feature.
 template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team);
 template <class T>

@@ -1,13 +1,13 @@
-// The rows that stumps are boosted on, wherever they are. stump_boost asks for what it needs of them:
+// The rows that stumps are boosted on, wherever they are. stump_boost calls
 //
-//     groups, start   how many there are, once
-//     tops, weigh     their weights, afresh from their scores
-//     count_above     the smaller side of the stump of a round
-//     add or list     what the rows of this side add to the histograms, before the stump changes their weights
+//     groups, start   once, for their numbers
+//     tops, weigh     to compute their weights afresh from their scores
+//     count_above     for the smaller side of the stump of a round
+//     add or list     for what the rows of this side add to the histograms before the stump changes their weights
 //
-// The rows of one machine are its own (make_stump_rows). Of several machines each has a shard, and what they answer is
-// added up, the tops by their largest; listed rows are put into one order. Then stump_boost makes the same stumps, bit
-// by bit, as on one machine.
+// Rows on one machine are held by one object (make_stump_rows). On several machines each holds a shard, and what these
+// answer is added up, or for tops the largest is taken; listed rows are put into one order. Then stump_boost makes the
+// same stumps, bit by bit, as on one machine.
 #pragma once
 
 #include <array>
@@ -25,9 +25,8 @@
 
 namespace fastpu {
 
-// The rows above a boundary are those with code > cut or, where position >= 0, those at this position or later in the
-// feature's order (and cut is the bin that the boundary divides), or, in a categorical feature, those with a code in
-// the set.
+// What a stump divides the rows by. The rows above are those with code > cut; or, where position >= 0, those from this
+// position on in the order of the feature, `cut` being the bin that is divided; or those with a code in a set.
 struct StumpBoundary {
   index_t feature = -1;  // -1: there is none
   index_t cut = 0;
@@ -45,21 +44,19 @@ struct GroupWeights {
   double negative = 0;
 };
 
-// The rows of positive weight.
 struct StumpGroups {
-  std::array<index_t, 3> n_rows{};  // negative, unlabelled, positive
+  std::array<index_t, 3> n_rows{};  // of positive weight: negative, unlabelled, positive
   GroupWeights weight;
 };
 
-// What happens to the rows on one side of a boundary, unlabelled and labelled ones, or to all rows where there is no
-// boundary.
+// What happens to the rows on one side of a boundary, or to all rows where there is no boundary.
 struct StumpChange {
   StumpBoundary boundary;
-  bool is_above = true;  // the side
-  std::array<RowChange, 2> rows;
+  bool is_above = true;           // the side
+  std::array<RowChange, 2> rows;  // to unlabelled and to labelled rows
 };
 
-// Sums over the slots as whole numbers of two digits: a sum is (first + second / kWeightDigit) / kWeightDigit.
+// Sums over the slots in whole numbers of two digits: a sum is (first + second / kWeightDigit) / kWeightDigit.
 struct WeightSums {
   std::array<std::int64_t, kSlots> first{};
   std::array<std::int64_t, kSlots> second{};
@@ -67,14 +64,15 @@ struct WeightSums {
 inline constexpr double kWeightDigit = 0x1p29;
 inline constexpr index_t kMostStumpRows = index_t{1} << 34;  // their sums have room in 64 bits
 
-// What rows add, in fixed point: the histograms are the sum of these, which the caller sets to 0 again.
+// What rows add to the histogram, in fixed point.
 struct AddedRows {
-  std::vector<std::int64_t*> histograms;
-  std::array<PairSums, 2> sums;  // of unlabelled and labelled rows
+  std::vector<std::int64_t*> histograms;  // to be added up by the caller, who sets them to 0 again
+  std::array<PairSums, 2> sums;           // of unlabelled and labelled rows
 };
 
-// Rows as they were before a change, in their order: the codes and the states at these numbers. Changing the states
-// changes rows that are held here; rows elsewhere have been changed there.
+// Some rows in their order, before a change: their codes and states are at these numbers. The caller changes the
+// states, which are the rows themselves if they are held here, and copies if they are elsewhere, where they are changed
+// too.
 struct ListedRows {
   const std::uint8_t* codes = nullptr;  // rows of BinnedFeatures::row_stride codes
   RowState* states = nullptr;
@@ -82,8 +80,8 @@ struct ListedRows {
   index_t n = 0;
 };
 
-// Where the pairs of bins are in a histogram: feature by feature, in each the unlabelled rows before the labelled ones;
-// of sparse features all unlabelled rows before all labelled ones.
+// Where the bins, of two numbers each, are in a histogram: feature by feature, in each feature the bins of unlabelled
+// rows before those of labelled ones. Of sparse features all bins of unlabelled rows come before all of labelled ones.
 struct StumpHistogram {
   explicit StumpHistogram(const BinnedFeatures& features);
 
@@ -91,9 +89,9 @@ struct StumpHistogram {
     return features_->is_sparse() ? 2 * features_->first_bin(feature) : feature * 4 * bin_stride;
   }
 
-  index_t bin_stride = 0;   // dense: bins between the starts of two kinds
-  index_t kind_offset = 0;  // from the unlabelled to the labelled bins
-  index_t size = 0;
+  index_t bin_stride = 0;   // dense: bins from the first unlabelled to the first labelled one of a feature
+  index_t kind_offset = 0;  // numbers from an unlabelled bin to the labelled one of the same code
+  index_t size = 0;         // numbers in all
 
  private:
   const BinnedFeatures* features_;
@@ -107,28 +105,29 @@ class StumpRows {
   virtual ~StumpRows() = default;
 
   virtual StumpGroups groups() = 0;
-  // Whether U takes part, or rows of P and N alone.
+  // Begins a fit, in which the rows of P and N take part, and those of U if use_unlabelled.
   virtual void start(bool use_unlabelled) = 0;
-  // Of the rows that take part.
+  // The number of the rows above a boundary that take part.
   virtual index_t count_above(const StumpBoundary& boundary) = 0;
-  // The largest exponent of the weights in every slot: sample_weight * exp(+-f), -inf where there is none.
+  // The largest log(sample_weight) +- f in every slot, the exponents of the weights; -inf for a slot without rows.
   virtual PerSlot tops() = 0;
-  // Sets the weights to exp(exponent - top); returns their sums.
+  // Sets the weights to exp(exponent - top), and returns their sums.
   virtual WeightSums weigh(const PerSlot& tops) = 0;
-  // Changes rows, after adding up their weights.
+  // Adds up the weights of the rows that a change is made to, and then changes them.
   virtual AddedRows add(const StumpChange& change) = 0;
-  // The rows to be changed, unlabelled and labelled ones, which are few; of dense features. The caller changes them.
+  // Lists the rows that a change is made to, unlabelled and labelled ones, where they are few and features dense. The
+  // caller adds up and changes them.
   virtual std::array<ListedRows, 2> list(const StumpChange& change) = 0;
-  // Changes f alone, by the step of unlabelled rows; before anything else comes weigh.
+  // Adds the step of a change (that of unlabelled rows, which all have) to f alone. The next call must be tops().
   virtual void move(const StumpChange& change) = 0;
 };
 
-// Rows that are held here, all of them or a shard; the training set is used, not copied.
-// Throws std::invalid_argument for labels that are not +1, 0 or -1.
+// Rows that are held here: all of them, or a shard. The training set is used, not copied. Throws std::invalid_argument
+// for labels that are not +1, 0 or -1.
 std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Isa isa, Team& team);
 
-// How many of the rows that take part are in every bin (BinnedFeatures::first_bin); of sparse features those alone that
-// have an entry.
+// The number of rows that take part in every bin (BinnedFeatures::first_bin); of sparse features only rows with an
+// entry count.
 std::vector<index_t> count_bins(const BoostTrainingSet& train, bool use_unlabelled);
 
 }  // namespace fastpu

@@ -13,12 +13,12 @@ namespace fastpu {
 struct BoostedTreesTrainingSet {
   const BinnedFeatures* features = nullptr;
   const std::int8_t* labels = nullptr;        // +1, 0, -1
-  const double* sample_weight = nullptr;      // or null for 1: a row counts as so many; one of weight 0 as none
+  const double* sample_weight = nullptr;      // or null for 1: a row of weight 2 counts as two, one of weight 0 as none
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
 };
 
 struct BoostedTreesOptions {
-  TreeLossOptions loss;  // with the instruction-set level of everything
+  TreeLossOptions loss;  // its instruction-set level is that of the whole fit
   index_t n_rounds = 100;
   double learning_rate = 0.05;
   index_t max_leaves = 4;
@@ -26,14 +26,14 @@ struct BoostedTreesOptions {
   double min_leaf_rows = 20;  // by weight
   double min_leaf_hessian = 1e-3;
   double l2 = 10;
-  double subsample_unl = 1;  // in (0, 1]: the share of U that a tree is grown on, drawn anew for each
-  double colsample = 1;      // in (0, 1]: the share of the features that a tree may split
-  index_t n_bags = 0;        // 0: no bags, all rows
+  double subsample_unl = 1;  // in (0, 1]: the share of U that a tree is grown on, drawn anew for each tree
+  double colsample = 1;      // in (0, 1]: the share of the features that a tree may split, drawn anew for each tree
+  index_t n_bags = 0;        // 0: one booster on all rows
   index_t bag_unl = 0;       // rows of U in a bag
   std::uint64_t seed = 0;
-  index_t early_stopping_rounds = 0;     // 0: never; else needs an evaluation set
-  TreesView init;                        // trees to go on from, bag after bag as in the result, or none
-  const double* init_oob_sum = nullptr;  // with bags: of these trees, as in the result
+  index_t early_stopping_rounds = 0;     // 0: never; otherwise there must be an evaluation set
+  TreesView init;                        // trees that the fit goes on from, bag after bag as in the result, or none
+  const double* init_oob_sum = nullptr;  // with bags: BoostedTreesResult::oob_sum of these trees
 };
 
 }  // namespace fastpu

@@ -1,5 +1,5 @@
 // The losses that trees are boosted for. F are the scores of the rows, l(z) = log(1 + e^-z), n is the sum of the
-// weights of the rows that take part, and means go over the rows of a group that take part, by their weights:
+// weights of the rows that take part, and mean_G is the weighted mean over the rows of group G that take part:
 //
 //     pnu_auc   log R,  R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N),  A_G = mean_G e^-F,  B_G = mean_G e^F;
 //               where a group is missing, the pair of the other two alone, with weight 1
@@ -7,17 +7,17 @@
 //     upu       prior mean_P (-F) + mean_U l(-F)
 //     nnpu      prior mean_P l(F) + max(0, r),  r = mean_U l(-F) - prior mean_P l(-F)
 //
-// g and h are n times the first and second derivatives by the F of each row, so that what is compared with sums of h
-// means the same for any number of rows. Three things differ from that. For pnu_auc, h is n times the second derivative
-// of R, over R. Where r < 0, nnpu steps by -r instead (Kiryo, Niu, du Plessis and Sugiyama 2017, algorithm 1). And as
-// -r is concave along the rows of U, h is its absolute value there: h >= 0 always.
+// g and h are n times the first and second derivatives by the F of each row, so that limits of sums of h mean the same
+// for any number of rows. There are three exceptions. For pnu_auc, h is n times the second derivative of R, over R.
+// Where r < 0, nnpu takes the derivatives of -r instead (Kiryo, Niu, du Plessis and Sugiyama 2017, algorithm 1). And as
+// -r is concave along the rows of U, h is its absolute value there, so that h >= 0 always.
 //
-// A loss is a function of a few sums over all rows, so it is computed in steps, of which the second and the third
-// combine what several holders of rows (machines, processes) have found:
+// A loss is a function of a few sums over all rows, which several holders (machines, processes) may share. It is
+// computed in three steps of O(n):
 //
-//     tops      a bound of what is summed, so that nothing overflows   O(n)   TreeLossTops::extend
-//     sums      relative to the tops, in whole numbers                 O(n)   TreeLossSums::add
-//     objective, derive (g and h of a holder's own rows)               O(n)
+//     tops               bounds of what is summed, so that nothing overflows; those of all holders by
+//     TreeLossTops::extend sums               relative to the tops, in whole numbers; those of all holders by
+//     TreeLossSums::add objective, derive  the loss, and g and h of a holder's own rows
 //
 // Sums of whole numbers have the same bits in any order, so the result depends neither on the number of threads nor on
 // how the rows are shared out. A row of weight 2 counts as two rows.
@@ -37,43 +37,43 @@ namespace fastpu {
 
 struct TreeLossOptions {
   std::string name = "pnu_auc";
-  double gamma = 0.5;  // in [0, 1], of "pnu_auc": the weight of the labelled pairs
-  double prior = 0.5;  // in (0, 1), of "upu" and "nnpu": the share of positives in U
+  double gamma = 0.5;  // in [0, 1], for "pnu_auc": the weight of the labelled pairs
+  double prior = 0.5;  // in (0, 1), for "upu" and "nnpu": the share of positives in U
   Isa isa = Isa::baseline;
 };
 
 // The rows of one holder. All pointers are to n_rows values that outlive the loss.
 struct TreeLossRows {
-  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, of "pnu_auc" alone)
+  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, for "pnu_auc" only)
   const double* sample_weight = nullptr;  // finite and >= 0, or null for 1
   index_t n_rows = 0;
 };
 
-// Scores of all rows of a holder, as float64 or as float32, and which of them take part: 1 or 0 for each, or null for
-// all.
+// The scores of all rows of a holder.
 struct TreeLossScores {
   const double* scores = nullptr;
-  const std::uint8_t* takes_part = nullptr;
-  const float* narrow = nullptr;  // read where `scores` is null
+  const std::uint8_t* takes_part = nullptr;  // 1 for the rows that take part, 0 for the others; null: all do
+  const float* narrow = nullptr;             // the scores in single precision, read if `scores` is null
 };
 
-// What all summands lie below. The tops of several holders are the largest of each.
+// Bounds that no summand exceeds.
 struct TreeLossTops {
   std::array<double, 5> values{-kInfinity, -kInfinity, -kInfinity, -kInfinity, -kInfinity};
 
+  // Takes the larger one of each bound.
   void extend(const TreeLossTops& other);
 };
 
-// Four sums over groups and the weights of the three groups, each as two numbers. Those of several holders that were
-// computed from the same tops are added.
+// Four sums over groups and the weights of the three groups, each as two whole numbers. Sums of several holders must be
+// computed from the same tops to be added.
 struct TreeLossSums {
   std::array<std::int64_t, 14> values{};
 
   void add(const TreeLossSums& other);
 };
 
-// What the sums of |g| and of h over the rows that take part do not exceed, and about what a cut of these rows by
-// chance gains in the mean: the sum of g^2, if all rows of a group have the same g, over that of h.
+// Bounds of the sums of |g| and of h over the rows that take part, and an estimate of what a cut of these rows gains on
+// average by chance: the sum of g^2, as if all rows of a group had the same g, over that of h.
 struct TreeLossBounds {
   double g = 0;
   double h = 0;
@@ -90,8 +90,8 @@ class TreeLoss {
   virtual TreeLossTops tops(const TreeLossScores& scores, Team& team) const = 0;
   virtual TreeLossSums sums(const TreeLossScores& scores, const TreeLossTops& tops, Team& team) const = 0;
 
-  // These three throw std::invalid_argument where no row of a group that the loss needs takes part. The first two are
-  // the same for all holders, with rows or without.
+  // These three throw std::invalid_argument if no row takes part of a group that the loss needs. The first two do not
+  // depend on the rows of the holder.
   virtual double objective(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
   virtual TreeLossBounds bounds(const TreeLossTops& tops, const TreeLossSums& sums) const = 0;
   // Writes g and h of all rows, 0 for those that do not take part. Throws std::invalid_argument for a score that is not
@@ -99,9 +99,9 @@ class TreeLoss {
   virtual void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g,
                       double* h, Team& team) const = 0;
 
-  // All steps, where one holder has all rows. Returns the objective.
+  // All steps at once, if this holder has all rows. Returns the objective.
   double derive(const TreeLossScores& scores, double* g, double* h, Team& team) const;
-  // The same g and h, to the bit, without the objective: in as few passes as the loss needs.
+  // The same g and h, to the bit, without the objective, in as few passes over the rows as the loss needs.
   virtual void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const = 0;
 
  protected:

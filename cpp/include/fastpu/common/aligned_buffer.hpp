@@ -1,5 +1,5 @@
-// An owned array of plain values on a cache-line boundary. std::vector would neither align nor leave
-// large arrays uninitialised, and would not say how many bytes could not be had.
+// An owned array of plain values on a cache-line boundary. Unlike std::vector it is aligned, leaves large arrays
+// uninitialised, and says how many bytes could not be allocated.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace fastpu {
 
-// Memory that could not be had; what() says how much was wanted and for what.
+// Memory could not be allocated; what() says how much and for what.
 class OutOfMemory : public std::bad_alloc {
  public:
   OutOfMemory(const char* what_for, unsigned long long bytes) noexcept {
@@ -33,7 +33,7 @@ class OutOfMemory : public std::bad_alloc {
   const char* what() const noexcept override { return message_.data(); }
 
  private:
-  // What does not fit is cut off: for a string of any length there may be no memory either.
+  // Text that does not fit is cut off: there may be no memory for a string of any length either.
   void append(const char* part) noexcept {
     const std::size_t n = std::min(std::strlen(part), message_.size() - 1 - size_);
     std::memcpy(message_.data() + size_, part, n);
@@ -52,8 +52,8 @@ void prefer_huge_pages(void* data, std::size_t bytes) noexcept;
 
 }  // namespace detail
 
-// Runs `allocate`, which makes or grows a container to n values of T; when it cannot, says so as AlignedBuffer does
-// rather than by a bare std::bad_alloc. For containers whose size depends on the data.
+// Returns allocate(n), which makes or grows a container of n values of T. If there is no memory, throws OutOfMemory in
+// place of a bare std::bad_alloc. For containers whose size depends on the data.
 template <class T, class Allocate>
 auto or_out_of_memory(index_t n, const char* what_for, Allocate&& allocate) {
   const auto bytes = static_cast<unsigned long long>(n) * sizeof(T);
@@ -90,7 +90,7 @@ class AlignedBuffer {
   static constexpr std::size_t kAlignment = 64;  // a cache line
 
   AlignedBuffer() = default;
-  // Uninitialised; `what_for` names the array in the error when the memory cannot be had.
+  // Uninitialised; `what_for` names the array in the error if there is no memory for it.
   AlignedBuffer(index_t size, const char* what_for) : size_(size) {
     if (size_ == 0) return;
     const auto count = static_cast<unsigned long long>(size_);
@@ -113,7 +113,7 @@ class AlignedBuffer {
   AlignedBuffer& operator=(const AlignedBuffer&) = delete;
   ~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignment}); }
 
-  // The same, every byte zero.
+  // A buffer whose bytes are all zero.
   static AlignedBuffer zeros(index_t size, const char* what_for) {
     AlignedBuffer buffer(size, what_for);
     buffer.clear();

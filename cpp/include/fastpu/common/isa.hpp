@@ -15,8 +15,8 @@ enum class Isa {
 // The highest level that this build holds and this processor has.
 Isa best_isa();
 
-// The level of that name ("baseline", "avx2", "avx512"; "" is the best). Throws std::invalid_argument for
-// a name that is none, or a level that this build or processor lacks.
+// The level of this name: "baseline", "avx2", "avx512", or "" for the best. Throws std::invalid_argument for any other
+// name, and for a level that this build or processor does not have.
 Isa isa_from_name(std::string_view name);
 
 std::string_view isa_name(Isa isa);

@@ -8,8 +8,8 @@
 // do.
 //
 // Blocks are dealt out one at a time, so which worker runs which block is a matter of luck: a result may depend on the
-// block, never on the worker. Cut the work by its size (not by n_threads), let each block write its own place, and add
-// the places up in order; the result is then bitwise the same for every n_threads.
+// block, but not on the worker. Cut the work by its size (not by n_threads), let each block write to a place of its
+// own, and add the places up in order; the result then has the same bits for every n_threads.
 #pragma once
 
 #include <functional>
@@ -41,10 +41,11 @@ class Team {
   [[nodiscard]] int n_threads() const noexcept;
 
   // Runs body(block, worker) once for every block in [0, n_blocks), 0 <= worker < n_threads(), and returns when all are
-  // done. If blocks throw, the blocks not yet dealt are skipped, and the exception of the lowest block is rethrown here
-  // (that of Poll before any block's); the team can be used again afterwards. A block that poll() has ended, because
-  // another one failed before, has no exception of its own. A loop inside a body of the same team runs on the worker
-  // that meets it, and polls before each of its blocks. One thread at a time may call for_each from outside.
+  // done. If blocks throw, the blocks not yet dealt are skipped, and the exception of the lowest block is rethrown
+  // here; one from Poll goes before those of all blocks. The exception by which poll() ends a block because another one
+  // has failed does not count. The team can be used again afterwards. A loop of the same team inside a body runs on the
+  // worker that meets it, and polls before each of its blocks. Only one thread at a time may call for_each from
+  // outside.
   template <class Body>
   void for_each(index_t n_blocks, Body&& body) {
     for_each(n_blocks, std::numeric_limits<int>::max(), std::forward<Body>(body));

@@ -1,4 +1,4 @@
-// A small seeded generator, passed by reference: the same numbers on every machine.
+// A small generator of random numbers that gives the same numbers on every machine.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  // The (k + 1)-th number of Random(seed), k = 0, 1, ..., as a seed of its own: a tree of seeds, in which each is known
-  // without those before it.
+  // The (k + 1)-th number of Random(seed), k = 0, 1, ..., for use as a further seed: each is found without those
+  // before.
   static std::uint64_t derived(std::uint64_t seed, std::uint64_t k) { return Random(seed + k * kStep).next(); }
 
   std::uint64_t next() {
@@ -26,7 +26,7 @@ class Random {
     return z ^ (z >> 31U);
   }
 
-  // A number in [0, n), n >= 1, each as likely: draws that would favour the low ones are thrown away.
+  // A number in [0, n), n >= 1, all with the same probability: draws that would favour low numbers are repeated.
   std::uint64_t below(std::uint64_t n) {
     const std::uint64_t excess = (0 - n) % n;
     while (true) {
@@ -35,7 +35,8 @@ class Random {
     }
   }
 
-  // A number in [0, n), 1 <= n < 2^32, by one draw: floor(next() n / 2^64), which favours none by more than n / 2^64.
+  // A number in [0, n), 1 <= n < 2^32, by one draw: floor(next() n / 2^64). Probabilities differ by less than n / 2^64,
+  // relative.
   std::uint32_t scaled(std::uint32_t n) {
     const std::uint64_t drawn = next();
     const std::uint64_t low = (drawn & 0xffffffffU) * n;
@@ -45,7 +46,7 @@ class Random {
   // A number in [0, 1), a multiple of 2^-53.
   double unit() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
 
-  // Brings the values into a random order.
+  // Puts the values into a random order.
   template <class T>
   void shuffle(std::vector<T>& values) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);

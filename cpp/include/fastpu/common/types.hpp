@@ -10,7 +10,7 @@ namespace fastpu {
 // Every count, size and position. Signed, so that differences need no thought.
 using index_t = std::int64_t;
 
-// An index in the type that the containers of the standard library take.
+// An index as the containers of the standard library take it.
 [[nodiscard]] constexpr std::size_t at(index_t i) noexcept { return static_cast<std::size_t>(i); }
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -20,7 +20,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return (n + multiple - 1) / multiple * multiple;
 }
 
-// A dense matrix, row-major and contiguous, owned by somebody else. T is float or double.
+// A view of a dense matrix, row-major and contiguous. T is float or double.
 template <class T>
 struct DenseView {
   using Value = T;
@@ -31,8 +31,8 @@ struct DenseView {
   const T* row(index_t i) const { return data + i * n_cols; }
 };
 
-// A sparse matrix in compressed rows, owned by somebody else. Within a row the columns ascend and none
-// is repeated; whoever makes the view has checked this and that every column is in [0, n_cols).
+// A view of a sparse matrix in compressed rows. Within a row the columns ascend and none is repeated; the code that
+// makes the view has checked this, and that every column is in [0, n_cols).
 template <class T>
 struct CsrView {
   using Value = T;

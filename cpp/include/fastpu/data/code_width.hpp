@@ -10,6 +10,9 @@ namespace fastpu {
 // How the codes are stored.
 enum class CodeWidth : std::uint8_t { sparse = 0, one_byte = 1, two_bytes = 2 };
 
+// Most bins of a feature whose codes are bytes.
+inline constexpr index_t kByteBins = 256;
+
 // Most cuts of a feature in dense form.
 inline constexpr index_t kMaxDenseCuts = 65535;
 

@@ -1,12 +1,12 @@
 // Forests of trees on bags of positive and unlabelled rows.
 //
-// Tree t is grown on a bag: n_P rows of P drawn with replacement, and bag_unl rows of U, drawn without replacement or
-// with it. In every node max_features of the features that differ among its rows are drawn; each offers one cut at
-// random (extra trees) or all of its cuts, and the split that gains most is made; of equal ones that of the feature
-// drawn first. The criteria are in the class below.
+// Every tree is grown on a bag of its own: n_P rows of P drawn with replacement, and bag_unl rows of U, drawn without
+// replacement or with it. In every node max_features of the features that differ among its rows are drawn. Each offers
+// one cut at random (extra trees) or all of its cuts, and the split that gains most by the criterion is made; of equal
+// ones that of the feature drawn first.
 //
-// A random cut is drawn uniformly between the values (Cuts::bin_value) of the lowest and of the highest bin of the
-// node's rows, and lies below the bin that the number falls into, or above it if that is the lowest.
+// For a random cut, a number is drawn uniformly between the values (Cuts::bin_value) of the lowest and of the highest
+// bin of the node's rows. The cut is that below the bin which the number falls into, or above it if it is the lowest.
 //
 // Every draw is a function of the seed, the tree, the place of the node in the tree and the number of the draw, so that
 // the same forest comes from any number of threads, and trees that are added later are those that more trees at once
@@ -34,28 +34,29 @@ enum class ForestCriterion : std::uint8_t {
 
 struct ForestTrainingSet {
   const BinnedFeatures* features = nullptr;
-  const std::int8_t* labels = nullptr;    // 1 or 0 a row, both of them present
-  const double* sample_weight = nullptr;  // the chance of a row to be drawn within its group, or null: all the same.
-                                          // A row of weight 0 counts as absent, but is scored out of bag.
+  const std::int8_t* labels = nullptr;  // 1 or 0 a row, both of them present
+  // The relative chance of each row to be drawn within its group, or null where all are the same. A row of weight 0
+  // counts as absent, but is scored out of bag.
+  const double* sample_weight = nullptr;
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
 };
 
 struct ForestOptions {
   ForestCriterion criterion = ForestCriterion::gini;
   double prior = 0.5;       // of nnpu and upu: the share of positives among U
-  bool random_cuts = true;  // one cut of each drawn feature, at random; else all of them
+  bool random_cuts = true;  // whether each drawn feature offers one random cut, or all of its cuts
   index_t n_trees = 500;
-  index_t first_tree = 0;                   // number of the first of these trees in the forest that they belong to
-  index_t first_set = 0;                    // number of their first set of categories
-  const double* oob_sum = nullptr;          // of the trees before them, as in the result, or null
-  const std::int32_t* oob_count = nullptr;  // with these
+  index_t first_tree = 0;                   // number of the first new tree in the forest
+  index_t first_set = 0;                    // number of the first new set of categories in the forest
+  const double* oob_sum = nullptr;          // of the trees before the new ones, as in the result, or null
+  const std::int32_t* oob_count = nullptr;  // the same
   std::uint64_t seed = 0;
   index_t bag_unl = 1;       // draws of U in a bag
   bool replace_unl = false;  // whether U is drawn with replacement
   index_t max_features = 1;
   index_t min_leaf_rows = 1;  // rows as drawn, repetitions counted
   index_t max_depth = -1;     // -1: any
-  index_t max_leaves = 0;     // 0: any; else the split with the largest gain is made first
+  index_t max_leaves = 0;     // 0: any; otherwise the split with the largest gain is made first
   Isa isa = Isa::baseline;
 };
 
@@ -66,24 +67,19 @@ struct ForestTree {
   index_t depth;
 };
 
-// Called on the caller's thread for tree after tree; true stops. Some of the trees after it may be grown by then: they
-// are dropped.
+// Called on the caller's thread for tree after tree; true stops, and drops the trees after it that are grown already.
 using ForestCallback = std::function<bool(const ForestTree&)>;
 
-struct ForestResult {
-  std::vector<TreeNode> nodes;
-  std::vector<index_t> tree_start;  // one more than there are trees
-  std::vector<CategorySet> sets;
+struct ForestResult : Trees {
   std::vector<double> oob_sum;          // for every row the sum of its values in the trees whose bags leave it out
-  std::vector<std::int32_t> oob_count;  // and the number of these trees
+  std::vector<std::int32_t> oob_count;  // for every row the number of these trees
   bool stopped = false;                 // by the callback
 };
 
-// Time O(bag log(bag) (d / 16 + max_features)) a tree for dense codes of d features, in steps of vector length, and
-// O(entries of the bag log(bag)) for sparse ones; the out-of-bag rows take O(log(bag)) each. Memory beside the result:
-// n / 8 bytes and the nodes of each of some tens of trees; a thread has 12 bytes a row of a bag and, of dense codes,
-// at most 300 kB.
-// Throws std::invalid_argument for options out of range.
+// Time of a tree: O(bag log(bag) (d / 16 + max_features)) for dense codes of d features, in operations on vectors, and
+// O(entries of the bag log(bag)) for sparse ones; each out-of-bag row takes O(log(bag)). Memory beside the result: n /
+// 8 bytes and the nodes of each of some tens of trees, and for each thread 12 bytes a row of a bag and, for dense
+// codes, at most 300 kB. Throws std::invalid_argument for options out of range.
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team);
 

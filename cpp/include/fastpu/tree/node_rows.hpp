@@ -1,10 +1,10 @@
-// The rows of a tree that is grown on gradients, wherever they are: on this machine, or with several holders that have
-// some of the rows each. Who grows the tree has no row; it asks for sums.
+// The rows of a tree that is grown on gradients, wherever they are: on this machine, or shared out over several holders
+// (machines, processes). The code that grows the tree has no row; it asks for sums.
 //
-// All sums are of whole numbers. Those of several holders are added up, and are the same bits however the rows are
+// All sums are of whole numbers, so that adding up the sums of several holders gives the same bits however the rows are
 // shared out.
 //
-// Nodes have numbers: the root is 0, and those that are split give their children two consecutive ones, greater than
+// Nodes have numbers: the root is 0, and a node that is split gives its children two consecutive numbers, greater than
 // all before. A histogram has for each bin of each feature the sum of the words of its rows
 // (src/tree/newton_kernels.hpp).
 #pragma once
@@ -14,17 +14,35 @@
 #include <vector>
 
 #include "fastpu/common/types.hpp"
+#include "fastpu/data/binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu {
 
-// How the rows of a node are shared out to its children.
+// Where the bins of the features are in a histogram: a feature whose codes are bytes has room for all of them.
+class HistogramLayout {
+ public:
+  explicit HistogramLayout(const BinnedFeatures& features)
+      : features_(features), has_bytes_(features.width == CodeWidth::one_byte) {}
+  index_t size() const { return has_bytes_ ? features_.n_features * kByteBins : features_.total_bins(); }
+  index_t first_bin(index_t feature) const { return has_bytes_ ? feature * kByteBins : features_.first_bin(feature); }
+
+ private:
+  const BinnedFeatures& features_;
+  bool has_bytes_;
+};
+
+// Most bytes of the histograms that are kept at a time, of nodes that may be split later.
+inline constexpr index_t kKeptHistogramBytes = index_t{1} << 27;
+
+// Which rows of a node go to its left child.
 struct NodeSplit {
   std::uint32_t feature = 0;
-  std::uint32_t cut = 0;  // codes up to this one go left, but for that of missing values
+  std::uint32_t cut =
+      0;  // rows whose code is at most the cut go left; those whose value is missing have their own side
   bool by_categories = false;
   bool missing_right = false;
-  CategorySet left_codes;  // of a split by categories; code 0 stands for what is missing
+  CategorySet left_codes;  // of a split by categories; code 0 stands for missing values
 };
 
 // A node that is to be split into the children `left` and left + 1.
@@ -32,41 +50,42 @@ struct SplitOrder {
   std::uint32_t node = 0;
   std::uint32_t left = 0;
   NodeSplit split;
-  bool wants_histogram = true;
+  bool wants_histogram = true;  // of one of the children
 };
 
-// Counts of rows by weight, in whole units (CountUnit). They may stop at what is enough.
+// The rows that go to each side, counted by their weights in the units of CountUnit. Counting may stop where a side has
+// enough.
 struct SideCounts {
   index_t left = 0;
   index_t right = 0;
 };
 
-// What came of a split.
 struct SplitRows {
-  SideCounts counts;  // where one of them is not enough, the rest may not be set, and the node is as it was
+  SideCounts counts;  // where a side does not have enough, the node may be left as it was, and the rest unset
   index_t n_left = 0;
   index_t n_right = 0;
-  bool is_left = true;  // the histogram that was written is that of the left child, not the right one
+  bool is_left = true;  // whether the histogram that was written is that of the left child
 };
 
 struct TreeRoot {
   index_t n_rows = 0;
-  std::uint64_t sum = 0;  // of their words
+  std::uint64_t sum = 0;  // of the words of the rows
 };
 
-// Of the rows of a leaf, in units 2^-31 of those of the words.
+// Sums of g and h over the rows of a leaf, in units smaller than those of the words by the factor kLeafBits.
 struct LeafSums {
   std::int64_t g = 0;
   std::int64_t h = 0;
 };
+inline constexpr double kLeafBits = 0x1p31;
 
-// The least and the greatest score of the rows of a leaf, of N, of U and of P; infinite where it has none of them.
+// The least and the greatest score of the rows of a leaf in N, in U and in P; infinite for a group without rows there.
 struct LeafScores {
   std::array<double, 3> least{kInfinity, kInfinity, kInfinity};
   std::array<double, 3> greatest{-kInfinity, -kInfinity, -kInfinity};
 };
 
-// How rows are counted by their weights: in units 1 / scale, and up to `enough`, what a leaf must have.
+// Rows are counted by their weights, in units of 1 / scale; a leaf must have `enough` units.
 struct CountUnit {
   double scale = 1;
   index_t enough = 1;
@@ -82,18 +101,18 @@ class NodeRows {
   virtual SplitRows split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) = 0;
   virtual void set_histogram(std::uint32_t node, std::uint64_t* histogram) = 0;
   virtual SideCounts count_sides(std::uint32_t node, const NodeSplit& split) = 0;
-  // Counts of the rows of a node by the code that they have of a feature.
+  // Counts the rows of a node by their code of a feature.
   virtual void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) = 0;
-  // Where a question takes time, whatever it is, ask_ahead() is called before split(), with that split, unless it was
-  // asked for before, and others that are likely to follow, all of them of leaves: one answer has them all. Those that
-  // are not called for in the end are forgotten. If `leaves` are given, they are those of the tree after these splits,
-  // and leaf_sums() is likely to be called for them. Others than the first are of nodes with at most so many rows;
-  // below 0, nothing is asked ahead.
+  // Where every question takes time, ask_ahead() asks several at once. It is called before split() with that split,
+  // unless that was asked before, and with splits of other leaves that are likely to follow; answers that are not used
+  // are forgotten. If `leaves` are given, they are those of the tree after these splits, and leaf_sums() is likely to
+  // be called for them. Splits that may not follow are asked of nodes with at most most_rows_ahead() rows; below 0,
+  // ask_ahead() is not called.
   virtual index_t most_rows_ahead() const { return -1; }
   virtual void ask_ahead(const std::vector<SplitOrder>& /*splits*/, const std::vector<std::uint32_t>& /*leaves*/) {}
-  // Of all leaves of the tree.
+  // `leaves` are all leaves of the tree.
   virtual std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) = 0;
-  // Adds the value of its leaf to the score of every row, after leaf_sums of the same leaves.
+  // Adds the value of its leaf to the score of every row, after leaf_sums() of the same leaves.
   virtual void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) = 0;
 
  protected:

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "fastpu/common/types.hpp"
 
@@ -29,7 +30,7 @@ struct TreeNode {
 };
 static_assert(sizeof(TreeNode) == 24);
 
-// Most features of a tree: their numbers are kept in 30 bits.
+// Most features of a tree: TreeNode::split has 30 bits for their numbers.
 inline constexpr index_t kMostTreeFeatures = index_t{1} << 30;
 
 // A bit for each of 256 categories, or codes.
@@ -53,9 +54,16 @@ struct TreesView {
   index_t n_features = 0;
 };
 
-// For trees that come from outside: throws std::invalid_argument, saying what is wrong, unless they can be walked: tree
-// starts that ascend from 0 to n_nodes, children numbered as above (so that there is no cycle and no node out of
-// range), features, sets and values that exist, and no feature that is split both by a threshold and by categories.
+// Trees and the memory that they lie in.
+struct Trees {
+  std::vector<TreeNode> nodes;
+  std::vector<index_t> tree_start{0};  // one more than there are trees
+  std::vector<CategorySet> sets;
+};
+
+// For trees that come from outside: throws std::invalid_argument, saying what is wrong, unless the tree starts ascend
+// from 0 to n_nodes, children are numbered as above (so that there is no cycle and no node out of range), the features,
+// sets and values exist, and no feature is split both by a threshold and by categories.
 void check_trees(const TreesView& trees);
 
 }  // namespace fastpu

@@ -1,4 +1,4 @@
-#include "boosting/local_rows.hpp"
+#include "boosting/local_boosted_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,12 @@ namespace detail {
 
 namespace {
 
-constexpr std::uint32_t kForeign = 0xffffffffU;           // a row of another shard
-constexpr std::size_t kKeptBytes = std::size_t{1} << 27;  // of all histograms that a shard keeps
+constexpr std::uint32_t kForeign = 0xffffffffU;  // stands for a row of another shard
 
 }  // namespace
 
-LocalRows::LocalRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss, const TreesView* init,
-                     const ShardPlace* place, Team& team, int n_workers)
+LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
+                                   const TreesView* init, const ShardPlace* place, Team& team, int n_workers)
     : train_(train),
       place_(place),
       team_(team),
@@ -42,7 +41,7 @@ LocalRows::LocalRows(const BoostedTreesTrainingSet& train, const TreeLossOptions
   }
 }
 
-BoostedRowCounts LocalRows::counts() {
+BoostedRowCounts LocalBoostedRows::counts() {
   BoostedRowCounts counts;
   counts.n_rows = static_cast<index_t>(all_.size());
   counts.n_unlabelled = static_cast<index_t>(unlabelled_.size());
@@ -59,7 +58,7 @@ BoostedRowCounts LocalRows::counts() {
 
 // ---- Rows that are drawn ----
 
-void LocalRows::prepare_draws() {
+void LocalBoostedRows::prepare_draws() {
   std::vector<std::uint32_t> numbers(place_ == nullptr ? unlabelled_.size() : at(place_->n_unlabelled));
   std::iota(numbers.begin(), numbers.end(), 0U);
   row_of_number_.assign(numbers.size(), kForeign);
@@ -71,27 +70,27 @@ void LocalRows::prepare_draws() {
   for (const std::uint32_t row : all_) takes_part_[row] = train_.labels[row] == 0 ? 0 : 1;
 }
 
-void LocalRows::draw(std::uint64_t seed, index_t n) {
+void LocalBoostedRows::draw(std::uint64_t seed, index_t n) {
   if (numbers_ == nullptr) prepare_draws();
   for (const std::uint32_t row : unlabelled_) takes_part_[row] = 0;
-  drawn_.clear();
+  drawn_numbers_.clear();
   Random random(seed);
-  numbers_->draw_without_replacement(n, random, places_, drawn_);
-  for (const std::uint32_t number : drawn_) {
+  numbers_->draw_without_replacement(n, random, places_, drawn_numbers_);
+  for (const std::uint32_t number : drawn_numbers_) {
     if (row_of_number_[number] != kForeign) takes_part_[row_of_number_[number]] = 1;
   }
-  taken_.clear();
+  drawn_rows_.clear();
   left_out_.clear();
-  for (const std::uint32_t row : all_) (takes_part_[row] != 0 ? taken_ : left_out_).push_back(row);
+  for (const std::uint32_t row : all_) (takes_part_[row] != 0 ? drawn_rows_ : left_out_).push_back(row);
 }
 
 // ---- A tree ----
 
-std::vector<index_t> LocalRows::count_entries(bool of_drawn, const CountUnit& unit) {
+std::vector<index_t> LocalBoostedRows::count_entries(bool of_drawn, const CountUnit& unit) {
   return rows_.count_entries(rows(of_drawn), unit);
 }
 
-TreeRoot LocalRows::start(const TreeStart& tree, std::uint64_t* histogram) {
+TreeRoot LocalBoostedRows::start(const TreeStart& tree, std::uint64_t* histogram) {
   is_of_drawn_ = tree.of_drawn;
   loss_->derive(scores(tree.of_drawn), tree.tops, tree.sums, g_.data(), h_.data(), team_);
   nodes_.assign(1, Node{});
@@ -106,7 +105,8 @@ TreeRoot LocalRows::start(const TreeStart& tree, std::uint64_t* histogram) {
   return {static_cast<index_t>(nodes_[0].rows.n_rows()), rows_.total()};
 }
 
-SplitRows LocalRows::split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) {
+SplitRows LocalBoostedRows::split(std::uint32_t node, std::uint32_t left, const NodeSplit& split,
+                                  std::uint64_t* histogram) {
   SplitRows made;
   made.counts = rows_.count_sides(nodes_[node].rows, split);
   const index_t enough = rows_.unit().enough;
@@ -124,7 +124,7 @@ SplitRows LocalRows::split(std::uint32_t node, std::uint32_t left, const NodeSpl
   made.n_left = left_child.rows.n_rows();
   made.n_right = right_child.rows.n_rows();
   if (place_ != nullptr) {
-    if (node != 0) release(nodes_[parent.parent]);  // which has its children for good
+    if (node != 0) release(nodes_[parent.parent]);  // its children cannot be split anew any more
     if (histogram != nullptr) set_left_histogram(parent, left_child, right_child, histogram);
   } else if (histogram != nullptr) {
     made.is_left = made.n_left <= made.n_right;
@@ -133,22 +133,23 @@ SplitRows LocalRows::split(std::uint32_t node, std::uint32_t left, const NodeSpl
   return made;
 }
 
-// ---- Histograms that a shard keeps: the rows of the smaller child are added up, whichever is asked for ----
+// ---- The histograms that a shard keeps ----
 
-void LocalRows::keep(Node& node, const std::uint64_t* histogram) {
+void LocalBoostedRows::keep(Node& node, const std::uint64_t* histogram) {
   const auto size = at(rows_.histogram_size());
   release(node);
-  if (kept_bytes_ + size * sizeof(std::uint64_t) > kKeptBytes) return;
+  if (kept_bytes_ + size * sizeof(std::uint64_t) > at(kKeptHistogramBytes)) return;
   node.histogram.assign(histogram, histogram + size);
   kept_bytes_ += size * sizeof(std::uint64_t);
 }
 
-void LocalRows::release(Node& node) {
+void LocalBoostedRows::release(Node& node) {
   kept_bytes_ -= node.histogram.size() * sizeof(std::uint64_t);
   Histogram().swap(node.histogram);
 }
 
-void LocalRows::set_left_histogram(Node& parent, Node& left, Node& right, std::uint64_t* histogram) {
+// Adds up the rows of the smaller child alone, and subtracts if the histogram asked for is that of the larger one.
+void LocalBoostedRows::set_left_histogram(Node& parent, Node& left, Node& right, std::uint64_t* histogram) {
   if (parent.histogram.empty()) {
     rows_.set_histogram(left.rows, histogram);
     keep(left, histogram);
@@ -166,32 +167,32 @@ void LocalRows::set_left_histogram(Node& parent, Node& left, Node& right, std::u
 
 // ---- Leaves ----
 
-void LocalRows::set_leaves(const std::vector<std::uint32_t>& leaves) {
+void LocalBoostedRows::set_leaves(const std::vector<std::uint32_t>& leaves) {
   std::vector<NewtonRange> ranges;
   ranges.reserve(leaves.size());
   for (const std::uint32_t leaf : leaves) ranges.push_back(nodes_[leaf].rows);
   rows_.set_leaves(ranges);
 }
 
-std::vector<LeafSums> LocalRows::leaf_sums(const std::vector<std::uint32_t>& leaves) {
+std::vector<LeafSums> LocalBoostedRows::leaf_sums(const std::vector<std::uint32_t>& leaves) {
   set_leaves(leaves);
   return rows_.leaf_sums();
 }
 
-std::vector<LeafScores> LocalRows::leaf_scores() {
+std::vector<LeafScores> LocalBoostedRows::leaf_scores() {
   if (train_.sample_weight != nullptr || is_of_drawn_) return {};
   return rows_.leaf_scores(scores_.data(), train_.labels);
 }
 
-void LocalRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) {
+void LocalBoostedRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) {
   rows_.add(values, scores_.data());
   if (!is_of_drawn_ || left_out_.empty()) return;
-  // The rows that were left out go down the tree.
+  // The rows that were left out go down the tree, whose nodes are not those of splits that were asked for in vain.
   std::vector<char> is_leaf(nodes_.size(), 0);
   for (const std::uint32_t leaf : leaves) is_leaf[leaf] = 1;
-  std::vector<char> is_of_tree(nodes_.size(), 0);  // not a split that was made in vain
+  std::vector<char> is_of_tree(nodes_.size(), 0);
   is_of_tree[0] = 1;
-  nodes_[0].rows = rows_.take(left_out_);
+  nodes_[0].rows = rows_.set_rows(left_out_);
   for (std::size_t number = 0; number < nodes_.size(); ++number) {  // children come after their parents
     if (is_of_tree[number] == 0 || is_leaf[number] != 0) continue;
     const Node& node = nodes_[number];
@@ -210,7 +211,7 @@ void LocalRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
                                                const TreesView* init, const ShardPlace* place, Team& team,
                                                int n_workers) {
-  return std::make_unique<detail::LocalRows>(train, loss, init, place, team, n_workers);
+  return std::make_unique<detail::LocalBoostedRows>(train, loss, init, place, team, n_workers);
 }
 
 }  // namespace fastpu

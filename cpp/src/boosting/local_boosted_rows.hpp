@@ -11,11 +11,11 @@
 
 namespace fastpu::detail {
 
-class LocalRows final : public BoostedRows {
+class LocalBoostedRows final : public BoostedRows {
  public:
-  // See make_boosted_rows. At most n_workers are at work at once.
-  LocalRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss, const TreesView* init,
-            const ShardPlace* place, Team& team, int n_workers);
+  // As make_boosted_rows; at most n_workers are at work at once.
+  LocalBoostedRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss, const TreesView* init,
+                   const ShardPlace* place, Team& team, int n_workers);
 
   const TreeFeatures& features() const { return features_; }
   BoostedRowCounts counts() override;
@@ -46,13 +46,13 @@ class LocalRows final : public BoostedRows {
   struct Node {
     NewtonRange rows;
     NodeSplit split;
-    std::uint32_t left = 0;  // the child, if it is split
+    std::uint32_t left = 0;  // number of the left child, if the node is split
     std::uint32_t parent = 0;
-    Histogram histogram;  // of a shard: its own rows, if it is kept
+    Histogram histogram;  // of a shard: that of its own rows, if it is kept
   };
 
   TreeLossScores scores(bool of_drawn) const { return {scores_.data(), of_drawn ? takes_part_.data() : nullptr}; }
-  const std::vector<std::uint32_t>& rows(bool of_drawn) const { return of_drawn ? taken_ : all_; }
+  const std::vector<std::uint32_t>& rows(bool of_drawn) const { return of_drawn ? drawn_rows_ : all_; }
   void prepare_draws();
   void keep(Node& node, const std::uint64_t* histogram);
   void release(Node& node);
@@ -68,19 +68,19 @@ class LocalRows final : public BoostedRows {
   std::vector<double> scores_;
   std::vector<double> g_;
   std::vector<double> h_;
-  std::vector<std::uint32_t> all_;         // of positive weight
-  std::vector<std::uint32_t> unlabelled_;  // of these
+  std::vector<std::uint32_t> all_;         // the rows of positive weight
+  std::vector<std::uint32_t> unlabelled_;  // those of them in U
   std::vector<Node> nodes_;
   std::size_t kept_bytes_ = 0;  // of the histograms of nodes
 
-  // Of rows that are drawn for a tree.
-  bool is_of_drawn_ = false;                  // the tree
-  std::unique_ptr<DrawnGroup> numbers_;       // of all rows of U
-  std::vector<std::uint32_t> row_of_number_;  // of a shard: its row, or kForeign
+  // For trees that are grown on drawn rows.
+  bool is_of_drawn_ = false;                  // whether the current tree is
+  std::unique_ptr<DrawnGroup> numbers_;       // the numbers of the rows of U, of all shards
+  std::vector<std::uint32_t> row_of_number_;  // the own row with each number, or kForeign
   std::vector<std::uint8_t> takes_part_;
-  std::vector<std::uint32_t> places_;
-  std::vector<std::uint32_t> drawn_;
-  std::vector<std::uint32_t> taken_;
+  std::vector<std::uint32_t> places_;  // scratch of DrawnGroup
+  std::vector<std::uint32_t> drawn_numbers_;
+  std::vector<std::uint32_t> drawn_rows_;  // the own rows that take part, and those that do not
   std::vector<std::uint32_t> left_out_;
 };
 

@@ -1,4 +1,4 @@
-"""Boosted trees: their arguments, checked, and the way from these to the model and its warnings."""
+"""What fits of boosted trees share: checks of arguments, the call of the core, the model and its warnings."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_a
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._folds import GROUP, LabelledRows
+from fastpu.boosting._arguments import row_counts
+from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
 from fastpu.common._params import MANY, forced_isa
-from fastpu.common._text import describe
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_choice, check_float, check_int, label_counts
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import joined
+from fastpu.tree._fit import check_prior_and_scenario, joined, proper_prior
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ __all__ = [
     "check_groups",
     "check_settings",
     "model_of",
-    "prior_by_mass",
     "threshold_rule",
     "weighted_prior",
 ]
@@ -50,27 +48,27 @@ LOSSES: tuple[str, ...] = get_args(LossName)
 _WITH_PRIOR = ("upu", "nnpu")
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
-_BAG_RATIO = 3.0  # where there are bags and nobody says how large
+_BAG_RATIO = 3.0  # the default where there are bags
 _LEAF_ROWS, _LEAF_ROWS_IN_BAGS = 20, 3
-_MOST_RATE = 1e6  # far beyond any that is of use; scores that overflow are refused too, but less plainly
+_MOST_RATE = 1e6  # far beyond any useful one; without it scores could overflow, which the core refuses less plainly
 
 
 @dataclass(frozen=True)
 class BoostedTreesRound:
-    """A round of boosting, or with bags the last round of a bag, as a callback sees it.
+    """What a callback is told after a round of boosting, or with bags after the last round of a bag.
 
     Attributes
     ----------
     round, n_rounds : int
-        The number of this round, from 1, and of the rounds asked for (or chosen by folds).
+        The number of this round, from 1, and how many rounds were asked for (or chosen by folds).
     bag, n_bags : int
-        The number of the bag, from 1, and of the bags asked for; 1 where there are none.
+        The number of the bag, from 1, and how many bags were asked for; 1 where there are none.
     n_leaves, depth : int
-        Of its tree.
+        The leaves and the levels of splits of the round's tree.
     risk : float
-        The loss of all rows (of the bag) after it.
+        The loss of all rows (of the bag) after the round.
     eval_auc : float, or None
-        AUC of the evaluation set after it; None with bags, which are judged together at the end.
+        AUC of the evaluation set after the round; None with bags, which are judged together at the end.
     """
 
     round: int
@@ -85,7 +83,7 @@ class BoostedTreesRound:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is minimised, and how: everything but the rows, the seed and the number of rounds."""
+    """The arguments that say what is minimised and how: all but the rows, the seed and the number of rounds."""
 
     loss: str
     prior: float | None
@@ -104,7 +102,7 @@ class Settings:
 
     @property
     def ranks(self) -> bool:
-        """Whether the scores have no natural cut."""
+        """Whether the scores only rank, so that 0 is no natural threshold."""
         return self.loss not in _WITH_PRIOR
 
 
@@ -126,16 +124,7 @@ def check_settings(
     colsample: object,
 ) -> Settings:
     kind = check_choice("loss", loss, LOSSES)
-    drawn_as = check_scenario(scenario)
-    if kind in _WITH_PRIOR and prior is None:
-        raise ValueError(
-            f"prior must be given for loss={kind!r}: the share of positives among the unlabelled rows, for example by "
-            f"fastpu.priors.bbe; got None"
-        )
-    if kind not in _WITH_PRIOR and prior is not None:
-        raise ValueError(f"prior must be None for loss={kind!r}, which needs none, got {describe(prior)}")
-    if kind not in _WITH_PRIOR and drawn_as != "case_control":
-        raise ValueError(f"scenario must be 'case_control' for loss={kind!r}, which has no prior, got {drawn_as!r}")
+    given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in _WITH_PRIOR)
     weight = check_float("gamma", gamma, low=0, high=1)
     if kind != "pnu_auc" and weight != _GAMMA:
         raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {weight:g}")
@@ -148,7 +137,7 @@ def check_settings(
         leaf_rows = check_int("min_leaf_rows", min_leaf_rows, low=1)
     return Settings(
         loss=kind,
-        prior=None if prior is None else check_prior(prior),
+        prior=given,
         scenario=drawn_as,
         gamma=weight,
         learning_rate=check_float("learning_rate", learning_rate, low=0, high=_MOST_RATE, open_low=True),
@@ -171,9 +160,9 @@ def check_groups(settings: Settings, labels: NDArray[np.int8], weights: NDArray[
 
 
 def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight: float | None) -> None:
-    """Do so for the numbers of positive, unlabelled and negative rows, and the sum of their weights."""
+    """As `check_groups`, for the numbers of positive, unlabelled and negative rows and the sum of their weights."""
     n_pos, n_unl, n_neg = groups
-    counts = f"{n_pos} positive (+1), {n_unl} unlabelled (0) and {n_neg} negative (-1) rows"
+    counts = row_counts(groups)
     if weight is not None:
         counts += " of positive weight"
         if weight < _LEAST_WEIGHT:
@@ -197,25 +186,13 @@ def weighted_prior(settings: Settings, labels: NDArray[np.int8], weights: NDArra
     if settings.prior is None:
         return 0.5
     mass = np.ones(labels.size) if weights is None else weights
-    return prior_by_mass(settings, *(math.fsum(mass[labels == label]) for label in (1, 0)))
-
-
-def prior_by_mass(settings: Settings, n_pos: float, n_unl: float) -> float:
-    """Return it from the sums of the weights of the positive and the unlabelled rows."""
-    if settings.prior is None:
-        return 0.5
-    prior = prior_among_unlabeled(settings.prior, n_pos=n_pos, n_unl=n_unl, scenario=settings.scenario)
-    if not 0 < prior < 1:
-        raise ValueError(
-            f"prior must leave positive and negative rows among the unlabelled ones, got {settings.prior:g} with "
-            f"scenario='single_set', by which {prior:g} of them are positive"
-        )
-    return prior
+    n_pos, n_unl = (math.fsum(mass[labels == label]) for label in (1, 0))
+    return proper_prior(settings.prior, settings.scenario, n_pos=n_pos, n_unl=n_unl)
 
 
 @dataclass(frozen=True)
 class Training:
-    """What a fit runs with; `prior` is the one among the unlabelled rows."""
+    """What the core is called with beside the rows; `prior` is the one among the unlabelled rows."""
 
     settings: Settings
     prior: float
@@ -255,7 +232,7 @@ class Training:
         before: TreeEnsemble | None = None,
         callback: Any = None,
     ) -> _core.BoostedTreesResult:
-        """Boost rows that answer like a `_core.BoostedShard`; of `features` the cuts matter alone."""
+        """Boost rows that answer like a `_core.BoostedShard`; of `features` only the cuts are read."""
         options = self._options(features, n_rounds, judged, before, callback)
         return _core.boost_trees(
             features._native, None, None, bag_unl=0, init_oob_sum=None, early_stopping_rounds=0, rows=rows, **options
@@ -306,10 +283,10 @@ def _bins(rows: LabelledRows) -> BinnedFeatures:
 
 
 class ScoredRows(Protocol):
-    """The training rows, as far as their scores matter to a model that is made."""
+    """Training rows that can be scored, wherever they are."""
 
     def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        """Return the best cut of the scores of two groups, and what it is the best of."""
+        """Return the best threshold between the scores of two groups, and how it was chosen."""
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
         """Return the numbers of rows and of those above the threshold, and the least and the largest score."""
@@ -317,13 +294,13 @@ class ScoredRows(Protocol):
 
 @dataclass(frozen=True)
 class HeldRows:
-    """Those that are here."""
+    """Training rows in memory."""
 
     rows: LabelledRows
     n_threads: int
 
     def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        """Return the best cut of the out-of-bag scores, or of all scores where there are none."""
+        """Return the best threshold of the out-of-bag scores, or of all scores where there are none."""
         rows = self.rows
         counted = np.ones(rows.labels.size, np.bool_) if rows.weights is None else rows.weights > 0
         has = {label: bool((counted & (rows.labels == label)).any()) for label in (1, -1)}
@@ -343,7 +320,7 @@ class HeldRows:
 
 
 def threshold_rule(sides: tuple[int, int], where: str) -> str:
-    """Return what a model says of a threshold between two groups of rows."""
+    """Return how the threshold between the scores of rows of two labels was chosen."""
     return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
 
 
@@ -356,7 +333,7 @@ def model_of(
     params: dict[str, Any],
     chosen: Chosen | None,
 ) -> TreeEnsemble:
-    """Return the model of what was grown: a `_core.BoostedTreesResult`, or what has its fields."""
+    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields."""
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
@@ -418,12 +395,8 @@ def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | 
         )
     patience = model.params["early_stopping_rounds"]
     if model.status == "n_rounds" and patience:
-        judge, aucs, best = "eval_set", grown.eval_auc, grown.best_round
-        if chosen is not None:
-            judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
         warn(
-            f"{FUNCTION} ran all {model.params['n_rounds']} rounds before early stopping ended it: the best AUC of "
-            f"{judge} so far, {aucs[best - 1]:.4g}, is that of round {best}, and {patience} rounds must pass without "
-            f"a better one; raise n_rounds",
+            f"{FUNCTION} ran all {model.params['n_rounds']} rounds before early stopping ended it: "
+            f"{best_so_far(grown, chosen, patience)}; raise n_rounds",
             ConvergenceWarning,
         )

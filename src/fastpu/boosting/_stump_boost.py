@@ -1,4 +1,4 @@
-"""The code that the boosting functions share: checks of arguments, the call of the core, the model and its warnings."""
+"""What the functions that boost stumps share: checks of arguments, the call of the core, the model and its warnings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, rounds_by_folds
+from fastpu.boosting._arguments import check_eval_set, check_patience, row_counts
+from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_random_state, forced_isa
 from fastpu.common._progress import make_callback
-from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._categories import category_flags
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_float, check_int, check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bins_or_matrix
+from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.model._threshold import balanced_accuracy_threshold
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class BoostRound:
     Attributes
     ----------
     round, n_rounds : int
-        The number of this round, from 1, and of the rounds asked for (or chosen by folds).
+        The number of this round, from 1, and how many rounds were asked for (or chosen by folds).
     feature : int
     threshold : float
     polarity : int
@@ -102,9 +102,7 @@ def boost(
     rounds = check_int("n_rounds", n_rounds, low=1)
     tolerance = check_float("stop_tol", stop_tol, low=0)
     threads = resolve_n_threads(n_threads)
-    patience = 0
-    if early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)
     rng = check_random_state(random_state)
     data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow", categories="learn")
@@ -113,7 +111,7 @@ def boost(
     weights = check_sample_weight(sample_weight, data.n_rows)
     _check_groups(fit, labels, weights)
     weights = _without_unused_rows(fit, labels, weights)
-    held = _check_eval_set(eval_set, data)
+    held = check_eval_set(eval_set, data)
 
     rows = LabelledRows(data, labels, weights)
     if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
@@ -133,7 +131,7 @@ def boost(
             n_rounds=min(n, MANY),
             stop_tol=tolerance,
             max_bins=cuts if isinstance(cuts, int) else 0,
-            most_distinct=_MOST_DISTINCT if cuts is None else _MANY_ROWS,
+            most_distinct=_MOST_DISTINCT if cuts is None else MANY,
             eval_features=None if judged is None else judged.features,
             eval_labels=None if judged is None else judged.labels,
             eval_weight=None if judged is None else judged.weights,
@@ -178,7 +176,7 @@ def model_of(
     is_judged: bool,
     chosen: Chosen | None = None,
 ) -> StumpEnsemble:
-    """Return the model of a fit, before its threshold is chosen, after its warnings."""
+    """Return the model of a fit with the threshold 0, and warn of what is wrong with it."""
     status = result.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
@@ -236,7 +234,6 @@ def _model(
 
 
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
-_MANY_ROWS = 2**31 - 1  # more rows than a matrix can have, so that every feature is searched at all of its values
 _GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
 
 
@@ -300,9 +297,7 @@ def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.flo
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:
     """Raise ValueError unless there are the groups that the function needs, of positive weight."""
     n_pos, n_unl, n_neg = sizes
-    counts = f"{n_pos} positive (+1), {n_unl} unlabelled (0) and {n_neg} negative (-1) rows"
-    if is_weighted:
-        counts += " of positive weight"
+    counts = row_counts(sizes) + (" of positive weight" if is_weighted else "")
     if fit.labelled_only and not (n_pos and n_neg):
         raise ValueError(f"y must hold positive (+1) and negative (-1) rows for {fit.function}, got {counts}")
     if (n_pos > 0) + (n_unl > 0) + (n_neg > 0) < 2:
@@ -329,42 +324,6 @@ def _without_unused_rows(
     if not unused.any():
         return weights
     return np.where(unused, 0.0, 1.0 if weights is None else weights)
-
-
-def _check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledRows | None:
-    if eval_set is None:
-        return None
-    if isinstance(eval_set, tuple | list) and eval_set and all(map(_is_pair_of_data, eval_set)):
-        pairs = f"{len(eval_set)} pair{'s' * (len(eval_set) > 1)}"
-        raise TypeError(f"eval_set must be one pair (X, y), got a {type(eval_set).__name__} of {pairs}")
-    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
-        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
-    X, y = eval_set
-    name = "X of eval_set"
-    if isinstance(X, BinnedFeatures):
-        if not isinstance(data, BinnedFeatures):
-            raise ValueError("eval_set may hold BinnedFeatures only where X is BinnedFeatures too")
-        if X.n_features != data.n_features or not X._native.same_cuts(data._native):
-            raise ValueError("eval_set must have the cuts of X: bin all rows together and take subsets B[rows]")
-    names, kept = data.feature_names, data.categories
-    checked = bins_or_matrix(X, name, n_features=data.n_features, feature_names=names, categories=kept)
-    labels = check_labels(y, checked.n_rows, name="y of eval_set")
-    n_pos, n_unl, n_neg = label_counts(labels)
-    if not n_pos or not (n_neg or n_unl):
-        raise ValueError(
-            f"y of eval_set must hold +1 and -1 (or +1 and 0) for an AUC, "
-            f"got {n_pos} positive, {n_unl} unlabelled and {n_neg} negative rows"
-        )
-    return LabelledRows(checked, labels, None)
-
-
-def _is_pair_of_data(value: object) -> bool:
-    """Tell whether this is a pair (X, y), of which other libraries take a list, and not a matrix or labels."""
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        return False
-    X = value[0]
-    is_table = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple)
-    return is_table or len(getattr(X, "shape", ())) == 2
 
 
 def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> None:
@@ -405,15 +364,8 @@ def _warn(
         return
     rules, states = [], []
     if patience:
-        if chosen is None:
-            judge, aucs, best = "eval_set", result.eval_auc, result.best_round
-        else:
-            judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round
         rules.append("early stopping")
-        states.append(
-            f"the best AUC of {judge} so far, {aucs[best - 1]:.4g}, is that of round {best}, "
-            f"and {patience} rounds must pass without a better one"
-        )
+        states.append(best_so_far(result, chosen, patience))
     if tolerance > STOP_TOL:
         rules.append(f"stop_tol = {tolerance:g}")
         states.append(f"the stump of the last round has {gain} {reached}, and none may be left above {needed}")

@@ -1,0 +1,218 @@
+// Grows a tree on a bag of positive and unlabelled rows. Rows (PuDenseRows or PuSparseRows) know which of them are in a
+// node and what their codes are, a criterion (pu_criterion.hpp) judges splits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fastpu/common/random.hpp"
+#include "fastpu/common/types.hpp"
+#include "tree/grown_tree.hpp"
+#include "tree/pu_rows.hpp"
+#include "tree/pu_split_search.hpp"
+#include "tree/tree_features.hpp"
+
+namespace fastpu::detail {
+
+struct PuTreeOptions {
+  bool random_cuts = true;   // whether each drawn feature offers one random cut, or all of its cuts
+  index_t max_features = 1;  // how many of the features that differ within a node are drawn for it
+  std::uint32_t min_leaf_rows = 1;
+  index_t max_depth = -1;  // -1: any
+  index_t max_leaves = 0;  // 0: any; otherwise the split that gains most is made next
+};
+
+template <class Rows, class Criterion>
+class PuTreeGrower {
+ public:
+  PuTreeGrower(const TreeFeatures& features, const PuTreeOptions& options, Rows& rows)
+      : features_(features), options_(options), rows_(rows) {}
+
+  // `root` are the rows of the tree in `rows`, and all draws follow from `key`. Calls visit(n) for every node, n being
+  // the number of its rows.
+  template <class Visit>
+  GrownTree grow(const PuRange& root, const Criterion& criterion, std::uint64_t key, Visit&& visit) {
+    tree_ = {};
+    open_.resize(1);
+    open(open_[0], tree_.add_node(0), root.counts(), key, 0);
+    open_[0].rows = root;
+    if (options_.max_leaves > 0) {
+      grow_best_first(criterion, visit);
+    } else {
+      grow_depth_first(criterion, visit);
+    }
+    order_by_breadth(tree_);
+    return std::move(tree_);
+  }
+
+ private:
+  // A node that was not searched for a split yet.
+  struct OpenNode {
+    std::size_t number = 0;
+    index_t depth = 0;
+    std::uint64_t key = 0;  // the seed of its draws
+    PuRange rows;
+    PuCounts counts;
+  };
+  struct Candidate {
+    OpenNode node;
+    PuSplit split;
+  };
+
+  void open(OpenNode& node, std::size_t number, const PuCounts& counts, std::uint64_t key, index_t depth) {
+    node.number = number;
+    node.depth = depth;
+    node.key = key;
+    node.counts = counts;
+    tree_.nodes[number].cover = counts.rows();
+    tree_.depth = std::max(tree_.depth, depth);
+  }
+
+  void set_leaf(const OpenNode& node, const Criterion& criterion) {
+    tree_.nodes[node.number].threshold = criterion.value(node.counts);
+  }
+
+  // Splits the node and opens its children. `left` may be the node itself.
+  void divide(const OpenNode& node, const PuSplit& split, OpenNode& left, OpenNode& right) {
+    const std::size_t child = tree_.add_node(0);
+    tree_.add_node(0);
+    tree_.split_leaf(node.number, split, child, *features_.binned().cuts);
+    rows_.partition(node.rows, split, left.rows, right.rows);
+    open(right, child + 1, node.counts - split.left, Random::derived(node.key, 1), node.depth + 1);
+    open(left, child, split.left, Random::derived(node.key, 0), node.depth + 1);
+  }
+
+  template <class Visit>
+  void grow_depth_first(const Criterion& criterion, Visit&& visit) {
+    while (!open_.empty()) {
+      OpenNode& node = open_.back();  // NOLINT(misc-const-correctness): some kinds of rows settle by changing a range
+      rows_.settle(node.rows);
+      visit(node.counts.rows());
+      find_split(node, criterion);
+      if (!split_.exists) {
+        set_leaf(node, criterion);
+        open_.pop_back();
+        continue;
+      }
+      open_.emplace_back();
+      OpenNode& left = open_[open_.size() - 2];
+      divide(left, split_, left, open_.back());
+      // The larger child comes next: PuSparseRows derives its counts from those of the node.
+      if (left.counts.rows() > open_.back().counts.rows()) std::swap(left, open_.back());
+    }
+  }
+
+  template <class Visit>
+  void grow_best_first(const Criterion& criterion, Visit&& visit) {
+    std::vector<Candidate> heap;
+    const auto is_later = [](const Candidate& a, const Candidate& b) {
+      return a.split.gain != b.split.gain ? a.split.gain < b.split.gain : a.node.number > b.node.number;
+    };
+    index_t n_leaves = 1;
+    while (true) {
+      for (const OpenNode& node : open_) {
+        visit(node.counts.rows());
+        find_split(node, criterion);
+        if (!split_.exists || n_leaves >= options_.max_leaves) {
+          set_leaf(node, criterion);
+        } else {
+          heap.push_back({node, split_});
+          std::ranges::push_heap(heap, is_later);
+        }
+      }
+      open_.clear();
+      if (heap.empty()) return;
+      std::ranges::pop_heap(heap, is_later);
+      const Candidate next = heap.back();
+      heap.pop_back();
+      if (n_leaves >= options_.max_leaves) {
+        set_leaf(next.node, criterion);
+        continue;
+      }
+      open_.resize(2);
+      divide(next.node, next.split, open_[0], open_[1]);
+      ++n_leaves;
+    }
+  }
+
+  // Leaves the best split in split_.
+  void find_split(const OpenNode& node, const Criterion& criterion) {
+    split_.exists = false;
+    if (node.depth == options_.max_depth || node.counts.rows() < 2 * std::uint64_t{options_.min_leaf_rows} ||
+        criterion.is_leaf(node.counts)) {
+      return;
+    }
+    rows_.find_varying(node.rows, varying_);
+    draw_features(node.key);
+    PuSplitSearch<Criterion> search(criterion, options_.min_leaf_rows, node.counts, split_);
+    if (options_.random_cuts) return offer_random_cuts(node, search);
+    for (const DrawnFeature& d : drawn_) {
+      rows_.count_codes(node.rows, d.feature, codes_);
+      if (features_.is_categorical(d.feature)) {
+        offer_all_categories(search, d.feature, codes_);
+      } else {
+        offer_all_cuts(search, d.feature, features_.can_be_missing(d.feature), codes_);
+      }
+    }
+  }
+
+  // Draws some of the varying features into drawn_, in random order. Leaves the list of varying features as it was.
+  void draw_features(std::uint64_t key) {
+    Random random(Random::derived(key, 2));
+    const std::size_t n = std::min(varying_.size(), static_cast<std::size_t>(options_.max_features));
+    drawn_.resize(n);
+    other_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      other_[i] = i + random.scaled(static_cast<std::uint32_t>(varying_.size() - i));
+      std::swap(varying_[i], varying_[other_[i]]);
+      drawn_[i].feature = varying_[i];
+      drawn_[i].where = options_.random_cuts ? random.unit() : 0.0;
+    }
+    for (std::size_t i = n; i-- > 0;) std::swap(varying_[i], varying_[other_[i]]);
+  }
+
+  void offer_random_cuts(const OpenNode& node, PuSplitSearch<Criterion>& search) {
+    for (DrawnFeature& d : drawn_) d.cut = random_cut(d);
+    rows_.count_at_most(node.rows, drawn_);
+    for (DrawnFeature& d : drawn_) d.gain = search.gain(d.at_most);  // a loop of divisions alone is faster
+    for (const DrawnFeature& d : drawn_) {
+      const PuCounts missing = rows_.missing(d.feature);
+      if (features_.is_categorical(d.feature)) {
+        rows_.count_codes(node.rows, d.feature, codes_);
+        offer_some_categories(search, d.feature, d.where, codes_);
+      } else if (rows_.low(d.feature) == rows_.high(d.feature)) {
+        search.offer_missing_alone(d.feature, missing);
+      } else if (missing.rows() == 0) {
+        search.offer_plain_cut(d.feature, d.cut, d.at_most, d.gain, features_.can_be_missing(d.feature));
+      } else {
+        search.offer_cut(d.feature, d.cut, d.at_most - missing, missing, true);
+      }
+    }
+  }
+
+  // The cut below a number that is drawn between the values of the lowest and of the highest bin of the node's rows.
+  std::uint32_t random_cut(const DrawnFeature& d) const {
+    const std::uint32_t low = rows_.low(d.feature);
+    const std::uint32_t high = rows_.high(d.feature);
+    if (high <= low + 1) return low;
+    const double drawn =
+        (1.0 - d.where) * features_.bin_value(d.feature, low) + d.where * features_.bin_value(d.feature, high);
+    const std::uint32_t n = features_.bins_at_most(d.feature, drawn);
+    return std::clamp(n, low + 1, high) - 1;
+  }
+
+  const TreeFeatures& features_;
+  PuTreeOptions options_;
+  Rows& rows_;
+  GrownTree tree_;
+  std::vector<OpenNode> open_;
+  PuSplit split_;
+  std::vector<std::uint32_t> varying_;
+  std::vector<std::size_t> other_;
+  std::vector<DrawnFeature> drawn_;
+  std::vector<CodeCounts> codes_;
+};
+
+}  // namespace fastpu::detail
