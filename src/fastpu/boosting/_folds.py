@@ -105,7 +105,7 @@ def rounds_by_folds(
     return Chosen(int(np.flatnonzero(near)[-1]) + 1, best, aucs.mean(axis=0), n_folds, is_final)
 
 
-def best_so_far(result: Any, chosen: Chosen | None, patience: int) -> str:
+def best_so_far(result: Any, chosen: Chosen | None, patience: object) -> str:
     """Return words about the best round of a fit that ran all rounds before early stopping ended it.
 
     `result` is a result of the core, or an object with its fields.
