@@ -4,7 +4,7 @@ from typing import Any
 from fastpu.svm.bagging_svm import BagRound
 from fastpu.boosting.stump_boost import BoostRound
 from fastpu.estimators._forest import BoostedTrees
-from fastpu.boosting._tree_boost import BoostedTreesRound
+from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.estimators._boosting import Boosting
 from collections.abc import Callable
 from fastpu.estimators._base import FastpuClassifier
@@ -12,7 +12,7 @@ from fastpu.estimators._forest import Forest
 from fastpu.forest._arguments import ForestRound
 from fastpu.estimators._risk import InEpochs
 from typing import Literal
-from fastpu.boosting._tree_boost import LossName
+from fastpu.boosting._boosted_trees import LossName
 from fastpu.mapping._mapping import MappingRound
 from fastpu.margin._arguments import MarginRound
 from fastpu.estimators._path import OnPUPath
