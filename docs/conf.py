@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+HERE = Path(__file__).parent
 project = "fastpu"
 author = copyright = "The fastpu developers"  # noqa: A001 - the name that Sphinx reads
 version = release = fastpu.__version__
@@ -178,19 +180,57 @@ def _colour_examples(_app: Sphinx, document: nodes.document) -> None:
             block["language"] = "pycon"
 
 
-def _list_methods(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Put lists of the methods, one for each room, and the table of what they take on their page."""
-    if page != "methods/index":
-        return
+def _rooms() -> dict[str, list[str]]:
+    """Return the methods of each room, by the words that its package has about it."""
     rooms: dict[str, list[str]] = {}
-    for name, method in DECLARED.items():
-        room = getattr(fastpu, name).__module__.rpartition(".")[0]
-        rooms.setdefault(room, []).append(f"{name} ({method.title}) <{room.rpartition('.')[2]}/{name}>\n")
+    for name in DECLARED:
+        package = importlib.import_module(getattr(fastpu, name).__module__.rpartition(".")[0])
+        rooms.setdefault((package.__doc__ or "").partition(".\n")[0].rstrip("."), []).append(name)
+    return rooms
+
+
+def _page(name: str) -> str:
+    """Return where the page of a method is in docs/methods."""
+    return f"{getattr(fastpu, name).__module__.split('.')[1]}/{name}"
+
+
+def _lists() -> str:
+    """Return the lists of the pages of methods, one for each room."""
     lists = []
-    for room, lines in rooms.items():
-        caption = importlib.import_module(room).__doc__.partition(".\n")[0].rstrip(".")
-        lists.append(f"```{{toctree}}\n:caption: '{caption}'\n:maxdepth: 1\n\n{''.join(lines)}```\n")
-    source[0] = source[0].replace("% methods\n", "\n".join(lists)).replace("% table\n", f"{table()}\n")
+    for words, names in _rooms().items():
+        lines = "".join(f"{name} ({DECLARED[name].title}) <{_page(name)}>\n" for name in names)
+        lists.append(f"```{{toctree}}\n:caption: '{words}'\n:maxdepth: 1\n\n{lines}```\n")
+    return "\n".join(lists)
+
+
+def _summaries() -> str:
+    """Return tables of the methods, one for each room, with the first sentence of each docstring."""
+    tables = []
+    for words, names in _rooms().items():
+        lines = [f"| `{name}` | {getattr(fastpu, name).__doc__.partition(chr(10))[0]} |" for name in names]
+        tables.append("\n".join([f"### {words}", "", "| function | what it does |", "|---|---|", *lines, ""]))
+    return "\n".join(tables)
+
+
+def _comparison() -> str:
+    """Return the table that compares all methods, of the rows with which their pages begin."""
+    lines = []
+    for name, method in DECLARED.items():
+        page = f"methods/{_page(name)}.md"
+        head, _, row = (HERE / page).read_text().partition("\n| ")[2].split("\n")[:3]
+        lines.append(f"| [{name}]({page}) | {method.rows} {row.replace('](../../', '](')}")
+    return "\n".join([f"| method | rows of | {head}", "|---|---" + "|---" * head.count("|") + "|", *lines, ""])
+
+
+#: What stands in a page for a list that is made of the declarations of the methods.
+LISTS = {"methods": _lists, "table": table, "summaries": _summaries, "comparison": _comparison}
+
+
+def _write_lists(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Put the lists in their places."""
+    for name, written in LISTS.items():
+        if f"\n% {name}\n" in source[0]:
+            source[0] = source[0].replace(f"\n% {name}\n", f"\n{written()}\n")
 
 
 def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
@@ -241,7 +281,7 @@ def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", _list_methods)
+    app.connect("source-read", _write_lists)
     app.connect("doctree-read", _colour_examples)
     app.connect("autodoc-process-docstring", _docstring_to_rest, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", _skip_foreign)

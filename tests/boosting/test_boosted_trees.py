@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastpu
+from fastpu.boosting._tree_boost import _WITH_PRIOR, LossName
 from fastpu.data._folds import stratified_folds
 from fastpu.tree.tree_ensemble import TreeEnsemble
 from helpers import refused
@@ -20,7 +22,7 @@ from tree_cases import assert_same_trees, mixed_frame, pnu_rows, pu_rows, slow_t
 # A few trees on a few rows may call all rows the same, of which a warning tells.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
 
-LOSSES = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.25}, "nnpu": {"prior": 0.25}}
+LOSSES = {loss: {"prior": 0.25} if loss in _WITH_PRIOR else {} for loss in get_args(LossName)}
 GROWTH = {
     "defaults": {},
     "small leaves": {"min_leaf_rows": 1, "max_leaves": 12, "min_leaf_hessian": 0.0, "l2": 0.1},
