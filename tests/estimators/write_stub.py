@@ -45,7 +45,7 @@ def _class(classifier: type[FastpuClassifier]) -> str:
     lines.append(_filled("    def fit(", ["self", *map(_shown, of_fit)], ", ", ") -> Self: ..."))
     typed_already = set(inspect.get_annotations(FastpuClassifier)) - {"random_state"}  # not every class has this one
     own = [f"{p.name}: {p.annotation}" for p in parameters if p.name not in typed_already]
-    return "\n".join(["", *lines, _filled("    ", own, "; "), ""])
+    return "\n".join(["", *lines, *([_filled("    ", own, "; ")] if own else []), ""])
 
 
 def _shown(parameter: inspect.Parameter) -> str:

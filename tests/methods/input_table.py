@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.boosting._losses import LOSSES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -286,7 +288,7 @@ def _set(functions: str, **parameters: Parameter) -> None:
 
 
 _AUC = "fit_ls_auc fit_samult fit_pnu_auc"
-_BOOST = "fit_pnu_auc_boost fit_pnu_adaboost fit_rankboost_auc"
+_BOOST = " ".join(LOSSES)
 _PUAL = "fit_pual fit_gllc fit_bls_svm"
 _MARGIN = "fit_isvm fit_ipsi fit_bpsi"
 _MAPPING = "fit_smc fit_svmc"
@@ -366,10 +368,7 @@ _training = {
 for _name, _own in {**_training, "early_stopping_rounds": _patience}.items():  # Newton's method refuses them
     _set("fit_upu", **{_name: replace(_own, under={"loss": "sigmoid"})})
 _drawn = {"early_stopping_rounds": 1, "n_folds": 2}
-_set(
-    "fit_pnu_auc_boost fit_rankboost_auc fit_pnu_adaboost",
-    random_state=Parameter("seed", none=True, changes=(1,), where=_drawn),
-)
+_set(_BOOST, random_state=Parameter("seed", none=True, changes=(1,), where=_drawn))
 _newton = {"loss": "logistic"}
 _set(
     "fit_upu", tol=positive(changes=(0.5,), where={"loss": "squared"}), max_iter=integer(1, changes=(1,), where=_newton)

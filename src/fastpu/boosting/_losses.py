@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ADA", "AUC", "Loss", "LossOptions"]
+__all__ = ["LOSSES", "Loss", "LossOptions"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,13 @@ class Loss:
     unused_group: Mapping[float, int] = field(default_factory=dict)
 
 
-AUC = Loss("auc", gain="Delta", ranks=True)
-ADA = Loss("ada", gain="edge", ranks=False, unused_group={0.0: -1, 1.0: 1})
+_AUC = Loss("auc", gain="Delta", ranks=True)
+#: By the name of the function that minimises it.
+LOSSES = {
+    "fit_pnu_auc_boost": _AUC,
+    "fit_rankboost_auc": _AUC,
+    "fit_pnu_adaboost": Loss("ada", gain="edge", ranks=False, unused_group={0.0: -1, 1.0: 1}),
+}
 
 
 @dataclass(frozen=True)

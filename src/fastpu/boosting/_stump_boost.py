@@ -10,6 +10,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._arguments import check_eval_set, check_patience, row_counts
 from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
+from fastpu.boosting._losses import LOSSES
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_random_state, forced_isa
 from fastpu.common._progress import make_callback
@@ -64,17 +65,20 @@ class BoostRound:
 
 @dataclass(frozen=True)
 class Method:
-    """A boosting function: its names, its loss, and the loss's options.
+    """A boosting function: its names, and the options of its loss.
 
     The options named in `arguments` are arguments of the function; the others are fixed.
     """
 
     function: str
     title: str
-    loss: Loss
     options: LossOptions
     arguments: tuple[str, ...]
     labelled_only: bool = False
+
+    @property
+    def loss(self) -> Loss:
+        return LOSSES[self.function]
 
     @property
     def group_without_weight(self) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from fastpu.boosting._losses import ADA, AUC, LossOptions
+from fastpu.boosting._losses import LossOptions
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_choice, check_float
@@ -255,7 +255,7 @@ n_threads, callback, progress
     """
     options = LossOptions(1.0, _check_rho(rho), check_choice("step", step, _STEPS))
     return boost(
-        Method("fit_rankboost_auc", "RankBoost-AUC", AUC, options, ("rho", "step"), labelled_only=True),
+        Method("fit_rankboost_auc", "RankBoost-AUC", options, ("rho", "step"), labelled_only=True),
         X,
         y,
         sample_weight=sample_weight,
@@ -347,7 +347,7 @@ progress
     """
     options = LossOptions(_check_gamma(gamma))
     return boost(
-        Method("fit_pnu_adaboost", "PNU-AdaBoost", ADA, options, ("gamma",)),
+        Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",)),
         X,
         y,
         sample_weight=sample_weight,
@@ -367,7 +367,7 @@ progress
 def pnu_auc_method(gamma: object, rho: object, step: object) -> Method:
     """Return the method of `fit_pnu_auc_boost` for these arguments."""
     options = LossOptions(_check_gamma(gamma), _check_rho(rho), check_choice("step", step, _STEPS))
-    return Method("fit_pnu_auc_boost", "PNUAUCBoost", AUC, options, ("gamma", "rho", "step"))
+    return Method("fit_pnu_auc_boost", "PNUAUCBoost", options, ("gamma", "rho", "step"))
 
 
 def _check_gamma(gamma: object) -> float:

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSIFIERS"]
 
-#: The base classes of the classifiers that do more than call their function.
+#: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
 _BASES: dict[str, type[FastpuClassifier]] = {
-    "fit_pnu_auc_boost": Boosting,
-    "fit_rankboost_auc": Boosting,
+    "StumpEnsemble": Boosting,
     "fit_pnu_adaboost": PNUAdaBoost,
     "fit_forest": Forest,
     "fit_boosted_trees": BoostedTrees,
@@ -41,9 +40,7 @@ _BASES: dict[str, type[FastpuClassifier]] = {
     "fit_pnu_auc": PNUAUC,
     "fit_bsvm": WithCosts,
     "fit_bpsi": WithCosts,
-    "fit_pual": WithLandmarks,
-    "fit_gllc": WithLandmarks,
-    "fit_bls_svm": WithLandmarks,
+    "PualMachine": WithLandmarks,
     "fit_upu": WithPrior,
     "fit_nnpu": InEpochs,
     "fit_pu_svm_path": OnPUPath,
@@ -79,8 +76,10 @@ array(['other', 'yes'], dtype='<U5')
 """
 
 
-def _made(function: Callable[..., Any], method: Method, base: type[FastpuClassifier]) -> type[FastpuClassifier]:
+def _made(function: Callable[..., Any], method: Method) -> type[FastpuClassifier]:
     """Return the classifier of a fit function."""
+    model = str(inspect.signature(function).return_annotation).partition(" ")[0]
+    base = _BASES.get(function.__name__) or _BASES.get(model, FastpuClassifier)
     name, parameters = method.classifier, _parameters(function, base)
     members = {
         "__module__": "fastpu.estimators",
@@ -201,7 +200,4 @@ def _section(title: str, text: str) -> str:
 
 
 #: The classifiers by their names.
-CLASSIFIERS = {
-    method.classifier: _made(getattr(fastpu, name), method, _BASES.get(name, FastpuClassifier))
-    for name, method in DECLARED.items()
-}
+CLASSIFIERS = {method.classifier: _made(getattr(fastpu, name), method) for name, method in DECLARED.items()}
