@@ -129,7 +129,6 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
 
 }  // namespace
 
-// NOLINTNEXTLINE(misc-const-correctness): module.cpp declares all of these alike
 void bind_svm_path(py::module_& module) {
   module.def("svm_path", &path, py::arg("data"), py::arg("rows"), py::arg("labels"), py::arg("costs"), py::kw_only(),
              py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"), py::arg("function").none(true),

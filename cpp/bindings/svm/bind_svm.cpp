@@ -319,7 +319,6 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
 
 }  // namespace
 
-// NOLINTNEXTLINE(misc-const-correctness): module.cpp declares all of these alike
 void bind_svm(py::module_& module) {
   py::class_<PyEngine>(module, "SvmEngine")
       .def(
