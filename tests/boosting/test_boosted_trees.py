@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu.boosting._tree_boost import _WITH_PRIOR, LossName
+from fastpu.boosting._boosted_trees import _WITH_PRIOR, LossName
 from fastpu.data._folds import stratified_folds
 from fastpu.tree.tree_ensemble import TreeEnsemble
 from helpers import refused
