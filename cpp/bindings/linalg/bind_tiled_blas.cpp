@@ -58,10 +58,10 @@ index_t cholesky(Array<double>& a, int n_threads) {
   return in_tiles(n_threads, [&](const TiledBlas& tiles) { return tiles.cholesky(matrix); });
 }
 
-void solve_rows(const Array<double>& factor, Array<double>& b, bool transpose, int n_threads) {
+void solve_rows(const Array<double>& factor, Array<double>& b, int n_threads) {
   const auto l = view(factor);
   const auto rows = mutable_view(b);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.solve(transpose ? Op::transpose : Op::none, l, rows); });
+  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.solve(l, rows); });
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void bind_tiled_blas(py::module_& module) {
   module.def("tiled_gram", &gram, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_cholesky", &cholesky, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_solve", &solve_rows, py::arg("factor").noconvert(), py::arg("b").noconvert(), py::kw_only(),
-             py::arg("transpose"), py::arg("n_threads"));
+             py::arg("n_threads"));
 }
 
 }  // namespace fastpu

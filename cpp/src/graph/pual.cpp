@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -265,7 +266,12 @@ std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const 
   std::vector<PualResult> results;
   if (!callback && gram_->n() <= kSmall) {
     results.resize(costs.size());
-    team.for_each(n_costs, [&](index_t k, int) {
+    // A large cost takes the longest: those begin first, so that no thread is left with one at the end.
+    std::vector<index_t> order(costs.size());
+    std::iota(order.begin(), order.end(), index_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return costs[at(i)] > costs[at(j)]; });
+    team.for_each(n_costs, [&](index_t rank, int) {
+      const index_t k = order[at(rank)];
       Team alone(1, [&team] { team.poll(); });
       results[at(k)] = Search(*gram_, costs, k, options, callback, alone).run();
     });

@@ -13,7 +13,8 @@ namespace fastpu {
 namespace {
 
 constexpr index_t kTile = 192;
-constexpr index_t kThin = 8;  // most rows or columns of a product for which gemv is faster than gemm
+constexpr index_t kThin = 8;     // most rows or columns of a product for which gemv is faster than gemm
+constexpr index_t kStrip = 512;  // columns of a tile with few rows: long enough for gemv to stream the rows of B
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group
@@ -77,9 +78,9 @@ void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, 
 
 // A has few rows: a tile of C is each of them times the same columns of B.
 void TiledBlas::times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
-  team_.for_each(count_blocks(c.n_cols, kTile), workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
-    const index_t j = block * kTile;
-    const auto columns = part(b, 0, b.n_rows, j, extent(j, c.n_cols));
+  team_.for_each(count_blocks(c.n_cols, kStrip), workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
+    const index_t j = block * kStrip;
+    const auto columns = part(b, 0, b.n_rows, j, std::min(kStrip, c.n_cols - j));
     for (index_t i = 0; i < c.n_rows; ++i) {
       blas_.gemv(Op::transpose, 1.0, columns, a.data + i * a.stride, 0.0, c.data + i * c.stride + j);
     }
@@ -104,7 +105,7 @@ void TiledBlas::times_columns(BlasMatrix<const double> a, BlasMatrix<const doubl
 }
 
 void TiledBlas::lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
-                      BlasMatrix<double> c) const {
+                      BlasMatrix<double> c, const std::function<void()>& after_first) const {
   const Op other = op == Op::none ? Op::transpose : Op::none;
   const index_t depth = op == Op::none ? a.n_cols : a.n_rows;
   const index_t n = c.n_rows;
@@ -121,6 +122,7 @@ void TiledBlas::lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatri
     } else {
       blas_.gemm(op, other, alpha, left, op_cols_of(other, b, j, extent(j, n)), beta, to);
     }
+    if (block == 0 && after_first) after_first();
   });
 }
 
@@ -161,26 +163,30 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
 index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
   const index_t n = a.n_rows;
   if (a.n_cols != n) throw std::invalid_argument("A must be square");
+  const auto pivot_at = [&](index_t first) { return part(a, first, extent(first, n), first, extent(first, n)); };
+  index_t failed = n == 0 ? 0 : blas_.potrf(pivot_at(0));
   for (index_t first = 0; first < n; first += kTile) {
+    if (failed != 0) return first + failed;
     const index_t size = extent(first, n);
     const index_t end = first + size;
-    const auto pivot = part(a, first, size, first, size);
-    if (const index_t failed = blas_.potrf(pivot); failed != 0) return first + failed;
+    if (end == n) break;
+    const auto pivot = pivot_at(first);
     team_.for_each(count_blocks(n - end, kTile), workers(n - end, size, size), [&](index_t block, int) {
       const index_t row = end + block * kTile;
       blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
     });
     const auto below = part(a, end, n - end, first, size);
-    lower(Op::none, -1.0, below, below, 1.0, part(a, end, n - end, end, n - end));
+    lower(Op::none, -1.0, below, below, 1.0, part(a, end, n - end, end, n - end),
+          [&] { failed = blas_.potrf(pivot_at(end)); });
   }
   return 0;
 }
 
-void TiledBlas::solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const {
+void TiledBlas::solve(BlasMatrix<const double> l, BlasMatrix<double> b) const {
   constexpr index_t kRows = 64;
   team_.for_each(count_blocks(b.n_rows, kRows), workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t block, int) {
     const index_t row = block * kRows;
-    blas_.trsm(op_l, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
+    blas_.trsm(Op::transpose, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
   });
 }
 

@@ -55,18 +55,42 @@ CASE("tiles give whole products and factors") {
     for (index_t i = 0; i < n; ++i) gram[at(i * n + i)] += 1;
     const std::vector<double> before(gram);
     CHECK(tiled.cholesky({gram.data(), n, n}) == 0);
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j <= i; ++j) {
+        double sum = 0;
+        for (index_t k = 0; k <= j; ++k) sum += gram[at(i * n + k)] * gram[at(j * n + k)];
+        CHECK(std::abs(sum - before[at(i * n + j)]) < 1e-9);
+      }
+    }
     std::vector<double> row(at(n), 1.0);
-    const BlasMatrix<double> right(row.data(), 1, n);
-    tiled.solve(Op::transpose, {gram.data(), n, n}, right);
-    tiled.solve(Op::none, {gram.data(), n, n}, right);
+    tiled.solve({gram.data(), n, n}, BlasMatrix<double>(row.data(), 1, n));
     for (index_t i = 0; i < n; ++i) {
       double sum = 0;
-      for (index_t j = 0; j < n; ++j) sum += before[at(i * n + j)] * row[at(j)];
+      for (index_t j = 0; j <= i; ++j) sum += gram[at(i * n + j)] * row[at(j)];
       CHECK(std::abs(sum - 1) < 1e-6);
     }
-    gram = before;
-    gram[at(n * n - 1)] = -1;
-    CHECK(tiled.cholesky({gram.data(), n, n}) == n);
+    for (const index_t bad : {index_t{0}, n / 2, n - 1}) {
+      gram = before;
+      gram[at(bad * n + bad)] = -1;
+      CHECK(tiled.cholesky({gram.data(), n, n}) == bad + 1);
+    }
+  }
+}
+
+CASE("a factor has the same bits for every number of threads") {
+  const Blas blas(reference_blas());
+  const index_t n = 600;
+  const Matrix a(n + 3, n, 11);
+  std::vector<double> gram(at(n * n));
+  blas.gemm(Op::transpose, Op::none, 1.0, a.view(), a.view(), 0.0, BlasMatrix<double>(gram.data(), n, n));
+  for (index_t i = 0; i < n; ++i) gram[at(i * n + i)] += 1;
+  std::vector<double> first;
+  for (const int n_threads : {1, 2, 7}) {
+    Team team(n_threads);
+    std::vector<double> factor(gram);
+    CHECK(fastpu::TiledBlas(blas, team).cholesky({factor.data(), n, n}) == 0);
+    if (first.empty()) first = factor;
+    CHECK(factor == first);
   }
 }
 

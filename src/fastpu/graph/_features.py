@@ -145,11 +145,10 @@ class DenseFeatures(Features):
         return self.z[numbers]
 
     def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = self.z @ beta
-        return scores
+        return product(self.z, beta[:, None], self.rows.n_threads)[:, 0]
 
     def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        sums: NDArray[np.float64] = on_rows @ self.z
+        sums: NDArray[np.float64] = product(on_rows[None], self.z, self.rows.n_threads)[0]
         return sums - lam * beta
 
 

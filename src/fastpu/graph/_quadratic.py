@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,15 +223,16 @@ class Smooth:
         n_last = self.features.pos.shape[1]
         H: NDArray[np.float64] = self.features.pos.copy()
         corner = np.ascontiguousarray(self.factor[-n_last:, -n_last:])
-        _core.tiled_solve(corner, H, transpose=True, n_threads=self.features.rows.n_threads)
+        _core.tiled_solve(corner, H, n_threads=self.features.rows.n_threads)
         return H
 
     def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the solutions of factor' beta = (0, last), one for each row."""
-        betas = np.zeros((len(last), self.features.rank))
-        betas[:, -last.shape[1] :] = last
-        _core.tiled_solve(self.factor, betas, transpose=False, n_threads=self.features.rows.n_threads)
-        return betas
+        right = np.zeros((len(last), self.features.rank))
+        right[:, -last.shape[1] :] = last
+        # One by one: for few right-hand sides, solving for all at once packs the whole triangle first and takes longer.
+        solve = partial(scipy.linalg.solve_triangular, self.factor, lower=True, trans="T", check_finite=False)
+        return np.array([solve(one) for one in right])
 
 
 def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:

@@ -3,8 +3,10 @@
 //
 // So n_threads bounds the threads of these too, and the result has the same bits for every n_threads, neither of which
 // holds for a BLAS with threads of its own: whoever calls this must have limited BLAS to one thread (in Python:
-// fastpu._blas_threads).
+// fastpu.common._blas_threads).
 #pragma once
+
+#include <functional>
 
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
@@ -29,15 +31,16 @@ class TiledBlas {
   // minor that is not positive (then A holds no factor).
   [[nodiscard]] index_t cholesky(BlasMatrix<double> a) const;
 
-  // B := B L^-1 (Op::none) or B L^-T (Op::transpose), L in the lower triangle.
-  void solve(Op op_l, BlasMatrix<const double> l, BlasMatrix<double> b) const;
+  // B := B L^-T, L in the lower triangle.
+  void solve(BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
  private:
   void times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
   void times_columns(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
-  // The lower triangle of C := alpha A B' + beta C (Op::none) or alpha A'B + beta C (Op::transpose).
+  // The lower triangle of C := alpha A B' + beta C (Op::none) or alpha A'B + beta C (Op::transpose). The thread that
+  // has computed the first tile calls `after_first`, while the others go on.
   void lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
-             BlasMatrix<double> c) const;
+             BlasMatrix<double> c, const std::function<void()>& after_first = {}) const;
 
   const Blas& blas_;
   Team& team_;
