@@ -40,18 +40,18 @@ class PyHullDistance {
   py::dict nearest(const py::object& point, index_t max_steps) const {
     const double* const from = view_1d<double>(point, "point", search_->n_features());
     Team team(n_threads_, interrupt_poll());
-    HullNearest found;
+    HullNearest result;
     {
       const py::gil_scoped_release nogil;
-      found = search_->nearest(from, max_steps, team);
+      result = search_->nearest(from, max_steps, team);
     }
     py::dict out;
-    out["apart"] = to_array(found.apart);
-    out["rows"] = to_array(found.rows);
-    out["weights"] = to_array(found.weights);
-    out["slack"] = found.slack;
-    out["n_steps"] = found.n_steps;
-    out["status"] = name_of(found.status);
+    out["apart"] = to_array(result.apart);
+    out["rows"] = to_array(result.rows);
+    out["weights"] = to_array(result.weights);
+    out["slack"] = result.slack;
+    out["n_steps"] = result.n_steps;
+    out["status"] = name_of(result.status);
     return out;
   }
 

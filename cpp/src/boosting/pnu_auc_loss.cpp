@@ -35,12 +35,12 @@ class PnuAucFormula final : public LossFormula {
     const auto exponent = [&](ExpSlot slot, double weight) {
       return shares[slot] > 0 ? log_n + std::log(shares[slot]) - means.mean[slot] - std::log(weight) : -kInfinity;
     };
-    LossSlopes found;
-    found.plus = {exponent(kRisingNegative, means.weight.negative),
+    LossSlopes slopes;
+    slopes.plus = {exponent(kRisingNegative, means.weight.negative),
                   exponent(kRisingUnlabelled, means.weight.unlabelled), -kInfinity};
-    found.minus = {-kInfinity, exponent(kFallingUnlabelled, means.weight.unlabelled),
+    slopes.minus = {-kInfinity, exponent(kFallingUnlabelled, means.weight.unlabelled),
                    exponent(kFallingPositive, means.weight.positive)};
-    return found;
+    return slopes;
   }
 
  private:

@@ -68,8 +68,8 @@ std::shared_ptr<const Cuts> joined(const CutsOfFeatures& per_feature, Pacer<Chec
 }
 
 // The cuts of a feature that the caller gave, or else those that were found for it.
-std::span<const double> cuts_to_use(const BinOptions& options, const CutsOfFeatures& found, index_t feature) {
-  if (options.cuts == nullptr) return found[at(feature)].cuts;
+std::span<const double> cuts_to_use(const BinOptions& options, const CutsOfFeatures& computed, index_t feature) {
+  if (options.cuts == nullptr) return computed[at(feature)].cuts;
   return {options.cuts->of(feature), at(options.cuts->count(feature))};
 }
 

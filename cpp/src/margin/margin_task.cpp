@@ -142,74 +142,75 @@ Losses measure(const MarginTask& task, const double* v, const double* f, double 
   return losses;
 }
 
-// Computes f and the certificate for found.w; dual_w is sum v_i x_i, or null if that equals found.w.
-void complete(RowPass& pass, const MarginTask& task, const double* v, double* dual_w, Certificate& found) {
+// Completes the certificate of its w; dual_w is sum v_i x_i, or null if that equals w.
+void complete(RowPass& pass, const MarginTask& task, const double* v, double* dual_w, Certificate& certificate) {
   const index_t n = task.n();
   const index_t p = pass.n_features();
-  found.w[p] = 0;
-  found.f = AlignedBuffer<double>(n, "scores");
+  certificate.w[p] = 0;
+  certificate.f = AlignedBuffer<double>(n, "scores");
   double* const sums[] = {dual_w};
-  pass.run(found.w.data(), dual_w == nullptr ? 0 : 1, sums, [&](const RowBlock& block) {
-    std::copy_n(block.products, block.n, found.f.data() + block.first);
+  pass.run(certificate.w.data(), dual_w == nullptr ? 0 : 1, sums, [&](const RowBlock& block) {
+    std::copy_n(block.products, block.n, certificate.f.data() + block.first);
     if (dual_w != nullptr) std::copy_n(v + block.first, block.n, block.weights[0]);
   });
 
-  const InterceptInterval best = best_intercepts(task, found.f.data());
-  found.w[p] = best.middle;
-  found.intercept_low = best.low;
-  found.intercept_high = best.high;
+  const InterceptInterval best = best_intercepts(task, certificate.f.data());
+  certificate.w[p] = best.middle;
+  certificate.intercept_low = best.low;
+  certificate.intercept_high = best.high;
 
   double squared_norm = 0;
   double along = 0;  // w'(w - dual_w)
   double squared_difference = 0;
   for (index_t f = 0; f < p; ++f) {
-    const double difference = dual_w == nullptr ? 0.0 : found.w[f] - dual_w[f];
-    squared_norm += found.w[f] * found.w[f];
-    along += found.w[f] * difference;
+    const double difference = dual_w == nullptr ? 0.0 : certificate.w[f] - dual_w[f];
+    squared_norm += certificate.w[f] * certificate.w[f];
+    along += certificate.w[f] * difference;
     squared_difference += difference * difference;
   }
-  for (index_t i = 0; i < n; ++i) found.f[i] += best.middle;
-  Losses losses = measure(task, v, found.f.data(), 1);
-  found.objective = 0.5 * squared_norm + losses.loss + task.constant();
-  found.gap = 0.5 * squared_difference + losses.slack;
+  for (index_t i = 0; i < n; ++i) certificate.f[i] += best.middle;
+  Losses losses = measure(task, v, certificate.f.data(), 1);
+  certificate.objective = 0.5 * squared_norm + losses.loss + task.constant();
+  certificate.gap = 0.5 * squared_difference + losses.slack;
   // The gap assumes that w is the sum of v_i x_i. If entries differ so much in size that rounding changes the sum,
   // the gap certifies nothing. The worst such cases show in an objective far above that of w = 0, which the optimum
   // never exceeds.
   double at_zero = task.constant();
   for (index_t i = 0; i < n; ++i) at_zero += task.cost()[i] * std::max(0.0, task.lack(i, 0));
-  if (!(found.objective <= 2 * at_zero)) found.gap = std::max(found.gap, found.objective - at_zero);
-  if (losses.rounding == 0 || found.gap <= 1e-14 * found.objective) return;
+  if (!(certificate.objective <= 2 * at_zero))
+    certificate.gap = std::max(certificate.gap, certificate.objective - at_zero);
+  if (losses.rounding == 0 || certificate.gap <= 1e-14 * certificate.objective) return;
   // Rows may be short of their margin by rounding alone, which adds up where costs are large. Scaling w up slightly
   // makes up for it.
   const double more = losses.rounding;
-  losses = measure(task, v, found.f.data(), 1 + more);
+  losses = measure(task, v, certificate.f.data(), 1 + more);
   const double gap = 0.5 * squared_difference + more * (along + 0.5 * more * squared_norm) + losses.slack;
-  if (!(gap < found.gap)) return;
-  found.gap = gap;
-  found.objective = 0.5 * (1 + more) * (1 + more) * squared_norm + losses.loss + task.constant();
-  for (index_t f = 0; f <= p; ++f) found.w[f] *= 1 + more;
-  for (index_t i = 0; i < n; ++i) found.f[i] *= 1 + more;
-  found.intercept_low *= 1 + more;
-  found.intercept_high *= 1 + more;
+  if (!(gap < certificate.gap)) return;
+  certificate.gap = gap;
+  certificate.objective = 0.5 * (1 + more) * (1 + more) * squared_norm + losses.loss + task.constant();
+  for (index_t f = 0; f <= p; ++f) certificate.w[f] *= 1 + more;
+  for (index_t i = 0; i < n; ++i) certificate.f[i] *= 1 + more;
+  certificate.intercept_low *= 1 + more;
+  certificate.intercept_high *= 1 + more;
 }
 
 }  // namespace
 
 Certificate certify(RowPass& pass, const MarginTask& task, const double* v) {
-  Certificate found;
-  found.w = AlignedBuffer<double>(pass.width(), "coefficients");
-  sum_rows(pass, v, found.w.data());
-  complete(pass, task, v, nullptr, found);
-  return found;
+  Certificate certificate;
+  certificate.w = AlignedBuffer<double>(pass.width(), "coefficients");
+  sum_rows(pass, v, certificate.w.data());
+  complete(pass, task, v, nullptr, certificate);
+  return certificate;
 }
 
 Certificate certify(RowPass& pass, const MarginTask& task, const double* v, const double* w) {
-  Certificate found;
-  found.w = AlignedBuffer<double>(pass.width(), "coefficients");
-  std::copy_n(w, pass.width(), found.w.data());
+  Certificate certificate;
+  certificate.w = AlignedBuffer<double>(pass.width(), "coefficients");
+  std::copy_n(w, pass.width(), certificate.w.data());
   AlignedBuffer<double> dual_w(pass.width(), "coefficients");
-  complete(pass, task, v, dual_w.data(), found);
-  return found;
+  complete(pass, task, v, dual_w.data(), certificate);
+  return certificate;
 }
 
 }  // namespace fastpu::detail

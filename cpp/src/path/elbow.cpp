@@ -58,8 +58,8 @@ bool Elbow::refactor() {
 bool Elbow::enter_pair(const std::vector<index_t>& weak) {
   index_t pair[2] = {-1, -1};
   for (const index_t i : weak) {
-    index_t& found = pair[point_.label[at(i)] > 0 ? 0 : 1];
-    if (point_.bound(i) < 0 && (found < 0 || i < found)) found = i;
+    index_t& first = pair[point_.label[at(i)] > 0 ? 0 : 1];
+    if (point_.bound(i) < 0 && (first < 0 || i < first)) first = i;
   }
   if (pair[0] < 0 || pair[1] < 0) return false;
   for (const index_t i : pair) {

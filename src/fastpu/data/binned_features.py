@@ -113,11 +113,11 @@ class BinnedFeatures:
                 f"{short(self.feature_names)}"
             )
         for column in sorted(map(int, {*categories, *self.categories})):
-            known, found = (kept.get(str(column), "numbers") for kept in (categories, self.categories))
-            if known != found:
+            known, here = (kept.get(str(column), "numbers") for kept in (categories, self.categories))
+            if known != here:
                 raise ValueError(
                     f"{name} must have in {where_column(column, feature_names)} what the training data have there, "
-                    f"{short(known)}, got {short(found)}"
+                    f"{short(known)}, got {short(here)}"
                 )
 
     def __len__(self) -> int:

@@ -176,18 +176,18 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
     _check_columns({name: part.shape[1] for name, part in parts.items()})
     first = next(iter(parts))
     for name, part in parts.items():
-        for column, (expected, found) in enumerate(zip(parts[first].columns, part.columns, strict=True)):
-            if expected != found:
+        for column, (expected, given) in enumerate(zip(parts[first].columns, part.columns, strict=True)):
+            if expected != given:
                 raise ValueError(
                     f"{name} must have the column names of {first}, in the same order: column "
-                    f"{column} must be {short(expected)}, got {short(found)}"
+                    f"{column} must be {short(expected)}, got {short(given)}"
                 )
     for name, part in parts.items():
-        for column, (expected, found) in enumerate(zip(parts[first].dtypes, part.dtypes, strict=True)):
-            if is_categorical(expected) != is_categorical(found):
+        for column, (expected, given) in enumerate(zip(parts[first].dtypes, part.dtypes, strict=True)):
+            if is_categorical(expected) != is_categorical(given):
                 raise TypeError(
                     f"{name} must have categories where {first} has some, and only there: column "
-                    f"{short(part.columns[column])} has dtype {found}, and {expected} in {first}"
+                    f"{short(part.columns[column])} has dtype {given}, and {expected} in {first}"
                 )
     return concat_frames(list(parts.values()), kind), [part.shape[0] for part in parts.values()]
 
