@@ -165,4 +165,4 @@ def test_flaws_of_many_points_are_told_once(data):
     with pytest.warns(fastpu.ConvergenceWarning) as caught:
         fastpu.fit_pual(X, y, lam=[0.1, 1.0, 2.0], max_iter=1)
     assert len(caught) == 1
-    assert "for 3 of 3 models, the first with C_pos = 1, " in str(caught[0].message)
+    assert "for 3 of 3 models, the worst with C_pos = 1, " in str(caught[0].message)

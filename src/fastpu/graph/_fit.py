@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -104,8 +105,8 @@ def fit_points(
             if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
                 vanished.append(sigma)
             local = Local(R, None if R is None or not R.nnz else features.local(R))
-            for i, solved in _solve(points, of_sigma, features, local, solver, hook).items():
-                fitted[i] = _finish(features, kernel, options, solved)
+            finish = partial(_finish, features, kernel, options)
+            fitted |= _fit_each(points, of_sigma, features, local, solver, hook, finish)
             if any(one.machine.status == "callback" for one in fitted.values()):
                 break
     if vanished:
@@ -138,18 +139,24 @@ def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[
     return list(groups.items())
 
 
-def _solve(
-    points: Sequence[Point], numbers: Sequence[int], features: Features, local: Local, solver: Solver, hook: Hook
-) -> dict[int, Solved]:
-    """Return the solutions of the points of these numbers, of one sigma; the callback may end that early."""
-    solutions: dict[int, Solved] = {}
+def _fit_each(
+    points: Sequence[Point],
+    numbers: Sequence[int],
+    features: Features,
+    local: Local,
+    solver: Solver,
+    hook: Hook,
+    finish: Callable[[Solved], _Fitted],
+) -> dict[int, _Fitted]:
+    """Fit the points of these numbers, of one sigma, and keep the scores of few at a time; the callback may end it."""
+    fitted: dict[int, _Fitted] = {}
     for _, of_unl in _groups(points, numbers, "C_unl"):
         for _, of_lam in _groups(points, of_unl, "lam"):
             solved = solver(features, local, [points[i] for i in of_lam], hook)
-            solutions |= dict(zip(of_lam, solved, strict=False))
+            fitted |= zip(of_lam, map(finish, solved), strict=False)
             if solved[-1].record["status"] == "callback":
-                return solutions
-    return solutions
+                return fitted
+    return fitted
 
 
 def _finish(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
@@ -221,7 +228,8 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[_Fitted]) -> None:
     if unsolved:
         worst = max(unsolved, key=lambda one: one.machine.gap / max(one.machine.objective[-1], 1e-300))
         text = _unsolved_text(worst.machine, options.values.get("tol", np.inf))
-        _tell(options, len(fitted), len(unsolved), worst.point, text, ConvergenceWarning)
+        share = f"{len(unsolved)} of {len(fitted)} models, the worst with " if len(fitted) > 1 else ""
+        _tell(options, share, worst.point, text, ConvergenceWarning)
     same = [one for one in fitted if one.machine.status != "callback" and (one.lowest > 0 or one.highest <= 0)]
     if same:
         text = (
@@ -229,7 +237,8 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[_Fitted]) -> None:
             f"scores are between {same[0].lowest:.3g} and {same[0].highest:.3g}; change C_pos, C_unl or lam, or rank "
             f"by the scores (with_threshold)"
         )
-        _tell(options, len(fitted), len(same), same[0].point, text, DegenerateModelWarning)
+        share = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
+        _tell(options, share, same[0].point, text, DegenerateModelWarning)
 
 
 def _unsolved_text(model: PualMachine, tol: Any) -> str:
@@ -251,8 +260,7 @@ def _unsolved_text(model: PualMachine, tol: Any) -> str:
     )
 
 
-def _tell(options: PualOptions, n_models: int, n_flawed: int, point: Point, text: str, category: type[Warning]) -> None:
-    where = "" if n_models == 1 else f"{n_flawed} of {n_models} models, the first with "
+def _tell(options: PualOptions, share: str, point: Point, text: str, category: type[Warning]) -> None:
     has_graph = "n_neighbors" in options.values
     values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items() if has_graph or name != "sigma")
-    warn(f"{options.function}: for {where}{values}: {text}", category)
+    warn(f"{options.function}: for {share}{values}: {text}", category)
