@@ -316,12 +316,10 @@ def _trouble(data: _Data, basis: Basis, point: Point, solution: Solution) -> str
         )
         return f"the objective has no minimum: {reason}. {point.advice}; {ending}"
     if solution.status in ("max_iter", "precision"):
-        reason = "rounding errors ended the solution"
+        reason, hint = "rounding errors ended the solution", "raise lam"
         if solution.status == "max_iter":
-            reason = f"all max_iter = {basis.max_iter} steps were taken"
-        hint = f", above tol = {basis.tol:g}; raise max_iter or lam" if n_steps else "; raise lam"
-        return (
-            f"{reason} with a relative residual of the linear system of {solution.residuals[-1]:.3g}{hint}, or scale "
-            f"the features of X"
-        )
+            reason, hint = f"all max_iter = {basis.max_iter} steps were taken", "raise max_iter or lam"
+        limit = f", above tol = {basis.tol:g}" if n_steps else ""
+        residual = f"a relative residual of the linear system of {solution.residuals[-1]:.3g}"
+        return f"{reason} with {residual}{limit}; {hint}, or scale the features of X"
     return ""
