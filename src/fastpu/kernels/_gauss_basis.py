@@ -99,8 +99,8 @@ def default_bandwidth(matrix: Matrix, weights: NDArray[np.float64] | None, cente
     bandwidth = float(np.median(apart)) if apart.size else 1.0  # all rows are equal, and any width will do
     if not is_bandwidth(bandwidth):
         raise ValueError(
-            f"bandwidth=None is the median distance between rows and centres, which must be a number > 0, got "
-            f"{bandwidth:g}; pass a number"
+            f"bandwidth=None is the median distance between rows and centres, whose square must be a number > 0, got "
+            f"{bandwidth:g}; scale X, or pass a bandwidth"
         )
     return bandwidth
 

@@ -85,7 +85,7 @@ class RiskMachine(Model):
         if self.coef.size != size or not size or not np.isfinite(self.coef).all():
             raise ValueError(f"coef must have {max(1, size)} finite entries")
         if self.bandwidth is not None and not is_bandwidth(self.bandwidth):
-            raise ValueError(f"bandwidth must be such that its square is a number > 0, got {self.bandwidth}")
+            raise ValueError(f"bandwidth must be > 0, and such that its square is a number > 0, got {self.bandwidth}")
         check_kept_rows(self, "centers", (self.coef.size, self.n_features), wanted=is_gauss, otherwise=wanted)
 
     @property
