@@ -264,7 +264,7 @@ def test_what_catboost_cannot_do_is_refused():
 def test_sums_go_over_the_rows_of_all_workers(loss, monkeypatch):
     """Two threads stand for the workers of XGBoost, and a barrier for its collective."""
     y, scores, weights = problem(loss)
-    all_there, given = threading.Barrier(2), {}
+    all_there, given = threading.Barrier(2, timeout=60), {}
 
     def allreduce(values, reduce):
         given[threading.get_ident()] = values

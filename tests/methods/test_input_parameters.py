@@ -60,8 +60,8 @@ def each_function(values: Callable[[Parameter], list[Any]]) -> Any:
 
 def faults(pairs: Cases, fault_of: Callable[[str, Any], str]) -> dict[str, str]:
     """What is wrong, by the parameter and its value."""
-    found = {f"{parameter}={value!r}": fault_of(parameter, value) for parameter, value in pairs}
-    return {case: fault for case, fault in found.items() if fault}
+    found = [(f"{parameter}={value!r}", fault_of(parameter, value)) for parameter, value in pairs]
+    return {case: fault for case, fault in found if fault}
 
 
 def refused(name: str, parameter: str, value: Any, error: Any) -> str:
