@@ -1,4 +1,4 @@
-"""Every method with its defaults on the same rows: time, memory and AUC. What more there is to measure has a file."""
+"""Every method with its defaults on the same rows: time, memory and AUC. Forms and solvers have files of their own."""
 
 from __future__ import annotations
 
