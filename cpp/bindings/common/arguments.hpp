@@ -43,6 +43,23 @@ const T* view_or_null(const py::object& array, const char* name, index_t n) {
   return array.is_none() ? nullptr : view_1d<T>(array, name, n);
 }
 
+// Checks numbers of rows of a matrix that has n_data of them; returns the numbers.
+inline const index_t* check_rows(const index_t* rows, index_t n, const char* name, index_t n_data) {
+  if (!std::all_of(rows, rows + n, [&](index_t row) { return row >= 0 && row < n_data; })) {
+    throw py::value_error(std::string(name) + " holds a row that is not there");
+  }
+  return rows;
+}
+
+// Checks that such numbers are all different.
+inline void check_distinct(const index_t* rows, index_t n, index_t n_data) {
+  std::vector<bool> seen(at(n_data));
+  for (index_t k = 0; k < n; ++k) {
+    if (seen[at(rows[k])]) throw py::value_error("rows holds a row twice");
+    seen[at(rows[k])] = true;
+  }
+}
+
 template <class T>
 CsrView<T> view_csr(const py::object& data, const py::object& indices, const py::object& indptr, index_t n_cols) {
   const auto n_stored = static_cast<index_t>(py::len(data));

@@ -102,13 +102,8 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   const MatrixView view = view_matrix(data);
   if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
   const auto values = make_path_kernel(view, kernel, gamma, degree, coef0, function, options.isa, n_threads);
-  std::vector<bool> seen(at(values->n_rows()));
-  for (index_t k = 0; k < problem.n; ++k) {
-    const index_t row = problem.rows[k];
-    if (row < 0 || row >= values->n_rows()) throw py::value_error("rows holds a row that is not there");
-    if (seen[at(row)]) throw py::value_error("rows holds a row twice");
-    seen[at(row)] = true;
-  }
+  check_rows(problem.rows, problem.n, "rows", values->n_rows());
+  check_distinct(problem.rows, problem.n, values->n_rows());
   PathCallback on_round;
   if (!callback.is_none()) {
     on_round = [&callback](const PathRound& round) {

@@ -1,7 +1,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -37,22 +36,6 @@ SvmKind kind_of(const std::string& problem) {
   if (problem == "nu_svm") return SvmKind::nu_svm;
   if (problem == "one_class") return SvmKind::one_class;
   throw py::value_error("problem has no value '" + problem + "'");
-}
-
-// Checks numbers of rows of a matrix that has n_data of them.
-const index_t* check_rows(const index_t* rows, index_t n, const char* name, index_t n_data) {
-  if (!std::all_of(rows, rows + n, [&](index_t row) { return row >= 0 && row < n_data; })) {
-    throw py::value_error(std::string(name) + " holds a row that is not there");
-  }
-  return rows;
-}
-
-void check_distinct(const index_t* rows, index_t n, index_t n_data) {
-  std::vector<bool> seen(at(n_data));
-  for (index_t k = 0; k < n; ++k) {
-    if (seen[at(rows[k])]) throw py::value_error("rows holds a row twice");
-    seen[at(rows[k])] = true;
-  }
 }
 
 // The engine of either precision, with the data that it refers to.
