@@ -117,6 +117,20 @@ void splits_sets_of_rows(const CodeKernels& kernels) {
   }
 }
 
+template <class Code>
+void finds_codes_above_a_cut(const CodeKernels& kernels) {
+  constexpr index_t kWords = 3;
+  std::mt19937 random(1);
+  std::vector<Code> codes(at(64 * kWords));
+  for (Code& code : codes) code = static_cast<Code>(random());
+  codes[0] = static_cast<Code>(~Code{0});
+  for (const Code cut : {Code{0}, codes[1], Code{127}, static_cast<Code>(~Code{0})}) {
+    std::vector<std::uint64_t> words(at(kWords), 7);
+    kernels.of<Code>().above(codes.data(), cut, kWords, words.data());
+    for (std::size_t i = 0; i < codes.size(); ++i) CHECK((words[i / 64] >> (i % 64) & 1U) == (codes[i] > cut ? 1 : 0));
+  }
+}
+
 void lists_the_members(const CodeKernels& kernels) {
   std::mt19937_64 random(static_cast<std::uint64_t>(kernels.rows_per_listed));
   const std::vector<std::uint64_t> words{0, 1, std::uint64_t{1} << 63U, ~std::uint64_t{0}, random() & random()};
@@ -157,6 +171,11 @@ CASE("rows of every length are copied, have their ranges and are counted as one 
 CASE("a set of rows is split at a code, from 0 or from 1") {
   on_every_level(splits_sets_of_rows<std::uint8_t>);
   on_every_level(splits_sets_of_rows<std::uint16_t>);
+}
+
+CASE("the codes above a cut are found, whatever the cut") {
+  on_every_level(finds_codes_above_a_cut<std::uint8_t>);
+  on_every_level(finds_codes_above_a_cut<std::uint16_t>);
 }
 
 CASE("the members of a set are listed in order") { on_every_level(lists_the_members); }
