@@ -3,8 +3,8 @@
 //
 // The source of such loops is compiled with FASTPU_LEVEL as the name of each level in turn, and defines the table in
 // namespace fastpu::detail::FASTPU_LEVEL. Everything else in it has internal linkage; otherwise a linker could give the
-// code of a high level to a processor of a low one. For the same reason it calls no function of the C++ library that
-// may not be inlined.
+// code of a high level to a processor of a low one. For the same reason it calls no function of the C++ library, but
+// for the few that compilers replace by instructions.
 #pragma once
 
 #include "fastpu/common/isa.hpp"

@@ -32,7 +32,7 @@ constexpr index_t row_stride(index_t n_features, CodeWidth width) {
 
 constexpr index_t column_stride(index_t n_rows) { return round_up(n_rows, 64); }
 
-// How many workers to use for so many values: each has at least kValuesPerWorker of them.
+// How many workers to use for so many values: another one for every kValuesPerWorker of them.
 inline int workers_for(index_t n_values, const Team& team) {
   constexpr index_t kValuesPerWorker = 16384;
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_values / kValuesPerWorker));

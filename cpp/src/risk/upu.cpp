@@ -52,9 +52,9 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
 }
 
 // Newton's method, and what it does where R hardly curves: careful steps, and a smoothed phi (upu.hpp).
-class NewtonSearch {
+class NewtonMethod {
  public:
-  NewtonSearch(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa, Team& team)
+  NewtonMethod(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa, Team& team)
       : options_(options),
         callback_(callback),
         risk_(problem, options.loss, isa, team),
@@ -238,7 +238,7 @@ class NewtonSearch {
   double unbounded_below_;  // if R may have no minimum, a risk of at most this shows that it has none
   std::vector<double> point_;
   std::vector<double> best_;  // the point of the least R
-  double value_;              // the smoothed R at the point
+  double value_;              // R at the point, with phi smoothed if it is
   double first_steepness_;
   UpuResult result_;
   bool has_ended_ = false;
@@ -255,7 +255,7 @@ class NewtonSearch {
 UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa,
                   Team& team) {
   check(problem, options);
-  return NewtonSearch(problem, options, callback, isa, team).run();
+  return NewtonMethod(problem, options, callback, isa, team).run();
 }
 
 }  // namespace fastpu

@@ -138,7 +138,7 @@ void BlockSmo<T>::start() {
 template <class T>
 void BlockSmo<T>::make_first_step(const double* end) {
   // Where bounds grow by one factor, so do most variables, and K times the start is known. So kernel rows are needed
-  // for the variables alone whose way differs from a multiple of the start.
+  // only for the variables whose way differs from the same multiple of their start.
   std::vector<double> factors;
   for (index_t i = 0; i < problem_.n; ++i) {
     if (value_[i] != 0) factors.push_back(end[i] / value_[i] - 1);

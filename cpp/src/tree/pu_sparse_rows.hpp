@@ -66,8 +66,8 @@ class PuSparseRows {
   PuRange counted_;             // the node whose entries are counted, in bins_ and entries_
   std::vector<PuCounts> bins_;  // the rows of P and U that have an entry in each bin
   std::vector<Entries> entries_;
-  std::vector<std::uint32_t>
-      touched_;  // ascending: the features with entries, and until find_varying() those that lost theirs
+  // Ascending: the features with entries, and until find_varying() those that lost theirs.
+  std::vector<std::uint32_t> touched_;
 };
 
 }  // namespace fastpu::detail

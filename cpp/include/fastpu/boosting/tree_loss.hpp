@@ -13,11 +13,11 @@
 // -r is concave along the rows of U, h is its absolute value there, so that h >= 0 always.
 //
 // A loss is a function of a few sums over all rows, which several holders (machines, processes) may share. It is
-// computed in three steps of O(n):
+// computed in three steps, each a pass over the rows of a holder:
 //
-//     tops               bounds of what is summed, so that nothing overflows; those of all holders by
-//     TreeLossTops::extend sums               relative to the tops, in whole numbers; those of all holders by
-//     TreeLossSums::add objective, derive  the loss, and g and h of a holder's own rows
+//     tops    bounds of what is summed, so that nothing overflows; TreeLossTops::extend merges those of all holders
+//     sums    relative to these tops, in whole numbers; TreeLossSums::add merges those of all holders
+//     derive  g and h of the holder's own rows; objective() gives the loss without a pass
 //
 // Sums of whole numbers have the same bits in any order, so the result depends neither on the number of threads nor on
 // how the rows are shared out. A row of weight 2 counts as two rows.

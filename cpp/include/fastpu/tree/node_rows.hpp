@@ -38,11 +38,10 @@ inline constexpr index_t kKeptHistogramBytes = index_t{1} << 27;
 // Which rows of a node go to its left child.
 struct NodeSplit {
   std::uint32_t feature = 0;
-  std::uint32_t cut =
-      0;  // rows whose code is at most the cut go left; those whose value is missing have their own side
+  std::uint32_t cut = 0;  // rows whose code is at most the cut go left, but for those whose value is missing
   bool by_categories = false;
-  bool missing_right = false;
-  CategorySet left_codes;  // of a split by categories; code 0 stands for missing values
+  bool missing_right = false;  // whether rows whose value is missing go right
+  CategorySet left_codes;      // of a split by categories; code 0 stands for missing values
 };
 
 // A node that is to be split into the children `left` and left + 1.
