@@ -8,7 +8,6 @@
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

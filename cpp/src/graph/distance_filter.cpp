@@ -1,7 +1,6 @@
 #include "graph/distance_filter.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "common/compiler_hints.hpp"

@@ -1,7 +1,6 @@
 #include "graph/distance_kernels.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "common/vector_lanes.hpp"

@@ -1,7 +1,6 @@
 // A PuNet in the layout of the kernels of net_kernels.hpp, with its forward and backward pass.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
 
 #include "common/compiler_hints.hpp"

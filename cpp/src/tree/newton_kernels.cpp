@@ -5,6 +5,7 @@
 
 #include "common/compiler_hints.hpp"
 #include "common/vector_lanes.hpp"
+#include "fastpu/data/code_width.hpp"
 
 namespace fastpu::detail::FASTPU_LEVEL {
 

@@ -9,7 +9,6 @@
 
 #include "common/kernel_levels.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/data/code_width.hpp"
 #include "tree/code_kernels.hpp"
 
 namespace fastpu::detail {

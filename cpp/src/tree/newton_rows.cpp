@@ -1,6 +1,7 @@
 #include "tree/newton_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <sstream>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -30,8 +29,8 @@ inline constexpr index_t kMostWordSum = (index_t{1} << 31) - 1;
 // Most rows of one holder.
 inline constexpr index_t kMostNewtonRows = kMostWordSum / 4;
 
-// The largest power of two by which n numbers of the sum `most`, each rounded to a whole number, have a sum of at most
-// kMostWordSum after it was halved so many times.
+// The largest power of two that n numbers with a sum of at most `most` can be multiplied by: each is then rounded to a
+// whole number, and the sum of these, halved so many times, is at most kMostWordSum.
 double newton_scale(double most, double n, int halvings);
 
 // The gradients of all rows of the features, how they become words, and which rows the tree is grown on.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "fastpu/data/code_width.hpp"
 
 namespace {
 
