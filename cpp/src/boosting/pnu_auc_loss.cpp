@@ -37,9 +37,9 @@ class PnuAucFormula final : public LossFormula {
     };
     LossSlopes slopes;
     slopes.plus = {exponent(kRisingNegative, means.weight.negative),
-                  exponent(kRisingUnlabelled, means.weight.unlabelled), -kInfinity};
+                   exponent(kRisingUnlabelled, means.weight.unlabelled), -kInfinity};
     slopes.minus = {-kInfinity, exponent(kFallingUnlabelled, means.weight.unlabelled),
-                   exponent(kFallingPositive, means.weight.positive)};
+                    exponent(kFallingPositive, means.weight.positive)};
     return slopes;
   }
 
