@@ -115,14 +115,20 @@ def make_four_normals(
     >>> X.shape, sorted(set(y.tolist())) in ([-1], [1], [-1, 1])
     ((4, 2), True)
     """
-    n, rng = _check_rows(n, low=1, bytes_per_row=48), check_random_state(random_state)
+    n, rng = _check_rows(n, low=1, bytes_per_row=41), check_random_state(random_state)
     deviation = math.sqrt(check_float("variance", variance, low=0, open_low=True))
     k = rng.integers(1, 5, size=n)
+    y = np.where((k == 1) | (k == 4), np.int8(1), np.int8(-1))
     X = rng.standard_normal((n, 2))
+    X[:, 1] *= deviation
     angle = k * (np.pi / 2) + _PHASE
-    X[:, 0] += _RADIUS * np.cos(angle)
-    X[:, 1] = deviation * X[:, 1] + _RADIUS * np.sin(angle)
-    return X, np.where((k == 1) | (k == 4), np.int8(1), np.int8(-1))
+    part = np.cos(angle)  # in place, as not every platform reuses the memory of parts of a formula
+    part *= _RADIUS
+    X[:, 0] += part
+    np.sin(angle, out=part)
+    part *= _RADIUS
+    X[:, 1] += part
+    return X, y
 
 
 @answers_unknown_keywords
