@@ -120,7 +120,7 @@ void splits_sets_of_rows(const CodeKernels& kernels) {
 template <class Code>
 void finds_codes_above_a_cut(const CodeKernels& kernels) {
   constexpr index_t kWords = 3;
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<std::uint32_t>(kernels.rows_per_listed));
   std::vector<Code> codes(at(64 * kWords));
   for (Code& code : codes) code = static_cast<Code>(random());
   codes[0] = static_cast<Code>(~Code{0});
