@@ -12,13 +12,14 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from helpers import through_odd_bytes
 
 frame = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
 from dask_cases import array, assert_nothing_is_left, local_cluster  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
-from fastpu.dask import _binning  # noqa: E402 - Dask may be absent
+from fastpu.dask import _bags, _binning  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 60.0
 
@@ -196,6 +197,25 @@ def test_cuts_are_found_again_where_a_worker_dies_meanwhile(monkeypatch):
         monkeypatch.setattr(_binning, "find_cuts", kill_first)
         found = on_dask.fit_forest(*far(X, y, chunks=200), client=own, n_trees=5, random_state=0)
     assert_same_model(found, fastpu.fit_forest(X, y, n_trees=5, random_state=0))
+
+
+def test_arrays_may_begin_at_any_byte_of_a_message(monkeypatch):
+    X, y, weights = rows()
+    table = pandas.DataFrame(X).assign(kind=pandas.Categorical(np.where(X[:, 0] > 0, "a", "b")))
+    expected = fastpu.fit_forest(table, y, sample_weight=weights, n_trees=5, random_state=0)
+
+    def call(function, *arguments):
+        return function(*through_odd_bytes(arguments))
+
+    submit = _bags.Tasks.submit
+    monkeypatch.setattr(_bags.Tasks, "submit", lambda tasks, *parts: submit(tasks, call, *parts))
+    with local_cluster(1, processes=False) as own:
+        parts = [
+            [own.scatter(part[first : first + 300], hash=False) for first in (0, 300, 600)]
+            for part in (table, y, weights)
+        ]
+        found = on_dask.fit_forest(parts[0], parts[1], sample_weight=parts[2], client=own, n_trees=5, random_state=0)
+    assert_same_model(found, expected)
 
 
 def test_rows_that_are_lost_with_their_worker_end_the_fit():

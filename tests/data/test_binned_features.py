@@ -11,6 +11,7 @@ import pytest
 
 import fastpu
 from boosting_cases import SCORE_TOL, assert_identical, assert_same_run, each_fit, in_float32, make_problem, to_csr
+from helpers import through_odd_bytes
 from oracles import stump_boost as oracles
 
 
@@ -203,6 +204,14 @@ def test_pickled_and_copied_bins_fit_alike(sparse):
         assert other.is_sparse == bins.is_sparse == sparse
         model = fastpu.fit_pnu_auc_boost(other, y, n_rounds=10, eval_set=(bins, np.abs(y)))
         assert_identical(model, expected)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_bins_are_read_from_a_message_in_which_arrays_begin_at_any_byte(sparse):
+    problem = make_problem(np.random.default_rng(10), n=200, d=5)
+    bins = fastpu.bin_features(to_csr(problem.X) if sparse else problem.X, max_bins=7)
+    fits = [fastpu.fit_pnu_auc_boost(each, problem.y, n_rounds=10) for each in (through_odd_bytes(bins), bins)]
+    assert_identical(*fits)
 
 
 def test_bins_are_frozen():

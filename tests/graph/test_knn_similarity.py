@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
+from helpers import through_odd_bytes
 from knn_cases import HARD
 from oracles import knn_graph as oracle
 
@@ -23,6 +24,14 @@ ROUNDING = 1e-15
 
 #: Distances of rows that were moved or turned, relative: their coordinates are rounded again.
 MOVED = 1e-9
+
+
+@each_mode
+def test_neighbours_in_arrays_that_begin_at_any_byte(mode, rng):
+    graph = fastpu.knn_graph(rng.normal(size=(50, 2)))
+    moved = fastpu.KNNGraph(*through_odd_bytes((graph.indices, graph.squared_distances)))
+    for found, expected in zip(moved.similarity(mode=mode), graph.similarity(mode=mode), strict=True):
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
 
 
 def grid(rng, n, d):

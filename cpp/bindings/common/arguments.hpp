@@ -25,16 +25,26 @@ using Array = py::array_t<T, py::array::c_style>;
 
 using MatrixView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
 
-// Returns the elements of `array`, which must be a C-contiguous 1-D array of exactly type T and, if n >= 0, of n
-// elements.
+// Returns `array` as a C-contiguous 1-D array of exactly type T and, if n >= 0, of n elements, which it must be.
 template <class T>
-const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
+Array<T> check_1d(const py::handle& array, const char* name, index_t n = -1) {
   if (!py::isinstance<Array<T>>(array)) throw py::type_error(std::string(name) + " has the wrong type for _core");
-  const auto typed = py::reinterpret_borrow<Array<T>>(array);
+  auto typed = py::reinterpret_borrow<Array<T>>(array);
   if (typed.ndim() != 1 || (n >= 0 && typed.shape(0) != n)) {
     throw py::value_error(std::string(name) + " must be a 1-D array of " + std::to_string(n) + " elements");
   }
-  return typed.data();
+  return typed;
+}
+
+// Returns the elements of such an array, which must lie where a T may. In a message between Dask's workers an array
+// begins at any byte.
+template <class T>
+const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
+  const T* const values = check_1d<T>(array, name, n).data();
+  if (reinterpret_cast<std::uintptr_t>(values) % alignof(T) != 0) {
+    throw py::value_error(std::string(name) + " must be aligned in memory");
+  }
+  return values;
 }
 
 // The same for an array of n elements that may be left out: null for None.

@@ -19,9 +19,10 @@ using Shared = std::shared_ptr<BinnedFeatures>;
 
 template <class T>
 std::vector<T> vector_of(const py::handle& array, const char* name) {
-  const T* data = view_1d<T>(array, name);
-  auto values = make_vector<T>(static_cast<index_t>(py::len(array)), name);
-  std::copy_n(data, values.size(), values.begin());
+  const auto elements = check_1d<T>(array, name);
+  auto values = make_vector<T>(elements.shape(0), name);
+  // Not element by element: a pickle may have put the array at any byte.
+  if (!values.empty()) std::memcpy(values.data(), elements.data(), values.size() * sizeof(T));
   return values;
 }
 

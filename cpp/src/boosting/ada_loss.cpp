@@ -6,6 +6,7 @@
 #include <string>
 
 #include "boosting/boost_loss.hpp"
+#include "common/to_text.hpp"
 
 namespace fastpu::detail {
 
@@ -20,7 +21,7 @@ std::vector<RiskTerm> class_terms(double gamma, const GroupWeights& weights) {
   const double plus = positive + unlabelled_plus;
   const double minus = negative + unlabelled_minus;
   if (!(plus > 0) || !(minus > 0)) {
-    throw std::invalid_argument("gamma = " + std::to_string(gamma) +
+    throw std::invalid_argument("gamma = " + to_text(gamma) +
                                 " leaves only one class of positive weight with these labels; choose gamma in (0, 1)");
   }
   const double sum = plus + minus;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "common/to_text.hpp"
+
 namespace fastpu::detail {
 
 namespace {
@@ -63,17 +65,16 @@ double jensen_step(double gain, double rho) { return std::atanh(std::min(gain, k
 
 std::unique_ptr<BoostLoss> make_boost_loss(const BoostLossOptions& options, const GroupWeights& weights) {
   if (!(options.gamma >= 0) || options.gamma > 1) {
-    throw std::invalid_argument("gamma must be in [0, 1], got " + std::to_string(options.gamma));
+    throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(options.gamma));
   }
   if (!(options.rho >= 0) || options.rho >= 1) {
-    throw std::invalid_argument("rho must be in [0, 1), got " + std::to_string(options.rho));
+    throw std::invalid_argument("rho must be in [0, 1), got " + to_text(options.rho));
   }
   if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
     throw std::invalid_argument(
         "y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
         "positive weight, got weights " +
-        std::to_string(weights.positive) + ", " + std::to_string(weights.unlabelled) + ", " +
-        std::to_string(weights.negative));
+        to_text(weights.positive) + ", " + to_text(weights.unlabelled) + ", " + to_text(weights.negative));
   }
   for (const NamedLoss& loss : kLosses) {
     if (options.name == loss.name) return loss.make(options, weights);

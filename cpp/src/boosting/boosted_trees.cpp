@@ -13,6 +13,7 @@
 #include "boosting/local_boosted_rows.hpp"
 #include "boosting/tree_booster.hpp"
 #include "common/check_at_least.hpp"
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
@@ -36,7 +37,7 @@ using detail::TreeFeatures;
 
 void check_number(const char* name, double value, bool is_allowed, const char* wanted) {
   if (is_allowed && std::isfinite(value)) return;
-  throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + std::to_string(value));
+  throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + detail::to_text(value));
 }
 
 void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, const BoostedTreesOptions& options) {

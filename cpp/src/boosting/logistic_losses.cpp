@@ -5,6 +5,7 @@
 #include <string>
 
 #include "boosting/loss_formula.hpp"
+#include "common/to_text.hpp"
 
 namespace fastpu::detail {
 
@@ -85,7 +86,7 @@ class Nnpu final : public Upu {
 
 double checked(double prior) {
   if (prior > 0 && prior < 1) return prior;
-  throw std::invalid_argument("prior must be in (0, 1), got " + std::to_string(prior));
+  throw std::invalid_argument("prior must be in (0, 1), got " + to_text(prior));
 }
 
 }  // namespace

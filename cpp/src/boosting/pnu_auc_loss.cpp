@@ -8,6 +8,7 @@
 #include <string>
 
 #include "boosting/loss_formula.hpp"
+#include "common/to_text.hpp"
 
 namespace fastpu::detail {
 
@@ -92,7 +93,7 @@ class PnuAucFormula final : public LossFormula {
 
 std::unique_ptr<LossFormula> make_pnu_auc_formula(double gamma) {
   if (gamma >= 0 && gamma <= 1) return std::make_unique<PnuAucFormula>(gamma);
-  throw std::invalid_argument("gamma must be in [0, 1], got " + std::to_string(gamma));
+  throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(gamma));
 }
 
 }  // namespace fastpu::detail

@@ -13,6 +13,7 @@
 #include "boosting/eval_auc.hpp"
 #include "boosting/local_stump_rows.hpp"
 #include "boosting/stump_search.hpp"
+#include "common/to_text.hpp"
 #include "data/float_key.hpp"
 
 namespace fastpu {
@@ -29,7 +30,7 @@ using detail::StumpSearch;
 
 void check(const StumpBoostOptions& options, const BoostTrainingSet& train, const BoostEvalSet* eval) {
   if (!(options.stop_tol >= 0) || std::isinf(options.stop_tol)) {
-    throw std::invalid_argument("stop_tol must be in [0, inf), got " + std::to_string(options.stop_tol));
+    throw std::invalid_argument("stop_tol must be in [0, inf), got " + detail::to_text(options.stop_tol));
   }
   if (options.n_rounds < 1) {
     throw std::invalid_argument("n_rounds must be an integer >= 1, got " + std::to_string(options.n_rounds));
@@ -93,7 +94,7 @@ Boundary stump_of(const StumpBoostResult& made, std::size_t round, const BoostTr
   const double* end = cuts + train.features->cuts->count(stump.feature);
   const double* cut = std::lower_bound(cuts, end, threshold);
   if (cut == end || *cut != threshold) {
-    throw std::invalid_argument("threshold " + std::to_string(threshold) + " is no cut of feature " +
+    throw std::invalid_argument("threshold " + detail::to_text(threshold) + " is no cut of feature " +
                                 std::to_string(stump.feature));
   }
   stump.cut = cut - cuts;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/add_exactly.hpp"
+#include "common/to_text.hpp"
 #include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
@@ -162,7 +163,7 @@ std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) 
   }
   if (passed < steps.thresholds.size()) {
     throw std::invalid_argument("X is binned at other cuts than the model: threshold " +
-                                std::to_string(steps.thresholds[passed]) + " of feature " +
+                                detail::to_text(steps.thresholds[passed]) + " of feature " +
                                 std::to_string(steps.feature) + " is not among them");
   }
   return values;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boosting/loss_formula.hpp"
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 
 namespace fastpu {
@@ -264,7 +265,7 @@ class RowLoss final : public TreeLoss {
     if (rows_.sample_weight == nullptr) return;
     const double weight = rows_.sample_weight[i];
     if (!(weight >= 0) || !std::isfinite(weight)) {
-      throw std::invalid_argument("sample_weight must be finite and at least 0, got " + std::to_string(weight) +
+      throw std::invalid_argument("sample_weight must be finite and at least 0, got " + detail::to_text(weight) +
                                   " in row " + std::to_string(i));
     }
     if (!log_weight_.empty()) log_weight_[i] = std::log(weight);

@@ -10,6 +10,7 @@
 
 #include "common/check_at_least.hpp"
 #include "common/pacer.hpp"
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "tree/draw_bag.hpp"
@@ -43,7 +44,7 @@ void check_options(const ForestTrainingSet& train, const ForestOptions& options)
   check_at_least("max_depth", options.max_depth, -1);
   check_at_least("max_leaves", options.max_leaves, 0);
   if (!(options.prior > 0) || !(options.prior < 1)) {
-    throw std::invalid_argument("prior must be in (0, 1), got " + std::to_string(options.prior));
+    throw std::invalid_argument("prior must be in (0, 1), got " + detail::to_text(options.prior));
   }
   if (train.features->n_features > kMostTreeFeatures) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMostTreeFeatures) + " features");

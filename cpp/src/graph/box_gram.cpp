@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/to_text.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
 #include "linalg/row_products.hpp"
 #include "linalg/vector_kernels.hpp"
@@ -30,7 +31,7 @@ BoxGram::BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Tea
     trace_ += diagonal_[i];
   }
   if (!std::isfinite(trace_)) {
-    throw std::invalid_argument("the squares of the factor must have a finite sum, got " + std::to_string(trace_));
+    throw std::invalid_argument("the squares of the factor must have a finite sum, got " + to_text(trace_));
   }
   if (n_ > kDenseRows * rank_) return;
   gram_ = AlignedBuffer<double>(n_ * n_, "the matrix of the dual problem");

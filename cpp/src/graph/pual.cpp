@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
 #include "graph/box_gram.hpp"
@@ -250,15 +251,15 @@ std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const 
                                         const PualCallback& callback, Team& team) const {
   for (const double cost : costs) {
     if (!(cost > 0) || !std::isfinite(cost)) {
-      throw std::invalid_argument("cost must be > 0 and finite, got " + std::to_string(cost));
+      throw std::invalid_argument("cost must be > 0 and finite, got " + detail::to_text(cost));
     }
     if (!std::isfinite(cost * (gram_->trace() * cost + 4) * static_cast<double>(gram_->n()))) {
       throw std::invalid_argument(
           "cost must be so small that the objective does not overflow (the squares of the factor sum to " +
-          std::to_string(gram_->trace()) + "), got " + std::to_string(cost));
+          detail::to_text(gram_->trace()) + "), got " + detail::to_text(cost));
     }
   }
-  if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + std::to_string(options.tol));
+  if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + detail::to_text(options.tol));
   if (options.max_iter < 0) {
     throw std::invalid_argument("max_iter must be >= 0, got " + std::to_string(options.max_iter));
   }

@@ -129,7 +129,7 @@ class HullDistance::Search {
     double square = 0;
     for (index_t f = 0; f < z_.n_cols; ++f) {
       if (!std::isfinite(point[f])) {
-        throw std::invalid_argument("point must have finite entries, got " + std::to_string(point[f]));
+        throw std::invalid_argument("point must have finite entries, got " + detail::to_text(point[f]));
       }
       point_[at(f)] = (point[f] - z_.data[f]) * per_unit_;
       square += spread_ > 0 ? point_[at(f)] * point_[at(f)] : 0 * point_[at(f)];  // NaN where that is infinite

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "risk/net_layers.hpp"
@@ -29,7 +30,7 @@ constexpr double kLeastProgress = 1e-3;
 
 void require(bool holds, const char* name, const char* expected, double value) {
   if (!holds)
-    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
+    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + detail::to_text(value));
 }
 
 void check(const PuRisk& risk) {
@@ -73,7 +74,7 @@ void check(const PuRows<View>& rows, const PuNet<typename View::Value>& net) {
     }
     n_positive += rows.labels[i];
     if (rows.weights != nullptr && !(rows.weights[i] > 0 && std::isfinite(rows.weights[i]))) {
-      throw std::invalid_argument("weights must be > 0 and finite, got " + std::to_string(rows.weights[i]));
+      throw std::invalid_argument("weights must be > 0 and finite, got " + detail::to_text(rows.weights[i]));
     }
   }
   if (n_positive == 0 || n_positive == rows.n()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/to_text.hpp"
 #include "risk/convex_risk.hpp"
 
 namespace fastpu {
@@ -28,7 +29,7 @@ constexpr double kSlack = 10;
 
 void check(const UpuProblem& problem, const UpuOptions& options) {
   const auto refuse = [](const char* name, const char* expected, double value) {
-    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + std::to_string(value));
+    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + detail::to_text(value));
   };
   const auto is_finite_and_not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
   // With a prior of 0 or 1 the best intercept may be infinite, and no step would be the last.
@@ -107,7 +108,7 @@ class NewtonMethod {
     if (std::isfinite(value_) && std::isfinite(result_.decrement)) return;
     throw std::invalid_argument(
         "X and lam must be such that squares of X and the risk do not overflow, the risk after " +
-        std::to_string(n_steps) + " steps is " + std::to_string(value_));
+        std::to_string(n_steps) + " steps is " + detail::to_text(value_));
   }
 
   // ---- A smoothed phi

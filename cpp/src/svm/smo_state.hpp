@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/to_text.hpp"
 #include "fastpu/svm/smo_problem.hpp"
 
 namespace fastpu::detail {
@@ -115,8 +116,8 @@ class PrecisionWatch {
 template <class T>
 void check_diagonal(double diagonal, index_t row) {
   if (std::abs(diagonal) <= static_cast<double>(std::numeric_limits<T>::max()) / 16) return;
-  throw std::invalid_argument("the kernel of row " + std::to_string(row) + " with itself is " +
-                              std::to_string(diagonal) + ", more than can be computed with: scale X");
+  throw std::invalid_argument("the kernel of row " + std::to_string(row) + " with itself is " + to_text(diagonal) +
+                              ", more than can be computed with: scale X");
 }
 
 }  // namespace fastpu::detail

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "kernels/stored_rows.hpp"
 #include "svm/optimal_intercept.hpp"
@@ -167,15 +168,15 @@ std::vector<double> feasible_start(const SvmProblem& problem) {
     }
   }
   if (problem.kind == SvmKind::one_class) {
-    if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + std::to_string(problem.nu));
+    if (!(problem.nu <= 1)) throw std::invalid_argument("nu must be at most 1, got " + detail::to_text(problem.nu));
     fill_up(problem, 0, problem.nu * totals.all, alpha.data());
   } else if (problem.kind == SvmKind::nu_svm) {
     const double half = 0.5 * problem.nu * totals.all;
     // An absent class is refused even where nu W is 0 by rounding.
     if (half > std::min(totals.pos, totals.neg) * (1 + 1e-12) || std::min(totals.pos, totals.neg) == 0) {
       throw std::invalid_argument("nu must be at most " +
-                                  std::to_string(2 * std::min(totals.pos, totals.neg) / totals.all) +
-                                  " for these classes, got " + std::to_string(problem.nu));
+                                  detail::to_text(2 * std::min(totals.pos, totals.neg) / totals.all) +
+                                  " for these classes, got " + detail::to_text(problem.nu));
     }
     fill_up(problem, 1, half, alpha.data());
     fill_up(problem, -1, half, alpha.data());

@@ -233,17 +233,17 @@ CASE("nu that the classes do not allow is refused with the largest that they do"
   data.labels = {1, -1, -1, -1, -1, -1, -1, -1, 1, -1};
   SvmEngine<double> engine = engine_of(data, kRbf);
   CHECK_THROWS(std::invalid_argument, engine.solve(data.problem(SvmKind::nu_svm, 0.41), {}, {}, team),
-               "nu must be at most 0.400000 for these classes, got 0.41");
+               "nu must be at most 0.4 for these classes, got 0.41");
   const SvmResult most = engine.solve(data.problem(SvmKind::nu_svm, 0.4), {}, {}, team);  // both at their bounds
   const double scale = most.margin > 0 ? most.margin : 1;
   CHECK(check::close(most.alpha[0] * scale, 1, 1e-12));
   CHECK(check::close(most.alpha[8] * scale, 1, 1e-12));
   data.labels.assign(10, std::int8_t{1});
   CHECK_THROWS(std::invalid_argument, engine.solve(data.problem(SvmKind::nu_svm, 0.1), {}, {}, team),
-               "nu must be at most 0.000000");
+               "nu must be at most 0 ");
   data.costs.assign(10, 1e-200);
   CHECK_THROWS(std::invalid_argument, engine.solve(data.problem(SvmKind::nu_svm, 1e-200), {}, {}, team),
-               "nu must be at most 0.000000");
+               "nu must be at most 0");
 }
 
 CASE("a margin of next to nothing is none, and alphas stay finite") {

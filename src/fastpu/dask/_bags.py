@@ -143,7 +143,8 @@ def _stack(parts: list[BinnedFeatures | None]) -> BinnedFeatures:
 
 
 def _draw(plan: Plan, first: int, n_trees: int, weights: list[NDArray[np.float64]] | None) -> NDArray[np.uint32]:
-    of_pos, of_unl = weights or (None, None)
+    # Dask leaves arrays in the message that they came in, at any byte.
+    of_pos, of_unl = (None, None) if weights is None else (np.require(part, requirements="A") for part in weights)
     return _core.draw_forest_bags(
         n_pos=plan.n_pos,
         n_unl=plan.n_unl,
@@ -202,13 +203,14 @@ def _score_left_out(
         return sums, counts
     of_pos, of_unl = _rows_of(part, 1), _rows_of(part, 0)
     for trees, drawn, n_kept in zip(grown, bags, kept, strict=True):
+        nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()  # aligned, as a message need not be
         for t in range(n_kept):
             start, stop = trees.tree_start[t : t + 2]
             values = _core.tree_scores(
                 part.features._native,
-                trees.nodes[start:stop],
+                nodes[start:stop],
                 np.array([0, stop - start]),
-                trees.category_sets,
+                category_sets,
                 n_features=part.features.n_features,
                 n_threads=plan.n_threads,
             )

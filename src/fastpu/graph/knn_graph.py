@@ -51,7 +51,7 @@ class KNNGraph:
             value = getattr(self, name)
             if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != 2:
                 raise TypeError(f"{name} must be a matrix of {np.dtype(dtype)}, got {describe(value)}")
-            view = np.ascontiguousarray(value).view()
+            view = np.require(value, requirements=["C", "A"]).view()
             view.flags.writeable = False
             object.__setattr__(self, name, view)
         if self.indices.shape != self.squared_distances.shape:
