@@ -170,10 +170,11 @@ def test_claims_of_size_take_no_memory(tmp_path):
 
 def model_cases() -> dict[str, fastpu.Model]:
     """A model of every class and form that a file can hold."""
-    functions = ("fit_pnu_adaboost", "fit_bpsi", "fit_nu_svm")
+    functions = ("fit_pnu_auc_boost", "fit_pnu_adaboost", "fit_bpsi", "fit_isvm", "fit_nu_svm", "fit_pual", "fit_smc")
     X, y = pu_rows()
-    first = {type(fitted(name)): name for name in reversed(DECLARED)}  # the first method of each class
-    found = {name: fitted(name) for name in (*functions, *first.values())} | {form: formed(form) for form in FORMS}
+    found = {name: fitted(name) for name in functions} | {form: formed(form) for form in FORMS}
+    classes = {type(model) for model in found.values()}
+    found |= {name: fitted(name) for name in DECLARED if type(fitted(name)) not in classes}
     found["with probabilities"] = fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method="isotonic")
     return found
 
