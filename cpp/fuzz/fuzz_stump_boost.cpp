@@ -1,6 +1,7 @@
 // stump_boost on whatever features, and the scores of its ensembles.
 #include <algorithm>
 
+#include "boosting/boost_loss.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 #include "fastpu/boosting/stump_ensemble.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -21,7 +22,7 @@ using fastpu::Team;
 
 StumpBoostOptions options_of(Input& input) {
   StumpBoostOptions options;
-  options.loss.name = input.rarely(4) ? "ada" : "auc";
+  options.loss.name = input.one_of(fastpu::detail::boost_loss_names());
   options.loss.gamma = input.wrong(input.share());
   options.loss.rho = input.wrong(input.flag() ? 0 : input.share() * 0.5);
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 6);

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu.boosting._losses import LOSSES
 
 #: Sums of up to a few thousand weights of one group, in any order, after some tens of rounds.
 SUM_TOL = 1e-12
@@ -17,11 +18,7 @@ SUM_TOL = 1e-12
 #: Scores and log J: a few hundred such sums added up.
 SCORE_TOL = 1e-10
 
-FITS = {
-    "pnu_auc_boost": fastpu.fit_pnu_auc_boost,
-    "rankboost_auc": fastpu.fit_rankboost_auc,
-    "pnu_adaboost": fastpu.fit_pnu_adaboost,
-}
+FITS = {name.removeprefix("fit_"): getattr(fastpu, name) for name in LOSSES}
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 #: The learned arrays of a model, which have an entry for each round.

@@ -11,6 +11,7 @@ import pytest
 import fastpu
 from boosting_cases import ARRAYS, FITS, assert_same_stumps, each_fit, make_problem, to_csr
 from fastpu import metrics
+from fastpu.common._methods import DECLARED
 from fastpu.data._folds import stratified_folds
 from method_recipes import model_bits
 
@@ -226,12 +227,8 @@ def test_classifiers_stop_early_in_a_pipeline(name, data):
     from fastpu import estimators
 
     X, y = data
-    classes = {
-        "pnu_auc_boost": estimators.PNUAUCBoostClassifier,
-        "rankboost_auc": estimators.RankBoostAUCClassifier,
-        "pnu_adaboost": estimators.PNUAdaBoostClassifier,
-    }
-    classifier = classes[name](early_stopping_rounds=10, n_folds=3, random_state=2)
+    options = {"early_stopping_rounds": 10, "n_folds": 3, "random_state": 2}
+    classifier = getattr(estimators, DECLARED[f"fit_{name}"].classifier)(**options)
     fitted = make_pipeline(FunctionTransformer(), classifier).fit(X, y)
-    model = FITS[name](X, y, early_stopping_rounds=10, n_folds=3, random_state=2)
+    model = FITS[name](X, y, **options)
     assert model_bits(fitted[-1].model_) == model_bits(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import warnings
 
@@ -76,10 +77,8 @@ def test_params_are_arguments_of_the_function(fit, form, data):
     if form == "eval_set":
         eval_set = (X[y != 0], y[y != 0])
         options = {"early_stopping_rounds": 4, "stop_tol": 1e-10, "n_rounds": 99}
-    if fit is not fastpu.fit_rankboost_auc:
-        options["gamma"] = 0.8
-    if fit is not fastpu.fit_pnu_adaboost:
-        options |= {"rho": 0.03, "step": "line_search"}
+    of_loss = {"gamma": 0.8, "rho": 0.03, "step": "line_search"}
+    options |= {name: of_loss[name] for name in of_loss.keys() & inspect.signature(fit).parameters.keys()}
     rows = fastpu.bin_features(X, max_bins=6) if form == "binned" else X
     options = {"n_rounds": 12} | options
     model = fit(rows, y, eval_set=eval_set, **options)

@@ -7,6 +7,7 @@ import pytest
 
 import fastpu
 from fastpu import _core
+from fastpu.boosting._losses import LOSSES
 from fastpu.data._categories import category_flags
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
@@ -74,7 +75,7 @@ def fit_shards(
         eval_weight=None,
         loss=loss,
         gamma=gamma,
-        rho=0.01 if loss == "auc" else 0.0,
+        rho=0.01,
         n_rounds=n_rounds,
         step=step,
         stop_tol=1e-9,
@@ -139,11 +140,13 @@ def test_a_group_may_be_missing(groups):
     assert_same_bits(fit_shards(bins, y, 3, n_rounds=30)[0], model)
 
 
-def test_same_bits_of_adaboost():
+@pytest.mark.parametrize("name", LOSSES)
+def test_same_bits_of_every_loss(name):
     X, y = pnu_rows(500)
     bins = fastpu.bin_features(X, max_bins=15)
-    model = fastpu.fit_pnu_adaboost(bins, y, n_rounds=40)
-    assert_same_bits(fit_shards(bins, y, 3, n_rounds=40, loss="ada")[0], model)
+    model = getattr(fastpu, name)(bins, y, n_rounds=40)
+    gamma = 1.0 if name == "fit_rankboost_auc" else 0.5
+    assert_same_bits(fit_shards(bins, y, 3, n_rounds=40, gamma=gamma, loss=LOSSES[name].name)[0], model)
 
 
 def test_same_bits_with_categories():

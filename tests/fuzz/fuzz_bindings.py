@@ -17,6 +17,7 @@ import engine
 with engine.instrumented():
     import fastpu
     from fastpu import _core
+    from fastpu.boosting import _boosted_trees
     from fastpu.common._methods import DECLARED
     from fastpu.data._matrix import CsrMatrix
 
@@ -73,7 +74,7 @@ VALUES = {
     "lam": [0.0, 1e-3, 1.0, 1e-300, 1e300],
     "lam_min": [0.0, 0.1],
     "learning_rate": [1e-3, 0.1, 1e3],
-    "loss": ["sigmoid", "logistic", "squared"],
+    "loss": ["sigmoid", "squared", *_boosted_trees.LOSSES],
     "max_bins": [None, 1, 2, 255],
     "max_depth": [None, 1, 3],
     "max_events": [None, 1, 20],
@@ -187,7 +188,8 @@ def fit(source: Bytes) -> None:
             options[key] = np.abs(PLAIN[source.array(n)])
         elif key == "eval_set":
             options[key] = (X, labels)
-    if "prior" in PARAMETERS[name] and (name != "fit_forest" or options.get("criterion", "gini") != "gini"):
+    has_no_prior = name in ("fit_forest", "fit_boosted_trees") and not {"criterion", "loss"} & options.keys()
+    if "prior" in PARAMETERS[name] and not has_no_prior:  # their defaults have none
         options.setdefault("prior", 0.5)
     for key in ("C_pos", "C_unl"):
         if key in PARAMETERS[name]:

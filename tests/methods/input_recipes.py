@@ -292,21 +292,20 @@ def _fitted(name: str, **given: Any) -> Callable[[], Any]:
     return lambda: FUNCTIONS[name](**arguments(name, **given))
 
 
+def _model_class(name: str) -> str:
+    """The class of a method's models; the first one where there are several."""
+    return str(inspect.signature(FUNCTIONS[name]).return_annotation).partition(" ")[0]
+
+
+#: A call that makes an object of a class: for models that of the first method of the class, where nothing else is said.
 _INSTANCES: dict[str, Callable[[], Any]] = {
-    "BaggingSVM": _fitted("fit_bagging_svm"),
+    **{_model_class(name): _fitted(name) for name in reversed(DECLARED)},
     "BinnedFeatures": _fitted("bin_features"),
     "KNNGraph": _fitted("knn_graph"),
     "KernelMachine": _fitted("fit_bsvm", kernel="rbf"),
-    "LinearMachine": _fitted("fit_isvm"),
     "MappingMachine": _fitted("fit_smc", C=10.0),
     "MappingScorer": _fitted("fit_smc", psi2=_user_stage),
-    "PualMachine": _fitted("fit_pual"),
-    "RankMachine": _fitted("fit_ls_auc"),
-    "RiskMachine": _fitted("fit_upu"),
     "RiskNetwork": _fitted("fit_upu", model="mlp"),
-    "SVMPath": _fitted("fit_pu_svm_path"),
-    "StumpEnsemble": _fitted("fit_pnu_auc_boost"),
-    "TreeEnsemble": _fitted("fit_forest"),
 }
 
 

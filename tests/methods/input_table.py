@@ -7,12 +7,15 @@ can escape. `PARAMETERS` is asked for "function.parameter" first and then for "p
 from __future__ import annotations
 
 import decimal
+import inspect
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fastpu
+from fastpu.boosting import _boosted_trees
 from fastpu.boosting._losses import LOSSES
 
 if TYPE_CHECKING:
@@ -293,7 +296,8 @@ _PUAL = "fit_pual fit_gllc fit_bls_svm"
 _MARGIN = "fit_isvm fit_ipsi fit_bpsi"
 _MAPPING = "fit_smc fit_svmc"
 
-_set("fit_pnu_auc_boost fit_pnu_adaboost fit_samult", gamma=real(0, 1, changes=(0.0, 1.0)))
+_with_gamma = [name for name in LOSSES if "gamma" in inspect.signature(getattr(fastpu, name)).parameters]
+_set(" ".join([*_with_gamma, "fit_samult"]), gamma=real(0, 1, changes=(0.0, 1.0)))
 _set("bin_features", max_bins=integer(1, _MOST_CUTS))
 _with_prior = {"criterion": "nnpu", "prior": 0.4}
 _set(
@@ -307,10 +311,7 @@ _with_prior = {"loss": "nnpu", "prior": 0.4, "pu": True}
 _set(
     "fit_boosted_trees",
     loss=choice(
-        "pnu_auc",
-        "logistic",
-        "upu",
-        "nnpu",
+        *_boosted_trees.LOSSES,
         under={"prior": 0.4},
         changes=("upu",),
         where={**_with_prior, "learning_rate": 1.0, "n_rounds": 20},
@@ -402,8 +403,11 @@ _set("datasets.split_pnu", train=share())
 
 
 def parameter_of(function: str, name: str) -> Parameter:
-    """The entry for a parameter of a function; KeyError means that the table has to be extended."""
-    return PARAMETERS.get(f"{function}.{name}") or PARAMETERS[name]
+    """The entry for a parameter of a function."""
+    entry = PARAMETERS.get(f"{function}.{name}") or PARAMETERS.get(name)
+    if entry is None:
+        raise KeyError(f"say in tests/methods/input_table.py what {name} of {function} takes")
+    return entry
 
 
 # -- values --------------------------------------------------------------------------------------------------------

@@ -173,6 +173,8 @@ def model_cases() -> dict[str, fastpu.Model]:
     functions = ("fit_pnu_auc_boost", "fit_pnu_adaboost", "fit_bpsi", "fit_isvm", "fit_nu_svm", "fit_pual", "fit_smc")
     X, y = pu_rows()
     found = {name: fitted(name) for name in functions} | {form: formed(form) for form in FORMS}
+    classes = {type(model) for model in found.values()}
+    found |= {name: fitted(name) for name in DECLARED if type(fitted(name)) not in classes}
     found["with probabilities"] = fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method="isotonic")
     return found
 

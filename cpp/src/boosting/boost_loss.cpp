@@ -63,6 +63,12 @@ PerSlot BoostLoss::slot_shares() const {
 
 double jensen_step(double gain, double rho) { return std::atanh(std::min(gain, kPerfect)) - std::atanh(rho); }
 
+std::vector<std::string> boost_loss_names() {
+  std::vector<std::string> names;
+  for (const NamedLoss& loss : kLosses) names.emplace_back(loss.name);
+  return names;
+}
+
 std::unique_ptr<BoostLoss> make_boost_loss(const BoostLossOptions& options, const GroupWeights& weights) {
   if (!(options.gamma >= 0) || options.gamma > 1) {
     throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(options.gamma));

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
@@ -63,6 +64,8 @@ class BoostLoss {
 
 // atanh(gain) - atanh(rho), the step of BoostStep::jensen.
 double jensen_step(double gain, double rho);
+
+std::vector<std::string> boost_loss_names();
 
 // Throws std::invalid_argument for an unknown name, a parameter out of range, or fewer than two groups that hold
 // weight.
