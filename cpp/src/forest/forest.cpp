@@ -57,8 +57,11 @@ struct Groups {
 };
 
 Groups groups_of(const ForestTrainingSet& train, Team& team) {
-  std::vector<std::uint32_t> rows[2];
-  detail::Pacer([&team] { team.poll(); }).run(0, train.features->n_rows, [&](index_t first, index_t end) {
+  const index_t n = train.features->n_rows;
+  const index_t n_positive = std::count(train.labels, train.labels + n, std::int8_t{1});
+  std::vector<std::uint32_t> rows[2] = {reserve_vector<std::uint32_t>(n - n_positive, "the unlabelled rows"),
+                                        reserve_vector<std::uint32_t>(n_positive, "the positive rows")};
+  detail::Pacer([&team] { team.poll(); }).run(0, n, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       const std::int8_t label = train.labels[i];
       if (label != 0 && label != 1) {
@@ -194,7 +197,8 @@ void reserve_others(index_t n_trees, ForestResult& result) {
   const auto n_nodes = static_cast<double>(result.nodes.size());
   const double expected =
       1.1 * n_nodes * static_cast<double>(n_trees) / static_cast<double>(result.tree_start.size() - 1);
-  result.nodes.reserve(static_cast<std::size_t>(std::min(expected, kMost)));
+  or_out_of_memory<TreeNode>(static_cast<index_t>(std::min(expected, kMost)), "the nodes of the trees",
+                             [&](std::size_t size) { result.nodes.reserve(size); });
 }
 
 template <class Rows>

@@ -6,7 +6,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fastpu/common/aligned_buffer.hpp"
+
 namespace fastpu::detail {
+
+namespace {
+
+constexpr const char* kRowsOfGroup = "the rows of a group";
+constexpr const char* kRowsOfBag = "the rows of a bag";
+
+}  // namespace
 
 DrawnGroup::DrawnGroup(std::vector<std::uint32_t> rows, const double* sample_weight) : rows_(std::move(rows)) {
   if (sample_weight == nullptr) return;
@@ -14,6 +23,8 @@ DrawnGroup::DrawnGroup(std::vector<std::uint32_t> rows, const double* sample_wei
   if (rows_.empty()) return;
   const double first = sample_weight[rows_.front()];
   if (std::ranges::all_of(rows_, [&](std::uint32_t row) { return sample_weight[row] == first; })) return;
+  weight_ = reserve_vector<double>(size(), kRowsOfGroup);
+  cumulative_ = reserve_vector<double>(size(), kRowsOfGroup);
   double sum = 0;
   for (const std::uint32_t row : rows_) {
     sum += sample_weight[row];
@@ -23,6 +34,7 @@ DrawnGroup::DrawnGroup(std::vector<std::uint32_t> rows, const double* sample_wei
 }
 
 void DrawnGroup::draw_with_replacement(index_t n, Random& random, std::vector<std::uint32_t>& drawn) const {
+  reserve_more(drawn, n, kRowsOfBag);
   if (weight_.empty()) {
     const auto n_rows = static_cast<std::uint32_t>(rows_.size());
     for (index_t i = 0; i < n; ++i) drawn.push_back(rows_[random.scaled(n_rows)]);
@@ -37,12 +49,13 @@ void DrawnGroup::draw_with_replacement(index_t n, Random& random, std::vector<st
 void DrawnGroup::draw_without_replacement(index_t n, Random& random, std::vector<std::uint32_t>& places,
                                           std::vector<std::uint32_t>& drawn) const {
   n = std::min(n, size());
+  reserve_more(drawn, n, kRowsOfBag);
   if (places.empty()) {
-    places.resize(rows_.size());
+    places = make_vector<std::uint32_t>(size(), kRowsOfGroup);
     std::iota(places.begin(), places.end(), 0U);
   }
   if (weight_.empty()) {
-    std::vector<std::uint32_t> other(at(n));
+    auto other = make_vector<std::uint32_t>(n, kRowsOfBag);
     for (index_t i = 0; i < n; ++i) {
       other[at(i)] = static_cast<std::uint32_t>(i) + random.scaled(static_cast<std::uint32_t>(size() - i));
       std::swap(places[at(i)], places[other[at(i)]]);
@@ -51,8 +64,7 @@ void DrawnGroup::draw_without_replacement(index_t n, Random& random, std::vector
     for (index_t i = n - 1; i >= 0; --i) std::swap(places[at(i)], places[other[at(i)]]);
     return;
   }
-  std::vector<std::pair<double, std::uint32_t>> keys;
-  keys.reserve(rows_.size());
+  auto keys = reserve_vector<std::pair<double, std::uint32_t>>(size(), kRowsOfGroup);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     keys.emplace_back(-std::log(1.0 - random.unit()) / weight_[i], static_cast<std::uint32_t>(i));
   }

@@ -6,6 +6,8 @@ namespace fastpu::detail {
 
 namespace {
 
+constexpr const char* kNodes = "the nodes of a tree";
+
 // A set of codes as the set of their categories; 255, which is no category, is on the side of missing values.
 CategorySet categories_of_codes(const CategorySet& codes) {
   CategorySet categories;
@@ -19,12 +21,12 @@ CategorySet categories_of_codes(const CategorySet& codes) {
 
 void order_by_breadth(GrownTree& tree) {
   const std::size_t n = tree.nodes.size();
-  std::vector<std::uint32_t> from;
-  from.reserve(n);
+  const auto n_nodes = static_cast<index_t>(n);
+  auto from = reserve_vector<std::uint32_t>(n_nodes, kNodes);
   from.push_back(0);
   GrownTree ordered;
-  ordered.nodes.reserve(n);
-  ordered.cuts.reserve(n);
+  ordered.nodes = reserve_vector<TreeNode>(n_nodes, kNodes);
+  ordered.cuts = reserve_vector<std::uint32_t>(n_nodes, kNodes);
   for (std::size_t i = 0; i < n; ++i) {
     TreeNode node = tree.nodes[from[i]];
     if (!node.is_leaf()) {
@@ -46,6 +48,7 @@ void order_by_breadth(GrownTree& tree) {
 
 void append_tree(const GrownTree& tree, index_t first_set, Trees& trees) {
   const auto n_sets = static_cast<double>(first_set + static_cast<index_t>(trees.sets.size()));
+  reserve_more(trees.nodes, std::ssize(tree.nodes), kNodes);
   for (TreeNode node : tree.nodes) {
     if (node.by_categories()) node.threshold += n_sets;
     trees.nodes.push_back(node);

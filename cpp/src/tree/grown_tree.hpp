@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
 #include "fastpu/tree/node_rows.hpp"
@@ -69,6 +70,8 @@ struct GrownTree {
 
   // Adds a leaf of value 0 that `cover` training rows reach, and returns its number.
   std::size_t add_node(std::uint32_t cover) {
+    reserve_more(nodes, 1, "the nodes of a tree");
+    reserve_more(cuts, 1, "the nodes of a tree");
     nodes.push_back({0.0, 0, 0, cover, 0.0F});
     cuts.push_back(0);
     return nodes.size() - 1;

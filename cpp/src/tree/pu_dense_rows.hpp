@@ -28,7 +28,7 @@ class PuDenseRows {
     if (depth_first && kCopiedBytes / row_bytes >= kLeastRows) {
       capacity_ = static_cast<std::uint32_t>(kCopiedBytes / row_bytes);
       copied_ = AlignedBuffer<Code>(capacity_ * binned_.row_stride, "the codes of a node");
-      for (auto& list : levels_[1].lists) list.resize(capacity_);
+      for (auto& list : levels_[1].lists) list = make_vector<std::uint32_t>(capacity_, "the rows of a node");
       levels_[1].table = {copied_.data(), binned_.row_stride};
     }
     low_ = make_vector<Code>(binned_.row_stride, "the ranges of the codes");
@@ -47,8 +47,7 @@ class PuDenseRows {
   }
 
   PuRange start(const Bag& bag) {
-    levels_[0].lists[0] = bag.rows;
-    levels_[0].lists[1].resize(bag.rows.size());
+    copy_rows(bag, levels_[0].lists);
     return bag.range();
   }
 

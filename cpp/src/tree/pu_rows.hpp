@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastpu/common/aligned_buffer.hpp"
 #include "tree/pu_criterion.hpp"
 #include "tree/split_list.hpp"
 
@@ -36,6 +37,14 @@ struct Bag {
 
   PuRange range() const { return {.middle = n_pos, .end = static_cast<std::uint32_t>(rows.size())}; }
 };
+
+// Fills the first of two lists with the rows of a bag, and makes the other one as long.
+inline void copy_rows(const Bag& bag, std::array<std::vector<std::uint32_t>, 2>& lists) {
+  or_out_of_memory<std::uint32_t>(std::ssize(bag.rows), "the rows of a bag", [&](std::size_t n) {
+    lists[0] = bag.rows;
+    lists[1].resize(n);
+  });
+}
 
 // A feature that was drawn for a node, and its random cut.
 struct DrawnFeature {

@@ -22,8 +22,7 @@ class PuSparseRows {
 
   PuRange start(const Bag& bag) {
     count(PuRange{});
-    lists_[0] = bag.rows;
-    lists_[1].resize(bag.rows.size());
+    copy_rows(bag, lists_);
     return bag.range();
   }
   static void settle(PuRange& /*node*/) {}

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
@@ -66,6 +67,7 @@ class WalkTrees {
   void add(const TreeNode* nodes, index_t n, ColumnOf&& column_of, CutOf&& cut_of, LeftCodes&& left_codes) {
     tree_start_.push_back(static_cast<index_t>(nodes_.size()));
     const std::size_t n_sets = sets_.size();
+    reserve_more(nodes_, n, "the nodes of the trees");
     for (index_t k = 0; k < n; ++k) {
       const TreeNode& node = nodes[k];
       Node walked;

@@ -82,6 +82,15 @@ std::vector<T> reserve_vector(index_t n, const char* what_for) {
   });
 }
 
+// Makes room for n more values, and for twice as many as before, so that adding few at a time does not copy too often.
+template <class T>
+void reserve_more(std::vector<T>& values, index_t n, const char* what_for) {
+  const std::size_t wanted = values.size() + static_cast<std::size_t>(n);
+  if (wanted <= values.capacity()) return;
+  or_out_of_memory<T>(static_cast<index_t>(std::max(wanted, 2 * values.capacity())), what_for,
+                      [&](std::size_t size) { values.reserve(size); });
+}
+
 template <class T>
 class AlignedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
