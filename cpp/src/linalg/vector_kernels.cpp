@@ -128,7 +128,7 @@ PathStep nearest(const PathSlacks& slacks, const double* speed, double a0, doubl
   return result;
 }
 
-index_t list_near(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows, index_t most) {
+index_t list_near(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows) {
   constexpr index_t kAtOnce = 4;  // vectors that are looked at together
   const Doubles a0s = splat<Doubles>(a0);
   const Doubles lams = splat<Doubles>(lam);
@@ -149,7 +149,7 @@ index_t list_near(const PathSlacks& slacks, double a0, double lam, double limit,
       for (int l = 0; l < static_cast<int>(kDoubles); ++l) lowest = least[l] < lowest ? least[l] : lowest;
       if (!(lowest <= limit)) continue;
     }
-    for (index_t k = first; k < end && count < most; ++k) {
+    for (index_t k = first; k < end; ++k) {
       const double p = slacks.weight[k] * (slacks.score[k] + a0) - slacks.side[k] * lam;
       if (slacks.side[k] != 0 && p <= limit) rows[count++] = k;
     }

@@ -38,8 +38,8 @@ struct VectorKernels {
   // The least step at which a row reaches the margin: distance p = weight (h + a0) - side lam, at the speed
   // q = weight (v + d0) + side, where q < 0: max(p, 0) / -q.
   PathStep (*nearest)(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam);
-  // Lists the rows with side != 0 and p <= limit, at most `most` of them; returns how many.
-  index_t (*list_near)(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows, index_t most);
+  // Lists the rows with side != 0 and p <= limit; returns how many.
+  index_t (*list_near)(const PathSlacks& slacks, double a0, double lam, double limit, index_t* rows);
   // With x = y (h + a0) - lam: the largest -side x, of rows on the margin (side 0) |x|; and the sum of cost max(-x, 0).
   PathCheck (*check)(const PathSlacks& slacks, const double* label, const double* cost, double a0, double lam);
 };

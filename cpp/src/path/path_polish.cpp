@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include "path/path_walk.hpp"
@@ -17,6 +18,7 @@ constexpr int kMostTries = 3;            // repairs of one row at one point
 constexpr double kMostGap = 1e-6;        // largest relative duality gap of a point of the path
 constexpr double kMostViolation = 1e-6;  // largest violation of the optimality conditions
 constexpr int kSettle = 20;              // breakpoints between two calls of settle()
+constexpr int kMostUpdates = 100;        // changes of X'(y a) before all rows are summed again
 
 }  // namespace
 
@@ -65,7 +67,6 @@ void PathWalk::polish(Elbow& elbow) {
 // Rows that met the margin together up to rounding, or too close to each other, are on its wrong side as lam decreases:
 // each in turn is put on the margin and made a moving row. The rows whose a may have changed are appended to `changed`.
 void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
-  if (loops_.list_near(slacks(), a0_, lam_, -tolerance(), near_.data(), 1) == 0) return;
   std::vector<int> tries(at(problem_.n));
   for (;;) {
     index_t worst = -1;
@@ -165,15 +166,21 @@ void PathWalk::settle(Elbow& elbow) {
 // Returns X'(y a). Only a few rows have changed since the last call, so their changes are added to what it returned;
 // now and then all rows are summed, or rounding errors would grow.
 const std::vector<double>& PathWalk::weights_of_alpha() {
-  if (alpha_weights_.empty() || ++n_updates_ >= kSettle) {
+  if (alpha_weights_.empty() || ++n_updates_ >= kMostUpdates) {
     n_updates_ = 0;
     alpha_weights_.assign(w_.size(), 0.0);
     weighed_beta_.assign(at(problem_.n), 0.0);
   }
-  for (index_t i = 0; i < problem_.n; ++i) {
-    if (beta_[at(i)] == weighed_beta_[at(i)]) continue;
-    loops_.add(alpha_weights_.data(), beta_[at(i)] - weighed_beta_[at(i)], rows_->features(i), rows_->n_features());
-    weighed_beta_[at(i)] = beta_[at(i)];
+  constexpr index_t kAtOnce = 64;
+  for (index_t first = 0; first < problem_.n; first += kAtOnce) {
+    const index_t end = std::min(first + kAtOnce, problem_.n);
+    const std::size_t bytes = at(end - first) * sizeof(double);
+    if (std::memcmp(&beta_[at(first)], &weighed_beta_[at(first)], bytes) == 0) continue;
+    for (index_t i = first; i < end; ++i) {
+      if (beta_[at(i)] == weighed_beta_[at(i)]) continue;
+      loops_.add(alpha_weights_.data(), beta_[at(i)] - weighed_beta_[at(i)], rows_->features(i), rows_->n_features());
+      weighed_beta_[at(i)] = beta_[at(i)];
+    }
   }
   return alpha_weights_;
 }

@@ -73,6 +73,8 @@ class PathWalk {
     return false;
   }
   PathSlacks slacks() const { return {problem_.n, h_.data(), weight_.data(), side_.data()}; }
+  // Compares the scores of all rows, which must be known, with the margin.
+  PathCheck check_rows() const { return loops_.check(slacks(), point_.label.data(), loss_cost_.data(), a0_, lam_); }
   double tolerance() const { return on_margin_ * lam_ + kRounding * reach(); }
   // An upper bound of the sizes of the terms that make up a score; its rounding error is relative to them.
   double reach() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -145,7 +146,7 @@ void PathWalk::find_weak(const Elbow& elbow) {
     if (!elbow.is_moving(i) && std::ranges::find(weak_, i) == weak_.end()) weak_.push_back(i);
   }
   forced_.clear();
-  const index_t n_near = loops_.list_near(slacks(), a0_, lam_, tolerance(), near_.data(), problem_.n);
+  const index_t n_near = loops_.list_near(slacks(), a0_, lam_, tolerance(), near_.data());
   const std::size_t n_listed = weak_.size();
   for (index_t k = 0; k < n_near; ++k) {
     const auto end = weak_.begin() + static_cast<std::ptrdiff_t>(n_listed);
@@ -379,6 +380,7 @@ bool PathWalk::take_step(Elbow& elbow) {
   }
   const double before = lam_;
   std::vector<index_t> changed;
+  std::optional<PathCheck> check;
   bool is_at_floor = false;
   if (outcome == Elbow::Outcome::nothing_moves) {
     cross_gap(elbow);
@@ -400,13 +402,19 @@ bool PathWalk::take_step(Elbow& elbow) {
       const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
       if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
       polish(elbow);
-      if (rows_->is_linear() && lam_ > 0) repair(elbow, changed);
+      if (rows_->is_linear() && lam_ > 0) {
+        check = check_rows();
+        if (check->worst >= tolerance()) {
+          repair(elbow, changed);
+          check.reset();
+        }
+      }
     }
   }
   if (lam_ > 0 && !watch_->is_partial()) {
-    const PathCheck check = loops_.check(slacks(), point_.label.data(), loss_cost_.data(), a0_, lam_);
-    if (!is_optimal(check)) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
-    result_.violation = std::max(result_.violation, check.worst / lam_);
+    if (!check) check = check_rows();
+    if (!is_optimal(*check)) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
+    result_.violation = std::max(result_.violation, check->worst / lam_);
   }
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);
