@@ -18,7 +18,7 @@ constexpr int kMostTries = 3;            // repairs of one row at one point
 constexpr double kMostGap = 1e-6;        // largest relative duality gap of a point of the path
 constexpr double kMostViolation = 1e-6;  // largest violation of the optimality conditions
 constexpr int kSettle = 20;              // breakpoints between two calls of settle()
-constexpr int kMostUpdates = 100;        // changes of X'(y a) before all rows are summed again
+constexpr int kMostUpdates = 100;        // calls of weights_of_alpha() from one sum over all rows to the next
 
 }  // namespace
 
@@ -171,7 +171,7 @@ const std::vector<double>& PathWalk::weights_of_alpha() {
     alpha_weights_.assign(w_.size(), 0.0);
     weighed_beta_.assign(at(problem_.n), 0.0);
   }
-  constexpr index_t kAtOnce = 64;
+  constexpr index_t kAtOnce = 64;  // rows that are compared together: hardly any of them have changed
   for (index_t first = 0; first < problem_.n; first += kAtOnce) {
     const index_t end = std::min(first + kAtOnce, problem_.n);
     const std::size_t bytes = at(end - first) * sizeof(double);

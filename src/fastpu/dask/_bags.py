@@ -143,7 +143,7 @@ def _stack(parts: list[BinnedFeatures | None]) -> BinnedFeatures:
 
 
 def _draw(plan: Plan, first: int, n_trees: int, weights: list[NDArray[np.float64]] | None) -> NDArray[np.uint32]:
-    # Dask leaves arrays in the message that they came in, at any byte.
+    # Dask leaves arrays in the message that they came in, where they begin at any byte; kernels need them aligned.
     of_pos, of_unl = (None, None) if weights is None else (np.require(part, requirements="A") for part in weights)
     return _core.draw_forest_bags(
         n_pos=plan.n_pos,
@@ -203,7 +203,7 @@ def _score_left_out(
         return sums, counts
     of_pos, of_unl = _rows_of(part, 1), _rows_of(part, 0)
     for trees, drawn, n_kept in zip(grown, bags, kept, strict=True):
-        nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()  # aligned, as a message need not be
+        nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()  # aligned, as in _draw
         for t in range(n_kept):
             start, stop = trees.tree_start[t : t + 2]
             values = _core.tree_scores(

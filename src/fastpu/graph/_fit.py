@@ -228,8 +228,8 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[_Fitted]) -> None:
     if unsolved:
         worst = max(unsolved, key=lambda one: one.machine.gap / max(one.machine.objective[-1], 1e-300))
         text = _unsolved_text(worst.machine, options.values.get("tol", np.inf))
-        share = f"{len(unsolved)} of {len(fitted)} models, the worst with " if len(fitted) > 1 else ""
-        _tell(options, share, worst.point, text, ConvergenceWarning)
+        which = f"{len(unsolved)} of {len(fitted)} models, the worst with " if len(fitted) > 1 else ""
+        _tell(options, which, worst.point, text, ConvergenceWarning)
     same = [one for one in fitted if one.machine.status != "callback" and (one.lowest > 0 or one.highest <= 0)]
     if same:
         text = (
@@ -237,8 +237,8 @@ def _warn(options: PualOptions, rows: Rows, fitted: Sequence[_Fitted]) -> None:
             f"scores are between {same[0].lowest:.3g} and {same[0].highest:.3g}; change C_pos, C_unl or lam, or rank "
             f"by the scores (with_threshold)"
         )
-        share = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
-        _tell(options, share, same[0].point, text, DegenerateModelWarning)
+        which = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
+        _tell(options, which, same[0].point, text, DegenerateModelWarning)
 
 
 def _unsolved_text(model: PualMachine, tol: Any) -> str:
@@ -260,7 +260,7 @@ def _unsolved_text(model: PualMachine, tol: Any) -> str:
     )
 
 
-def _tell(options: PualOptions, share: str, point: Point, text: str, category: type[Warning]) -> None:
+def _tell(options: PualOptions, which: str, point: Point, text: str, category: type[Warning]) -> None:
     has_graph = "n_neighbors" in options.values
     values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items() if has_graph or name != "sigma")
-    warn(f"{options.function}: for {share}{values}: {text}", category)
+    warn(f"{options.function}: for {which}{values}: {text}", category)
