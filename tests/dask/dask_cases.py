@@ -32,7 +32,7 @@ def chunked(values, sizes):
 
 def assert_nothing_is_left(client):
     """No actor and no task is on any worker, or not for long; what tests have scattered does not count."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = client.run(lambda dask_worker: [*dask_worker.state.actors, *dask_worker.state.tasks])
         left = [key for keys in found.values() for key in keys if not str(key).startswith(("ndarray-", "csr_array-"))]

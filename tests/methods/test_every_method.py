@@ -49,7 +49,7 @@ def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
     def is_settled() -> bool:
         return n_tasks() <= tasks and set(threading.enumerate()) <= set(python_threads)
 
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not is_settled() and time.monotonic() < deadline:
         time.sleep(0.005)
     return is_settled()

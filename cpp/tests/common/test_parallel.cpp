@@ -315,8 +315,9 @@ CASE("stress: no wake-up is lost") {
 
 CASE("a caller that waits is woken as soon as the last block is done") {
   Team team(2);
-  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::chrono::steady_clock::duration> took;
   for (int loop = 0; loop < 300; ++loop) {
+    const auto start = std::chrono::steady_clock::now();
     std::atomic<int> n_here{0};
     team.for_each(2, [&](index_t, int worker) {
       ++n_here;
@@ -324,9 +325,12 @@ CASE("a caller that waits is woken as soon as the last block is done") {
       // Longer than the caller spins, so that it sleeps.
       if (worker == 1) std::this_thread::sleep_for(std::chrono::microseconds(50));
     });
+    took.push_back(std::chrono::steady_clock::now() - start);
   }
-  // A lost wake-up costs the caller the 20 ms after which it would poll: 6 s in all.
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+  // A caller that is not woken sleeps for the 20 ms after which it would poll. A busy machine makes loops slower, but
+  // not every one of them.
+  std::ranges::sort(took);
+  CHECK(took[30] < milliseconds(15));
 }
 
 CASE("stress: teams of several threads at once, short-lived, with failures") {
