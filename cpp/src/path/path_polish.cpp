@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "path/path_walk.hpp"
@@ -127,9 +127,7 @@ PathWalk::FirstBound PathWalk::first_bound(const std::vector<index_t>& rows, con
 }
 
 void PathWalk::put_at_bound(Elbow& elbow, const FirstBound& reached) {
-  const std::size_t i = at(reached.row);
-  point_.alpha[i] = reached.is_cost ? point_.cost[i] : 0;
-  beta_[i] = point_.alpha[i] * point_.label[i];
+  set_alpha(reached.row, reached.is_cost ? point_.cost[at(reached.row)] : 0);
   release(elbow, reached.row);
 }
 
@@ -144,10 +142,16 @@ void PathWalk::put(const std::vector<index_t>& rows, std::vector<double>& change
     const std::size_t i = at(rows[k]);
     const double value = std::clamp(point_.alpha[i] + change[k] * point_.label[i], 0.0, point_.cost[i]);
     change[k] = (value - point_.alpha[i]) * point_.label[i];
-    beta_[i] = value * point_.label[i];
-    sum_alpha_ += value - point_.alpha[i];
-    point_.alpha[i] = value;
+    set_alpha(rows[k], value);
   }
+}
+
+void PathWalk::set_alpha(index_t row, double value) {
+  const std::size_t i = at(row);
+  sum_alpha_ += value - point_.alpha[i];
+  point_.alpha[i] = value;
+  beta_[i] = value * point_.label[i];
+  if (rows_->is_linear()) unweighed_.push_back(row);
 }
 
 // If the path keeps weights, they are accurate, and y a is corrected to match them: its sum must be 0, and X'(y a) must
@@ -170,18 +174,15 @@ const std::vector<double>& PathWalk::weights_of_alpha() {
     n_updates_ = 0;
     alpha_weights_.assign(w_.size(), 0.0);
     weighed_beta_.assign(at(problem_.n), 0.0);
+    unweighed_.resize(at(problem_.n));
+    std::iota(unweighed_.begin(), unweighed_.end(), index_t{0});
   }
-  constexpr index_t kAtOnce = 64;  // rows that are compared together: hardly any of them have changed
-  for (index_t first = 0; first < problem_.n; first += kAtOnce) {
-    const index_t end = std::min(first + kAtOnce, problem_.n);
-    const std::size_t bytes = at(end - first) * sizeof(double);
-    if (std::memcmp(&beta_[at(first)], &weighed_beta_[at(first)], bytes) == 0) continue;
-    for (index_t i = first; i < end; ++i) {
-      if (beta_[at(i)] == weighed_beta_[at(i)]) continue;
-      loops_.add(alpha_weights_.data(), beta_[at(i)] - weighed_beta_[at(i)], rows_->features(i), rows_->n_features());
-      weighed_beta_[at(i)] = beta_[at(i)];
-    }
+  for (const index_t i : unweighed_) {
+    if (beta_[at(i)] == weighed_beta_[at(i)]) continue;
+    loops_.add(alpha_weights_.data(), beta_[at(i)] - weighed_beta_[at(i)], rows_->features(i), rows_->n_features());
+    weighed_beta_[at(i)] = beta_[at(i)];
   }
+  unweighed_.clear();
   return alpha_weights_;
 }
 

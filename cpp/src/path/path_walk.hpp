@@ -54,6 +54,7 @@ class PathWalk {
   void recompute(bool with_reach);
   void add(const std::vector<index_t>& rows, const std::vector<double>& factors, const std::vector<double>& weights,
            std::vector<double>& sums);
+  void set_alpha(index_t row, double value);
   void put(const std::vector<index_t>& rows, std::vector<double>& change);
   void settle(Elbow& elbow);
   const std::vector<double>& weights_of_alpha();
@@ -102,8 +103,9 @@ class PathWalk {
   int n_unsettled_ = 0;                // breakpoints since y a was last made to match the weights
   std::vector<double> alpha_weights_;  // X'(y a) of the y a that is kept beside it
   std::vector<double> weighed_beta_;
-  int n_updates_ = 0;  // of alpha_weights_, since it was last summed over all rows
-  int n_pauses_ = 0;   // successive breakpoints without an event
+  std::vector<index_t> unweighed_;  // rows whose y a may differ from it
+  int n_updates_ = 0;               // of alpha_weights_, since it was last summed over all rows
+  int n_pauses_ = 0;                // successive breakpoints without an event
   PathRows* rows_ = nullptr;
   PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)

@@ -232,9 +232,7 @@ void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
       rounded.push_back((bound - value) * point_.label[i]);
       value = bound;
     }
-    sum_alpha_ += value - point_.alpha[i];
-    point_.alpha[i] = value;
-    beta_[i] = value * point_.label[i];
+    set_alpha(moving[k], value);
   }
   double slope_sum = 0;  // the sum of the slopes of a
   for (std::size_t k = 0; k < moving.size(); ++k) slope_sum += slopes[k] * point_.label[at(moving[k])];
