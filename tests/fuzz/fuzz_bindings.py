@@ -367,6 +367,7 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
                 (_core.tiled_gram, [square], {"n_threads": 1}),
                 (_core.tiled_cholesky, [square], {"n_threads": 1}),
                 (_core.tiled_solve, [square, np.ones((3, d))], {"n_threads": 1}),
+                (_core.tiled_back_solve, [square, np.ones((3, d))], {"n_threads": 1}),
                 (_core.tiled_product, [square, square], {"n_threads": 1}),
                 (_core.tiled_symmetric_product, [square, square], {"n_threads": 1}),
                 (_core.PualDual, [square], run),

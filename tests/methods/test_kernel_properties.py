@@ -222,6 +222,9 @@ def test_products_and_factors_in_tiles_are_those_of_numpy(A, B):
     np.testing.assert_allclose(L @ L.T, system, rtol=1e-12, atol=1e-9)
     _core.tiled_solve(factor, right, n_threads=1)
     np.testing.assert_allclose(right @ L.T, B, rtol=0, atol=1e-8)
+    right = B.copy()
+    _core.tiled_back_solve(factor, right, n_threads=1)
+    np.testing.assert_allclose(right @ L, B, rtol=0, atol=1e-8)
 
 
 @given(matrices(), matrices(), st.sampled_from([0.0, 1.0, 2.0**-40, 1024.0]))

@@ -78,12 +78,12 @@ class Features(ABC):
         """Return the feature vectors of the rows with these numbers."""
 
     @abstractmethod
-    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return z'beta for each training row."""
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return z'beta of each training row; a row of the result for each beta, as in `betas`."""
 
     @abstractmethod
-    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return Z'on_rows - lam beta, for a number `on_rows` for each row."""
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return Z'o - lam beta for each beta; a row o of `on_rows` has a number for each training row."""
 
     def square(self, beta: NDArray[np.float64]) -> float:
         """Return |w|^2 of the function z'beta."""
@@ -114,11 +114,11 @@ class LinearFeatures(Features):
     def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._x.block(numbers)
 
-    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._x.times(beta)
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self._x.times(beta) for beta in betas])
 
-    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return self._x.back(on_rows) - lam * beta
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return np.array([self._x.back(one) for one in on_rows]) - lam * betas
 
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
         return self._x.misfit(on_rows, beta, lam, weight)
@@ -144,12 +144,11 @@ class DenseFeatures(Features):
     def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self.z[numbers]
 
-    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        return product(self.z, beta[:, None], self.rows.n_threads)[:, 0]
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(product(self.z, np.ascontiguousarray(betas.T), self.rows.n_threads).T)
 
-    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        sums: NDArray[np.float64] = product(on_rows[None], self.z, self.rows.n_threads)[0]
-        return sums - lam * beta
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return product(on_rows, self.z, self.rows.n_threads) - lam * betas
 
 
 class KernelFeatures(DenseFeatures):
@@ -210,10 +209,13 @@ class WideFeatures(KernelFeatures):
     def _w(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._x.back(self._coefs(beta))
 
-    def scores(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._x.times(self._w(beta))
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self._x.times(self._w(beta)) for beta in betas])
 
-    def slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return np.array([self._slope(*each, lam) for each in zip(on_rows, betas, strict=True)])
+
+    def _slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))[self._pivots]
         solution: NDArray[np.float64] = solve_triangular(self._triangle, along, lower=True, check_finite=False)
         return solution[::-1]

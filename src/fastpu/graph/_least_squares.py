@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.graph._arguments import PualRound
 from fastpu.graph._fit import Solved, closed_form
-from fastpu.graph._quadratic import Quadratic, Smooth, is_right
+from fastpu.graph._quadratic import Quadratic, Smooth, is_right, residuals
 from fastpu.graph._rows import gram
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def solve_least_squares(features: Features, local: Local, points: Sequence[Point
         weights = of_unl * rows.share_unl
         weights[rows.pos] = of_pos * share_pos
         quadratic = Quadratic(features, local, point.lam, weights, targets)
-        minimum = quadratic.solve(smooth, smooth.solve(k * right))
+        minimum = quadratic.solve(smooth, residuals([quadratic], smooth.solve(k * right)[None])[0])
         offset = (of_pos - of_unl) / total - quadratic.mean(minimum.f)
         scores = minimum.f + offset
         lacks = np.where(rows.is_unl, -1.0, 1.0) - scores

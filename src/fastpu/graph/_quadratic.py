@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +13,14 @@ import scipy.sparse as sp
 from fastpu import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fastpu.graph._arguments import Point
     from fastpu.graph._features import Features
 
-__all__ = ["Local", "Quadratic", "Smooth", "is_right"]
+__all__ = ["Local", "Quadratic", "Residual", "Smooth", "is_right", "residuals"]
 
 _ROWS = 256  # rows of a triangle that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
@@ -86,20 +85,18 @@ class Quadratic:
     def mean(self, f: NDArray[np.float64]) -> float:
         return float(self.weights @ f) / float(self.weights.sum())
 
-    def solve(self, smooth: Smooth, beta: NDArray[np.float64], enough: float = 0.0) -> Minimum:
+    def solve(self, smooth: Smooth, start: Residual, enough: float = 0.0) -> Minimum:
         """Return the minimum and its remaining error, by conjugate gradients preconditioned by `smooth`.
 
-        The first guess `beta` is accurate except for rounding errors in the matrix that `smooth` factors, whose
-        condition number is the square of that of X. The residual is therefore computed from the training rows. The
-        steps end at an excess of at most `enough`.
+        The first guess is accurate except for rounding errors in the matrix that `smooth` factors, whose condition
+        number is the square of that of X. Residuals are therefore computed from the training rows. The steps end at an
+        excess of at most `enough`.
         """
         features = self.features
-        best: Minimum | None = None
-        for _ in range(_SWEEPS):
-            f = features.scores(beta)
-            pull = self.pull(f)
-            on_rows = self.targets - pull
-            rest = features.slope(on_rows, beta, self.lam)
+        beta, best = start.beta, None
+        for sweep in range(_SWEEPS):
+            now = start if sweep == 0 else residuals([self], beta[None])[0]
+            f, pull, on_rows, rest = now.f, now.pull, now.on_rows, now.rest
             small = max(_EXCESS * abs(float(self.targets @ f)), enough)
             excess, half = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
             if not excess <= small:
@@ -115,7 +112,8 @@ class Quadratic:
                 break
             step, first = smooth.solve(rest), excess
             for _ in range(_STEPS):
-                image = -features.slope(-self.pull(features.scores(step)), step, self.lam)
+                pulled = self.pull(features.scores(step[None])[0])
+                image = -features.slopes(-pulled[None], step[None], self.lam)[0]
                 curvature = float(step @ image)
                 if not curvature > 0:
                     break
@@ -129,6 +127,27 @@ class Quadratic:
         if best is None:
             raise AssertionError("_SWEEPS must be at least 1")
         return best
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What is left of the gradient of a `Quadratic` at beta, with the values f on the rows that it is computed from."""
+
+    beta: NDArray[np.float64]
+    f: NDArray[np.float64]
+    pull: NDArray[np.float64]
+    on_rows: NDArray[np.float64]
+    rest: NDArray[np.float64]
+
+
+def residuals(quadratics: Sequence[Quadratic], betas: NDArray[np.float64]) -> list[Residual]:
+    """Return the residual of each at its row of `betas`, for the same features and lam, which are read once for all."""
+    features, lam = quadratics[0].features, quadratics[0].lam
+    f = features.scores(betas)
+    pulls = [quadratic.pull(each) for quadratic, each in zip(quadratics, f, strict=True)]
+    on_rows = np.array([quadratic.targets - pull for quadratic, pull in zip(quadratics, pulls, strict=True)])
+    rests = features.slopes(on_rows, betas, lam)
+    return [Residual(*each) for each in zip(betas, f, pulls, on_rows, rests, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -228,11 +247,10 @@ class Smooth:
 
     def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the solutions of factor' beta = (0, last), one for each row."""
-        right = np.zeros((len(last), self.features.rank))
-        right[:, -last.shape[1] :] = last
-        # One by one: for few right-hand sides, solving for all at once packs the whole triangle first and takes longer.
-        solve = partial(scipy.linalg.solve_triangular, self.factor, lower=True, trans="T", check_finite=False)
-        return np.array([solve(one) for one in right])
+        betas = np.zeros((len(last), self.features.rank))
+        betas[:, -last.shape[1] :] = last
+        _core.tiled_back_solve(self.factor, betas, n_threads=self.features.rows.n_threads)
+        return betas
 
 
 def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:

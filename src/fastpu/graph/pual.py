@@ -17,7 +17,7 @@ from fastpu.graph._arguments import PualRound, check_parameter, check_points, ch
 from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
 from fastpu.graph._paper_form import PaperAdmm, fit_paper_points
-from fastpu.graph._quadratic import Quadratic, Smooth, is_right
+from fastpu.graph._quadratic import Quadratic, Smooth, is_right, residuals
 from fastpu.graph._rows import product
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fastpu.graph._arguments import LocalArguments, Point, Sigmas, Values
     from fastpu.graph._features import Features
     from fastpu.graph._fit import Hook
-    from fastpu.graph._quadratic import Local
+    from fastpu.graph._quadratic import Local, Residual
     from fastpu.graph.pual_machine import PualMachine
 
     class PualArguments(LocalArguments, total=False):
@@ -299,26 +299,20 @@ class _DualSolver:
         solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
         alphas = np.array([solution["alpha"] for solution in solutions])
         betas = smooth.betas(product(alphas, H, n_threads))
+        weights = np.where(features.rows.is_unl, 2 * C_unl, 0.0)
+        quadratics = [Quadratic(features, local, points[0].lam, weights, _targets(features, alpha)) for alpha in alphas]
+        starts = residuals(quadratics, betas)
         return [  # fewer than points if the callback ended the fit
-            self._finish(features, local, smooth, *of_point) for of_point in zip(points, solutions, betas, strict=False)
+            self._finish(smooth, *of_point) for of_point in zip(points, solutions, quadratics, starts, strict=False)
         ]
 
     def _finish(
-        self,
-        features: Features,
-        local: Local,
-        smooth: Smooth,
-        point: Point,
-        solution: _core.DualSolution,
-        beta: NDArray[np.float64],
+        self, smooth: Smooth, point: Point, solution: _core.DualSolution, quadratic: Quadratic, start: Residual
     ) -> Solved:
         """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
-        rows, alpha = features.rows, solution["alpha"]
-        n_unl, C_unl, total = rows.unl.size, point.C_unl, float(alpha.sum())
-        targets = np.full(rows.n, -total / n_unl)
-        targets[rows.pos] = alpha
-        quadratic = Quadratic(features, local, point.lam, np.where(rows.is_unl, 2 * C_unl, 0.0), targets)
-        minimum = quadratic.solve(smooth, beta, 0.01 * self.tol * solution["objective"])
+        features, local, alpha = quadratic.features, quadratic.local, solution["alpha"]
+        rows, n_unl, C_unl, total = features.rows, features.rows.unl.size, point.C_unl, float(alpha.sum())
+        minimum = quadratic.solve(smooth, start, 0.01 * self.tol * solution["objective"])
         offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
         scores = minimum.f + offset
         lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
@@ -332,3 +326,11 @@ class _DualSolver:
             right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
             record["status"] = "gap" if right else "precision"
         return Solved(point, minimum.beta, offset, scores, record)
+
+
+def _targets(features: Features, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the targets of a `Quadratic` for an alpha of the dual."""
+    rows = features.rows
+    targets = np.full(rows.n, -float(alpha.sum()) / rows.unl.size)
+    targets[rows.pos] = alpha
+    return targets
