@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 
@@ -112,8 +115,8 @@ void TiledBlas::times_columns(BlasMatrix<const double> a, BlasMatrix<const doubl
   });
 }
 
-void TiledBlas::lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
-                      BlasMatrix<double> c, const std::function<void()>& after_first) const {
+void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
+                                  BlasMatrix<double> c) const {
   const Op other = op == Op::none ? Op::transpose : Op::none;
   const index_t depth = op == Op::none ? a.n_cols : a.n_rows;
   const index_t n = c.n_rows;
@@ -126,17 +129,11 @@ void TiledBlas::lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatri
     const auto left = op_rows_of(op, a, i, extent(i, n));
     const auto to = part(c, i, extent(i, n), j, extent(j, n));
     if (i == j && a.data == b.data) {
-      blas_.syrk(op, alpha, left, beta, to);
+      blas_.syrk(op, 1.0, left, 0.0, to);
     } else {
-      blas_.gemm(op, other, alpha, left, op_cols_of(other, b, j, extent(j, n)), beta, to);
+      blas_.gemm(op, other, 1.0, left, op_cols_of(other, b, j, extent(j, n)), 0.0, to);
     }
-    if (block == 0 && after_first) after_first();
   });
-}
-
-void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
-                                  BlasMatrix<double> c) const {
-  lower(op, 1.0, a, b, 0.0, c);
   mirror(c);
 }
 
@@ -168,26 +165,50 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   mirror(c);
 }
 
+// A single loop over all tiles leaves no thread idle between one column of tiles and the next. They are dealt out in an
+// order in which each comes after those that it needs, so that a tile that is waited for is in work already.
 index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
   const index_t n = a.n_rows;
   if (a.n_cols != n) throw std::invalid_argument("A must be square");
-  const auto pivot_at = [&](index_t first) { return part(a, first, extent(first, n), first, extent(first, n)); };
-  index_t failed = n == 0 ? 0 : blas_.potrf(pivot_at(0));
-  for (index_t first = 0; first < n; first += kTile) {
-    if (failed != 0) return first + failed;
-    const index_t size = extent(first, n);
-    const index_t end = first + size;
-    if (end == n) break;
-    const auto pivot = pivot_at(first);
-    team_.for_each(count_blocks(n - end, kTile), workers(n - end, size, size), [&](index_t block, int) {
-      const index_t row = end + block * kTile;
-      blas_.trsm(Op::transpose, pivot, part(a, row, extent(row, n), first, size));
-    });
-    const auto below = part(a, end, n - end, first, size);
-    lower(Op::none, -1.0, below, below, 1.0, part(a, end, n - end, end, n - end),
-          [&] { failed = blas_.potrf(pivot_at(end)); });
-  }
-  return 0;
+  const index_t tiles = count_blocks(n, kTile);
+  const index_t last = tiles * (tiles + 1) / 2 - 1;
+  const auto tile = [&](index_t i, index_t j) {
+    return part(a, i * kTile, extent(i * kTile, n), j * kTile, extent(j * kTile, n));
+  };
+  std::vector<std::atomic<bool>> done(at(tiles * tiles));
+  std::atomic<index_t> failed{0};
+  const auto is_there = [&](index_t i, index_t j) {
+    while (!done[at(i * tiles + j)].load(std::memory_order_acquire)) {
+      if (failed.load(std::memory_order_relaxed) != 0) return false;
+      team_.poll();
+      std::this_thread::yield();
+    }
+    return true;
+  };
+  team_.for_each(last + 1, workers(n, n, n), [&](index_t block, int) {
+    const auto [from_right, from_below] = pair_of(last - block);  // column by column
+    const index_t i = tiles - 1 - from_below;
+    const index_t j = tiles - 1 - from_right;
+    for (index_t k = 0; k < j; ++k) {
+      if (!is_there(i, k) || !is_there(j, k)) return;
+      if (i == j) {
+        blas_.syrk(Op::none, -1.0, tile(i, k), 1.0, tile(i, i));
+      } else {
+        blas_.gemm(Op::none, Op::transpose, -1.0, tile(i, k), tile(j, k), 1.0, tile(i, j));
+      }
+    }
+    if (i == j) {
+      if (const index_t minor = blas_.potrf(tile(i, i)); minor != 0) {
+        failed = i * kTile + minor;
+        return;
+      }
+    } else {
+      if (!is_there(j, j)) return;
+      blas_.trsm(Op::transpose, tile(j, j), tile(i, j));
+    }
+    done[at(i * tiles + j)].store(true, std::memory_order_release);
+  });
+  return failed;
 }
 
 void TiledBlas::solve(BlasMatrix<const double> l, BlasMatrix<double> b) const {

@@ -6,8 +6,6 @@
 // fastpu.common._blas_threads).
 #pragma once
 
-#include <functional>
-
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/linalg/blas.hpp"
@@ -40,10 +38,6 @@ class TiledBlas {
  private:
   void times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
   void times_columns(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
-  // The lower triangle of C := alpha A B' + beta C (Op::none) or alpha A'B + beta C (Op::transpose). The thread that
-  // has computed the first tile calls `after_first`, while the others go on.
-  void lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
-             BlasMatrix<double> c, const std::function<void()>& after_first = {}) const;
 
   const Blas& blas_;
   Team& team_;
