@@ -307,16 +307,18 @@ def _far_means(matrix: Matrix, weights: NDArray[np.float64] | None) -> NDArray[n
     """
     if matrix.is_sparse:
         return None
-    mass = np.ones(matrix.n_rows) if weights is None else weights
+    mass = np.ones(matrix.n_rows) if weights is None else weights / weights.max()
+    factors, first = mass.astype(matrix.dtype), matrix.values[0]
     sums, squares = np.zeros((2, matrix.n_features))
     with np.errstate(over="ignore", invalid="ignore"):
+        for rows in matrix.blocks():  # less the first row, or float32 would lose the digits of numbers such as years
+            sums += np.einsum("i,ij->j", factors[rows], matrix.values[rows] - first)
+        means = (first + sums / mass.sum()).astype(matrix.dtype)
         for rows in matrix.blocks():
-            sums += np.einsum("i,ij->j", mass[rows], matrix.values[rows], dtype=np.float64)
-        means = sums / mass.sum()
-        for rows in matrix.blocks():
-            squares += np.einsum("i,ij->j", mass[rows], (matrix.values[rows] - means) ** 2)
+            apart = matrix.values[rows] - means
+            squares += np.einsum("i,ij->j", factors[rows], np.square(apart, out=apart))
         is_far = np.abs(means) > np.sqrt(squares / mass.sum())
-    return np.where(is_far, means, 0.0).astype(matrix.dtype).astype(np.float64) if is_far.any() else None
+    return np.where(is_far, means, 0.0).astype(np.float64) if is_far.any() else None
 
 
 def _moved(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
