@@ -370,4 +370,9 @@ void Team::poll() {
   if (poll_ && (frame == nullptr || frame->worker == 0)) poll_();
 }
 
+void Team::let_others_run() {
+  poll();
+  std::this_thread::yield();
+}
+
 }  // namespace fastpu

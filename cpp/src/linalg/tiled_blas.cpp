@@ -6,7 +6,6 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -178,12 +177,9 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
   std::vector<std::atomic<bool>> done(at(tiles * tiles));
   std::atomic<index_t> failed{0};
   const auto is_there = [&](index_t i, index_t j) {
-    while (!done[at(i * tiles + j)].load(std::memory_order_acquire)) {
-      if (failed.load(std::memory_order_relaxed) != 0) return false;
-      team_.poll();
-      std::this_thread::yield();
-    }
-    return true;
+    const std::atomic<bool>& it = done[at(i * tiles + j)];
+    team_.wait_until([&] { return it.load(std::memory_order_acquire) || failed.load(std::memory_order_relaxed) != 0; });
+    return it.load(std::memory_order_acquire);
   };
   team_.for_each(last + 1, workers(n, n, n), [&](index_t block, int) {
     const auto [from_right, from_below] = pair_of(last - block);  // column by column

@@ -274,6 +274,28 @@ CASE("poll() inside a long block ends it when another block has failed") {
   team.poll();  // outside of a loop, and after a failure: nothing to report
 }
 
+CASE("a block can wait for an earlier one, and ends when that one fails") {
+  for (const int n_threads : kThreadCounts) {
+    Team team(n_threads);
+    for (const bool must_fail : {false, true}) {
+      std::vector<std::atomic<bool>> done(200);
+      const auto run = [&] {
+        team.for_each(200, [&](index_t block, int) {
+          if (block > 0) team.wait_until([&] { return done[at(block - 1)].load(); });
+          if (must_fail && block == 150) throw std::runtime_error("planned");
+          done[at(block)] = true;
+        });
+      };
+      if (must_fail) {
+        CHECK_THROWS(std::runtime_error, run(), "planned");
+      } else {
+        run();
+      }
+      CHECK(done[149] && done[199] != must_fail);
+    }
+  }
+}
+
 CASE("Poll called through poll() in a block stops the loop as well") {
   for (const int n_threads : {1, 3}) {
     int n_polls = 0;

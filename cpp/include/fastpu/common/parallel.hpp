@@ -67,6 +67,13 @@ class Team {
   // exception is the team's own: let it pass), and on worker 0 it also calls Poll.
   void poll();
 
+  // Within a block: waits, awake, until `condition` holds, which a block with a lower number brings about soon. Throws
+  // as poll() does. Blocks are dealt out in order, so some worker has that block already.
+  template <class Condition>
+  void wait_until(const Condition& condition) {
+    while (!condition()) let_others_run();
+  }
+
  private:
   // A body without its type, so that the machinery is compiled once. It lives on the caller's stack during the loop.
   struct Job {
@@ -78,6 +85,7 @@ class Team {
   void run(index_t n_blocks, int max_workers, Job job);
   void run_inline(index_t n_blocks, Job job, int worker);
   void drop_pool_of_parent() noexcept;
+  void let_others_run();
 
   int n_threads_;
   Poll poll_;
