@@ -79,11 +79,11 @@ class Features(ABC):
 
     @abstractmethod
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return z'beta of each training row; a row of the result for each beta, as in `betas`."""
+        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
 
     @abstractmethod
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return Z'o - lam beta for each beta; a row o of `on_rows` has a number for each training row."""
+        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
 
     def square(self, beta: NDArray[np.float64]) -> float:
         """Return |w|^2 of the function z'beta."""
