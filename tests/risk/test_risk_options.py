@@ -9,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu.data._matrix import DenseMatrix
+from fastpu.risk._fit import _far_means
 from helpers import refused
 from machine_cases import each_form
 from method_recipes import model_bits
@@ -68,6 +70,22 @@ def test_rows_far_from_zero_are_learned_from_as_centred_ones(options, weighted, 
     np.testing.assert_allclose(model.decision_function(far), expected, atol=1e-6 * np.abs(expected).max())
     single = fastpu.fit_nnpu(far.astype(np.float32), y, **more).decision_function(far.astype(np.float32))
     assert fastpu.metrics.auc(y, single) == pytest.approx(fastpu.metrics.auc(y, expected), abs=0.02)
+
+
+@pytest.mark.parametrize(("dtype", "rounding"), [(np.float32, 1e-4), (np.float64, 1e-12)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_are_centred_whose_mean_is_further_from_zero_than_their_deviation(dtype, rounding, weighted):
+    rng = np.random.default_rng(8)
+    weights = np.where(np.arange(3000) < 1500, 1e-60, 3e-60) if weighted else None
+    unit = rng.normal(size=(3000, 5))
+    unit[0] = 30.0  # sums are made less the first row, which may be unlike the others
+    deviation = np.sqrt(np.average((unit - np.average(unit, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
+    unit = (unit - np.average(unit, axis=0, weights=weights)) / deviation
+    X = (unit * [1, 1, 1e3, 1e-3, 1] + [0.95, -1.05, 0.0, 2000.0, -0.5]).astype(dtype)
+    centre = _far_means(DenseMatrix(X), weights)
+    assert centre is not None
+    np.testing.assert_allclose(centre, [0, -1.05, 0, 2000.0, 0], rtol=rounding)
+    assert _far_means(DenseMatrix(np.ascontiguousarray(X[:, [0, 2, 4]])), weights) is None
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------
