@@ -181,7 +181,7 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
     team_.wait_until([&] { return it.load(std::memory_order_acquire) || failed.load(std::memory_order_relaxed) != 0; });
     return it.load(std::memory_order_acquire);
   };
-  // Hardly more tiles than a column has can be worked at together.
+  // More threads than a column has tiles would mostly wait for each other.
   const int max_workers = static_cast<int>(std::min<index_t>(workers(n, n, n), std::max<index_t>(tiles - 1, 1)));
   team_.for_each(last + 1, max_workers, [&](index_t block, int) {
     const auto [from_right, from_below] = pair_of(last - block);  // column by column

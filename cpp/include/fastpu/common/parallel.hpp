@@ -67,8 +67,9 @@ class Team {
   // exception is the team's own: let it pass), and on worker 0 it also calls Poll.
   void poll();
 
-  // Within a block: waits, awake, until `condition` holds, which a block with a lower number brings about soon. Throws
-  // as poll() does. Blocks are dealt out in order, so some worker has that block already.
+  // Within a block: waits until `condition` holds, which a block with a lower number must bring about, and soon, for
+  // the thread does not sleep meanwhile. Blocks are dealt out in order, so some worker has that block already. Throws
+  // as poll() does.
   template <class Condition>
   void wait_until(const Condition& condition) {
     while (!condition()) let_others_run();
