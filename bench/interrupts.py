@@ -158,7 +158,6 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
         "fit_pual", rows(20_000, 20), **_COSTS, kernel="rbf", n_components=3000, random_state=0
     ),
     "fit_pual repeated rows": lambda: fit("fit_pual", _twice(rows(2500, 20), axis=0), **_COSTS, kernel="rbf"),
-    "fit_pual paper": lambda: fit("fit_pual", rows(1500, 20), kernel="rbf", kernel_form="paper"),
     "fit_gllc": lambda: fit("fit_gllc", rows(200_000, 20), **_COSTS),
     "fit_gllc rbf": lambda: fit("fit_gllc", rows(4000, 20), **_COSTS, kernel="rbf"),
     "fit_bls_svm": lambda: fit("fit_bls_svm", rows(1_000_000, 100), **_COSTS),

@@ -98,7 +98,6 @@ TESTS_OF = {
     "graph/_fit": ["test_pual.py", "test_pual_errors.py"],
     "graph/_least_squares": ["test_ls_auc.py", "test_gllc.py", "test_bls_svm.py"],
     "graph/_neighbours": ["test_pual.py", "test_pual_options.py"],
-    "graph/_paper_form": ["test_pual_paper.py"],
     "graph/_quadratic": ["test_pual.py", "test_gllc.py", "test_least_squares_scale.py"],
     "graph/_rows": ["test_pual.py", "test_gllc.py", "test_pual_options.py", "test_bls_svm.py"],
     "graph/knn_graph": ["test_knn_graph.py", "test_knn_similarity.py", "test_knn_graph_input.py"],

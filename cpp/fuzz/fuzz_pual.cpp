@@ -17,7 +17,7 @@ using fastpu::Team;
 PualOptions options_of(Input& input) {
   PualOptions options;
   options.tol = input.wrong(input.one_of<double, 3>({1e-9, 1e-4, 1e-12}));
-  options.max_iter = input.one_of<index_t, 4>({0, 1, 30, 300});
+  options.max_iter = input.one_of<index_t, 4>({1, 30, 200, 300});
   return options;
 }
 

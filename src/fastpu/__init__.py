@@ -17,7 +17,6 @@ from fastpu.common._warnings import (
     DegenerateModelWarning,
     EstimateWarning,
     LabelWarning,
-    PaperFormWarning,
     ScaleWarning,
 )
 from fastpu.data.binned_features import BinnedFeatures, bin_features
@@ -72,7 +71,6 @@ __all__ = [
     "MappingScorer",
     "MarginRound",
     "Model",
-    "PaperFormWarning",
     "PathRound",
     "PualMachine",
     "PualRound",

@@ -51,7 +51,7 @@ def test_the_middle_of_two_rows_with_equal_costs_is_the_boundary():
 
 
 def test_it_has_no_arguments_of_a_graph(data):
-    for name in ("sigma", "n_neighbors", "graph", "kernel_form"):
+    for name in ("sigma", "n_neighbors", "graph"):
         with pytest.raises(TypeError, match=name):
             fastpu.fit_bls_svm(*data, **{name: 1})
     refused(ValueError, "lam must be a finite number > 0, got 0.0", fastpu.fit_bls_svm, *data, lam=0)

@@ -100,36 +100,6 @@ def test_a_far_labelled_positive_drags_it_along_and_not_pual():
     assert abs(fastpu.fit_gllc(far, y, **options).coef[0]) < 0.1 * fastpu.fit_gllc(X, y, **options).coef[0]
 
 
-# -- the printed kernel form -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning")
-def test_the_paper_form_is_the_difference_of_means(data):
-    X, y, _ = data
-    K = np.exp(-0.4 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
-    model = fastpu.fit_gllc(X, y, kernel="rbf", gamma=0.4, kernel_form="paper", C_pos=1.0, C_unl=0.3)
-    is_pos, n_pos, n_unl = y == 1, int(y.sum()), int((y == 0).sum())
-    kappa = 8 * 0.3 * n_pos * n_unl / (2 * 0.3 * n_unl + 2 * n_pos)
-    difference = kappa * (K[:, is_pos].mean(axis=1) - K[:, ~is_pos].mean(axis=1))
-    f = model.decision_function(X)
-    np.testing.assert_allclose(f - f[0], difference - difference[0], atol=1e-10)
-    # one printed update with d = 2 C_pos and g = (2 C_pos, -2 C_unl), the kernel matrix being Phi
-    s = np.where(is_pos, 2.0, 0.6)
-    g = np.where(is_pos, 2.0, -0.6)
-    c = g.sum() / s.sum()
-    printed = K @ (g - s * c)
-    np.testing.assert_allclose(f, printed + c - s @ printed / s.sum(), atol=1e-10)
-
-
-@pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning")
-def test_the_paper_form_does_not_look_at_neighbours_or_ridge(data):
-    X, y, G = data
-    options = {"kernel": "rbf", "gamma": 0.4, "kernel_form": "paper"}
-    expected = fastpu.fit_gllc(X, y, **options).decision_function(X)
-    for other in ({"lam": 7.0}, {"sigma": 3.0}, {"n_neighbors": 2}, {"graph": G}):
-        np.testing.assert_array_equal(fastpu.fit_gllc(X, y, **options, **other).decision_function(X), expected)
-
-
 def test_the_oracle_has_neighbours():
     """A check of the cases themselves."""
     X, _ = pu_rows()

@@ -83,8 +83,3 @@ def test_a_kernel_matrix_that_cannot_be_had_is_refused_with_its_size():
         options = {"n_neighbors": 0} if fit.has_graph else {}
         with pytest.raises(MemoryError, match="cannot allocate 72000000000000 bytes for the kernel matrix"):
             fit(X, y, kernel="rbf", **options)
-
-
-def test_the_step_is_for_the_papers_form(data):
-    words = "mu must be None unless kernel_form='paper', got 1.0"
-    refused(ValueError, words, fastpu.fit_pual, *data, mu=1.0)

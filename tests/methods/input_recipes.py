@@ -316,7 +316,6 @@ _DOCUMENTED = (
     fastpu.ConvergenceWarning,
     fastpu.DegenerateModelWarning,
     fastpu.EstimateWarning,
-    fastpu.PaperFormWarning,
     fastpu.ScaleWarning,
 )
 
@@ -405,8 +404,6 @@ def bits(value: Any, *, params: bool = False) -> Any:
 #: What a field of a model, or an entry of its history, may hold beside finite numbers, and why.
 _MAY_BE_NAN = {
     "oob_decision_function": "a row in every bag is out of none",
-    "history['gap']": "the paper's form of PUAL has no gap",
-    "PualMachine.gap": "the paper's form of PUAL has no gap",
     "history['nu']": "psi2 may be no nu-SVM",
     "MappingScorer.objective": "stages of the user's report none",
     "MappingScorer.history": "stages of the user's report none",

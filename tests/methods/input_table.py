@@ -108,7 +108,6 @@ _NO_GRIDS = (
     ({3: [1.0]}, TypeError),
 )
 
-_PAPER = {"kernel": "rbf", "kernel_form": "paper"}
 _NO_FEATURES = (
     *((value, TypeError) for value in (None, True, 1j, {}, [1], object())),
     *((value, ValueError) for value in ("", "log2", 0, -1, 0.0, 1.5, -0.5, math.nan, math.inf)),
@@ -184,8 +183,6 @@ PARAMETERS: dict[str, Parameter] = {
     "n_neighbors": integer(0, changes=(2, 0)),
     "sigma": positive(changes=(0.25,)),
     "mode": choice("mutual", "union"),
-    "kernel_form": choice("exact", "paper", changes=("paper",), where={"kernel": "rbf"}),
-    "mu": positive(none=True, under=_PAPER, changes=(1e-3,), where=_PAPER),
     # -- boosting
     "n_rounds": integer(1, changes=(2,)),
     "rho": real(0, 1, open_high=True, changes=(0.3,)),
@@ -350,7 +347,7 @@ _set(_PUAL, kernel=choice(*_KERNELS, function=True, changes=("poly", "rbf", "oth
 _set(_PUAL, C_pos=positive(changes=(0.02,), **_local), C_unl=positive(changes=(0.02,), **_local))
 _set(_PUAL, lam=positive(changes=(30.0,), **_local))
 _set("fit_pual fit_gllc", sigma=positive(words=("median",), changes=(0.1,), **_local))
-_set("fit_pual", tol=share(changes=(0.9,), where=_PAPER), max_iter=integer(1, none=True, changes=(1,), where=_PAPER))
+_set("fit_pual", tol=share(changes=(0.9,)), max_iter=integer(1, changes=(1,)))
 _set(_PUAL, random_state=Parameter("seed", none=True, changes=(1,), where={"kernel": "rbf", "n_components": 4}))
 _set(_AUC, lam=real(0, many=True, changes=(0.5,), bad=(([], ValueError), ([1.0, -1.0], ValueError))))
 _set(_AUC, tol=positive(changes=(0.9,), where={"wide": True}))

@@ -145,7 +145,6 @@ _CALLS: dict[str, tuple[int, dict[str, Any]]] = {
     "fit_pual": (2000, _COSTS),
     "fit_pual-rbf": (400, {**_COSTS, "kernel": "rbf"}),
     "fit_pual-low-rank": (800, {**_COSTS, "kernel": "rbf", "n_components": 40}),
-    "fit_pual-paper": (100, {"kernel_form": "paper", "kernel": "rbf"}),
     "fit_gllc": (2000, _COSTS),
     "fit_gllc-rbf": (400, {**_COSTS, "kernel": "rbf"}),
     "fit_bls_svm": (15_000, _COSTS),

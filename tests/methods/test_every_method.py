@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 TASKS = Path("/proc/self/task")
 
 pytestmark = [
-    # The paper's own kernel form says, at every call, that it is not the mathematics that the paper derives.
-    pytest.mark.filterwarnings("ignore::fastpu.PaperFormWarning"),
-    # So does an estimate of few rows.
+    # An estimate of few rows says so.
     pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning"),
     # A small part of the rows may be one that a method finds nothing in; that is for its own tests.
     pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning"),

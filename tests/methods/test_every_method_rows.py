@@ -27,7 +27,7 @@ STATUS = Path("/proc/self/status")
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::fastpu.{name}")
-    for name in ("ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "PaperFormWarning", "ScaleWarning")
+    for name in ("ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "ScaleWarning")
 ]
 
 

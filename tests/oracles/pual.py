@@ -119,24 +119,3 @@ def admm(problem: Problem, mu: float, n_iter: int) -> tuple[np.ndarray, np.ndarr
         h = np.where(d > c, d - c, np.where(d < 0, d, 0.0))
         u = u + mu * (1 - A @ theta - h)
     return theta, h, u
-
-
-def paper_kernel_form(
-    K: np.ndarray, is_pos: np.ndarray, C_pos: float, C_unl: float, mu: float, n_iter: int
-) -> np.ndarray:
-    """Scores of the training rows after so many printed updates (21), (28), (30), the kernel matrix being Phi."""
-    n_pos, n_unl = int(is_pos.sum()), int((~is_pos).sum())
-    s = np.where(is_pos, mu, 2 * C_unl)
-    M22 = 2 * C_unl * n_unl + mu * n_pos
-    h = u = np.zeros(n_pos)
-    f = np.zeros(len(K))
-    for _ in range(n_iter):
-        g = np.full(len(K), -2 * C_unl)
-        g[is_pos] = u + mu * (1 - h)
-        c = g.sum() / M22
-        f = K @ (g - s * c)
-        f = f + c - s @ f / M22
-        d = 1 + u / mu - f[is_pos]
-        u = np.clip(mu * d, 0, C_pos)
-        h = d - u / mu
-    return f

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from printed import fit_printed_gllc, fit_printed_pual
+
 import fastpu
 
 if TYPE_CHECKING:
@@ -83,12 +85,11 @@ def kernel_methods(every: int, forms: Sequence[str], prior: float, seed: int) ->
     methods = []
     for form in forms:
         suffix = "" if form == "exact" else ", printed form"
-        # The printed form has no sigma: one value is all of them.
-        of_form = grid if form == "exact" else {**grid, "sigma": [1.0]}
-        # Signs are settled long before the last digit of the printed iteration is.
-        options = {} if form == "exact" else {"tol": 1e-4, "max_iter": 1000}
-        pual = Wide(fastpu.fit_pual, kernel_form=form, **options)
-        gllc = Wide(fastpu.fit_gllc, kernel_form=form)
+        # The printed form has no sigma.
+        of_form = {name: values for name, values in grid.items() if form == "exact" or name != "sigma"}
+        pual, gllc = fit_printed_pual, fit_printed_gllc
+        if form == "exact":
+            pual, gllc = Wide(fastpu.fit_pual), Wide(fastpu.fit_gllc)
         methods += [Method("PUAL" + suffix, pual, of_form, True), Method("GLLC" + suffix, gllc, of_form, True)]
     for name, function in (("uPU", "fit_upu"), ("nnPU", "fit_nnpu")):
         if hasattr(fastpu, function):

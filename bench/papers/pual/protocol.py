@@ -87,7 +87,7 @@ def draw(task: Task) -> Split:
 def fit_split(split: Split, method: Method, seed: int, *, refine: bool = True) -> tuple[Any, dict[str, float]]:
     """Return the model of a method with the parameters that it is tuned to."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the printed form says what it is every time
+        warnings.simplefilter("ignore")  # points of the grid that call all rows the same
         if method.grid is None:
             return method.fit(split.X, split.y), {}
         options = {"scoring": "puf", "cv": 4, "scenario": split.scenario, "random_state": seed}

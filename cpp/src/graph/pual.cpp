@@ -22,7 +22,6 @@ using detail::BoxPoint;
 using detail::BoxValue;
 using Vector = std::vector<double>;
 
-constexpr index_t kMostSteps = 200;
 constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first system of equations is solved
 constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
 constexpr index_t kActiveRounds = 6;    // rounds of the active set; if more are needed, Q is too singular for it
@@ -50,7 +49,7 @@ class Search {
         team_(team),
         alpha_(size()),
         q_alpha_(size()),
-        max_iter_(options.max_iter > 0 ? options.max_iter : kMostSteps) {}
+        max_iter_(options.max_iter) {}
 
   PualResult run() {
     if (!at_bounds()) search();
@@ -260,8 +259,8 @@ std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const 
     }
   }
   if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + detail::to_text(options.tol));
-  if (options.max_iter < 0) {
-    throw std::invalid_argument("max_iter must be >= 0, got " + std::to_string(options.max_iter));
+  if (options.max_iter < 1) {
+    throw std::invalid_argument("max_iter must be >= 1, got " + std::to_string(options.max_iter));
   }
   const auto n_costs = static_cast<index_t>(costs.size());
   std::vector<PualResult> results;

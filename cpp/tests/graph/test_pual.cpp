@@ -162,8 +162,8 @@ CASE("bad arguments are refused") {
   options.tol = 0;
   CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "tol must be > 0");
   options = {};
-  options.max_iter = -1;
-  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "max_iter must be >= 0");
+  options.max_iter = 0;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "max_iter must be >= 1");
   CHECK_THROWS(std::invalid_argument, solve(factor, 1e308), "cost must be so small");
   Factor huge(4, 2, 5);
   huge.values[3] = 1e200;

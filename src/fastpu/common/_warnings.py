@@ -10,7 +10,6 @@ __all__ = [
     "DegenerateModelWarning",
     "EstimateWarning",
     "LabelWarning",
-    "PaperFormWarning",
     "ScaleWarning",
     "warn",
 ]
@@ -25,10 +24,6 @@ class ConvergenceWarning(UserWarning):
 
 class DegenerateModelWarning(UserWarning):
     """A model or a threshold calls every row positive, or none."""
-
-
-class PaperFormWarning(UserWarning):
-    """A method was asked for as its paper prints it, which differs from what the paper derives."""
 
 
 class EstimateWarning(UserWarning):

@@ -244,28 +244,26 @@ class BPSIClassifier(WithCosts):
 class PUALClassifier(WithLandmarks):
     def __init__(self, *, C_pos: float = 1.0, C_unl: float = 0.1, lam: float = 1.0, sigma: float | str = 'median',
         n_neighbors: int = 5, kernel: str | Callable[..., object] = 'linear', gamma: float | str = 'scale',
-        degree: int = 3, coef0: float = 0.0, kernel_form: str = 'exact', mu: float | None = None, tol: float = 1e-09,
-        max_iter: int | None = None, n_components: int | None = None,
+        degree: int = 3, coef0: float = 0.0, tol: float = 1e-09, max_iter: int = 200, n_components: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         callback: Callable[[PualRound], bool | None] | None = None, progress: bool = False,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, graph: Any = None) -> Self: ...
     C_pos: float; C_unl: float; lam: float; sigma: float | str; n_neighbors: int; kernel: str | Callable[..., object]
-    gamma: float | str; degree: int; coef0: float; kernel_form: str; mu: float | None; tol: float
-    max_iter: int | None; n_components: int | None
+    gamma: float | str; degree: int; coef0: float; tol: float; max_iter: int; n_components: int | None
     random_state: int | np.random.Generator | np.random.RandomState | None
     callback: Callable[[PualRound], bool | None] | None; progress: bool
 
 class GLLCClassifier(WithLandmarks):
     def __init__(self, *, C_pos: float = 1.0, C_unl: float = 0.1, lam: float = 1.0, sigma: float | str = 'median',
         n_neighbors: int = 5, kernel: str | Callable[..., object] = 'linear', gamma: float | str = 'scale',
-        degree: int = 3, coef0: float = 0.0, kernel_form: str = 'exact', n_components: int | None = None,
+        degree: int = 3, coef0: float = 0.0, n_components: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         callback: Callable[[PualRound], bool | None] | None = None, progress: bool = False,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, graph: Any = None) -> Self: ...
     C_pos: float; C_unl: float; lam: float; sigma: float | str; n_neighbors: int; kernel: str | Callable[..., object]
-    gamma: float | str; degree: int; coef0: float; kernel_form: str; n_components: int | None
+    gamma: float | str; degree: int; coef0: float; n_components: int | None
     random_state: int | np.random.Generator | np.random.RandomState | None
     callback: Callable[[PualRound], bool | None] | None; progress: bool
 

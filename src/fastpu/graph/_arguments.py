@@ -10,7 +10,7 @@ import numpy as np
 from fastpu.common._params import is_sequence
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_choice, check_float, check_int, check_random_state
+from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.kernels._kernels import Kernel, check_kernel
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
         n_neighbors: int
         graph: object
-        kernel_form: str
 
 
 __all__ = [
@@ -55,7 +54,6 @@ __all__ = [
     "check_pual_options",
 ]
 
-_FORMS = ("exact", "paper")
 MEDIAN = 0.0  # stands for sigma="median"; callers cannot pass it, as sigma must be > 0
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 
@@ -71,9 +69,9 @@ class PualRound:
     n_iter : int
         Rounds, steps or iterations of the solver so far; 0 for a closed form.
     objective : float
-        What is minimised, at the best point so far; for the paper's kernel form the relative residual.
+        What is minimised, at the best point so far.
     gap : float
-        Duality gap at that point; NaN for the paper's kernel form.
+        Duality gap at that point.
     """
 
     C_pos: float
@@ -108,7 +106,6 @@ class PualOptions:
     function: str
     title: str
     kernel: Kernel
-    kernel_form: str
     n_components: int | None
     generator: np.random.Generator | None
     n_threads: int
@@ -126,17 +123,13 @@ def check_pual_options(
     n_components: object,
     random_state: object,
     n_threads: object,
-    kernel_form: object = "exact",
 ) -> PualOptions:
     checked = check_kernel(kernel, gamma, degree, coef0)
-    form = check_choice("kernel_form", kernel_form, _FORMS)
     components = None if n_components is None else check_int("n_components", n_components, low=1)
     if components is not None and checked.name == "linear":
         raise ValueError(
             f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
         )
-    if components is not None and form == "paper":
-        raise ValueError(f"n_components must be None for kernel_form='paper', which keeps no matrix, got {components}")
     generator = check_random_state(random_state)
     values: dict[str, object] = {
         "kernel": checked.name,
@@ -149,7 +142,6 @@ def check_pual_options(
         function=function,
         title=title,
         kernel=checked,
-        kernel_form=form,
         n_components=components,
         generator=generator if components is not None else None,
         n_threads=resolve_n_threads(n_threads),

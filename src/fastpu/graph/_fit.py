@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fastpu.graph._neighbours import Graph
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["Solved", "closed_form", "fit_points", "make_model", "open_rows", "record_of"]
+__all__ = ["Solved", "closed_form", "fit_points", "record_of"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 
@@ -54,7 +54,7 @@ class Solved:
 Solver: TypeAlias = "Callable[[Features, Local, Sequence[Point], Hook], list[Solved]]"
 
 
-def open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
+def _open_rows(X: object, y: object, options: PualOptions, sample_weight: object = None) -> tuple[Rows, Kernel]:
     """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
     matrix = check_training_rows(X, options.kernel, options.function)
     labels = check_labels(y, matrix.n_rows, pu_only=options.function)
@@ -94,7 +94,7 @@ def fit_points(
         make_callback(callback, progress, total=None, description=options.title) as hook,
         one_blas_thread(options.n_threads),
     ):
-        rows, kernel = open_rows(X, y, options, sample_weight)
+        rows, kernel = _open_rows(X, y, options, sample_weight)
         neighbours = None if graph is None else open_graph(graph, rows, kernel)
         points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
@@ -162,14 +162,14 @@ def _fit_each(
 def _finish(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
     record = {**solved.record, "nystroem_residual": features.residual}
     fields = features.fields(solved.beta, solved.offset)
-    machine = make_model(features.rows, kernel, options, solved.point, record, fields)
+    machine = _make_model(features.rows, kernel, options, solved.point, record, fields)
     return _Fitted(solved.point, machine, float(solved.scores.min()), float(solved.scores.max()))
 
 
 # --------------------------------------------------------------------------------------------------- the model
 
 
-def make_model(
+def _make_model(
     rows: Rows, kernel: Kernel, options: PualOptions, point: Point, record: dict[str, Any], fields: dict[str, Any]
 ) -> PualMachine:
     """Return the model with `fields` (which define its function) and `record` (how the solver ended)."""
@@ -181,7 +181,7 @@ def make_model(
         "feature_names": rows.matrix.feature_names,
         "threshold": 0.0,
         "n_iter": record["n_iter"],
-        "converged": status in {"gap", "closed_form", "residual"},
+        "converged": status in {"gap", "closed_form"},
         "status": status,
         "objective": history["objective"],
         "history": history,
@@ -192,7 +192,6 @@ def make_model(
         "function": kernel.function,
         "gap": record["gap"],
         "alpha": record.get("alpha"),
-        "mu": record.get("mu"),
         "nystroem_residual": record.get("nystroem_residual"),
     }
     return PualMachine(**{**known, **fields})

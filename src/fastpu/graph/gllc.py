@@ -11,7 +11,6 @@ from fastpu.graph._arguments import check_points, check_pual_options
 from fastpu.graph._fit import fit_points
 from fastpu.graph._least_squares import solve_least_squares
 from fastpu.graph._neighbours import check_graph
-from fastpu.graph._paper_form import fit_paper_points, mean_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +66,6 @@ def fit_gllc(
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 0.0,
-    kernel_form: str = "exact",
     n_components: int | None = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -91,10 +89,6 @@ def fit_gllc(
         As in `fit_pual`.
     n_components, random_state, n_threads
         As in `fit_pual`.
-    kernel_form : {"exact", "paper"}, default "exact"
-        "exact" minimises the objective above. "paper" is the printed form, which has the kernel matrix in place of
-        another one: f(x) is then the mean of K(x, .) over the positives less that over the unlabelled rows, times a
-        constant, plus a constant, whatever `lam`, `sigma`, `n_neighbors` and `graph` are.
     callback : callable, optional
         ``callback(info: PualRound) -> bool`` after every model; True ends the fit, and later models are left out.
     progress : bool, default False
@@ -112,7 +106,7 @@ def fit_gllc(
 
     Warns
     -----
-    ConvergenceWarning, DegenerateModelWarning, PaperFormWarning, ScaleWarning
+    ConvergenceWarning, DegenerateModelWarning, ScaleWarning
         As in `fit_pual`.
 
     Notes
@@ -140,31 +134,17 @@ def fit_gllc(
         gamma=gamma,
         degree=degree,
         coef0=coef0,
-        kernel_form=kernel_form,
         n_components=n_components,
         random_state=random_state,
         n_threads=n_threads,
     )
     checked = check_graph(graph, n_neighbors)
-    values = {"n_neighbors": checked.n_neighbors, **options.values, "kernel_form": options.kernel_form}
-    options = replace(options, values=values)
-    if options.kernel_form == "paper":
-        return fit_paper_points(
-            X,
-            y,
-            points,
-            is_one=is_one,
-            options=options,
-            solver=mean_difference,
-            callback=callback,
-            progress=progress,
-        )
     return fit_points(
         X,
         y,
         points,
         is_one=is_one,
-        options=options,
+        options=replace(options, values={"n_neighbors": checked.n_neighbors, **options.values}),
         graph=checked,
         solver=solve_least_squares,
         callback=callback,

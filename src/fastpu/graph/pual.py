@@ -13,10 +13,9 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, forced_isa
 from fastpu.common._sharing import shares_work
 from fastpu.data._validate import check_float, check_int
-from fastpu.graph._arguments import PualRound, check_parameter, check_points, check_pual_options
+from fastpu.graph._arguments import PualRound, check_points, check_pual_options
 from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
-from fastpu.graph._paper_form import PaperAdmm, fit_paper_points
 from fastpu.graph._quadratic import Quadratic, Smooth, is_right, residuals
 from fastpu.graph._rows import product
 
@@ -35,14 +34,11 @@ if TYPE_CHECKING:
     class PualArguments(LocalArguments, total=False):
         """The keywords of `fit_pual` that take one value."""
 
-        mu: float | None
         tol: float
-        max_iter: int | None
+        max_iter: int
 
 
 __all__ = ["PualRound", "fit_pual"]
-
-_PAPER_ITERATIONS = 10_000
 
 
 @overload
@@ -87,10 +83,8 @@ def fit_pual(
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 0.0,
-    kernel_form: str = "exact",
-    mu: float | None = None,
     tol: float = 1e-9,
-    max_iter: int | None = None,
+    max_iter: int = 200,
     n_components: int | None = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -140,18 +134,10 @@ def fit_pual(
         is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite; "sigmoid" is so for some data only.
     degree : int, default 3
     coef0 : float, default 0.0
-    kernel_form : {"exact", "paper"}, default "exact"
-        "exact" minimises what is above; "paper" iterates the paper's printed updates for kernels, in which the kernel
-        matrix stands for a matrix that it is not: `lam`, `sigma`, `n_neighbors` and `graph` then have no influence, the
-        unlabelled rows have a linear loss, and the result depends on `mu`.
-    mu : float, optional
-        > 0, the step of the alternating direction method of ``kernel_form="paper"``; by default half of the largest
-        step that is sure to converge.
     tol : float, default 1e-9
-        In (0, 1): the largest duality gap at the end, relative to the objective; for the paper's form the largest
-        relative residual.
-    max_iter : int, optional
-        Most steps of the solver; by default 200, or 10,000 for the paper's form.
+        In (0, 1): the largest duality gap at the end, relative to the objective.
+    max_iter : int, default 200
+        Most steps of the solver.
     n_components : int, optional
         Number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks are
         rows drawn by `random_state`, and the kernel is replaced by one of that rank which has the same values among
@@ -180,11 +166,9 @@ def fit_pual(
     Warns
     -----
     ConvergenceWarning
-        If the gap is not below tol, with its value; in the paper's form, if the iteration diverges.
+        If the gap is not below tol, with its value.
     DegenerateModelWarning
         If the model calls all training rows positive or all negative. That can be the minimum.
-    PaperFormWarning
-        With ``kernel_form="paper"``.
     ScaleWarning
         If columns are on very different scales, or `sigma` is so small that neighbours have no influence.
 
@@ -223,39 +207,22 @@ def fit_pual(
         gamma=gamma,
         degree=degree,
         coef0=coef0,
-        kernel_form=kernel_form,
         n_components=n_components,
         random_state=random_state,
         n_threads=n_threads,
     )
     dual = _DualSolver(
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
-        0 if max_iter is None else min(check_int("max_iter", max_iter, low=1), MANY),
+        min(check_int("max_iter", max_iter, low=1), MANY),
     )
-    step = 0.0 if mu is None else check_parameter("mu", mu)
     checked = check_graph(graph, n_neighbors)
-    is_paper = options.kernel_form == "paper"
-    if mu is not None and not is_paper:
-        raise ValueError(f"mu must be None unless kernel_form='paper', got {mu!r}")
-    values = {"tol": dual.tol, "max_iter": max_iter, "mu": mu, "kernel_form": options.kernel_form}
-    options = replace(options, values={"n_neighbors": checked.n_neighbors, **options.values, **values})
-    if is_paper:
-        return fit_paper_points(
-            X,
-            y,
-            points,
-            is_one=is_one,
-            options=options,
-            solver=PaperAdmm(step, dual.tol, dual.max_iter or _PAPER_ITERATIONS),
-            callback=callback,
-            progress=progress,
-        )
+    values = {"n_neighbors": checked.n_neighbors, **options.values, "tol": dual.tol, "max_iter": max_iter}
     return fit_points(
         X,
         y,
         points,
         is_one=is_one,
-        options=options,
+        options=replace(options, values=values),
         graph=checked,
         solver=dual.solve,
         callback=callback,
@@ -265,7 +232,7 @@ def fit_pual(
 
 @dataclass(frozen=True)
 class _DualSolver:
-    """The solver of the dual with its limits; a `max_iter` of 0 stands for the core's default."""
+    """The solver of the dual with its limits."""
 
     tol: float
     max_iter: int

@@ -35,23 +35,18 @@ class PualMachine(KernelExpansion):
     gap : float
         The duality gap at the scores of the training rows, >= 0: an upper bound of the difference between the objective
         and its minimum. For a closed form, an estimate of this difference from what rounding errors leave of the
-        gradient. NaN for the paper's kernel form, whose objective may have no minimum.
-    mu : float, or None
-        The step of the alternating direction method of the paper's kernel form.
+        gradient.
     nystroem_residual : float, or None
         With `n_components`: the mean over the training rows of K(x, x) less its value in the kernel that replaces K.
     n_iter : int
         Rounds, steps or iterations of the solver; 0 where there is a closed form.
     status : str
-        "gap" (`gap` <= tol * objective, apart from rounding), "closed_form", "residual" (of the paper's kernel form:
-        the residuals are below tol), "max_iter", "precision" (rounding errors ended the steps before tol was met, or
-        the model is not the minimum on the rows), "diverged" (of the paper's kernel form: the step is too large) or
-        "callback".
+        "gap" (`gap` <= tol * objective, apart from rounding), "closed_form", "max_iter", "precision" (rounding errors
+        ended the steps before tol was met, or the model is not the minimum on the rows) or "callback".
     converged : bool
-        Whether status is one of the first three.
+        Whether status is one of the first two.
     objective : ndarray of float64
-        What is minimised, after every step that the solver recorded; the last entry is that of the model. For the
-        paper's kernel form the relative residual.
+        What is minimised, after every step that the solver recorded; the last entry is that of the model.
     history : mapping
         "n_iter", "objective" and "gap" after each of these steps.
 
@@ -62,7 +57,6 @@ class PualMachine(KernelExpansion):
 
     gap: float
     alpha: NDArray[np.float64] | None = None
-    mu: float | None = None
     nystroem_residual: float | None = None
 
     def _check_fields(self) -> None:

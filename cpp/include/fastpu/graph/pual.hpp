@@ -36,8 +36,8 @@ class BoxGram;
 }
 
 struct PualOptions {
-  double tol = 1e-9;     // of P - D, relative to P
-  index_t max_iter = 0;  // most rounds and steps; 0 stands for 200
+  double tol = 1e-9;       // of P - D, relative to P
+  index_t max_iter = 200;  // most rounds and steps
 };
 
 enum class PualStatus {
