@@ -349,8 +349,8 @@ _set(_PUAL, lam=positive(changes=(30.0,), **_local))
 _set("fit_pual fit_gllc", sigma=positive(words=("median",), changes=(0.1,), **_local))
 _set(
     "fit_pual",
-    tol=share(changes=(0.9,), where={"C_unl": 0.01}),
-    max_iter=integer(1, changes=(1,), where={"C_unl": 0.01}),
+    tol=share(changes=(0.9,), where={"C_unl": 0.01, "C_pos": 10.0, "seed": 0}),
+    max_iter=integer(1, changes=(1,), where={"C_unl": 0.01, "C_pos": 10.0, "seed": 0}),
 )
 _set(_PUAL, random_state=Parameter("seed", none=True, changes=(1,), where={"kernel": "rbf", "n_components": 4}))
 _set(_AUC, lam=real(0, many=True, changes=(0.5,), bad=(([], ValueError), ([1.0, -1.0], ValueError))))

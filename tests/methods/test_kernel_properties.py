@@ -173,7 +173,7 @@ def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, lo
 @given(matrices(), st.sampled_from([1e-3, 0.1, 1.0, 30.0]))
 def test_any_box_problem_of_pual_is_solved(H, cost):
     dual = _core.PualDual(H, n_threads=1, isa="")
-    found = dual.solve([cost], tol=1e-9, max_iter=0, callback=None)[0]
+    found = dual.solve([cost], tol=1e-9, max_iter=200, callback=None)[0]
     alpha = pual.box_qp(H @ H.T, np.full(len(H), 2.0), cost)
     v = H.T @ alpha
     best = 0.5 * v @ v - 2 * alpha.sum()
