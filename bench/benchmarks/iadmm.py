@@ -28,7 +28,7 @@ class _Problem:
         self.X, self.y = sparse_rows(n) if mode == "csr" else dense_rows(n)
         if mode == "float64":
             self.X = self.X.astype("float64")
-        self.engine = engine(check_matrix(self.X), n_threads=n_threads, isa="")
+        self.engine = engine(check_matrix(self.X), n_threads=n_threads)
 
     def solve(self, C: float = 1.0, **options: Any) -> dict[str, Any]:
         known = {

@@ -64,7 +64,7 @@ class Shard:
     def __init__(self, features: fastpu.BinnedFeatures, labels: Any, n_unlabelled: int):
         shard = _core.BoostedShard(
             features._native, labels, None, categorical=None, **LOSS, init_nodes=None, init_starts=None,
-            init_sets=None, n_unlabelled=n_unlabelled, numbers=None, n_threads=1, isa="",
+            init_sets=None, n_unlabelled=n_unlabelled, numbers=None, n_threads=1,
         )  # fmt: skip
         self.kept = {"boosted": shard}
 

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.data._validate import check_matrix
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "papers" / "svmc"))
@@ -80,7 +79,7 @@ def load_set(data: str, n_rows: int | None, *, seed: int = 0) -> tuple[NDArray[n
 
 def engine(X: Any, n_threads: int) -> _core.LargeMarginEngine:
     """Return fastpu's engine on the rows."""
-    return _core.LargeMarginEngine(check_matrix(X), n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+    return _core.LargeMarginEngine(check_matrix(X), n_threads=n_threads)
 
 
 def solve(

@@ -72,11 +72,11 @@ class StumpBoostResult:
     def last_gain(self) -> float: ...
 
 class HullDistance:
-    def __init__(self, rows: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
+    def __init__(self, rows: NDArray[np.float64], *, n_threads: int) -> None: ...
     def nearest(self, point: NDArray[np.float64], *, max_steps: int) -> dict[str, Any]: ...
 
 class LargeMarginEngine:
-    def __init__(self, data: _Matrix, *, n_threads: int, isa: str) -> None: ...
+    def __init__(self, data: _Matrix, *, n_threads: int) -> None: ...
     def solve(
         self,
         labels: NDArray[np.int8],
@@ -112,7 +112,6 @@ class SvmEngine:
         function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
         cache_bytes: int,
         n_threads: int,
-        isa: str,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...
@@ -157,7 +156,6 @@ def solve_svm_grid(
     max_iter: int,
     cache_bytes: int,
     n_threads: int,
-    isa: str,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
 
 class TreeLoss:
@@ -170,7 +168,6 @@ class TreeLoss:
         gamma: float,
         prior: float,
         n_threads: int,
-        isa: str,
     ) -> None: ...
     def tops(self, scores: NDArray[np.floating], n_threads: int) -> NDArray[np.float64]: ...
     def sums(self, scores: NDArray[np.floating], tops: NDArray[np.float64], n_threads: int) -> NDArray[np.int64]: ...
@@ -190,7 +187,6 @@ class BoostedShard:
         categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float,
         init_nodes: NDArray[np.void] | None, init_starts: NDArray[np.int64] | None,
         init_sets: NDArray[np.uint64] | None, n_unlabelled: int, numbers: NDArray[np.uint32] | None, n_threads: int,
-        isa: str,
     ) -> None: ...  # fmt: skip
     def counts(self) -> tuple[int, int, int, float]: ...
     def draw(self, seed: int, n: int) -> None: ...
@@ -214,7 +210,7 @@ _Change: TypeAlias = tuple[int, int, bool, NDArray[np.uint64], bool, NDArray[np.
 class StumpShard:
     def __init__(
         self, features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
-        n_threads: int, isa: str,
+        n_threads: int,
     ) -> None: ...  # fmt: skip
     def groups(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
     def start(self, use_unlabelled: bool) -> NDArray[np.int64]: ...
@@ -277,7 +273,7 @@ def boost_trees(
     init_nodes: NDArray[np.void] | None, init_starts: NDArray[np.int64] | None, init_sets: NDArray[np.uint64] | None,
     init_oob_sum: NDArray[np.float64] | None, eval_features: _Matrix | _Binned | None,
     eval_labels: NDArray[np.int8] | None, eval_weight: NDArray[np.float64] | None,
-    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int, isa: str = ...,
+    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
     rows: object = ...,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
@@ -292,12 +288,12 @@ def grow_forest(
     categorical: NDArray[np.uint8] | None, criterion: str, prior: float, splitter: str, n_trees: int, first_tree: int,
     first_set: int, seed: int, bag_unl: int, replace_unl: bool, max_features: int, min_leaf_rows: int, max_depth: int,
     max_leaves: int, oob_sum: NDArray[np.float64] | None, oob_count: NDArray[np.int32] | None,
-    callback: Callable[[int, int, int], bool] | None, n_threads: int, isa: str = ...,
+    callback: Callable[[int, int, int], bool] | None, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def grow_on_bags(
     features: BinnedFeatures, bags: NDArray[np.uint32], *, n_pos: int, categorical: NDArray[np.uint8] | None,
     criterion: str, prior: float, splitter: str, first_tree: int, seed: int, max_features: int, min_leaf_rows: int,
-    max_depth: int, max_leaves: int, n_threads: int, isa: str = ...,
+    max_depth: int, max_leaves: int, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def isa_levels() -> list[str]: ...
 def kernel_scores(
@@ -311,7 +307,6 @@ def kernel_scores(
     degree: int,
     coef0: float,
     n_threads: int,
-    isa: str,
 ) -> NDArray[np.float64]: ...
 def tree_scores(
     matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],
@@ -324,7 +319,7 @@ def stump_boost(
     eval_features: _Matrix | _Binned | None, eval_labels: NDArray[np.int8] | None,
     eval_weight: NDArray[np.float64] | None, early_stopping_rounds: int,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    isa: str, categorical: NDArray[np.uint8] | None = None, rows: object = None, made: tuple[Any, ...] | None = None,
+    categorical: NDArray[np.uint8] | None = None, rows: object = None, made: tuple[Any, ...] | None = None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
@@ -335,7 +330,7 @@ def knn_edges(
     indices: NDArray[np.int64], squared: NDArray[np.float64], is_union: bool, n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def knn_search(
-    x: _Matrix, n_neighbors: int, *, n_threads: int, isa: str, method: str = ""
+    x: _Matrix, n_neighbors: int, *, n_threads: int, method: str = ""
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def knn_similarity(
     values: NDArray[np.float64], columns: NDArray[np.int32], row_start: NDArray[np.int64], sigma: float, n_threads: int
@@ -345,7 +340,7 @@ def knn_similarity(
 ]: ...
 
 class PualDual:
-    def __init__(self, factor: NDArray[np.float64], *, n_threads: int, isa: str) -> None: ...
+    def __init__(self, factor: NDArray[np.float64], *, n_threads: int) -> None: ...
     def solve(
         self,
         costs: Sequence[float],
@@ -364,7 +359,6 @@ def kernel_matrix(
     degree: int,
     coef0: float,
     n_threads: int,
-    isa: str,
 ) -> NDArray[np.float64]: ...
 def tiled_cholesky(a: NDArray[np.float64], *, n_threads: int) -> int: ...
 def tiled_gram(a: NDArray[np.float64], *, n_threads: int) -> NDArray[np.float64]: ...
@@ -380,13 +374,13 @@ def fit_nnpu(
     learning_rate: float, n_epochs: int, batch_size: int, seed: int, early_stopping_rounds: int,
     chosen: NDArray[np.int64] | None, eval_x: _Matrix | None, eval_labels: NDArray[np.int8] | None,
     eval_weights: NDArray[np.float64] | None,
-    callback: Callable[[int, float, int, float], bool] | None, n_threads: int, isa: str,
+    callback: Callable[[int, float, int, float], bool] | None, n_threads: int,
 ) -> NetTraining: ...  # fmt: skip
 def fit_upu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, loss: str, prior: float,
-    lam: float, tol: float, max_iter: int, callback: Callable[[int, float], bool] | None, n_threads: int, isa: str,
+    lam: float, tol: float, max_iter: int, callback: Callable[[int, float], bool] | None, n_threads: int,
 ) -> UpuSolution: ...  # fmt: skip
-def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int, isa: str) -> NDArray[np.float64]: ...
+def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int) -> NDArray[np.float64]: ...
 def svm_path(
     data: _Matrix,
     rows: NDArray[np.int64],
@@ -402,6 +396,5 @@ def svm_path(
     max_events: int,
     cache_bytes: int,
     n_threads: int,
-    isa: str,
     callback: Callable[[int, int, float, int, float], bool] | None,
 ) -> PathSolution: ...

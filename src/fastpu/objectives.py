@@ -22,7 +22,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float, forced_isa
+from fastpu.common._params import check_float
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._coding import default_codes, read_labels
@@ -194,7 +194,6 @@ class Objective:
             gamma=self.params.get("gamma", 0.5),
             prior=self.params.get("prior", 0.5),
             n_threads=n_threads,
-            isa=forced_isa(_core.isa_levels()),
         )
 
 

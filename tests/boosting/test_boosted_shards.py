@@ -39,7 +39,6 @@ class Shards:
                 n_unlabelled=int(is_unl.sum()),
                 numbers=numbers[rows][is_unl[rows]],
                 n_threads=1 + k % 2,
-                isa="",
             )
             for k, rows in enumerate(parts)
         ]
@@ -182,7 +181,7 @@ def test_sums_of_more_rows_than_a_word_holds_are_halved(options, near):
 def test_shards_refuse_what_does_not_fit():
     X, y = pnu_rows(50)
     bins, labels = fastpu.bin_features(X), np.asarray(y, dtype=np.int8)
-    given = {"categorical": None, "loss": "pnu_auc", "gamma": 0.5, "prior": 0.5, **NO_TREES, "n_threads": 1, "isa": ""}
+    given = {"categorical": None, "loss": "pnu_auc", "gamma": 0.5, "prior": 0.5, **NO_TREES, "n_threads": 1}
     with pytest.raises(ValueError, match="as many as unlabelled rows"):
         _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=np.zeros(1, dtype=np.uint32))
     shard = _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=None)

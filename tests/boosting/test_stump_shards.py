@@ -26,7 +26,6 @@ class Shards:
                 labels[rows],
                 None if weights is None else weights[rows],
                 n_threads=1 + k % 2,
-                isa="",
             )
             for k, rows in enumerate(parts)
         ]
@@ -84,7 +83,6 @@ def fit_shards(
         early_stopping_rounds=0,
         callback=None if callback is None else lambda *args: callback(rows, *args),
         n_threads=1,
-        isa="",
         categorical=category_flags(bins.categories, bins.n_features),
     )
     return result, rows
@@ -205,9 +203,9 @@ def test_a_fit_goes_on_after_weights_were_set_afresh():
 def test_shards_refuse_what_does_not_fit():
     X, y = pnu_rows(50)
     bins = fastpu.bin_features(X)
-    shard = _core.StumpShard(bins._native, y, None, n_threads=1, isa="")
+    shard = _core.StumpShard(bins._native, y, None, n_threads=1)
     with pytest.raises(ValueError, match="labels must be"):
-        _core.StumpShard(bins._native, y + np.int8(5), None, n_threads=1, isa="")
+        _core.StumpShard(bins._native, y + np.int8(5), None, n_threads=1)
     shard.start(True)
     shard.weigh(shard.tops())
     codes, numbers = np.zeros(4, dtype=np.uint64), np.zeros(14)

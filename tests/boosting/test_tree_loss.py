@@ -14,7 +14,13 @@ TOL = 1e-12
 OPTIONS = {"gamma": 0.7, "prior": 0.3}
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
-each_level = pytest.mark.parametrize("isa", _core.isa_levels())
+each_level = pytest.mark.usefixtures("level")
+
+
+@pytest.fixture(params=_core.isa_levels())
+def level(request, monkeypatch):
+    """Forces each instruction-set level in turn."""
+    monkeypatch.setenv("FASTPU_ISA", request.param)
 
 
 def problem(loss: str, *, n: int = 2003, labels=None, shift: float = 0.0, seed: int = 0):
@@ -24,8 +30,8 @@ def problem(loss: str, *, n: int = 2003, labels=None, shift: float = 0.0, seed: 
     return y, f, rng.integers(0, 4, size=n) * 0.7
 
 
-def derive(loss: str, y, f, w, *, isa: str = "", n_threads: int = 1):
-    core = _core.TreeLoss(y, w, loss=loss, **OPTIONS, n_threads=n_threads, isa=isa)
+def derive(loss: str, y, f, w, *, n_threads: int = 1):
+    core = _core.TreeLoss(y, w, loss=loss, **OPTIONS, n_threads=n_threads)
     tops = core.tops(f, n_threads)
     sums = core.sums(f, tops, n_threads)
     return core.objective(tops, sums), *core.derive(f, tops, sums, n_threads)
@@ -35,9 +41,9 @@ def derive(loss: str, y, f, w, *, isa: str = "", n_threads: int = 1):
 @each_level
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shift", [0.0, 3.0])  # 3: nnpu steps by -r
-def test_core_equals_oracle(loss, isa, weighted, shift):
+def test_core_equals_oracle(loss, weighted, shift):
     y, f, w = problem(loss, shift=shift)
-    value, g, h = derive(loss, y, f, w if weighted else None, isa=isa)
+    value, g, h = derive(loss, y, f, w if weighted else None)
     weights = w if weighted else np.ones(len(y))
     assert value == pytest.approx(oracle.objective(loss, y, f, weights, **OPTIONS), rel=TOL)
     expected_g, expected_h = oracle.derivatives(loss, y, f, weights, **OPTIONS)
@@ -78,12 +84,13 @@ def test_g_of_all_rows_sums_to_what_a_common_shift_changes(loss):
 
 
 @each_loss
-def test_the_bits_do_not_depend_on_threads_and_levels(loss):
+def test_the_bits_do_not_depend_on_threads_and_levels(loss, monkeypatch):
     y, f, w = problem(loss, n=50_001)
     value, g, h = derive(loss, y, f, w)
-    for isa in _core.isa_levels():
+    for level in _core.isa_levels():
+        monkeypatch.setenv("FASTPU_ISA", level)
         for n_threads in (1, 2, 7):
-            again = derive(loss, y, f, w, isa=isa, n_threads=n_threads)
+            again = derive(loss, y, f, w, n_threads=n_threads)
             assert again[0] == value
             np.testing.assert_array_equal(again[1], g)
             np.testing.assert_array_equal(again[2], h)
@@ -92,14 +99,14 @@ def test_the_bits_do_not_depend_on_threads_and_levels(loss):
 @each_loss
 @each_level
 @pytest.mark.parametrize("weighted", [False, True])
-def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, isa, weighted):
+def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, weighted):
     """Also where nnpu's negative risk changes its sign from call to call, and where pnu_auc has two groups alone."""
     for labels in ((1, 0, -1), (1, 0), (1, -1), (0, -1)) if loss == "pnu_auc" else ((1, 0),):
         y, f, w = problem(loss, n=20_003, labels=labels)
         weights = w if weighted else None
-        core = _core.TreeLoss(y, weights, loss=loss, **OPTIONS, n_threads=1, isa=isa)
+        core = _core.TreeLoss(y, weights, loss=loss, **OPTIONS, n_threads=1)
         for scores in (f, f + 3.0 * np.where(y == 1, 1, -1), f, 40 * f):
-            expected = derive(loss, y, scores, weights, isa=isa)[1:]
+            expected = derive(loss, y, scores, weights)[1:]
             for n_threads in (1, 3):
                 np.testing.assert_array_equal(core.derive_alone(scores, n_threads), expected)
 
@@ -107,7 +114,7 @@ def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, isa, weighted):
 @each_loss
 def test_derivatives_that_are_held_are_not_written_over(loss):
     y, f, _ = problem(loss)
-    core = _core.TreeLoss(y, None, loss=loss, **OPTIONS, n_threads=1, isa="")
+    core = _core.TreeLoss(y, None, loss=loss, **OPTIONS, n_threads=1)
     held = [core.derive_alone(scale * f, 1) for scale in (1.0, 0.5, 2.0, 0.25)]
     del held[1], core
     for scale, found in zip((1.0, 2.0, 0.25), held, strict=True):
@@ -116,11 +123,11 @@ def test_derivatives_that_are_held_are_not_written_over(loss):
 
 @each_loss
 @each_level
-def test_scores_in_float32_give_the_bits_of_the_same_numbers_in_float64(loss, isa):
+def test_scores_in_float32_give_the_bits_of_the_same_numbers_in_float64(loss):
     y, f, w = problem(loss)
     single = f.astype(np.float32)
-    value, *expected = derive(loss, y, single.astype(np.float64), w, isa=isa)
-    found = derive(loss, y, single, w, isa=isa)
+    value, *expected = derive(loss, y, single.astype(np.float64), w)
+    found = derive(loss, y, single, w)
     assert found[0] == value
     np.testing.assert_array_equal(found[1:], expected)
 
@@ -129,7 +136,7 @@ def test_scores_in_float32_give_the_bits_of_the_same_numbers_in_float64(loss, is
 def test_sums_of_parts_add_up_to_the_bits_of_the_whole(loss):
     y, f, w = problem(loss, n=5000)
     parts = [
-        (_core.TreeLoss(y[rows].copy(), w[rows].copy(), loss=loss, **OPTIONS, n_threads=1, isa=""), f[rows].copy())
+        (_core.TreeLoss(y[rows].copy(), w[rows].copy(), loss=loss, **OPTIONS, n_threads=1), f[rows].copy())
         for rows in (slice(0, 13), slice(13, 4000), slice(4000, 5000))
     ]
     tops = np.max([core.tops(scores, 1) for core, scores in parts], axis=0)

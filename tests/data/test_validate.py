@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from fastpu.common._methods import methods_with
-from fastpu.common._params import forced_isa
 from fastpu.data._validate import (
     check_binary,
     check_bool,
@@ -117,17 +116,6 @@ def test_random_states():
     refused(ValueError, "random_state must be an integer >= 0, got -1", check_random_state, -1)
     refused(TypeError, "random_state must be None, an integer >= 0 or", check_random_state, 1.0)
     refused(TypeError, "default_rng(seed)", check_random_state, np.random.RandomState(0))
-
-
-def test_forced_isa_levels(monkeypatch):
-    levels = ("baseline", "avx2")
-    monkeypatch.delenv("FASTPU_ISA", raising=False)
-    assert forced_isa(levels) == ""
-    monkeypatch.setenv("FASTPU_ISA", "")  # as if it were not there
-    assert forced_isa(levels) == ""
-    monkeypatch.setenv("FASTPU_ISA", "avx2")
-    assert forced_isa(levels) == "avx2"
-    refused(ValueError, "FASTPU_ISA must be one of baseline on this machine, got 'avx2'", forced_isa, levels[:1])
 
 
 # ------------------------------------------------------------------------------ vectors and labels

@@ -7,6 +7,7 @@ entries, columns in range) is right here as well, but types, shapes and lengths 
 from __future__ import annotations
 
 import inspect
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -270,7 +271,7 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
     costs = np.ones(n)
     numbers = np.arange(n, dtype=np.int64)
     kernel = {"kernel": source.one_of(["linear", "rbf", "poly"]), "gamma": 0.5, "degree": 2, "coef0": 1.0}
-    run = {"n_threads": 1, "isa": source.one_of(["", "baseline", "none"])}
+    run = {"n_threads": 1}
     which = source.below(15)
     if which in (0, 1):
         setup = {**kernel, "function": None, "cache_bytes": source.one_of([0, 10_000]), **run}
@@ -382,6 +383,14 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
 
 
 def core(source: Bytes) -> None:
+    os.environ["FASTPU_ISA"] = source.one_of(["", "baseline", "none"])
+    try:
+        call_core(source)
+    finally:
+        del os.environ["FASTPU_ISA"]
+
+
+def call_core(source: Bytes) -> None:
     function, arguments, options = core_call(source)
     for _ in range(source.below(3)):
         if options and source.below(3) == 0:

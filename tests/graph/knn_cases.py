@@ -13,9 +13,9 @@ DTYPES = (np.float32, np.float64)
 THREADS = (1, 2, 3, 7)
 
 
-def by_core(X, n_neighbors=5, *, method="", n_threads=2, isa=""):
+def by_core(X, n_neighbors=5, *, method="", n_threads=2):
     """Neighbours of rows, dense or CSR, by a method that is forced."""
-    return _core.knn_search(check_matrix(X), n_neighbors, n_threads=n_threads, isa=isa, method=method)
+    return _core.knn_search(check_matrix(X), n_neighbors, n_threads=n_threads, method=method)
 
 
 def assert_exact(X, n_neighbors, found) -> None:

@@ -69,7 +69,7 @@ def test_a_graph_of_the_users_own_is_checked():
 )
 def test_the_core_checks_what_it_is_given(arguments, error):
     with pytest.raises(error):
-        _core.knn_search(*arguments, n_threads=1, isa="")
+        _core.knn_search(*arguments, n_threads=1)
 
 
 def test_the_core_checks_edges_and_names():
@@ -80,7 +80,7 @@ def test_the_core_checks_edges_and_names():
     refused(TypeError, "columns", _core.knn_similarity, values, starts[1:], starts, 1.0, 1)
     refused(ValueError, "row_start", _core.knn_similarity, values[:0], columns[:0], starts[:0], 1.0, 1)
     refused(ValueError, "one shape", _core.knn_edges, np.zeros((2, 1), dtype=np.int64), np.zeros((1, 1)), False, 1)
-    refused(ValueError, "method", _core.knn_search, np.zeros((2, 1)), 1, n_threads=1, isa="", method="x")
+    refused(ValueError, "method", _core.knn_search, np.zeros((2, 1)), 1, n_threads=1, method="x")
 
 
 # ---- numbers of other types ------------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ def shares(n, n_mixture):
     return is_mixture / n_mixture, ~is_mixture / (n - n_mixture)
 
 
-def hull_of(Z, *, n_threads=1, isa=""):
-    return _core.HullDistance(np.ascontiguousarray(Z, dtype=float), n_threads=n_threads, isa=isa)
+def hull_of(Z, *, n_threads=1):
+    return _core.HullDistance(np.ascontiguousarray(Z, dtype=float), n_threads=n_threads)
 
 
 def nearest(Z, p):

@@ -20,12 +20,12 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["f32", "f64"])
 each_form = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 
 
-def kernel_by_core(X, Z=None, *, dtype=np.float64, sparse=False, n_threads=1, isa="", **kernel):
+def kernel_by_core(X, Z=None, *, dtype=np.float64, sparse=False, n_threads=1, **kernel):
     """K(x_i, z_j): the scores of as many models as there are z, each of one support vector."""
     Z = X if Z is None else Z
     kernel = {"gamma": 1.0, "degree": 3, "coef0": 0.0, **kernel}
     support, x = (native(rows, dtype=dtype, sparse=sparse) for rows in (Z, X))
-    return _core.kernel_scores(support, x, np.eye(len(Z)), np.zeros(len(Z)), n_threads=n_threads, isa=isa, **kernel)
+    return _core.kernel_scores(support, x, np.eye(len(Z)), np.zeros(len(Z)), n_threads=n_threads, **kernel)
 
 
 def rows_of(rng, n, d, *, zeros=0.5):
@@ -69,20 +69,21 @@ def test_values_are_those_of_the_formula_for_every_number_of_rows(name, dtype, s
 
 @each_form
 @each_kernel
-def test_a_matrix_of_values_has_those_of_the_scores(name, sparse, rng):
+def test_a_matrix_of_values_has_those_of_the_scores(name, sparse, rng, monkeypatch):
     options = {"gamma": 1.0, "degree": 3, "coef0": 0.0, **KERNELS[name]}
     for n, m, d in ((1, 1, 1), (70, 33, 5), (33, 130, 17), (3, 0, 2)):
         X, Z = (rows_of(rng, max(size, 1), d)[:size] for size in (n, m))
         rows = [native(matrix, sparse=sparse) for matrix in (X, Z)]
-        found = _core.kernel_matrix(*rows, n_threads=1, isa="", **options)
+        found = _core.kernel_matrix(*rows, n_threads=1, **options)
         np.testing.assert_array_equal(found, kernel_by_core(X, Z, sparse=sparse, **KERNELS[name]))
-        for n_threads, isa in [*((threads, "") for threads in THREADS), *((2, isa) for isa in _core.isa_levels())]:
-            again = _core.kernel_matrix(*rows, n_threads=n_threads, isa=isa, **options)
+        for n_threads, level in [*((threads, "") for threads in THREADS), *((2, isa) for isa in _core.isa_levels())]:
+            monkeypatch.setenv("FASTPU_ISA", level)
+            again = _core.kernel_matrix(*rows, n_threads=n_threads, **options)
             np.testing.assert_array_equal(again, found)
 
 
 def test_a_matrix_of_values_needs_rows_that_fit_each_other():
-    options = {"kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "n_threads": 1, "isa": ""}
+    options = {"kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "n_threads": 1}
     X = np.ones((3, 2))
     refused(
         ValueError, "x and y must have the same number of columns", _core.kernel_matrix, X, X[:, :1].copy(), **options
@@ -102,7 +103,7 @@ def test_zeros_that_are_stored_change_nothing(name, rng):
     full.data = X.ravel().copy()
     kernel = {"gamma": 1.0, "degree": 3, "coef0": 0.0, **KERNELS[name]}
     scores = [
-        _core.kernel_scores(m, m, np.eye(40), np.zeros(40), n_threads=1, isa="", **kernel)
+        _core.kernel_scores(m, m, np.eye(40), np.zeros(40), n_threads=1, **kernel)
         for m in (native(X, sparse=True), check_matrix(full))
     ]
     np.testing.assert_array_equal(*scores)
@@ -120,7 +121,7 @@ def test_scores_are_the_sums_that_they_claim_to_be(n_models, dtype, sparse, rng)
     kernel = {"kernel": "rbf", "gamma": 0.5}
     scores = _core.kernel_scores(
         *(native(rows, dtype=dtype, sparse=sparse) for rows in (Z, X)),
-        coefs, intercepts, degree=3, coef0=0.0, n_threads=2, isa="", **kernel,
+        coefs, intercepts, degree=3, coef0=0.0, n_threads=2, **kernel,
     )  # fmt: skip
     K = kernel_by_core(X, Z, dtype=dtype, sparse=sparse, **kernel)
     assert scores.shape == (270, n_models)
@@ -132,7 +133,7 @@ def test_scores_of_no_support_vector_are_the_intercepts(sparse, rng):
     X = rows_of(rng, 70, 3)
     scores = _core.kernel_scores(
         native(X[:0], sparse=sparse), native(X, sparse=sparse), np.zeros((0, 2)), np.array([1.5, -2.0]),
-        kernel="rbf", gamma=1.0, degree=3, coef0=0.0, n_threads=2, isa="",
+        kernel="rbf", gamma=1.0, degree=3, coef0=0.0, n_threads=2,
     )  # fmt: skip
     np.testing.assert_array_equal(scores, np.tile([1.5, -2.0], (70, 1)))
 
@@ -143,7 +144,7 @@ def test_rows_of_many_columns_are_scored_by_several_threads(rng):
     coefs, intercepts = rng.normal(size=(90, 1)), np.zeros(1)
     scores = [
         _core.kernel_scores(
-            X[:90].copy(), X, coefs, intercepts, kernel="linear", gamma=1.0, degree=3, coef0=0.0, n_threads=n, isa=""
+            X[:90].copy(), X, coefs, intercepts, kernel="linear", gamma=1.0, degree=3, coef0=0.0, n_threads=n
         )
         for n in THREADS
     ]

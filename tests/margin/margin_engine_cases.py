@@ -45,8 +45,8 @@ def kept(problem: oracle.Problem) -> oracle.Problem:
     return oracle.Problem(problem.X[has_cost], problem.y[has_cost], problem.c[has_cost], problem.s[has_cost])
 
 
-def make_engine(X: Any, *, dtype=np.float64, sparse=False, n_threads=1, isa="") -> _core.LargeMarginEngine:
-    return _core.LargeMarginEngine(native(X, dtype=dtype, sparse=sparse), n_threads=n_threads, isa=isa)
+def make_engine(X: Any, *, dtype=np.float64, sparse=False, n_threads=1) -> _core.LargeMarginEngine:
+    return _core.LargeMarginEngine(native(X, dtype=dtype, sparse=sparse), n_threads=n_threads)
 
 
 def solve(engine: _core.LargeMarginEngine, problem: oracle.Problem, **options: Any) -> dict[str, Any]:

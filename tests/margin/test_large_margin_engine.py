@@ -220,7 +220,6 @@ def test_agrees_with_the_engine_of_kernel_machines():
         function=None,
         cache_bytes=2**20,
         n_threads=1,
-        isa="",
     )
     every = np.arange(len(rows.y))
     other = engine.solve("c_svm", every, rows.y, problem.c, nu=0.0, start=None, tol=1e-9, max_iter=10**6, callback=None)

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fastpu
 from fastpu import _core
-from method_recipes import RECIPES
+from method_recipes import RECIPES, problem, result
 
 #: Where BLAS sums, models of different instruction-set levels agree to this, relative to the largest entry of an array.
 BLAS_TOL = 1e-10
@@ -58,6 +59,27 @@ np.savez(sys.argv[1], **found)
                 assert found.files == expected.files
                 differing = [key for key in expected.files if not agree(key, found[key], expected[key])]
                 assert not differing, level
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if name != "bin_features"])  # it has no hot loops of levels
+def test_every_fit_or_its_scores_ask_for_the_level_that_is_forced(name, monkeypatch):
+    """Growing forests and scoring by trees did not: they took the best level, whatever the variable said."""
+    arguments = RECIPES[name].arguments(min(300, RECIPES[name].rows))
+    monkeypatch.setenv("FASTPU_ISA", "none")
+    with pytest.raises(ValueError, match=f"FASTPU_ISA must be one of {', '.join(_core.isa_levels())} on this machine"):
+        result(RECIPES[name], *arguments, n_threads=1)
+
+
+@pytest.mark.parametrize("fit", [fastpu.fit_forest, fastpu.fit_boosted_trees])
+def test_scores_of_trees_ask_for_the_level_that_is_forced(fit, monkeypatch):
+    X, y = problem(60)
+    model = fit(X, y, random_state=0)
+    monkeypatch.setenv("FASTPU_ISA", "")  # as if it were not there
+    assert np.isfinite(model.decision_function(X)).all()
+    monkeypatch.setenv("FASTPU_ISA", "none")
+    for rows in (X, X[:1], fastpu.bin_features(X)):
+        with pytest.raises(ValueError, match="FASTPU_ISA must be one of"):
+            model.decision_function(rows)
 
 
 def agree(key: str, found: np.ndarray, expected: np.ndarray) -> bool:

@@ -83,7 +83,7 @@ def test_kernel_scores_are_sums_of_kernel_values(X, kernel, form, seed):
     rng = np.random.default_rng(seed)
     options = {"kernel": kernel, "gamma": 0.25, "degree": 2, "coef0": 0.5}
     coefs, intercepts = rng.normal(size=(len(X), 2)), rng.normal(size=2)
-    found = _core.kernel_scores(native(X, form), native(X, form), coefs, intercepts, n_threads=2, isa="", **options)
+    found = _core.kernel_scores(native(X, form), native(X, form), coefs, intercepts, n_threads=2, **options)
     K = svm.kernel_matrix(X, **options)
     size = (np.abs(K) @ np.abs(coefs)).max() + 1
     tol = ROUNDING[np.dtype(np.float32 if "32" in form else np.float64)]
@@ -147,7 +147,7 @@ def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
     weights = rng.choice([0.5, 1.0, 3.0], size=len(X))
     found = _core.fit_upu(
         native(X, form), y, weights, loss=loss, prior=prior, lam=0.1, tol=1e-12, max_iter=100, callback=None,
-        n_threads=1, isa="",
+        n_threads=1,
     )  # fmt: skip
     at = np.append(found["coef"], found["intercept"])
     least = nnpu.convex_risk(loss, prior, 0.1, at, X, y, weights)
@@ -163,7 +163,7 @@ def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, lo
     y = (rng.random(len(X)) < 0.5).astype(np.int8)
     y[:2] = 1, 0
     found = _core.fit_upu(
-        X, y, None, loss=loss, prior=0.7, lam=lam, tol=1e-10, max_iter=100, callback=None, n_threads=1, isa=""
+        X, y, None, loss=loss, prior=0.7, lam=lam, tol=1e-10, max_iter=100, callback=None, n_threads=1
     )
     risks = np.asarray(found["risks"])
     sizes = np.maximum(np.abs(risks[:-1]), risks[0])
@@ -172,7 +172,7 @@ def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, lo
 
 @given(matrices(), st.sampled_from([1e-3, 0.1, 1.0, 30.0]))
 def test_any_box_problem_of_pual_is_solved(H, cost):
-    dual = _core.PualDual(H, n_threads=1, isa="")
+    dual = _core.PualDual(H, n_threads=1)
     found = dual.solve([cost], tol=1e-9, max_iter=200, callback=None)[0]
     alpha = pual.box_qp(H @ H.T, np.full(len(H), 2.0), cost)
     v = H.T @ alpha
@@ -187,7 +187,7 @@ def test_any_bags_are_the_machines_of_their_rows(X, kernel, has_start, seed):
     rng = np.random.default_rng(seed)
     n, n_pos = len(X), 2
     options = {"kernel": kernel, "gamma": 0.25, "degree": 2, "coef0": 0.0}
-    engine = _core.SvmEngine(X, **options, function=None, cache_bytes=10**6, n_threads=1, isa="")
+    engine = _core.SvmEngine(X, **options, function=None, cache_bytes=10**6, n_threads=1)
     bags = rng.integers(n_pos, n, size=(3, 4))
     costs = np.array([1.5, 0.5])
     everyone = np.arange(n)
@@ -231,7 +231,7 @@ def test_products_and_factors_in_tiles_are_those_of_numpy(A, B):
 def test_any_nearest_point_of_a_hull(Z, points, shift):
     width = min(Z.shape[1], points.shape[1])
     Z, points = np.ascontiguousarray(Z[:, :width] + shift), np.ascontiguousarray(points[:, :width] + shift)
-    hull = _core.HullDistance(Z, n_threads=2, isa="")
+    hull = _core.HullDistance(Z, n_threads=2)
     for p in [*points, Z.mean(axis=0)]:
         found = hull.nearest(p, max_steps=10**5)
         assert found["status"] == "slack"

@@ -76,7 +76,7 @@ def pu_rows(
     return np.round(X * 64) / 64, y, truth
 
 
-def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, isa: str = "", **options: Any) -> Any:
+def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, **options: Any) -> Any:
     """Epochs of the core's training, from a net given as a dict."""
     known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "batch_size": 0, "seed": 0,
              "early_stopping_rounds": 0}  # fmt: skip
@@ -94,7 +94,6 @@ def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, isa:
         eval_weights=None,
         callback=None,
         n_threads=n_threads,
-        isa=isa,
     )
 
 

@@ -138,7 +138,7 @@ def net(d: int = 3, h: int = 2) -> dict:
 OPTIONS = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0,
            "weight_decay": 0.0, "learning_rate": 0.1, "n_epochs": 2, "batch_size": 0, "seed": 0,
            "early_stopping_rounds": 0, "chosen": None, "eval_x": None, "eval_labels": None, "eval_weights": None,
-           "callback": None, "n_threads": 1, "isa": ""}  # fmt: skip
+           "callback": None, "n_threads": 1}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_the_core_refuses_arrays_that_do_not_fit(data):
     refused(ValueError, "positive and unlabelled", _core.fit_nnpu, X, labels * 0, None, net(), **OPTIONS)
     refused(ValueError, "weights", _core.fit_nnpu, X, labels, np.zeros(30), net(), **OPTIONS)
     refused(TypeError, "coef", _core.fit_nnpu, X.astype(np.float32), labels, None, net(), **OPTIONS)
-    refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1, isa="")
+    refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1)
     evaluated = {**OPTIONS, "eval_x": X.astype(np.float32), "eval_labels": labels}
     refused(TypeError, "x and eval_x must have one form and type", _core.fit_nnpu, X, labels, None, net(), **evaluated)
 

@@ -395,7 +395,7 @@ def test_the_core_refuses_what_it_cannot_use():
     X, y, _ = pu_rows(30, 2)
     labels = y.astype(np.int8)
     good = {"loss": "logistic", "prior": 0.4, "lam": 0.1, "tol": 1e-9, "max_iter": 50, "callback": None,
-            "n_threads": 1, "isa": ""}  # fmt: skip
+            "n_threads": 1}  # fmt: skip
     for name, value in (("prior", 1.5), ("lam", -1.0), ("tol", 0.0), ("max_iter", 0), ("loss", "hinge")):
         refused(ValueError, name, _core.fit_upu, X, labels, None, **{**good, name: value})
     refused(ValueError, "labels", _core.fit_upu, X, labels - 1, None, **good)

@@ -209,7 +209,6 @@ def make_engine(
     sparse=False,
     cache_bytes=2**24,
     n_threads=1,
-    isa="",
 ):
     """An engine on X with a kernel of its own name and parameters."""
     return _core.SvmEngine(
@@ -221,7 +220,6 @@ def make_engine(
         function=function,
         cache_bytes=cache_bytes,
         n_threads=n_threads,
-        isa=isa,
     )
 
 

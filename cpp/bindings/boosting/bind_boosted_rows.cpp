@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boosting/boosted_crossing.hpp"
+#include "common/bind_isa.hpp"
 #include "common/interrupts.hpp"
 #include "data/bind_binned_features.hpp"
 #include "tree/bind_trees.hpp"
@@ -197,7 +198,7 @@ class BoostedShard {
   BoostedShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight,
                py::object categorical, const std::string& loss, double gamma, double prior,
                const py::object& init_nodes, const py::object& init_starts, const py::object& init_sets,
-               index_t n_unlabelled, py::object numbers, int n_threads, const std::string& isa)
+               index_t n_unlabelled, py::object numbers, int n_threads)
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
         team_(n_threads) {
@@ -207,7 +208,7 @@ class BoostedShard {
     train_.categorical = view_or_null<std::uint8_t>(arrays_[2], "categorical", features_->n_features);
     place_.n_unlabelled = n_unlabelled;
     if (!arrays_[3].is_none()) place_.numbers = checked_numbers();
-    const TreeLossOptions options{loss, gamma, prior, isa_from_name(isa)};
+    const TreeLossOptions options{loss, gamma, prior, isa_of_call()};
     std::optional<TreesView> init;
     if (!init_nodes.is_none()) init = view_trees(init_nodes, init_starts, init_sets, features_->n_features);
     const py::gil_scoped_release nogil;
@@ -396,12 +397,11 @@ void bind_boosted_rows(const py::module_& module) {
   using Shard = BoostedShard;
   py::class_<Shard>(module, "BoostedShard")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const std::string&, double,
-                    double, const py::object&, const py::object&, const py::object&, index_t, py::object, int,
-                    const std::string&>(),
+                    double, const py::object&, const py::object&, const py::object&, index_t, py::object, int>(),
            py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(),
            py::arg("categorical").none(true), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
            py::arg("init_nodes").none(true), py::arg("init_starts").none(true), py::arg("init_sets").none(true),
-           py::arg("n_unlabelled"), py::arg("numbers").none(true), py::arg("n_threads"), py::arg("isa"))
+           py::arg("n_unlabelled"), py::arg("numbers").none(true), py::arg("n_threads"))
       .def("counts", &Shard::counts)
       .def("draw", &Shard::draw, py::arg("seed"), py::arg("n"))
       .def("count_entries", &Shard::count_entries, py::arg("of_drawn"), py::arg("scale"), py::arg("enough"))

@@ -8,6 +8,7 @@
 #include "boosting/bind_boosted_rows.hpp"
 #include "boosting/bind_eval_set.hpp"
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/boosting/boosted_trees.hpp"
 #include "tree/bind_trees.hpp"
 
@@ -45,9 +46,9 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
                              index_t early_stopping_rounds, const py::object& init_nodes, const py::object& init_starts,
                              const py::object& init_sets, const py::object& init_oob_sum, const py::object& eval_matrix,
                              const py::object& eval_labels, const py::object& eval_weight, const py::object& callback,
-                             int n_threads, const std::string& isa, const py::object& rows) {
+                             int n_threads, const py::object& rows) {
   BoostedTreesOptions options;
-  options.loss = {loss, gamma, prior, isa_from_name(isa)};
+  options.loss = {loss, gamma, prior, isa_of_call()};
   options.n_rounds = n_rounds;
   options.learning_rate = learning_rate;
   options.max_leaves = max_leaves;
@@ -110,7 +111,7 @@ void bind_boosted_trees(py::module_& module) {
              py::arg("early_stopping_rounds"), py::arg("init_nodes").none(true), py::arg("init_starts").none(true),
              py::arg("init_sets").none(true), py::arg("init_oob_sum").none(true), py::arg("eval_features").none(true),
              py::arg("eval_labels").none(true), py::arg("eval_weight").none(true), py::arg("callback").none(true),
-             py::arg("n_threads"), py::arg("isa") = "", py::arg("rows").none(true) = py::none());
+             py::arg("n_threads"), py::arg("rows").none(true) = py::none());
 }
 
 }  // namespace fastpu

@@ -7,6 +7,7 @@
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/bind_stump_rows.hpp"
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 #include "tree/bind_trees.hpp"
@@ -104,14 +105,14 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
                        const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
                        double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
                        const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
-                       const py::object& callback, int n_threads, const std::string& isa, const py::object& categorical,
-                       const py::object& rows, const py::object& made) {
+                       const py::object& callback, int n_threads, const py::object& categorical, const py::object& rows,
+                       const py::object& made) {
   StumpBoostOptions options;
   options.loss = {loss, gamma, rho, step_from_name(step)};
   options.n_rounds = n_rounds;
   options.stop_tol = stop_tol;
   options.early_stopping_rounds = early_stopping_rounds;
-  options.isa = isa_from_name(isa);
+  options.isa = isa_of_call();
 
   Training training;
   std::optional<MatrixView> raw;
@@ -178,14 +179,9 @@ void bind_stump_boost(py::module_& module) {
              py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"),
              py::arg("n_rounds"), py::arg("step"), py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"),
              py::arg("eval_features").none(true), py::arg("eval_labels").none(true), py::arg("eval_weight").none(true),
-             py::arg("early_stopping_rounds"), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"),
+             py::arg("early_stopping_rounds"), py::arg("callback").none(true), py::arg("n_threads"),
              py::arg("categorical").none(true) = py::none(), py::arg("rows").none(true) = py::none(),
              py::arg("made").none(true) = py::none());
-  module.def("isa_levels", [] {
-    py::list names;
-    for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));
-    return names;
-  });
 }
 
 }  // namespace fastpu

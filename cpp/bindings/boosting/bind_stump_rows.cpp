@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/bind_isa.hpp"
 #include "data/bind_binned_features.hpp"
 
 namespace fastpu {
@@ -174,8 +175,7 @@ class PythonStumpRows final : public StumpRows {
 // A shard, and the Python objects whose memory it reads.
 class StumpShard {
  public:
-  StumpShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight, int n_threads,
-             const std::string& isa)
+  StumpShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight, int n_threads)
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight)},
         team_(n_threads),
@@ -183,7 +183,7 @@ class StumpShard {
     train_.features = features_.get();
     train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", features_->n_rows);
     train_.sample_weight = view_or_null<double>(arrays_[1], "sample_weight", features_->n_rows);
-    const Isa level = isa_from_name(isa);
+    const Isa level = isa_of_call();
     const py::gil_scoped_release nogil;
     rows_ = make_stump_rows(train_, level, team_);
   }
@@ -283,9 +283,8 @@ std::unique_ptr<StumpRows> stump_rows_of_python(const py::object& rows, const Bi
 void bind_stump_rows(const py::module_& module) {
   using Shard = StumpShard;
   py::class_<Shard>(module, "StumpShard")
-      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, int, const std::string&>(),
-           py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(),
-           py::arg("n_threads"), py::arg("isa"))
+      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, int>(), py::arg("features").none(false),
+           py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(), py::arg("n_threads"))
       .def("groups", &Shard::groups)
       .def("start", &Shard::start, py::arg("use_unlabelled"))
       .def("tops", &Shard::tops)

@@ -7,6 +7,7 @@
 
 #include "boosting/boosted_crossing.hpp"
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 
@@ -52,12 +53,12 @@ class Shelf {
 class BoundLoss {
  public:
   BoundLoss(py::object labels, py::object sample_weight, const std::string& loss, double gamma, double prior,
-            int n_threads, const std::string& isa)
+            int n_threads)
       : labels_(std::move(labels)), sample_weight_(std::move(sample_weight)) {
     rows_.labels = view_1d<std::int8_t>(labels_, "labels");
     rows_.n_rows = static_cast<index_t>(py::len(labels_));
     rows_.sample_weight = view_or_null<double>(sample_weight_, "sample_weight", rows_.n_rows);
-    const TreeLossOptions options{loss, gamma, prior, isa_from_name(isa)};
+    const TreeLossOptions options{loss, gamma, prior, isa_of_call()};
     Team team(n_threads, interrupt_poll());
     const py::gil_scoped_release nogil;
     loss_ = make_tree_loss(rows_, options, team);
@@ -120,9 +121,9 @@ class BoundLoss {
 
 void bind_tree_loss(const py::module_& module) {
   py::class_<BoundLoss>(module, "TreeLoss")
-      .def(py::init<py::object, py::object, const std::string&, double, double, int, const std::string&>(),
-           py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"),
-           py::arg("prior"), py::arg("n_threads"), py::arg("isa"))
+      .def(py::init<py::object, py::object, const std::string&, double, double, int>(), py::arg("labels"),
+           py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
+           py::arg("n_threads"))
       .def("tops", &BoundLoss::tops, py::arg("scores"), py::arg("n_threads"))
       .def("sums", &BoundLoss::sums, py::arg("scores"), py::arg("tops"), py::arg("n_threads"))
       .def("objective", &BoundLoss::objective, py::arg("tops"), py::arg("sums"))

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/forest/forest.hpp"
 #include "tree/bind_trees.hpp"
 
@@ -27,8 +28,7 @@ ForestCallback make_tree_callback(const py::object& callback) {
 
 // The options that say how trees are grown; the others are left at their defaults.
 ForestOptions growth_options(const std::string& criterion, double prior, const std::string& splitter,
-                             index_t max_features, index_t min_leaf_rows, index_t max_depth, index_t max_leaves,
-                             const std::string& isa) {
+                             index_t max_features, index_t min_leaf_rows, index_t max_depth, index_t max_leaves) {
   ForestOptions options;
   options.criterion = forest_criterion(criterion);
   options.prior = prior;
@@ -38,7 +38,7 @@ ForestOptions growth_options(const std::string& criterion, double prior, const s
   options.min_leaf_rows = min_leaf_rows;
   options.max_depth = max_depth;
   options.max_leaves = max_leaves;
-  options.isa = isa_from_name(isa);
+  options.isa = isa_of_call();
   return options;
 }
 
@@ -47,10 +47,9 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
                         const std::string& splitter, index_t n_trees, index_t first_tree, index_t first_set,
                         std::uint64_t seed, index_t bag_unl, bool replace_unl, index_t max_features,
                         index_t min_leaf_rows, index_t max_depth, index_t max_leaves, const py::object& oob_sum,
-                        const py::object& oob_count, const py::object& callback, int n_threads,
-                        const std::string& isa) {
+                        const py::object& oob_count, const py::object& callback, int n_threads) {
   ForestOptions options =
-      growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves, isa);
+      growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves);
   options.n_trees = n_trees;
   options.first_tree = first_tree;
   options.first_set = first_set;
@@ -89,10 +88,9 @@ py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const 
 ForestResult grow_drawn(const BinnedFeatures& features, const Array<std::uint32_t>& bags, index_t n_pos,
                         const py::object& categorical, const std::string& criterion, double prior,
                         const std::string& splitter, index_t first_tree, std::uint64_t seed, index_t max_features,
-                        index_t min_leaf_rows, index_t max_depth, index_t max_leaves, int n_threads,
-                        const std::string& isa) {
+                        index_t min_leaf_rows, index_t max_depth, index_t max_leaves, int n_threads) {
   ForestOptions options =
-      growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves, isa);
+      growth_options(criterion, prior, splitter, max_features, min_leaf_rows, max_depth, max_leaves);
   if (bags.ndim() != 2) throw py::value_error("bags must be a 2-D array");
   options.n_trees = bags.shape(0);
   options.first_tree = first_tree;
@@ -131,16 +129,14 @@ void bind_forest(py::module_& module) {
              py::arg("splitter"), py::arg("n_trees"), py::arg("first_tree"), py::arg("first_set"), py::arg("seed"),
              py::arg("bag_unl"), py::arg("replace_unl"), py::arg("max_features"), py::arg("min_leaf_rows"),
              py::arg("max_depth"), py::arg("max_leaves"), py::arg("oob_sum").none(true),
-             py::arg("oob_count").none(true), py::arg("callback").none(true), py::arg("n_threads"),
-             py::arg("isa") = "");
+             py::arg("oob_count").none(true), py::arg("callback").none(true), py::arg("n_threads"));
   module.def("draw_forest_bags", &draw_forest_bags, py::kw_only(), py::arg("n_pos"), py::arg("n_unl"),
              py::arg("weight_pos").none(true), py::arg("weight_unl").none(true), py::arg("seed"), py::arg("first_tree"),
              py::arg("n_trees"), py::arg("bag_unl"), py::arg("replace_unl"), py::arg("n_threads"));
   module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("bags").noconvert(), py::kw_only(),
              py::arg("n_pos"), py::arg("categorical").none(true), py::arg("criterion"), py::arg("prior"),
              py::arg("splitter"), py::arg("first_tree"), py::arg("seed"), py::arg("max_features"),
-             py::arg("min_leaf_rows"), py::arg("max_depth"), py::arg("max_leaves"), py::arg("n_threads"),
-             py::arg("isa") = "");
+             py::arg("min_leaf_rows"), py::arg("max_depth"), py::arg("max_leaves"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/graph/knn_graph.hpp"
 
 namespace fastpu {
@@ -20,11 +21,10 @@ KnnMethod method_of(const std::string& name) {
   throw py::value_error("method has no value '" + name + "'");
 }
 
-py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const std::string& isa,
-                 const std::string& method) {
+py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const std::string& method) {
   KnnOptions options;
   options.n_neighbors = n_neighbors;
-  options.isa = isa_from_name(isa);
+  options.isa = isa_of_call();
   options.method = method_of(method);
   const MatrixView view = view_matrix(x);
   const index_t n_rows = std::visit([](const auto& matrix) { return matrix.n_rows; }, view);
@@ -101,7 +101,7 @@ py::tuple similarity(const py::object& values, const py::object& columns, const 
 
 void bind_knn_graph(py::module_& module) {
   module.def("knn_search", &search, py::arg("x"), py::arg("n_neighbors"), py::kw_only(), py::arg("n_threads"),
-             py::arg("isa"), py::arg("method") = "");
+             py::arg("method") = "");
   module.def("knn_edges", &edges, py::arg("indices"), py::arg("squared"), py::arg("is_union"), py::arg("n_threads"));
   module.def("knn_similarity", &similarity, py::arg("values"), py::arg("columns"), py::arg("row_start"),
              py::arg("sigma"), py::arg("n_threads"));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/graph/pual.hpp"
 #include "linalg/bind_blas.hpp"
 
@@ -42,10 +43,10 @@ py::dict to_dict(const PualResult& result) {
 
 class PyPualDual {
  public:
-  PyPualDual(const Array<double>& factor, int n_threads, const std::string& isa) : n_threads_(n_threads) {
+  PyPualDual(const Array<double>& factor, int n_threads) : n_threads_(n_threads) {
     if (factor.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
     const BlasMatrix<const double> view(factor.data(), factor.shape(0), factor.shape(1));
-    const Isa level = isa_from_name(isa);
+    const Isa level = isa_of_call();
     const Blas& functions = blas();
     Team team(n_threads_, interrupt_poll());
     const py::gil_scoped_release nogil;
@@ -83,8 +84,7 @@ class PyPualDual {
 
 void bind_pual(const py::module_& module) {
   py::class_<PyPualDual>(module, "PualDual")
-      .def(py::init<const Array<double>&, int, const std::string&>(), py::arg("factor").noconvert(), py::kw_only(),
-           py::arg("n_threads"), py::arg("isa"))
+      .def(py::init<const Array<double>&, int>(), py::arg("factor").noconvert(), py::kw_only(), py::arg("n_threads"))
       .def("solve", &PyPualDual::solve, py::arg("costs"), py::kw_only(), py::arg("tol"), py::arg("max_iter"),
            py::arg("callback").none(true));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/judge/hull_distance.hpp"
 
 namespace fastpu {
@@ -26,12 +27,11 @@ const char* name_of(HullStatus status) {
 // The search, with the rows that it refers to.
 class PyHullDistance {
  public:
-  PyHullDistance(py::object rows, int n_threads, const std::string& isa)
-      : rows_(std::move(rows)), n_threads_(n_threads) {
+  PyHullDistance(py::object rows, int n_threads) : rows_(std::move(rows)), n_threads_(n_threads) {
     const MatrixView view = view_matrix(rows_);
     const auto* const dense = std::get_if<DenseView<double>>(&view);
     if (dense == nullptr) throw py::type_error("rows must be a dense matrix of float64");
-    const Isa level = isa_from_name(isa);
+    const Isa level = isa_of_call();
     Team team(n_threads_, interrupt_poll());
     const py::gil_scoped_release nogil;
     search_ = std::make_unique<HullDistance>(*dense, level, team);
@@ -65,8 +65,7 @@ class PyHullDistance {
 
 void bind_hull_distance(const py::module_& module) {
   py::class_<PyHullDistance>(module, "HullDistance")
-      .def(py::init<py::object, int, const std::string&>(), py::arg("rows"), py::kw_only(), py::arg("n_threads"),
-           py::arg("isa"))
+      .def(py::init<py::object, int>(), py::arg("rows"), py::kw_only(), py::arg("n_threads"))
       .def("nearest", &PyHullDistance::nearest, py::arg("point"), py::kw_only(), py::arg("max_steps"));
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/kernels/kernel.hpp"
 #include "kernels/bind_kernel.hpp"
 
@@ -46,9 +47,9 @@ namespace {
 
 py::array_t<double> score_kernel(const py::object& support, const py::object& x, const py::object& coefs,
                                  const py::object& intercepts, const std::string& kernel, double gamma, int degree,
-                                 double coef0, int n_threads, const std::string& isa) {
+                                 double coef0, int n_threads) {
   const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
-  const Isa level = isa_from_name(isa);
+  const Isa level = isa_of_call();
   const MatrixView support_view = view_matrix(support);
   const MatrixView x_view = view_matrix(x);
   if (support_view.index() != x_view.index()) throw py::type_error("support and x must have one form and type");
@@ -88,9 +89,9 @@ py::array_t<double> score_kernel(const py::object& support, const py::object& x,
 }
 
 Array<double> matrix(const py::object& x, const py::object& y, const std::string& kernel, double gamma, int degree,
-                     double coef0, int n_threads, const std::string& isa) {
+                     double coef0, int n_threads) {
   const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
-  const Isa level = isa_from_name(isa);
+  const Isa level = isa_of_call();
   const MatrixView x_view = view_matrix(x);
   const MatrixView y_view = view_matrix(y);
   if (x_view.index() != y_view.index()) throw py::type_error("x and y must have one form and type");
@@ -117,9 +118,9 @@ Array<double> matrix(const py::object& x, const py::object& y, const std::string
 void bind_kernel(py::module_& module) {
   module.def("kernel_scores", &score_kernel, py::arg("support"), py::arg("x"), py::arg("coefs"), py::arg("intercepts"),
              py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
-             py::arg("n_threads"), py::arg("isa"));
+             py::arg("n_threads"));
   module.def("kernel_matrix", &matrix, py::arg("x"), py::arg("y"), py::kw_only(), py::arg("kernel"), py::arg("gamma"),
-             py::arg("degree"), py::arg("coef0"), py::arg("n_threads"), py::arg("isa"));
+             py::arg("degree"), py::arg("coef0"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/margin/large_margin.hpp"
 
 namespace fastpu {
@@ -103,10 +104,9 @@ py::dict to_dict(const MarginResult& result) {
 // The engine, and the object that owns the arrays that it reads.
 class PyMarginEngine {
  public:
-  PyMarginEngine(py::object data, int n_threads, const std::string& isa)
-      : data_(std::move(data)), n_threads_(n_threads) {
+  PyMarginEngine(py::object data, int n_threads) : data_(std::move(data)), n_threads_(n_threads) {
     const MatrixView view = view_matrix(data_);
-    const Isa level = isa_from_name(isa);
+    const Isa level = isa_of_call();
     Team team(n_threads_, interrupt_poll());
     const py::gil_scoped_release nogil;
     engine_ = std::make_unique<LargeMarginEngine>(view, level, team);
@@ -169,8 +169,7 @@ class PyMarginEngine {
 
 void bind_large_margin(const py::module_& module) {
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
-      .def(py::init<py::object, int, const std::string&>(), py::arg("data"), py::kw_only(), py::arg("n_threads"),
-           py::arg("isa"))
+      .def(py::init<py::object, int>(), py::arg("data"), py::kw_only(), py::arg("n_threads"))
       .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes").none(true),
            py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("max_iter"), py::arg("start").none(true),
            py::arg("callback").none(true))

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "fastpu/path/svm_path.hpp"
 #include "kernels/bind_kernel.hpp"
@@ -88,8 +89,7 @@ py::dict to_dict(const SvmPathResult& result) {
 
 py::dict path(const py::object& data, const py::object& rows, const py::object& labels, const py::object& costs,
               const std::string& kernel, double gamma, int degree, double coef0, const py::object& function,
-              double lam_min, index_t max_events, index_t cache_bytes, int n_threads, const std::string& isa,
-              const py::object& callback) {
+              double lam_min, index_t max_events, index_t cache_bytes, int n_threads, const py::object& callback) {
   SvmPathProblem problem;
   problem.n = static_cast<index_t>(py::len(rows));
   problem.rows = view_1d<index_t>(rows, "rows", problem.n);
@@ -98,7 +98,7 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   SvmPathOptions options;
   options.lam_min = lam_min;
   options.max_events = max_events;
-  options.isa = isa_from_name(isa);
+  options.isa = isa_of_call();
   const MatrixView view = view_matrix(data);
   if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
   const auto values = make_path_kernel(view, kernel, gamma, degree, coef0, function, options.isa, n_threads);
@@ -127,7 +127,7 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
 void bind_svm_path(py::module_& module) {
   module.def("svm_path", &path, py::arg("data"), py::arg("rows"), py::arg("labels"), py::arg("costs"), py::kw_only(),
              py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"), py::arg("function").none(true),
-             py::arg("lam_min"), py::arg("max_events"), py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"),
+             py::arg("lam_min"), py::arg("max_events"), py::arg("cache_bytes"), py::arg("n_threads"),
              py::arg("callback").none(true));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/risk/nnpu.hpp"
 
 namespace fastpu {
@@ -86,8 +87,7 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
              const std::string& loss, double prior, bool non_negative, double beta, double gamma_nn, double lam,
              double weight_decay, double learning_rate, index_t n_epochs, index_t batch_size, std::uint64_t seed,
              index_t early_stopping_rounds, const py::object& chosen, const py::object& eval_x,
-             const py::object& eval_labels, const py::object& eval_weights, const py::object& callback, int n_threads,
-             const std::string& isa) {
+             const py::object& eval_labels, const py::object& eval_weights, const py::object& callback, int n_threads) {
   NnpuOptions options;
   options.risk = {loss_of(loss), prior, non_negative, beta, gamma_nn};
   options.lam = lam;
@@ -104,7 +104,7 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
       return callback(seen.epoch, seen.risk, seen.n_reversed, seen.eval_risk).cast<bool>();
     };
   }
-  const Isa level = isa_from_name(isa);
+  const Isa level = isa_of_call();
   Team team(n_threads, interrupt_poll());
   const auto fit_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
@@ -139,8 +139,8 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
   return std::visit(fit_view, view_matrix(x));
 }
 
-py::array_t<double> score_net(const py::object& x, const py::dict& parameters, int n_threads, const std::string& isa) {
-  const Isa level = isa_from_name(isa);
+py::array_t<double> score_net(const py::object& x, const py::dict& parameters, int n_threads) {
+  const Isa level = isa_of_call();
   Team team(n_threads, interrupt_poll());
   const auto score_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
@@ -164,9 +164,8 @@ void bind_nnpu(py::module_& module) {
              py::arg("gamma_nn"), py::arg("lam"), py::arg("weight_decay"), py::arg("learning_rate"),
              py::arg("n_epochs"), py::arg("batch_size"), py::arg("seed"), py::arg("early_stopping_rounds"),
              py::arg("chosen").none(true), py::arg("eval_x").none(true), py::arg("eval_labels").none(true),
-             py::arg("eval_weights").none(true), py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
-  module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"),
-             py::arg("isa"));
+             py::arg("eval_weights").none(true), py::arg("callback").none(true), py::arg("n_threads"));
+  module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

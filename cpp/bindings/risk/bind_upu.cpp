@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/risk/upu.hpp"
 
 namespace fastpu {
@@ -26,8 +27,7 @@ const char* name_of(UpuStatus status) {
 }
 
 py::dict upu(const py::object& x, const py::object& labels, const py::object& weights, const std::string& loss,
-             double prior, double lam, double tol, index_t max_iter, const py::object& callback, int n_threads,
-             const std::string& isa) {
+             double prior, double lam, double tol, index_t max_iter, const py::object& callback, int n_threads) {
   UpuProblem problem;
   problem.x = view_matrix(x);
   const index_t n = std::visit([](const auto& view) { return view.n_rows; }, problem.x);
@@ -47,7 +47,7 @@ py::dict upu(const py::object& x, const py::object& labels, const py::object& we
       return callback(step.n_iter, step.risk).cast<bool>();
     };
   }
-  const Isa level = isa_from_name(isa);
+  const Isa level = isa_of_call();
   Team team(n_threads, interrupt_poll());
   UpuResult result;
   {
@@ -68,7 +68,7 @@ py::dict upu(const py::object& x, const py::object& labels, const py::object& we
 void bind_upu(py::module_& module) {
   module.def("fit_upu", &upu, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::kw_only(),
              py::arg("loss"), py::arg("prior"), py::arg("lam"), py::arg("tol"), py::arg("max_iter"),
-             py::arg("callback").none(true), py::arg("n_threads"), py::arg("isa"));
+             py::arg("callback").none(true), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
 #include "fastpu/svm/bagging_svm.hpp"
 #include "fastpu/svm/svm.hpp"
 #include "fastpu/svm/svm_grid.hpp"
@@ -42,8 +43,8 @@ SvmKind kind_of(const std::string& problem) {
 class PyEngine {
  public:
   PyEngine(py::object data, const std::string& kernel, double gamma, int degree, double coef0, py::object function,
-           index_t cache_bytes, int n_threads, const std::string& isa)
-      : data_(std::move(data)), n_threads_(n_threads), isa_(isa_from_name(isa)) {
+           index_t cache_bytes, int n_threads)
+      : data_(std::move(data)), n_threads_(n_threads), isa_(isa_of_call()) {
     const MatrixView view = view_matrix(data_);
     if (kernel == "function") {
       const index_t n = std::visit([](const auto& x) { return x.n_rows; }, view);
@@ -248,7 +249,7 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
 
 py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
                     const std::string& kernel, int degree, double coef0, double tol, index_t max_iter,
-                    index_t cache_bytes, int n_threads, const std::string& isa) {
+                    index_t cache_bytes, int n_threads) {
   const MatrixView view = view_matrix(data);
   const index_t n_data = std::visit([](const auto& x) { return x.n_rows; }, view);
   const bool precomputed = kernel == "precomputed";
@@ -263,14 +264,14 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
   std::vector<SvmChain> read;
   for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_data));
   Team team(n_threads, interrupt_poll());
+  const Isa level = isa_of_call();
   std::vector<ChainResult> results;
   {
     const py::gil_scoped_release nogil;
     results = std::visit(
         [&]<class View>(const View& x) {
           using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-          return solve_chains<T>(x, params, precomputed, read, SvmOptions{tol, max_iter}, cache_bytes,
-                                 isa_from_name(isa), team);
+          return solve_chains<T>(x, params, precomputed, read, SvmOptions{tol, max_iter}, cache_bytes, level, team);
         },
         view);
   }
@@ -304,10 +305,9 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
 
 void bind_svm(py::module_& module) {
   py::class_<PyEngine>(module, "SvmEngine")
-      .def(
-          py::init<py::object, const std::string&, double, int, double, py::object, index_t, int, const std::string&>(),
-          py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
-          py::arg("function").none(true), py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"))
+      .def(py::init<py::object, const std::string&, double, int, double, py::object, index_t, int>(), py::arg("data"),
+           py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
+           py::arg("function").none(true), py::arg("cache_bytes"), py::arg("n_threads"))
       .def_property_readonly("n_rows", &PyEngine::n_rows)
       .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels").none(true),
            py::arg("costs"), py::kw_only(), py::arg("nu"), py::arg("start").none(true), py::arg("tol"),
@@ -318,7 +318,7 @@ void bind_svm(py::module_& module) {
            py::arg("score_rows"));
   module.def("solve_svm_grid", &solve_grid, py::arg("data"), py::arg("problem"), py::arg("chains"), py::kw_only(),
              py::arg("kernel"), py::arg("degree"), py::arg("coef0"), py::arg("tol"), py::arg("max_iter"),
-             py::arg("cache_bytes"), py::arg("n_threads"), py::arg("isa"));
+             py::arg("cache_bytes"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

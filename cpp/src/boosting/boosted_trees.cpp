@@ -89,6 +89,7 @@ class Judge {
       : eval_(eval),
         n_features_(training.n_features),
         patience_(options.early_stopping_rounds),
+        isa_(options.loss.isa),
         auc_(eval, training),
         values_(at(auc_.n_rows())),
         team_(team) {
@@ -116,9 +117,9 @@ class Judge {
     std::visit(
         [&](const auto& x) {
           if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
-            tree_scores(trees, *x, values_.data(), team_);
+            tree_scores(trees, *x, isa_, values_.data(), team_);
           } else {
-            tree_scores(trees, x, values_.data(), team_);
+            tree_scores(trees, x, isa_, values_.data(), team_);
           }
         },
         eval_.features);
@@ -129,6 +130,7 @@ class Judge {
   index_t n_features_;
   index_t patience_;
   index_t best_ = 0;
+  Isa isa_;
   detail::EvalAuc auc_;
   std::vector<double> values_;
   Team& team_;

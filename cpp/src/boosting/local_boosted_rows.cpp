@@ -33,7 +33,7 @@ LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const T
                                 (place == nullptr ? "" : " on one worker") + ", got " +
                                 std::to_string(train.features->n_rows));
   }
-  if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
+  if (init != nullptr) tree_scores(*init, *train.features, loss.isa, scores_.data(), team);
   for (index_t i = 0; i < train.features->n_rows; ++i) {
     if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
     all_.push_back(static_cast<std::uint32_t>(i));

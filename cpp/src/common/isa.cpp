@@ -1,8 +1,6 @@
 #include "fastpu/common/isa.hpp"
 
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #if defined(FASTPU_X86_LEVELS) && defined(_MSC_VER)
 #include <immintrin.h>
@@ -57,21 +55,6 @@ Isa detect() { return Isa::baseline; }
 Isa best_isa() {
   static const Isa best = detect();  // depends on the machine alone, so it is detected once
   return best;
-}
-
-Isa isa_from_name(std::string_view name) {
-  if (name.empty()) return best_isa();
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] != name) continue;
-    const Isa isa = static_cast<Isa>(i);
-    if (isa > best_isa()) {
-      throw std::invalid_argument("instruction-set level '" + std::string(name) +
-                                  "' is not available here, the best is '" + std::string(isa_name(best_isa())) + "'");
-    }
-    return isa;
-  }
-  throw std::invalid_argument("instruction-set level must be 'baseline', 'avx2' or 'avx512', got '" +
-                              std::string(name) + "'");
 }
 
 std::string_view isa_name(Isa isa) { return kNames[static_cast<std::size_t>(isa)]; }

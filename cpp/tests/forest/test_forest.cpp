@@ -334,7 +334,7 @@ CASE("scores are the same in every form, and out of bag") {
   Team team(3);
   const auto scores = [&](const ForestResult& forest, const auto& x) {
     std::vector<double> out(at(data.n));
-    tree_scores(view_of(forest, data.d), x, out.data(), team);
+    tree_scores(view_of(forest, data.d), x, fastpu::best_isa(), out.data(), team);
     return out;
   };
   for (const BinnedFeatures* binned : {&features, &pairs}) {
@@ -346,11 +346,12 @@ CASE("scores are the same in every form, and out of bag") {
           scores(forest, fastpu::DenseView<double>{rounded.data(), data.n, data.d}));
     for (index_t i = 0; i < 20; ++i) {  // a row at a time, which goes another way
       double one = 0;
-      tree_scores(view_of(forest, data.d), fastpu::DenseView<double>{data.dense().row(i), 1, data.d}, &one, team);
+      tree_scores(view_of(forest, data.d), fastpu::DenseView<double>{data.dense().row(i), 1, data.d},
+                  fastpu::best_isa(), &one, team);
       CHECK(one == expected[at(i)]);
       const fastpu::CsrView<double> row{csr.values.data(), csr.columns.data(), csr.row_start.data(), i + 1, data.d};
       std::vector<double> some(at(i + 1));
-      tree_scores(view_of(forest, data.d), row, some.data(), team);
+      tree_scores(view_of(forest, data.d), row, fastpu::best_isa(), some.data(), team);
       CHECK(some.back() == expected[at(i)]);
     }
     std::vector<double> sums(at(data.n));

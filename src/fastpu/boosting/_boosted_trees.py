@@ -12,7 +12,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._arguments import row_counts
 from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
-from fastpu.common._params import MANY, forced_isa
+from fastpu.common._params import MANY
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_choice, check_float, check_int, label_counts
@@ -271,7 +271,6 @@ class Training:
             "eval_weight": None if judged is None else judged.weights,
             "callback": callback,
             "n_threads": self.n_threads,
-            "isa": forced_isa(_core.isa_levels()),
         }
 
 

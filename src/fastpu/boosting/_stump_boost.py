@@ -12,7 +12,7 @@ from fastpu.boosting._arguments import check_eval_set, check_patience, row_count
 from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
 from fastpu.boosting._losses import LOSSES
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._params import MANY, check_random_state, forced_isa
+from fastpu.common._params import MANY, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
@@ -142,7 +142,6 @@ def boost(
             early_stopping_rounds=min(patience, MANY),
             callback=callback,
             n_threads=threads,
-            isa=forced_isa(_core.isa_levels()),
             categorical=category_flags(data.categories, data.n_features),
         )
 

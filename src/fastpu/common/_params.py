@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +18,6 @@ __all__ = [
     "check_int",
     "check_random_state",
     "check_scores_rows",
-    "forced_isa",
     "is_sequence",
 ]
 
@@ -99,14 +97,6 @@ def check_scores_rows(model: object) -> None:
     """Raise TypeError unless the model that a user's function `fit` has returned has a `decision_function`."""
     if not callable(getattr(model, "decision_function", None)):
         raise TypeError(f"fit must return a model with decision_function, got {describe(model)}")
-
-
-def forced_isa(levels: Sequence[str]) -> str:
-    """Return the instruction-set level that the variable FASTPU_ISA forces, one of `levels`, or "" for the best."""
-    level = os.environ.get("FASTPU_ISA", "")
-    if level and level not in levels:
-        raise ValueError(f"FASTPU_ISA must be one of {', '.join(levels)} on this machine, got {level!r}")
-    return level
 
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool = False, open_high: bool = False) -> str:

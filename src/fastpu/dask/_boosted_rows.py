@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import stacked_bins
 
@@ -71,7 +70,6 @@ def _start(
         n_unlabelled=n_unlabeled,
         numbers=numbers,
         n_threads=shard.n_threads,
-        isa=forced_isa(_core.isa_levels()),
     )
 
 

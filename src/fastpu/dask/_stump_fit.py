@@ -11,7 +11,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._stump_boost import BoostRound, model_of, threshold_rule
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._params import MANY, forced_isa
+from fastpu.common._params import MANY
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._scores import SharedScores
 from fastpu.dask._shared_fit import SharedFit
@@ -76,7 +76,6 @@ class StumpFit(SharedFit):
             early_stopping_rounds=min(patience, MANY),
             callback=self._watch(workers, rows, hook, path),
             n_threads=resolve_n_threads(None),
-            isa=forced_isa(_core.isa_levels()),
             categorical=category_flags(form.categories, form.n_features),
         )
         model = model_of(

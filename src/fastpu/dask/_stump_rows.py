@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.dask._boosted_rows import add_up, answer, stack
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ def _start(shard: Shard, sizes: Sequence[int], numbers: Sequence[int]) -> None:
         shard.kept["labels"],
         shard.kept["weights"],
         n_threads=shard.n_threads,
-        isa=forced_isa(_core.isa_levels()),
     )
     first = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
     shard.kept["boosted"] = StumpsOfShard(native, first, np.array(numbers, dtype=np.int64))

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import forced_isa
 from fastpu.common._text import columns_named, describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_choice, check_float, check_int, check_matrix
@@ -244,7 +243,7 @@ def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
     """Return the graph of checked rows."""
     wanted = min(n_neighbors, matrix.n_rows - 1)
     with columns_named(matrix.feature_names):
-        return KNNGraph(*_core.knn_search(matrix, wanted, n_threads=n_threads, isa=forced_isa(_core.isa_levels())))
+        return KNNGraph(*_core.knn_search(matrix, wanted, n_threads=n_threads))
 
 
 @answers_unknown_keywords

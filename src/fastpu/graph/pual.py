@@ -10,7 +10,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, forced_isa
+from fastpu.common._params import MANY
 from fastpu.common._sharing import shares_work
 from fastpu.data._validate import check_float, check_int
 from fastpu.graph._arguments import PualRound, check_points, check_pual_options
@@ -256,7 +256,7 @@ class _DualSolver:
         n_unl, C_unl = features.rows.unl.size, points[0].C_unl
         H = smooth.last()
         with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
-        dual = _core.PualDual(with_intercept, n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+        dual = _core.PualDual(with_intercept, n_threads=n_threads)
 
         def on_round(number: int, n_iter: int, objective: float, gap: float) -> bool:
             info = PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)

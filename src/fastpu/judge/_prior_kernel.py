@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +58,7 @@ def mixture_share(
     if distance == 0:
         return _LARGEST
     # Each search starts from the result of the last one.
-    hull = _core.HullDistance(np.ascontiguousarray(Z), n_threads=n_threads, isa=forced_isa(_core.isa_levels()))
+    hull = _core.HullDistance(np.ascontiguousarray(Z), n_threads=n_threads)
 
     def apart_at(factor: float) -> NDArray[np.float64]:
         """Return mixture + factor along - the nearest point of the hull."""

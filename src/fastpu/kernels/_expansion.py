@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import Kernel, call_kernel, check_kernel_fields, check_scored_rows, score_rows, value_dtype
@@ -152,7 +151,6 @@ class KernelExpansion(Model, is_base=True):
         dtype = value_dtype(self.kernel, np.result_type(matrix.dtype, vectors.dtype))
         vectors = vectors.convert(dtype, sparse=sparse)
         coefs, intercepts = self.dual_coef[:, None], np.array([self.intercept])
-        isa = forced_isa(_core.isa_levels())
 
         def score(rows: Matrix) -> NDArray[np.float64]:
             return _core.kernel_scores(
@@ -165,7 +163,6 @@ class KernelExpansion(Model, is_base=True):
                 degree=self.degree,
                 coef0=self.coef0,
                 n_threads=n_threads,
-                isa=isa,
             )
 
         return score_rows(matrix, dtype, score, sparse=sparse)[:, 0]
@@ -192,15 +189,14 @@ def linear_scores(
     The same bits for every number of threads, and for every number of models.
     """
     scores: NDArray[np.float64] = np.empty((matrix.n_rows, len(coefs)))
-    isa = forced_isa(_core.isa_levels())
     for first in range(0, len(coefs), _AT_ONCE):
         models = slice(first, first + _AT_ONCE)
-        scores[:, models] = _few_linear_scores(matrix, coefs[models], intercepts[models], n_threads, isa)
+        scores[:, models] = _few_linear_scores(matrix, coefs[models], intercepts[models], n_threads)
     return scores
 
 
 def _few_linear_scores(
-    matrix: Matrix, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int, isa: str
+    matrix: Matrix, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int
 ) -> NDArray[np.float64]:
     if matrix.is_sparse:
         columns = np.ascontiguousarray(coefs.T)
@@ -221,7 +217,6 @@ def _few_linear_scores(
             degree=1,
             coef0=0.0,
             n_threads=n_threads,
-            isa=isa,
         )
 
     return score_rows(matrix, np.dtype(np.float64), score, sparse=False)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from fastpu import _core
-from fastpu.common._params import check_float, forced_isa
+from fastpu.common._params import check_float
 from fastpu.data._validate import check_matrix
 from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._kernels import score_rows
@@ -159,7 +159,6 @@ def _sums(
         degree=1,
         coef0=0.0,
         n_threads=n_threads,
-        isa=forced_isa(_core.isa_levels()),
     )
 
 

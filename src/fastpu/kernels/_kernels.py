@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import check_float, check_int, forced_isa
+from fastpu.common._params import check_float, check_int
 from fastpu.common._text import describe, short
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
 from fastpu.data._sparse import is_sparse, read_sparse
@@ -343,7 +343,6 @@ def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArr
         degree=kernel.degree,
         coef0=kernel.coef0,
         n_threads=n_threads,
-        isa=forced_isa(_core.isa_levels()),
     )
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.common._text import columns_named
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, well_scaled
 from fastpu.data.binned_features import require_rows
@@ -117,7 +116,7 @@ def open_rows(X: object, y: object, sample_weight: object, task: Task) -> Margin
         weights = None
     warn_of_scales(matrix)
     with columns_named(matrix.feature_names):
-        engine = _core.LargeMarginEngine(matrix, n_threads=task.options.n_threads, isa=forced_isa(_core.isa_levels()))
+        engine = _core.LargeMarginEngine(matrix, n_threads=task.options.n_threads)
     return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, task.options)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.common._params import MANY, forced_isa
+from fastpu.common._params import MANY
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -162,7 +162,6 @@ def follow_path(
         max_events=limit,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
-        isa=forced_isa(_core.isa_levels()),
         callback=None if hook is None else on_round,
     )
     n_knots = result["knots"].size

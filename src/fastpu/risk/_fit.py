@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import MANY, forced_isa
+from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
@@ -227,7 +227,6 @@ def fit_by_adam(
             eval_weights=eval_weights,
             callback=None if hook is None else on_epoch,
             n_threads=rows.n_threads,
-            isa=forced_isa(_core.isa_levels()),
         )
     history = {
         "risk": result["risk"],

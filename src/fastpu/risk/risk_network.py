@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.kernels._kernels import score_rows
 from fastpu.model._model import Model
 
@@ -77,10 +76,9 @@ class RiskNetwork(Model):
             "coef": self.coef,
             "intercept": self.intercept,
         }
-        isa = forced_isa(_core.isa_levels())
 
         def score(rows: Matrix) -> NDArray[np.float64]:
-            return _core.nnpu_scores(rows, net, n_threads=n_threads, isa=isa)
+            return _core.nnpu_scores(rows, net, n_threads=n_threads)
 
         with np.errstate(over="ignore"):  # numbers beyond the range of float32 become infinite
             scores = score_rows(matrix, self.coef.dtype, score, sparse=matrix.is_sparse)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, forced_isa
+from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._text import columns_named
 from fastpu.data._validate import check_float, check_int
@@ -301,7 +301,6 @@ def _solve(
             max_iter=min(max_iter, MANY),
             callback=None if hook is None else on_step,
             n_threads=rows.n_threads,
-            isa=forced_isa(_core.isa_levels()),
         )
     status, risks = result["status"], result["risks"]
     if status == "unbounded":

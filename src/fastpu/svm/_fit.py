@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.common._progress import make_callback
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
@@ -100,7 +99,7 @@ def linear_engine(training: Training) -> _core.LargeMarginEngine | None:
     """Make the engine of the large-margin methods, or return None if it overflows, as it squares the entries of X."""
     options = training.options
     try:
-        return _core.LargeMarginEngine(training.matrix, n_threads=options.n_threads, isa=forced_isa(_core.isa_levels()))
+        return _core.LargeMarginEngine(training.matrix, n_threads=options.n_threads)
     except ValueError:
         return None
 

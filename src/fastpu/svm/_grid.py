@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa, is_sequence
+from fastpu.common._params import is_sequence
 from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
 from fastpu.data.binned_features import require_rows
@@ -189,7 +189,6 @@ class SvmGrid:
             max_iter=options.steps(self._matrix.n_rows),
             cache_bytes=options.cache_bytes,
             n_threads=options.n_threads,
-            isa=forced_isa(_core.isa_levels()),
         )
         fits: list[dict[int, GridFit]] = [{} for _ in folds]
         for (k, _), chain, (solved, held) in zip(chains, chains.values(), results, strict=True):

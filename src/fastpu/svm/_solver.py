@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import forced_isa
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm.kernel_machine import KernelMachine
@@ -252,7 +251,6 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
         function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
-        isa=forced_isa(_core.isa_levels()),
     )
     return Training(matrix, kernel, options, engine)
 

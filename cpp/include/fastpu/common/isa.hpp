@@ -15,10 +15,6 @@ enum class Isa {
 // The highest level that this build holds and this processor has.
 Isa best_isa();
 
-// The level of this name: "baseline", "avx2", "avx512", or "" for the best. Throws std::invalid_argument for any other
-// name, and for a level that this build or processor does not have.
-Isa isa_from_name(std::string_view name);
-
 std::string_view isa_name(Isa isa);
 
 }  // namespace fastpu
