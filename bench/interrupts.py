@@ -184,8 +184,6 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "knn_graph csr": lambda: fit("knn_graph", csr(20_000, 2000)),
     "knn_similarity": lambda: fit("knn_similarity", rows(1_000_000, 3), n_neighbors=20),
     "priors.km2": lambda: _prior("km2", 20_000, n_boot=5),
-    "priors.tice": lambda: _prior("tice", 200_000, n_boot=20),
-    "priors.pen_l1": lambda: _prior("pen_l1", 300_000, n_centers=300, n_boot=20),
     "priors.bbe": lambda: _prior("bbe", 300_000, n_boot=20),
     "select": lambda: _select,
     "metrics.auc 1e7": lambda: _judged(metrics.auc, np.arange(10_000_000) % 2, many()),

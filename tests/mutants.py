@@ -118,8 +118,6 @@ TESTS_OF = {
     "judge/_prior_sampling": ["test_priors.py", "-k", "not km2"],
     "judge/_prior_scores": ["test_priors.py", "test_priors_told.py", "-k", "bbe"],
     "judge/_prior_sensitivity": ["test_priors.py", "-k", "sensitivity"],
-    "judge/_prior_shares": ["test_priors.py", "-k", "not km2"],
-    "judge/_prior_tree": ["test_priors.py", "-k", "not km2"],
     "judge/_ranked_rows": ["test_ranking.py"],
     "judge/_ranking": ["test_ranking.py"],
     "judge/_search": ["test_selection_search.py"],

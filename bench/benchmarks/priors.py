@@ -8,7 +8,7 @@ import numpy as np
 
 from .common import require
 
-_METHODS = ("km2", "pen_l1", "bbe", "tice")
+_METHODS = ("bbe", "km2")
 _PRIOR = 0.35
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-METHODS = {"km2": priors.km2, "pen_l1": priors.pen_l1, "bbe": priors.bbe, "tice": priors.tice}
+METHODS = {"bbe": priors.bbe, "km2": priors.km2}
 _FEWEST = 10  # rows of a group
 
 

@@ -18,19 +18,16 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY
 from fastpu.common._text import describe
 from fastpu.common._warnings import EstimateWarning, warn
 from fastpu.data._validate import check_int
 from fastpu.judge._prior_kernel import kernel_factor, mixture_share
 from fastpu.judge._prior_rows import kernel_width, on_one_scale, row_keys
-from fastpu.judge._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, doubts, folds_of, open_sample
+from fastpu.judge._prior_sampling import MOST_SAMPLES, PriorEstimate, Sample, bootstrap, doubts, open_sample
 from fastpu.judge._prior_scores import default_rankers, share_by_scores, users_ranker
 from fastpu.judge._prior_sensitivity import Sensitivity, sensitivity
-from fastpu.judge._prior_shares import LARGEST, penalized_l1
-from fastpu.judge._prior_tree import label_frequency, quarters
 from fastpu.judge._scar import ScarTest, scar_test
-from fastpu.kernels._gauss_basis import draw_centers, gauss_features
+from fastpu.kernels._gauss_basis import gauss_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.judge._prior_likelihood import ScoreShare
 
-__all__ = ["PriorEstimate", "ScarTest", "Sensitivity", "bbe", "km2", "pen_l1", "scar_test", "sensitivity", "tice"]
+__all__ = ["PriorEstimate", "ScarTest", "Sensitivity", "bbe", "km2", "scar_test", "sensitivity"]
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
@@ -50,7 +47,7 @@ _BY_CHANCE = 2
 _ROUNDING = 1e-12
 _REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
 _MOST_SCORED = 5000  # rows of a group that are scored to find the allowed shares, if the estimate made no scores
-_L1_WIDTHS = (0.25, 0.5, 1.0, 1.5, 2.0)
+_LARGEST = 0.99  # largest share that bbe returns
 
 
 @answers_unknown_keywords
@@ -162,171 +159,6 @@ def km2(
 
 
 @answers_unknown_keywords
-def tice(
-    X: object,
-    y: object,
-    *,
-    n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
-    n_threads: int | None = None,
-) -> PriorEstimate:
-    """Estimate the prior by TIcE: from the subset of the rows, found by a tree, that is richest in labelled rows.
-
-    In any subset the share of labelled rows is at most c = P(labelled | positive). A tree is grown on one of five folds
-    by splits of a feature's range into quarters, towards large shares of labelled rows; every subset that it makes
-    gives a lower bound of c from the other folds, |labelled| / size - sqrt(c (1 - c) (1 - delta) / (delta size)). The
-    largest bounds of the folds are averaged, and the prior follows from c: n_pos (1 - c) / (c n_unl).
-
-    Parameters
-    ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        CSR is not made dense. The unit of a column does not matter, but one far value makes its quarters useless.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
-    n_boot, random_state, n_threads
-        As in `km2`.
-
-    Returns
-    -------
-    PriorEstimate
-        At most 0.99; too large rather than too small, as it comes from a lower bound of c. `allowed` as in `km2`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Warns
-    -----
-    EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against, and as in `km2` by what is allowed.
-
-    Notes
-    -----
-    O(500 n d) time at most, O(n d) memory. The settings are those of the authors' program: delta = max(0.025, 1 / (1 +
-    0.004 n)), at most 500 splits, subsets of 10 rows and more, and a second round with the c (1 - c) of the first.
-
-    References
-    ----------
-    Bekker and Davis, "Estimating the class prior in positive and unlabeled data through decision tree induction", AAAI
-    2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fastpu.priors import tice
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.normal(5, 1, 1500), rng.normal(0, 1, 700)])[:, None]
-    >>> y = np.arange(2200) < 1200  # 300 of the 1000 others are positive
-    >>> round(tice(X, y, random_state=0).value, 1)
-    0.4
-    """
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="tice", random_state=random_state, n_threads=n_threads
-    )
-    codes = quarters(matrix)
-
-    def estimate(drawn: Sample) -> tuple[float, str]:
-        folds = np.concatenate(folds_of(drawn, generator)[:2])
-        labeled = np.arange(folds.size) < drawn.pos.size
-        frequency = label_frequency(codes[np.concatenate([drawn.pos, drawn.unl])], labeled, folds)
-        share = drawn.pos.size * (1 - frequency) / (frequency * drawn.unl.size) if frequency > 0 else 1.0
-        reason = "the groups are alike, or there are too few rows for a bound of the share that is labelled"
-        return _at_most_largest(share, reason)
-
-    allowed = _allowed(matrix, sample, generator, threads)
-    return _finished("tice", estimate, allowed, sample, n_boot, generator)
-
-
-@answers_unknown_keywords
-def pen_l1(
-    X: object,
-    y: object,
-    *,
-    n_centers: int = 100,
-    n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
-    n_threads: int | None = None,
-) -> PriorEstimate:
-    """Estimate the prior by a penalised L1 distance between densities, without estimating these.
-
-    For a share t, with Gaussian basis functions phi_l,
-
-        distance(t) = sum_l max(0, b_l)^2 / ridge - t + 1,    b_l = t mean_p phi_l - mean_u phi_l:
-
-    where t p(x | positive) exceeds p(x | unlabelled) the penalty grows. The estimate is the t with the least distance,
-    of 0.01, 0.02, ..., 0.99.
-
-    Parameters
-    ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Columns are divided by their spread, so that their units do not matter.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
-    n_centers : int, default 100
-        Most centres of the basis functions, drawn from all rows, no two of them equal.
-    n_boot, random_state, n_threads
-        As in `km2`.
-
-    Returns
-    -------
-    PriorEstimate
-        A multiple of 0.01; `allowed` as in `km2`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Warns
-    -----
-    EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against, and as in `km2` by what is allowed.
-
-    Notes
-    -----
-    O(n n_centers d) time, O(n n_centers) memory. Ridge (of 1e-5, 1e-4, ..., 1) and width (of 0.25, 0.5, 1, 1.5 and
-    2 times the median distance between centres) are chosen for every t by the criterion on held-out rows of five folds.
-
-    References
-    ----------
-    du Plessis, Niu and Sugiyama, "Class-prior estimation for learning from positive and unlabeled data", ACML 2015.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fastpu.priors import pen_l1
-    >>> rng = np.random.default_rng(0)
-    >>> positive, negative = rng.normal(6, 1, 700), rng.normal(0, 1, 280)
-    >>> X = np.concatenate([positive, negative])[:, None]
-    >>> y = np.arange(980) < 500  # 200 of the 480 others are positive
-    >>> round(pen_l1(X, y, random_state=0).value, 1)
-    0.4
-    """
-    count = min(check_int("n_centers", n_centers, low=1), MANY)
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="pen_l1", random_state=random_state, n_threads=n_threads
-    )
-    scaled = on_one_scale(matrix)
-
-    def estimate(drawn: Sample) -> tuple[float, str]:
-        groups = [scaled[rows] for rows in (drawn.pos, drawn.unl)]
-        everything = scaled[np.concatenate([drawn.pos, drawn.unl])]
-        centers = draw_centers(everything, count, None, generator)
-        width = kernel_width(centers)
-        features = [
-            tuple(gauss_features(rows, centers, factor * width, threads) for rows in groups) for factor in _L1_WIDTHS
-        ]
-        pos, unl, _ = folds_of(drawn, generator)
-        share = penalized_l1([(pair[0], pair[1]) for pair in features], (pos, unl))
-        reason = "the groups are alike, or basis functions of so many features tell nothing apart; other estimates may"
-        return _at_most_largest(share, reason)
-
-    allowed = _allowed(matrix, sample, generator, threads)
-    return _finished("pen_l1", estimate, allowed, sample, n_boot, generator)
-
-
-@answers_unknown_keywords
 def bbe(
     X: object,
     y: object,
@@ -421,7 +253,12 @@ def bbe(
 
     def estimate(drawn: Sample) -> tuple[float, str]:
         shares.append(share_by_scores(drawn, rankers, generator))
-        return _at_most_largest(shares[-1].value, "the groups are alike, or the scores of fit do not tell them apart")
+        if shares[-1].value < _LARGEST:
+            return shares[-1].value, ""
+        return _LARGEST, (
+            f"no share is contradicted by the data, and the largest, {_LARGEST:g}, is returned: the groups are alike, "
+            "or the scores of fit do not tell them apart"
+        )
 
     return _finished("bbe", estimate, lambda: shares[0], sample, n_boot, generator, limit_blas=fit is None)
 
@@ -437,13 +274,6 @@ def _at_most(
     if np.unique(keys[rows]).size <= count:
         return rows
     return rows[np.sort(generator.choice(rows.size, count, replace=False))]
-
-
-def _at_most_largest(share: float, reason: str) -> tuple[float, str]:
-    """Return the share and no warning, or the largest share that is ever returned and its warning."""
-    if share < LARGEST:
-        return share, ""
-    return LARGEST, f"no share is contradicted by the data, and the largest, {LARGEST:g}, is returned: {reason}"
 
 
 def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> Callable[[], ScoreShare]:

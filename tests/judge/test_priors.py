@@ -7,25 +7,20 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import fastpu
-from fastpu.data._validate import check_matrix
-from fastpu.judge import _prior_shares, _prior_tree
 from fastpu.judge._prior_kernel import kernel_factor, mixture_share
 from fastpu.judge._prior_likelihood import best_bin
 from fastpu.judge._prior_sampling import Sample, bootstrap, folds_of
-from fastpu.judge._prior_shares import penalized_l1
-from fastpu.judge._prior_tree import label_frequency, quarters
 from fastpu.metrics import pu_auc
-from fastpu.priors import PriorEstimate, bbe, km2, pen_l1, sensitivity, tice
+from fastpu.priors import PriorEstimate, bbe, km2, sensitivity
 from helpers import refused
 from oracles import priors as oracle
 
 # What is told of estimates has tests of its own, which look at it.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
 
-METHODS = {"km2": km2, "tice": tice, "pen_l1": pen_l1, "bbe": bbe}
+METHODS = {"km2": km2, "bbe": bbe}
 each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
@@ -65,94 +60,15 @@ def test_best_bin_equals_every_cut_tried(seed):
     assert best_bin(np.repeat([0.0, 2.0], [49, 1]), np.ones(50)) == (1.0, 1.0)
 
 
-def test_the_penalised_distance_is_the_sum_over_its_multipliers(monkeypatch):
-    """With one width and one ridge there is nothing to choose."""
-    X, y, _ = draw(0)
-    rng = np.random.default_rng(0)
-    centers = X[rng.choice(len(X), 20, replace=False)]
-    of_pos, of_unl = (np.exp(-((X[y == g][:, None] - centers) ** 2).sum(axis=2) / 2) for g in (1, 0))
-    folds = np.arange(len(of_pos)) % 5, np.arange(len(of_unl)) % 5
-    for ridge in (1e-3, 1e-2):
-        monkeypatch.setattr(_prior_shares, "RIDGES", (ridge,))
-        grid = np.arange(1, 100) / 100
-        distances = [oracle.penalized_distance(of_pos, of_unl, ridge, share) for share in grid]
-        assert penalized_l1([(of_pos, of_unl)], folds) == grid[np.argmin(distances)]
-
-
-def test_groups_without_a_basis_function_in_common_have_the_least_share_that_is_tried():
-    folds = np.arange(8) % 4, np.arange(10) % 4
-    assert penalized_l1([(np.ones((8, 3)), np.zeros((10, 3)))], folds) == 0.01
-
-
-def test_widths_and_ridges_are_chosen_by_what_the_other_folds_say():
-    """Of the fifth fold there are no positive rows, so that it says nothing."""
-    X, y, _ = draw(0, n_pos=40, n_unl=60, apart=0.5)
-    centers = X[::5]
-    widths = [
-        tuple(np.exp(-((X[y == g][:, None] - centers) ** 2).sum(axis=2) / (2 * w**2)) for g in (1, 0)) for w in (0.3, 2)
-    ]
-    folds = np.arange(40) % 4, np.arange(60) % 5
-    expected, chosen = oracle.penalized_share(widths, folds, 4)
-    assert len(chosen) > 2
-    assert penalized_l1(widths, folds) == expected
-
-
-@pytest.mark.parametrize("size", [0.9, 0.003])
-def test_the_share_of_large_and_of_small_basis_functions_equals_the_slow_one(size):
-    """Large ones are penalised at the largest ridge, small ones at the smallest alone."""
-    for seed in (6, 8, 9):
-        rng = np.random.default_rng(seed)
-        widths = [
-            tuple(size * rng.random((n, 20)) ** power for n, power in zip((8, 10), powers, strict=True))
-            for powers in rng.uniform(0.3, 4, size=(2, 2))
-        ]
-        folds = np.arange(8) % 4, np.arange(10) % 4
-        assert penalized_l1(widths, folds) == oracle.penalized_share(widths, folds, 4)[0]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_label_frequency_of_trees_equals_that_by_sets(seed):
-    X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
-    X[:, 1] += X[:, 0]
-    folds = np.random.default_rng(seed).integers(0, 5, 500)
-    codes = quarters(check_matrix(X))
-    expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist())
-    assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", [4, 7, 8])
-def test_the_most_promising_subsets_are_split_first(monkeypatch, seed):
-    """Two columns are nearly constant: some subsets of the rows that judge are not divided by them."""
-    assert _prior_tree._MOST_SPLITS == 500
-    X, y, _ = draw(seed, n_pos=200, n_unl=300, d=4, apart=2.0)
-    rng = np.random.default_rng(seed)
-    X[:, 2:] = rng.random((500, 2)) < 0.01
-    codes, folds = quarters(check_matrix(X)), rng.integers(0, 5, 500)
-    for most_splits in (2, 3, 5):
-        monkeypatch.setattr(_prior_tree, "_MOST_SPLITS", most_splits)
-        expected = oracle.label_frequency(codes.tolist(), y == 1, folds.tolist(), most_splits)
-        assert label_frequency(codes, y == 1, folds) == pytest.approx(expected, abs=1e-12)
-
-
-def test_quarters_of_ranges():
-    X = np.array([[0.0, 5.0, -1e308], [1.0, 5.0, 1e308], [0.25, 5.0, 0.0], [0.74, 5.0, 9e307]])
-    np.testing.assert_array_equal(quarters(check_matrix(X)), [[0, 0, 0], [3, 0, 3], [1, 0, 2], [2, 0, 3]])
-
-
 # -- simulation --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prior", [0.15, pytest.param(0.5, marks=pytest.mark.slow), 0.8])
 @each_method
 def test_estimates_are_near_the_truth_where_classes_are_apart(method, prior):
-    """The mean of five or ten; of TIcE, which starts from a lower bound, what it exceeds the truth by."""
     draws = range(10 if method is bbe else 5)
     values = [method(*draw(seed, prior=prior)[:2], random_state=seed).value for seed in draws]
-    error = np.mean(values) - prior
-    if method is tice:
-        assert 0 <= error < 0.25
-    else:
-        assert abs(error) < 0.07
+    assert abs(np.mean(values) - prior) < 0.07
     assert np.std(values) < 0.1
 
 
@@ -162,9 +78,8 @@ def test_an_unlucky_partition_into_folds_hardly_moves_bbe():
     assert np.std(values) < 0.04
 
 
-@pytest.mark.parametrize("method", [km2, pen_l1, bbe], ids=["km2", "pen_l1", "bbe"])
+@each_method
 def test_more_rows_come_nearer(method):
-    """Not of TIcE, whose quarters of the features' ranges stay as coarse as they are."""
     errors = [
         np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(4)])
         for n in (30, 800)
@@ -172,10 +87,9 @@ def test_more_rows_come_nearer(method):
     assert errors[1] < errors[0]
 
 
-@pytest.mark.parametrize("method", [tice, pen_l1, bbe], ids=["tice", "pen_l1", "bbe"])
-def test_groups_that_are_alike_have_a_prior_near_1(method):
+def test_groups_that_are_alike_have_a_prior_near_1():
     X = np.random.default_rng(0).normal(size=(600, 2))
-    assert method(X, np.arange(600) % 3 == 0, random_state=0).value > 0.8
+    assert bbe(X, np.arange(600) % 3 == 0, random_state=0).value > 0.8
 
 
 def test_km2_says_that_groups_that_are_alike_give_noise():
@@ -192,30 +106,14 @@ def test_km2_says_that_groups_that_are_alike_give_noise():
 @each_method
 def test_no_positive_among_the_unlabelled_rows(method):
     X, y, _ = draw(0, prior=0.0, apart=6.0)
-    assert method(X, y, random_state=0).value < (0.2 if method is tice else 0.06)
+    assert method(X, y, random_state=0).value < 0.06
 
 
-def test_the_bound_of_the_label_frequency_holds():
-    """TIcE's frequency is below the true one, and near it with many rows."""
-    for seed in range(5):
-        X, y, truth = draw(seed, prior=0.3, n_pos=1000, n_unl=2000)
-        frequency = label_frequency(quarters(check_matrix(X)), y == 1, np.arange(3000) % 5)
-        true = 1000 / (1000 + truth.sum())
-        assert true - 0.15 < frequency < true + 0.02
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(method, id=name, marks=() if name == "tice" else pytest.mark.slow)
-        for name, method in METHODS.items()
-    ],
-)
+@pytest.mark.parametrize("method", [bbe, pytest.param(km2, marks=pytest.mark.slow)], ids=["bbe", "km2"])
 def test_the_spread_of_the_bootstrap_is_that_of_the_estimate(method):
-    scale = 3.0 if method is pen_l1 else 2.0  # it is on a grid, with a choice of widths in every sample
     values = [method(*draw(seed)[:2], random_state=seed).value for seed in range(25)]
     found = method(*draw(100)[:2], n_boot=25, random_state=0)
-    assert np.std(values) / scale < np.std(found.samples) < np.std(values) * scale
+    assert np.std(values) / 2 < np.std(found.samples) < np.std(values) * 2
     low, high = found.interval
     np.testing.assert_allclose((low, high), np.quantile(found.samples, [0.025, 0.975]))
     assert found.samples.shape == (25,)
@@ -244,33 +142,6 @@ def test_a_bootstrap_sample_is_any_but_of_one_row_alone():
 # -- promises ----------------------------------------------------------------------------------------------------------
 
 
-def test_tice_takes_the_same_rows_dense_and_sparse():
-    X, y, _ = draw(2, d=4)
-    X[:, 1] = np.maximum(X[:, 1], 0)
-    X[np.abs(X) < 0.4] = 0
-    X[:, 3] += 20  # without a 0
-    X[:, 2] = np.minimum(X[:, 2], 0)
-    expected = tice(X, y, random_state=0).value
-    assert tice(sp.csr_array(X), y, random_state=0).value == expected
-    assert tice(sp.csc_matrix(X), y, random_state=0).value == expected
-    assert tice(X.astype(np.float32) * 2 + 5, y, random_state=0).value == pytest.approx(expected, abs=0.02)
-
-
-def test_sparse_quarters_are_those_of_dense_rows_and_stay_sparse(monkeypatch):
-    X = sp.random_array((300, 40), density=0.05, rng=np.random.default_rng(0)).tocsr()
-    X.data[::7] *= -3
-    X.data[::11] = 0  # stored
-    dense, sparse = quarters(check_matrix(X.toarray())), quarters(check_matrix(X))
-    rows = np.random.default_rng(1).integers(0, 300, 90)
-    for feature in range(40):
-        np.testing.assert_array_equal(sparse.column(rows, feature), dense[rows, feature])
-    expected = np.stack([np.count_nonzero(dense[rows] == q, axis=0) for q in range(4)], axis=1)
-    np.testing.assert_array_equal(sparse.counts(rows), expected)
-    np.testing.assert_array_equal(sparse[rows].counts(np.arange(90)), expected)
-    wide = sp.csr_array((np.ones(400), (np.arange(400), np.arange(400) * 100)), shape=(400, 40_000))
-    assert 0 < label_frequency(quarters(check_matrix(wide)), np.arange(400) < 200, np.arange(400) % 5) <= 1
-
-
 def test_km2_draws_rows_of_large_groups():
     X, y, _ = draw(3, n_pos=400, n_unl=900)
     few = km2(X, y, max_rows=100, random_state=0).value
@@ -288,13 +159,12 @@ def test_km2_takes_the_steps_that_data_of_many_dimensions_need():
     assert abs(found.value - np.mean(digit[~labelled] % 2 == 0)) < 0.05
 
 
-@pytest.mark.parametrize("method", [tice, pen_l1, bbe], ids=["tice", "pen_l1", "bbe"])
-def test_an_estimate_that_nothing_speaks_against_is_told_and_can_be_a_prior(method):
+def test_an_estimate_that_nothing_speaks_against_is_told_and_can_be_a_prior():
     X, y = np.ones((60, 2)), np.arange(60) % 2
     for rows, labels in ((X, y), (X, np.arange(60) < 10), (X[:4], y[:4])):
-        text = rf"^{method.__name__}: no share is contradicted by the data, and the largest, 0.99, is returned: the gr"
+        text = r"^bbe: no share is contradicted by the data, and the largest, 0.99, is returned: the gr"
         with pytest.warns(fastpu.EstimateWarning, match=text) as told:
-            found = method(rows, labels, n_boot=3, random_state=0)
+            found = bbe(rows, labels, n_boot=3, random_state=0)
         assert len(told) == 1  # of the rows, not of the samples
         assert found.value == 0.99
         assert found.interval == (0.99, 0.99)
@@ -336,9 +206,6 @@ def test_the_fewest_rows(method):
 def test_bad_options_of_their_own():
     X, y, _ = draw(5, n_pos=10, n_unl=20)
     refused(ValueError, "max_rows must be an integer >= 2, got 1", km2, X, y, max_rows=1)
-    refused(ValueError, "n_centers must be an integer >= 1, got 0", pen_l1, X, y, n_centers=0)
-    few, many = (pen_l1(X, y, n_centers=n, random_state=0).value for n in (30, 10**400))
-    assert few == many  # more than there are rows
 
 
 # -- sensitivity -------------------------------------------------------------------------------------------------------
@@ -348,7 +215,7 @@ def test_sensitivity_calls_the_function_for_every_prior():
     curve = sensitivity(lambda prior: 2 * prior, [0.1, 0.4])
     np.testing.assert_array_equal(curve.values, [0.2, 0.8])
     X, y, _ = draw(6)
-    found = tice(X, y, n_boot=2, random_state=0)
+    found = bbe(X, y, n_boot=2, random_state=0)
     score = X[:, 0] + 2 * np.random.default_rng(0).normal(size=len(y))
     curve = sensitivity(lambda prior: pu_auc(score[y == 1], score[y == 0], prior=prior), found, n_points=4)
     np.testing.assert_allclose(curve.priors, np.linspace(*found.interval, 4))

@@ -172,7 +172,7 @@ def _data() -> dict[str, Any]:
 
 
 _GROUPS = {
-    "as_labels": "PU", "priors.km2": "PU", "priors.tice": "PU", "priors.pen_l1": "PU", "priors.bbe": "PU",
+    "as_labels": "PU", "priors.km2": "PU", "priors.bbe": "PU",
     "priors.scar_test": "PU", **dict.fromkeys(("objectives.logistic", "objectives.nnpu", "objectives.upu"), "PU"),
     "objectives.pnu_auc": "PUN",
     "datasets.hide_labels": "PN", "datasets.split_pnu": "PN", "datasets.split_case_control": "PN",

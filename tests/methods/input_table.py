@@ -388,7 +388,6 @@ _set("plot.path", prior=share(none=True, under={"criterion": "err_star"}))
 _set("select", prior=share(none=True, under={"scoring": "err_star"}), k=replace(_K, under={"scoring": "lift"}))
 _set("metrics.ranking_curve", prior=share(none=True))
 _set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
-_set("priors.pen_l1", n_centers=integer(1))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
 _set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))
 _set(

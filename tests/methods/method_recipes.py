@@ -169,8 +169,6 @@ RECIPES = {
     "knn_similarity": Recipe("knn_similarity", "P", {}, 5000),
     "bin_features": Recipe("bin_features", "P", {"max_bins": 64}, 40_000),
     "priors.km2": Recipe("priors.km2", "PU", {"random_state": 0}, 300),
-    "priors.tice": Recipe("priors.tice", "PU", _SAMPLES, 300),
-    "priors.pen_l1": Recipe("priors.pen_l1", "PU", {**_SAMPLES, "n_centers": 30}),
     "priors.bbe": Recipe("priors.bbe", "PU", _SAMPLES, 300),
     "priors.scar_test": Recipe("priors.scar_test", "PU", {"prior": 0.4, "n_permutations": 19, "random_state": 0}, 300),
     "select": Recipe("select", "PU", {"cv": 3, "random_state": 0}, 300),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_prior_name", "estimate_prior", "in_proportion"]
 
-_ESTIMATES = ("bbe", "km2", "pen_l1", "tice")
+_ESTIMATES = ("bbe", "km2")
 
 
 def check_prior_name(value: str) -> str:

@@ -23,7 +23,7 @@ class WithPrior(FastpuClassifier):
 
     Parameters
     ----------
-    prior : float or {"bbe", "km2", "pen_l1", "tice"}, default "bbe"
+    prior : float or {"bbe", "km2"}, default "bbe"
         P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
         `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
         these. An `EstimateWarning` tells where it is an upper bound only.
