@@ -189,7 +189,7 @@ def test_moved_rows_have_the_same_path():
 
 
 def test_the_violation_is_that_of_the_scores_that_the_path_gives():
-    """A thousand million from the origin a score has seven digits, where the path had seen centred rows: 4e-7, not 1e-15."""
+    """1e9 away from the origin a score has seven digits; the path had seen centred rows, and said 1e-15 for 4e-7."""
     X, y = normal_rows(5, 60)
     for offset in (0.0, 1e6, 1e9):
         path = fit(X + offset, y, kernel="linear")

@@ -71,8 +71,8 @@ def fit_svm_path(
     gamma, degree, coef0
         As in `fit_svm`.
     lam_min : float, default 0.0
-        Where the path stops, unless it has had its last breakpoint before: then f does not change any more, and is known
-        for every lam. With 0 it goes on until then, or until float64 does not show the margin.
+        Where the path stops, unless its last breakpoint is above: then f does not change any more, and is known for
+        every lam. With 0 it goes on until then, or until float64 does not show the margin.
     max_events : int, optional
         The path ends at the breakpoint where it has had so many events (rows that arrive at the margin or leave it,
         `SVMPath.events`); by default 50 n + 1000, some ten times what paths have.

@@ -67,9 +67,10 @@ class SVMPath(PathPoints):
     n_iter : int
         Number of entries of `lams`.
     status : str
-        "zero" (followed down to lam = 0), "lam_min" (stopped there, above other breakpoints), "trivial" (w = 0 for every lam: no breakpoint), "precision" (lam
-        is so small that float64 does not show the margin), "max_events", "stalled" (rounding hides which rows are on
-        the margin, or what comes next), "indefinite" (the kernel is not positive semidefinite) or "callback".
+        "zero" (followed down to lam = 0), "lam_min" (stopped there, above other breakpoints), "trivial" (w = 0 for
+        every lam: no breakpoint), "precision" (lam is so small that float64 does not show the margin), "max_events",
+        "stalled" (rounding hides which rows are on the margin, or what comes next), "indefinite" (the kernel is not
+        positive semidefinite) or "callback".
     converged : bool
         Whether status is one of the first three.
     objective : ndarray of float64, shape (n_iter,)
