@@ -142,7 +142,7 @@ def direction(K, y, edge, kind, most=200) -> tuple[np.ndarray, float]:
 
 
 def path(K, y, c, *, lam_min=0.0) -> Path:
-    """Follow the path down to lam_min."""
+    """Follow the path down to lam_min, or to 0 if no breakpoint is left at all."""
     K, y = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
     c = np.broadcast_to(np.asarray(c, dtype=np.float64), y.shape)
     result = Path(K, y, c)
@@ -181,7 +181,7 @@ def path(K, y, c, *, lam_min=0.0) -> Path:
                 break
             continue
         rate = y * (K @ (y * d)) + 1 + y * d0
-        step = lam - lam_min
+        step = lam
         slack = g - lam
         for i in range(len(y)):
             if d[i] < 0:
@@ -195,12 +195,12 @@ def path(K, y, c, *, lam_min=0.0) -> Path:
             if a[i] > 0 and rate[i] > 0:
                 step = min(step, max(-slack[i], 0) / rate[i])
         last = step >= lam * (1 - 1e-9)
-        step = lam if last else step
+        step = lam if last else min(step, lam - lam_min)
         a = a + step * d
         near = AT_BOUND * np.where(np.isfinite(c), c, a.max())
         a = np.where(a < near, 0.0, a)
         a = np.where(np.isfinite(c) & (a > c - near), c, a)
-        a0, lam = a0 + step * d0, lam_min if step == lam - lam_min else lam - step
+        a0, lam = a0 + step * d0, lam_min if step == lam - lam_min and not last else lam - step
         if last or lam <= lam_min:
             result.status = "zero" if lam <= 0 else "lam_min"
             result.lams.append(lam)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -187,6 +188,18 @@ def test_moved_rows_have_the_same_path():
         np.testing.assert_allclose(moved.coef[-1], path.coef[-1], rtol=0, atol=tol)
 
 
+def test_the_violation_is_that_of_the_scores_that_the_path_gives():
+    """1e9 away from the origin a score has seven digits; the path had seen centred rows, and said 1e-15 for 4e-7."""
+    X, y = normal_rows(5, 60)
+    for offset in (0.0, 1e6, 1e9):
+        path = fit(X + offset, y, kernel="linear")
+        slack = y * path.decision_function(X + offset) - 1
+        alpha = path.alpha_at(path.lams.size - 1)
+        worst = max(-slack[alpha < 1].min(), slack[alpha > 0].max())
+        assert worst <= path.violation <= max(1e-12, 1e-14 * offset)
+        assert path.at(path.end).violation == path.violation
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_doubled_rows_at_half_the_cost_change_nothing(kernel):
     X, y = normal_rows(6, 30)
@@ -246,8 +259,104 @@ def test_below_the_last_breakpoint_nothing_changes():
     assert path.status == "zero"
     at_end = path.at(path.end).decision_function(X)
     for share in (0.5, 0.1, 1e-3):
-        np.testing.assert_allclose(path.at(share * path.end).decision_function(X), at_end, rtol=0, atol=1e-7)
+        np.testing.assert_array_equal(path.at(share * path.end).decision_function(X), at_end)
     np.testing.assert_array_equal(path.decision_function(X), at_end)
+
+
+@pytest.mark.parametrize("costs", ["equal", "random"])
+@pytest.mark.parametrize("kind", ["linear", "wide", "rbf"])
+def test_far_below_the_last_breakpoint_machines_are_not_rounding_errors(kind, costs):
+    """What was left of sums that go to 0 with lam was divided by lam: a hinge loss of 72,915 in place of 103."""
+    X, y = normal_rows(2, 80)
+    c = costs_of(costs, y)
+    if kind == "wide":  # the path keeps no coefficients
+        X = np.hstack([X, np.zeros((80, 200))])
+    if kind == "rbf":  # every row under both labels: no alpha is 0 at the end
+        X, y, c = np.vstack([X, X[:40]]), np.append(y, -y[:40]), np.append(c, c[:40])
+    kernel = {"kernel": "rbf", "gamma": 5.0} if kind == "rbf" else {"kernel": "linear"}
+    path = fit(X, y, sample_cost=c, **kernel)
+    assert path.status == "zero"
+    assert path.at(path.end).dual_coef.size > 10
+    f = path.at(path.end).decision_function(X)
+    loss = float(c @ np.maximum(0, 1 - y * f))
+    assert loss == pytest.approx(path.history["loss"][-1], rel=1e-9)
+    assert loss > 1
+    for share in (1e-3, 1e-8, 1e-13, 1e-16, 1e-40):
+        lam = share * path.end
+        machine = path.at(lam)
+        np.testing.assert_array_equal(machine.decision_function(X), f)
+        np.testing.assert_allclose(path.scores(X, [lam])[:, 0], f, rtol=0, atol=CLOSE)
+        # The dual variables are those of lam, and optimal for its f: C where y f < 1, 0 where y f > 1.
+        alpha = np.zeros(len(y))
+        alpha[machine.support] = machine.alpha
+        slack = y * f - 1
+        np.testing.assert_allclose(alpha[slack < -1e-6], c[slack < -1e-6] / lam, rtol=1e-12)
+        np.testing.assert_array_equal(alpha[slack > 1e-6], 0)
+        assert alpha.max() <= c.max() / lam
+        assert abs(y @ alpha) <= 1e-12 * alpha.sum()
+        norm = path.history["norm"][-1]
+        assert -machine.objective[-1] == pytest.approx(loss / lam + norm / 2, rel=1e-9)
+    for lam in (0.3 * path.end, 0.01 * path.end):  # where a solver still has the digits
+        solved = fastpu.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-8, n_threads=1, **kernel)
+        np.testing.assert_allclose(solved.decision_function(X), f, rtol=0, atol=1e-5)
+
+
+def test_columns_a_hundred_million_times_as_large_have_the_labels_of_fit_svm():
+    """At lam = 1 the path is then 1e15 times below its last breakpoint."""
+    X, y = normal_rows(14, 150, 3)
+    machine = fit(1e8 * X, y, kernel="linear").at(1.0)
+    solved = fastpu.fit_svm(1e8 * X, y, C=1.0, kernel="linear", n_threads=1)
+    np.testing.assert_array_equal(machine.predict(1e8 * X), solved.predict(1e8 * X))
+    loss = np.maximum(0, 1 - y * machine.decision_function(1e8 * X)).sum()
+    assert loss == pytest.approx(np.maximum(0, 1 - y * solved.decision_function(1e8 * X)).sum(), rel=1e-6)
+
+
+def test_a_pu_path_of_rows_that_can_be_separated_keeps_its_machine_below_the_last_breakpoint():
+    X, y = normal_rows(5, 60, 3, apart=4.0)
+    for kernel in KERNELS.values():
+        path = fastpu.fit_pu_svm_path(X, np.where(y > 0, 1, 0), n_threads=1, **kernel)
+        assert path.status == "zero"
+        end = path.at(path.end)
+        for share in (1e-5, 1e-20):
+            machine = path.at(share * path.end)
+            np.testing.assert_array_equal(machine.decision_function(X), end.decision_function(X))
+            if not np.isfinite(path.costs[path.alpha_at(path.knots.size - 1) > 0]).any():
+                np.testing.assert_allclose(machine.alpha, end.alpha, rtol=1e-12)
+
+
+def elbow_rows(path, lam) -> frozenset:
+    """The rows that are on the margin at lam, between two breakpoints, with a between its bounds."""
+    alpha, _, _ = path._solution(lam)
+    return frozenset(np.flatnonzero((alpha > 1e-6) & (alpha < path.costs - 1e-6)).tolist())
+
+
+@pytest.mark.parametrize("lam_min", [0.0, 1e-2, 1e-6, 1e-30])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_at_every_breakpoint_other_rows_are_on_the_margin_before_and_after(kernel, lam_min):
+    """A linear path made a pause at a thousandth of its last breakpoint, and on the way to far ones; after 12 pauses
+    on the way to a tiny lam_min it was "stalled"."""
+    n_far = 0
+    for seed in range(6):
+        X, y = normal_rows(seed, 30, 3)
+        if seed > 2 and kernel == "linear":
+            X *= [1.0, 1.0, 1e-4]  # the next breakpoint may be 10,000 times nearer to 0
+        told: list[float] = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fastpu.ScaleWarning)
+            path = fit(X, y, lam_min=lam_min, callback=lambda info, told=told: told.append(info.lam), **KERNELS[kernel])
+        stops = path.status != "zero"  # the last entry is then where the path stopped
+        if path.status != "precision":
+            assert stops == (path.end == lam_min)
+        assert path.n_iter == path.lams.size
+        np.testing.assert_array_equal(told, path.lams[: path.lams.size - stops])
+        assert set(path.event_knot.tolist()) == set(range(path.lams.size - stops))
+        ratios = path.knots[1:] / path.knots[:-1]
+        n_far += int(((ratios > 0) & (ratios < 1e-3)).sum())
+        between = [elbow_rows(path, (a + b) / 2) for a, b in pairwise(path.knots.tolist())]
+        for before, after in pairwise(between):
+            assert before != after
+    if kernel == "linear" and lam_min < 1e-5:
+        assert n_far  # of the steps that are made in parts
 
 
 def test_kernel_values_next_to_the_smallest_number_are_refused():

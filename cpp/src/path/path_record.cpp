@@ -8,8 +8,8 @@ namespace fastpu::detail {
 
 void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
                            const std::vector<index_t>& changed, const std::vector<double>& weights) {
-  if (result_.knots.empty() || lam < result_.knots.back()) {
-    result_.knots.push_back(lam);
+  if (result_.knots.empty() || (lam < result_.knots.back() && is_breakpoint())) {
+    result_.knots.emplace_back();
     result_.offsets.push_back(a0);
     result_.objective.push_back(0);
     result_.norm.push_back(0);
@@ -18,6 +18,7 @@ void PathRecord::note_knot(double lam, double a0, double sum_alpha, double norm,
     result_.change_start.push_back(result_.change_start.back());
     result_.weights.resize(result_.weights.size() + weights.size());
   }
+  result_.knots.back() = lam;
   std::ranges::copy(weights, result_.weights.end() - static_cast<std::ptrdiff_t>(weights.size()));
   result_.offsets.back() = a0;
   if (lam > 0) {
@@ -57,6 +58,11 @@ void PathRecord::note_events(const Elbow& elbow, const PathPoint& point) {
   }
   moved_before_ = elbow.moving();
   result_.n_margin.back() = static_cast<index_t>(elbow.moving().size());
+}
+
+bool PathRecord::is_breakpoint() const {
+  const auto last = static_cast<index_t>(result_.knots.size()) - 1;
+  return last == 0 || (!result_.event_knot.empty() && result_.event_knot.back() == last);
 }
 
 }  // namespace fastpu::detail

@@ -19,14 +19,16 @@ class PathRecord {
     moved_.assign(order_.size(), 0);
   }
 
-  // Adds a knot, with the rows whose a has changed since the last one; at the same lam, adds more changes to the last
-  // knot. norm = (y a)'K(y a); weights = X'(y a), or empty.
+  // Adds a knot, with the rows whose a has changed since the last one. If the last one is at the same lam, or turned out
+  // to be no breakpoint, it becomes this knot instead. norm = (y a)'K(y a); weights = X'(y a), or empty.
   void note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
                  const std::vector<index_t>& changed, const std::vector<double>& weights);
 
   // Adds the events of the last knot: rows that start to move there, and rows that stop, listed by left().
   void note_events(const Elbow& elbow, const PathPoint& point);
   const std::vector<index_t>& left() const { return left_; }
+  // Returns whether the last knot is the first one or has an event.
+  bool is_breakpoint() const;
 
  private:
   SvmPathResult& result_;

@@ -105,7 +105,8 @@ class PathWalk {
   std::vector<double> weighed_beta_;
   std::vector<index_t> unweighed_;  // rows whose y a may differ from it
   int n_updates_ = 0;               // of alpha_weights_, since it was last summed over all rows
-  int n_pauses_ = 0;                // successive breakpoints without an event
+  int n_pauses_ = 0;                // successive pauses within one segment
+  index_t n_eventless_ = 0;         // other steps that ended without an event
   PathRows* rows_ = nullptr;
   PathWatch* watch_ = nullptr;
   double norm_ = 0;  // (y a)'K(y a)

@@ -23,7 +23,7 @@ constexpr double kOnMarginOfRows = 1e-12;  // kOnMargin with known rows, whose s
 constexpr double kMostOnMargin = 1e-6;     // kOnMargin after many steps without progress
 constexpr double kAtBound = 1e-11;         // a value this close to a bound, as a share of its box, is at the bound
 constexpr double kSlopeResidual = 1e-9;    // a larger residual of the slopes, relative to max(|d0|, 1), is corrected
-constexpr int kMostPauses = 12;            // most successive breakpoints without an event
+constexpr int kMostPauses = 12;            // most successive pauses within one segment
 constexpr double kLongestStep = 0.999;     // with known rows, the longest step but the last, as a share of lam
 constexpr double kNoStep = 1e-13;          // a shorter step, as a share of lam, is no progress
 constexpr int kMostNoSteps = 20;           // after so many steps without progress more rows count as on the margin
@@ -329,17 +329,18 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   }
   step = next.step;
   const bool is_linear = rows_->is_linear();
-  bool is_last = options_.lam_min == 0 && step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
+  bool is_last = step >= lam_ * (1 - kOnMargin) - 10 * kRounding * reach();
   if (is_linear && step > kLongestStep * lam_) {
     // Far above a breakpoint its place is inaccurate, so only a part of the way is made first.
-    is_last = options_.lam_min == 0 && is_last_segment(elbow);
+    is_last = is_last_segment(elbow);
     step = kLongestStep * lam_;
     next.row = exit = -1;
     ++n_pauses_;
   } else {
     n_pauses_ = 0;
   }
-  // On the last segment a small remaining lam is only rounding; below the floor rounding hides the margin.
+  // On the last segment f stays the same down to lam = 0, and a small remaining lam is only rounding: the path is known
+  // to its end, wherever lam_min lies. Below the floor rounding hides the margin.
   const double floor = is_linear ? 0 : kPrecision * reach();
   if (is_last) {
     step = lam_;
@@ -368,11 +369,12 @@ bool PathWalk::take_step(Elbow& elbow) {
   for (const index_t i : elbow.moving()) set_side(i, true);
   for (const index_t i : weak_) set_side(i, elbow.is_moving(i));
   record_.note_events(elbow, point_);
-  const auto n_breakpoints = static_cast<index_t>(result_.knots.size());
   const auto n_events = static_cast<index_t>(result_.event_row.size());
-  // Rounding may leave a breakpoint without an event: the number of breakpoints bounds the path as well.
-  if (std::max(n_events, n_breakpoints) >= options_.max_events) return finish(PathStatus::max_events);
-  if (callback_) {
+  // Rounding may end a step without an event. Such steps are counted as well: they must not go on for ever.
+  if (!record_.is_breakpoint() && n_pauses_ == 0) ++n_eventless_;
+  if (n_events + n_eventless_ >= options_.max_events) return finish(PathStatus::max_events);
+  if (callback_ && record_.is_breakpoint()) {
+    const auto n_breakpoints = static_cast<index_t>(result_.knots.size());
     const PathRound round{n_breakpoints, n_events, lam_, result_.n_margin.back(), result_.objective.back()};
     if (callback_(round)) return finish(PathStatus::callback);
   }
@@ -389,7 +391,8 @@ bool PathWalk::take_step(Elbow& elbow) {
     is_at_floor = choose_step(elbow, step, exit);
     if (n_pauses_ > kMostPauses) return finish(PathStatus::stalled);
     changed = elbow.moving();
-    const double target = step == lam_ - options_.lam_min ? options_.lam_min : lam_ - step;
+    const bool ends_at_lam_min = step < lam_ && step == lam_ - options_.lam_min;
+    const double target = ends_at_lam_min ? options_.lam_min : lam_ - step;
     move(elbow, step, exit);
     lam_ = target;
     if (lam_ == 0 && rows_->is_linear()) {  // what is left of w is rounding

@@ -90,7 +90,8 @@ class PathPoints(PathFields, is_base=True):
         ----------
         lam : float
             > 0, and not below the last of `lams` unless `status` is "zero" or "trivial". The machine is the C-SVM with
-            the costs C_i = c_i / lam, as `fit_svm` finds it.
+            the costs C_i = c_i / lam, as `fit_svm` finds it. Below the last breakpoint only its `alpha` change, and
+            `dual_coef` are those of that breakpoint: they give the same f with more digits.
 
         Returns
         -------
@@ -108,17 +109,23 @@ class PathPoints(PathFields, is_base=True):
         """
         lam = check_float("lam", lam, low=0, open_low=True)
         alpha, offset, value = self._solution(lam)
-        if not (math.isfinite(offset / lam) and math.isfinite(float(alpha.max(initial=0)) / lam)):
+        seen, shown = self._seen(lam), alpha
+        if seen > lam:
+            shown, offset, _ = self._solution(seen)
+        if not (math.isfinite(offset / seen) and math.isfinite(float(alpha.max(initial=0)) / lam)):
             raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
-        rows = self._machine_rows(support, alpha[support] * self.labels[support] / lam)
+        dual_coef = shown[support] * self.labels[support] / seen
+        rows = self._machine_rows(support, dual_coef)
+        # Below the last breakpoint no alpha is smaller than there, but for rounding.
+        rows["alpha"] = np.maximum(alpha[support] / lam, np.abs(dual_coef))
         if self.weights is not None:
-            rows["coef"] = self._along(self.weights, lam) / lam
+            rows["coef"] = self._along(self.weights, seen) / seen
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
             **rows,
-            intercept=offset / lam,
+            intercept=offset / seen,
             threshold=self.threshold,
             threshold_rule=self.threshold_rule,
             n_iter=0,
@@ -131,6 +138,13 @@ class PathPoints(PathFields, is_base=True):
             violation=self.violation,
             margin=1.0,
         )
+
+    def _seen(self, lam: float) -> float:
+        """Return the lam whose f is that at `lam`: the last breakpoint for what is below, if nothing changes there.
+
+        Dividing sums that go to 0 with lam by lam itself would leave their rounding errors alone.
+        """
+        return max(lam, self.end) if self.knots.size and self.knots[-1] == 0 else lam
 
     def _solution(self, lam: float) -> tuple[NDArray[np.float64], float, float]:
         """Return a, a0 and the objective of the dual of the C-SVM at `lam`."""
@@ -145,11 +159,11 @@ class PathPoints(PathFields, is_base=True):
             raise ValueError(
                 f"lam must be >= {self.knots[-1]:.6g}, where the path ends with status {self.status!r}, got {lam!r}"
             )
-        after, share = self._place(lam)
+        after, of_left, of_right = self._place(lam)
         upper, lower = self.alpha_at(after - 1), self.alpha_at(after)
         left, right = float(self.knots[after - 1]), float(self.knots[after])
-        alpha = upper + share * (lower - upper)
-        offset = (1 - share) * float(self.offsets[after - 1]) + share * float(self.offsets[after])
+        alpha = np.where(upper == lower, upper, np.minimum(of_left * upper + of_right * lower, self.costs))
+        offset = of_left * float(self.offsets[after - 1]) + of_right * float(self.offsets[after])
         norms = self.history["norm"][after - 1 : after + 1].tolist()
         if after == self.lams.size:  # lam w goes to 0 on a straight line: w stays
             return alpha, offset, norms[0] / 2 - float(alpha.sum()) / lam
@@ -157,24 +171,27 @@ class PathPoints(PathFields, is_base=True):
         # steps, since lam^2 itself may overflow or vanish.
         norms = [norm * (knot / lam) * (knot / lam) for norm, knot in zip(norms, (left, right), strict=True)]
         curvature = -(float(lower.sum()) - float(upper.sum())) / lam * ((left - right) / lam)
-        norm = (1 - share) * norms[0] + share * norms[1] - share * (1 - share) * curvature
+        norm = of_left * norms[0] + of_right * norms[1] - of_left * of_right * curvature
         if math.isnan(norm):  # |w|^2 overflows at one of the two knots
             norm = math.inf
         return alpha, offset, norm / 2 - float(alpha.sum()) / lam
 
-    def _place(self, lam: float) -> tuple[int, float]:
-        """Return the number of the next knot at or below `lam`, and the share of the way to it from the knot above."""
+    def _place(self, lam: float) -> tuple[int, float, float]:
+        """Return the number of the next knot at or below `lam`, and the shares of the knot above and of this one.
+
+        The shares sum to 1, and each has all its digits, however small it is.
+        """
         after = int(np.searchsorted(-self.knots, -lam))
         left, right = float(self.knots[after - 1]), float(self.knots[after])
-        return after, (left - lam) / (left - right)
+        return after, (lam - right) / (left - right), (left - lam) / (left - right)
 
     def _along(self, values: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         """Return the value at `lam` of a function with these values at the knots: linear between, constant above."""
         if lam >= self.knots[0]:
             first: NDArray[np.float64] = values[0]
             return first
-        after, share = self._place(lam)
-        between: NDArray[np.float64] = (1 - share) * values[after - 1] + share * values[after]
+        after, of_left, of_right = self._place(lam)
+        between: NDArray[np.float64] = of_left * values[after - 1] + of_right * values[after]
         return between
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
@@ -190,7 +207,6 @@ class PathPoints(PathFields, is_base=True):
             "feature_names": self.feature_names,
             "support": self.rows[support],
             "dual_coef": dual_coef,
-            "alpha": np.abs(dual_coef),
             "kernel": self.kernel,
             "gamma": self.gamma,
             "degree": self.degree,
@@ -248,15 +264,11 @@ class PathPoints(PathFields, is_base=True):
             result[:] = self.heavier
             return result
         for rows, values in self.knot_values(matrix, threads):
-            for column, lam in enumerate(wanted):
-                if lam >= self.knots[0]:
-                    at_lam = values[0] + self.heavier * (lam - self.knots[0])
-                elif lam < self.knots[-1]:
+            for column, lam in enumerate(map(self._seen, wanted)):
+                if lam < self.knots[-1]:
                     raise ValueError(f"lams must be >= {self.knots[-1]:.6g}, where the path ends, got {lam!r}")
-                else:
-                    after, share = self._place(lam)
-                    at_lam = (1 - share) * values[after - 1] + share * values[after]
-                result[rows, column] = at_lam / lam
+                above = self.heavier * max(0.0, lam - float(self.knots[0]))
+                result[rows, column] = (self._along(values, lam) + above) / lam
         return refuse_nan_scores(result, "X")
 
     def knot_values(self, matrix: Matrix, n_threads: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ def fit_svm_path(
     gamma, degree, coef0
         As in `fit_svm`.
     lam_min : float, default 0.0
-        Where the path ends. With 0 it goes on until f does not change any more, or float64 does not show the margin.
+        Where the path stops, unless its last breakpoint is above: then f does not change any more, and is known for
+        every lam. With 0 it goes on until then, or until float64 does not show the margin.
     max_events : int, optional
         The path ends at the breakpoint where it has had so many events (rows that arrive at the margin or leave it,
         `SVMPath.events`); by default 50 n + 1000, some ten times what paths have.
@@ -286,6 +288,17 @@ def _fit(
         **train,
         **path_fields(result),
     )
+    if kernel.name == "linear" and model.lams.size:
+        # The core has seen centred rows. Far from the origin a score has fewer digits than it had there.
+        result["violation"] = max(result["violation"], _violation_at_end(model, options.n_threads))
+        model = dataclasses.replace(model, violation=result["violation"])
     heavier = "positive" if result["heavier"] > 0 else "negative or unlabelled" if result["heavier"] < 0 else "other"
     warn_of_path(function, result, heavier)
     return model
+
+
+def _violation_at_end(path: SVMPath, n_threads: int) -> float:
+    """Return the largest violation of the optimality conditions by the model at the last breakpoint."""
+    slack = path.labels * path._decision_function(path.train(), n_threads) - 1
+    alpha = path.alpha_at(path.lams.size - 1)
+    return float(np.maximum(np.where(alpha < path.costs, -slack, 0), np.where(alpha > 0, slack, 0)).max(initial=0))

@@ -29,8 +29,9 @@ class SVMPath(PathPoints):
     Attributes
     ----------
     lams : ndarray of float64
-        Breakpoints, falling. The last one is where the path stopped, if `status` is not "zero": then f is the same for
-        every lam below.
+        Breakpoints, falling: from the first, above which a is constant, to the last, and at each of them rows arrive at
+        the margin or leave it. If `status` is "zero", f is the same for every lam below the last one; else the last
+        entry is where the path stopped, which need not be a breakpoint.
     events : ndarray of records (lam, kind, row)
         What happened at the breakpoints: row `row` of `X` is "start" (on the margin from above the first breakpoint
         on), "from_right" (meets the margin from outside, a = 0), "from_left" (from inside, a = cost), "to_right" or
@@ -64,11 +65,12 @@ class SVMPath(PathPoints):
         Largest violation of the optimality conditions at the breakpoints, in units of f(x): of all for the linear
         kernel of up to 128 features, else of those where the scores of all rows were computed, the last one included.
     n_iter : int
-        Number of breakpoints.
+        Number of entries of `lams`.
     status : str
-        "zero" (followed down to lam = 0), "lam_min", "trivial" (w = 0 for every lam: no breakpoint), "precision" (lam
-        is so small that float64 does not show the margin), "max_events", "stalled" (rounding hides which rows are on
-        the margin, or what comes next), "indefinite" (the kernel is not positive semidefinite) or "callback".
+        "zero" (followed down to lam = 0), "lam_min" (stopped there, above other breakpoints), "trivial" (w = 0 for
+        every lam: no breakpoint), "precision" (lam is so small that float64 does not show the margin), "max_events",
+        "stalled" (rounding hides which rows are on the margin, or what comes next), "indefinite" (the kernel is not
+        positive semidefinite) or "callback".
     converged : bool
         Whether status is one of the first three.
     objective : ndarray of float64, shape (n_iter,)

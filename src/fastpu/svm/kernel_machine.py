@@ -28,7 +28,8 @@ class KernelMachine(KernelExpansion):
     alpha : ndarray of float64, shape (n_support,)
         Their dual variables, all positive. Those of nu-SVM are divided by `margin`, as LIBSVM does.
     dual_coef : ndarray of float64, shape (n_support,)
-        alpha times the label; alpha itself for a one-class SVM.
+        alpha times the label; alpha itself for a one-class SVM. Below the last breakpoint of an SVM path, where f does
+        not change any more, the factors at that breakpoint: they give the same f with more digits than alpha.
     intercept : float
     kernel : str
         "linear", "poly", "rbf", "sigmoid", "precomputed" or "callable".
@@ -88,6 +89,6 @@ class KernelMachine(KernelExpansion):
             )
         if not ((self.alpha > 0) & np.isfinite(self.alpha)).all():
             raise ValueError("alpha must be positive and finite")
-        if not np.array_equal(np.abs(self.dual_coef), self.alpha):
-            raise ValueError("dual_coef must be alpha or its negative")
+        if not (np.abs(self.dual_coef) <= self.alpha).all():
+            raise ValueError("dual_coef must be between -alpha and alpha")
         super()._check_fields()

@@ -22,7 +22,7 @@ struct SvmPathOptions {
   // The rows of a linear kernel, if they are dense, as many as the kernel has. With few features, no kernel rows are
   // then formed, and a breakpoint takes time O(n d + m^2).
   const DenseView<double>* linear = nullptr;
-  double lam_min = 0;  // where to stop
+  double lam_min = 0;  // where to stop, unless the last breakpoint is above
   // The path ends at the breakpoint with this event.
   index_t max_events = std::numeric_limits<index_t>::max();
   Isa isa = best_isa();
@@ -63,8 +63,9 @@ struct SvmPathResult {
   int heavier = 0;                  // the class whose costs sum to more: +1, -1, or 0 for equal sums
   std::vector<double> start_alpha;  // a of each row above the first breakpoint
 
-  // lam at the knots: the breakpoints in decreasing order, then the end of the path (0, or where it stopped). Between
-  // two knots a and a0 are linear in lam. A trivial path has no knots.
+  // lam at the knots: the breakpoints in decreasing order, each with an event (but for the first, which may have none),
+  // then the end of the path (0, or where it stopped). Between two knots a and a0 are linear in lam. A trivial path has
+  // no knots.
   std::vector<double> knots;
   std::vector<double> offsets;    // a0
   std::vector<double> weights;    // lam w at each knot, one after the other, if kernel rows were not formed; else empty
