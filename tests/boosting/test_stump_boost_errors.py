@@ -27,9 +27,9 @@ BAD_EVAL_SETS = [
     ({"eval_set": [(np.zeros((3, 4)), [1, -1, 1])]}, TypeError, r"one pair \(X, y\), got a list of 1 pair$"),
     ({"eval_set": [(np.zeros((3, 4)), [1, -1, 1])] * 2}, TypeError, r"one pair \(X, y\), got a list of 2 pairs$"),
     ({"eval_set": (([[1.0] * 4], [1]),) * 2}, TypeError, r"one pair \(X, y\), got a tuple of 2 pairs$"),
-    ({"eval_set": ([[1.0] * 4] * 2, [[1], [-1]])}, ValueError, r"y of eval_set must be one-dimensional"),
+    ({"eval_set": ([[1.0] * 4] * 2, [[1, -1]])}, ValueError, r"y of eval_set must be one-dimensional"),
     ({"eval_set": (np.zeros(4), [1, -1, 1, -1])}, ValueError, r"X of eval_set must.*; use X.reshape\(-1, 1\)"),
-    ({"eval_set": (np.zeros((2, 4)), np.array([[1], [-1]]))}, ValueError, r"y of eval_set must.*; use y.ravel\(\)$"),
+    ({"eval_set": (np.zeros((2, 4)), np.array([[1, -1]]))}, ValueError, r"y of eval_set must.*; use y.ravel\(\)$"),
     ({"eval_set": (np.zeros((2, 4)), [1, 7])}, ValueError, r"y of eval_set must.*fastpu.as_labels\(y, "),
     ({"eval_set": (np.zeros((3, 4)), [1, 1, 1])}, ValueError, "eval_set"),
     ({"eval_set": (np.zeros((3, 4)) * 1j, [1, -1, 1])}, TypeError, "eval_set.*complex"),
@@ -44,14 +44,16 @@ def test_bad_evaluation_sets_are_named(options, error, words, data):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 @each_fit
-def test_labels_in_a_frame_of_one_column_are_to_be_selected(fit, library):
+def test_labels_in_a_frame_of_one_column_are_taken_with_a_warning(fit, library):
     module = pytest.importorskip(library, reason=f"{library} is an optional input format")
-    y = module.DataFrame({"label": [1, 1, 0, 0, -1, -1]})
-    words = r"y must be one-dimensional, got DataFrame of shape \(6, 1\); select the column, y\['label'\]$"
-    with pytest.raises(ValueError, match=words):
-        fit(np.zeros((6, 2)), y)
-    with pytest.raises(ValueError, match="y of eval_set.*; select the column, y\\['label'\\]$"):
-        fit(np.zeros((6, 2)), y["label"], eval_set=(np.zeros((6, 2)), y))
+    X, frame = np.arange(12.0).reshape(6, 2), module.DataFrame({"label": [1, 0, 1, 0, -1, -1]})
+    expected = fit(X, frame["label"], eval_set=(X, frame["label"]), early_stopping_rounds=2)
+    for y, judged in ((frame, frame["label"]), (frame["label"], frame)):
+        name = "y" if y is frame else "y of eval_set"
+        words = rf"^{name} is taken for a vector, got DataFrame of shape \(6, 1\); use y\['label'\]$"
+        with pytest.warns(fastpu.LabelWarning, match=words):
+            found = fit(X, y, eval_set=(X, judged), early_stopping_rounds=2)
+        np.testing.assert_array_equal(found.alphas, expected.alphas)
 
 
 @each_fit

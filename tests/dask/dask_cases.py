@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -13,7 +14,17 @@ import pytest
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
-__all__ = ["Kill", "assert_nothing_is_left", "chunked", "first_part", "is_in_event_loop", "local_cluster", "pop_part"]
+__all__ = [
+    "Kill",
+    "assert_nothing_is_left",
+    "chunked",
+    "fail",
+    "first_part",
+    "is_in_event_loop",
+    "local_cluster",
+    "pop_part",
+    "scores_in_task",
+]
 
 
 @contextlib.contextmanager
@@ -57,6 +68,29 @@ def is_in_event_loop(_shard):
     except RuntimeError:
         return False
     return True
+
+
+def holds_a_thread():
+    """Whether this thread is one of those in which the worker runs its tasks."""
+    return threading.current_thread() in distributed.get_worker().executor._threads
+
+
+def scores_in_task(name, X, y, lazy_X, lazy_y, options, *, has_left=False):
+    """Scores by a fit in a task, or what it raises, and whether the task holds a thread of its worker after it."""
+    from fastpu import dask as on_dask
+
+    if has_left:
+        distributed.secede()
+    try:
+        model = getattr(on_dask, name)(lazy_X, lazy_y, **options)
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        return repr(error), holds_a_thread()
+    return model.decision_function(X), holds_a_thread()
+
+
+def fail(_info):
+    """Fails as a callback."""
+    raise ZeroDivisionError("in the callback")
 
 
 class Kill:

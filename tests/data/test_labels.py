@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fastpu
 from fastpu.data.labels import as_labels, stack
 from helpers import outcome, refused
 
@@ -182,14 +185,15 @@ def test_codings(y, codes, expected):
         ([], {}, ValueError, "y must not be empty"),
         (1, {}, ValueError, "y must be one-dimensional, got 1 (int)"),
         (None, {}, ValueError, "y must be one-dimensional, got None (NoneType)"),
+        (np.zeros((0, 1)), {}, ValueError, "y must not be empty"),
         (
-            np.zeros((3, 1)),
+            np.zeros((1, 3)),
             {},
             ValueError,
-            "y must be one-dimensional, got ndarray of shape (3, 1) and dtype float64; use y.ravel()",
+            "y must be one-dimensional, got ndarray of shape (1, 3) and dtype float64; use y.ravel()",
         ),
         (np.zeros((3, 2)), {}, ValueError, "y must be one-dimensional"),
-        (pd.DataFrame({"y": [1, 0]}), {}, ValueError, "y must be one-dimensional"),
+        (pd.DataFrame({"y": [1, 0], "z": [1, 0]}), {}, ValueError, "y must be one-dimensional"),
         ([[1, 0], [1]], {}, ValueError, "y cannot be read as a list of labels"),
         ([1j, 0], {}, TypeError, "got dtype complex128"),
         (np.array([1j, 0], dtype=object), {}, TypeError, "got 1j (complex) at position 0"),
@@ -202,6 +206,24 @@ def test_codings(y, codes, expected):
 )
 def test_what_is_refused(y, codes, error, text):
     refused(error, text, as_labels, y, **codes)
+
+
+@pytest.mark.parametrize(
+    ("y", "use"),
+    [
+        (np.array([[1], [0], [1]]), "ndarray of shape (3, 1) and dtype int64; use numpy.ravel(y)"),
+        ([[1], [None], [1]], "[[1], [None], [1]] (list); use numpy.ravel(y)"),
+        (pd.DataFrame({"label": pd.array([True, None, True], dtype="boolean")}), "shape (3, 1); use y['label']"),
+        (pl.DataFrame({"label": [1, None, 1]}), "DataFrame of shape (3, 1); use y['label']"),
+    ],
+    ids=["array", "list", "pandas", "polars"],
+)
+def test_a_column_is_taken_for_a_vector_with_a_warning(y, use):
+    with pytest.warns(fastpu.LabelWarning, match=re.escape(use)) as told:
+        labels = as_labels(y)
+    np.testing.assert_array_equal(labels, [1, 0, 1])
+    assert len(told) == 1
+    assert told[0].filename == __file__
 
 
 @given(st.lists(st.sampled_from([1, 0, -1, 2, None, NAN, "a", True, 0.5]), min_size=1, max_size=12))

@@ -59,7 +59,8 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
 
 
 ONE_CLASS = (
-    "Of two labels the larger one is the class, of -1, 0 and 1 it is 1. Without labels `predict` returns 1 and -1."
+    "Of two labels the larger one is the class, of -1, 0 and 1 it is 1. Without labels, or if all are 1, all rows are "
+    "of the class, and `predict` returns 1 and -1; if all are True, it returns True and False."
 )
 
 

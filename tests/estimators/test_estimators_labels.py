@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
+from sklearn.exceptions import DataConversionWarning
 
 import fastpu
 from estimator_cases import CLASSIFIERS, every_class, make, pu_rows, takes
 from fastpu import estimators
+from helpers import refused
 
 
 @every_class
@@ -126,3 +129,25 @@ def test_labels_that_are_no_words_or_of_which_few_rows_are_positive_are_silent()
     words = np.where(np.arange(200) % 100 < 69, "b", "a")
     assert not told_of_labels(estimators.ISVMClassifier(), X, words)
     assert told_of_labels(estimators.ISVMClassifier(), X, np.where(np.arange(200) % 100 < 70, "b", "a").astype(object))
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [(np.ones(60), [-1, 1]), (np.ones((60, 1), dtype=np.uint8), [-1, 1]), ([True] * 60, [False, True])],
+    ids=["ones", "column", "bool"],
+)
+def test_ones_are_the_class_of_a_one_class_machine(y, classes):
+    X, _, _ = pu_rows(n=60)
+    expected = estimators.OneClassSVMClassifier().fit(X).decision_function(X)
+    with pytest.warns(DataConversionWarning) if np.ndim(y) == 2 else contextlib.nullcontext():
+        fitted = estimators.OneClassSVMClassifier().fit(X, y)
+    np.testing.assert_array_equal(fitted.decision_function(X), expected)
+    assert fitted.classes_.tolist() == sorted(set(fitted.predict(X).tolist())) == classes
+    assert fitted.score(X, np.ravel(y)) == np.mean(expected > 0)
+    refused(ValueError, "y must have one entry per row of X (60), got 59", fitted.fit, X, np.ravel(y)[1:])
+
+
+@pytest.mark.parametrize("y", [np.zeros(60), np.full(60, -1), np.full(60, "in")], ids=["0", "-1", "word"])
+def test_one_label_that_is_not_1_says_nothing_of_a_class(y):
+    X, _, _ = pu_rows(n=60)
+    refused(ValueError, "y must hold two classes", estimators.OneClassSVMClassifier().fit, X, y)

@@ -240,6 +240,9 @@ def test_columns_that_the_default_propensity_cannot_take_are_refused_with_a_way_
         given = frame.assign(c=column)
         message = "propensity_columns must hold finite numbers for the default propensity_estimator ("
         refused(ValueError, message, SARClassifier(classifier, propensity_columns=["c"]).fit, given, labelled)
+    strange = frame.assign(c=[{"ward": 1}] * len(frame))
+    refused(TypeError, "not 'dict'); for other columns pass a propensity_estimator",
+            SARClassifier(classifier, propensity_columns=["c"]).fit, strange, labelled)  # fmt: skip
     encoded = SARClassifier(
         classifier,
         propensity_estimator=make_pipeline(OneHotEncoder(), LogisticRegression()),

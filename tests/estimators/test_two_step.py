@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("sklearn", minversion="1.6")
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import fastpu
 from estimator_cases import pu_rows
@@ -104,13 +108,43 @@ def test_labelled_negatives_are_negative_in_every_fit():
     np.testing.assert_allclose(fitted.decision_function(X), expected - 0.5, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "right", "lost"),
+    [
+        (DecisionTreeClassifier(max_depth=4, random_state=0), 0.94, (0, 20)),
+        (RandomForestClassifier(50, random_state=0), 0.95, (0, 20)),
+        (
+            DecisionTreeClassifier(random_state=0),
+            0.7,
+            (100, 100),
+        ),  # learns every row by heart, and says nothing of spies
+        (DummyClassifier(), 0.4, (100, 100)),
+    ],
+    ids=["tree", "forest", "deep tree", "constant"],
+)
+def test_where_no_row_scores_less_than_the_spies_those_with_the_lowest_score_are_negative(estimator, right, lost):
+    X, _, labelled = pu_rows(seed=1, n=800, apart=2.0)
+    X_new, truth_new, _ = pu_rows(seed=2, n=2000, apart=2.0)
+    fitted = TwoStepClassifier(estimator, random_state=0)
+    with pytest.warns(fastpu.EstimateWarning, match="finds no unlabelled row with a score below that") as told:
+        fitted.fit(X, labelled)
+    words = r"takes the (\d+) of (\d+) with the lowest score for negative, though (\d+) % of"
+    said = re.search(words, str(told[0].message))
+    n_negative, n_unlabelled, share = map(int, said.groups())
+    assert n_negative == fitted.reliable_negatives_.sum() > 0
+    assert n_unlabelled == np.count_nonzero(~labelled)
+    assert lost[0] <= share <= lost[1]
+    assert np.mean(fitted.predict(X_new) == truth_new) > right
+
+
 def test_too_few_rows_and_bad_parameters_are_refused():
     X, _, labelled = pu_rows(n=60)
     one = labelled & (np.cumsum(labelled) <= 1)
     refused(ValueError, "y must have at least 2 labelled positives, of which one is the spy, got 1",
             TwoStepClassifier(LogisticRegression()).fit, X, one)  # fmt: skip
-    refused(ValueError, "estimator gives no unlabelled row a score below that of the spies",
-            TwoStepClassifier(DummyClassifier()).fit, X, labelled)  # fmt: skip
+    refused(ValueError, "y must hold unlabelled rows of positive weight for TwoStepClassifier, got none",
+            TwoStepClassifier(LogisticRegression()).fit, X, np.where(labelled, 1, np.where(X[:, 0] > 0, 0, -1)),
+            sample_weight=np.where(labelled | (X[:, 0] <= 0), 1.0, 0.0))  # fmt: skip
     for options, message in (
         ({"spy_share": 0.0}, "spy_share must be a number in (0, 1), got 0.0"),
         ({"spy_quantile": 1.0}, "spy_quantile must be a number in [0, 1), got 1.0"),

@@ -82,7 +82,8 @@ def answers_unknown_keywords(function: _Function) -> _Function:
         return function(*args, **kwargs)
 
     # doctest takes a function for one of the module whose globals it has.
-    placed: Any = types.FunctionType(call.__code__, function.__globals__, None, None, call.__closure__)
+    own_globals = inspect.unwrap(function).__globals__
+    placed: Any = types.FunctionType(call.__code__, own_globals, None, None, call.__closure__)
     return functools.wraps(function)(placed)  # type: ignore[return-value]
 
 

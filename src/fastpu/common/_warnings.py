@@ -34,7 +34,10 @@ class EstimateWarning(UserWarning):
 
 
 class LabelWarning(UserWarning):
-    """A classifier takes words for labels the other way round than they are probably meant."""
+    """Labels are taken in another way than they are given or probably meant.
+
+    A classifier takes two words the other way round, or a table of one column is taken for a vector.
+    """
 
 
 class ScaleWarning(UserWarning):

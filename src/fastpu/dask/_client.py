@@ -1,6 +1,9 @@
-"""The Dask client of a fit, and the one import of Dask, which says how to install it."""
+"""The Dask client of a fit, fits that are called in tasks, and the one import of Dask, which says how to install it."""
 
 from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastpu.common._text import describe
 
@@ -11,7 +14,12 @@ try:
 except ImportError as error:
     raise ImportError("fastpu.dask needs dask and distributed: pip install 'fastpu[dask]'") from error
 
-__all__ = ["Client", "dask", "distributed", "find_client"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Client", "dask", "distributed", "find_client", "waits_outside_the_pool"]
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 
 def find_client(client: object) -> Client:
@@ -29,3 +37,21 @@ def find_client(client: object) -> Client:
     if client.asynchronous:
         raise ValueError("client must not be asynchronous: a fit waits for its workers")
     return client
+
+
+def waits_outside_the_pool(fit: _Function) -> _Function:
+    """Decorate a fit: called in a task of a Dask worker, it gives its place among the worker's threads back meanwhile.
+
+    A fit waits for tasks of its own. If fits had all threads of all workers, these tasks would never begin.
+    """
+
+    @functools.wraps(fit)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            distributed.get_worker()
+        except ValueError:  # this is no task
+            return fit(*args, **kwargs)
+        with distributed.worker_client():  # which gives the place back, unless the task has done so, and takes it again
+            return fit(*args, **kwargs)
+
+    return call  # type: ignore[return-value]

@@ -205,7 +205,7 @@ class Workers:
         self.client = client
         self._futures: list[Any] = []
         self.holders: list[_Holder] = []
-        self._direct = client.direct_to_workers
+        self._is_direct = client.direct_to_workers  # the client is shared with other fits, and is left as it is
         self.where = "before the first round"
         self._has_members = False
         try:
@@ -249,8 +249,8 @@ class Workers:
                 raise (
                     future.exception() if future.status == "error" and not missing else self._lost(missing or [holder])
                 )
-        if self._direct is None:
-            self.client.direct_to_workers = self._reaches_workers()
+        if self._is_direct is None:
+            self._is_direct = self._reaches_workers()
 
     def _reaches_workers(self) -> bool:
         """Tell whether the driver can send messages to every worker directly, not through the scheduler."""
@@ -317,7 +317,7 @@ class Workers:
         """Return the answers of the shards; an exception in place of one that did not come."""
 
         def answer(holder: _Holder, message: bytes) -> Any:
-            if self.client.direct_to_workers:
+            if self._is_direct:
                 return _send(self.client.rpc, holder.address, holder.name, method, message)
             relayed = {"op": _HANDLER, "shard": holder.name, "method": method, "message": message}
             return self.client.scheduler.proxy(worker=holder.address, msg=relayed)
@@ -361,7 +361,6 @@ class Workers:
 
     def close(self) -> None:
         """Free what the workers hold."""
-        self.client.direct_to_workers = self._direct
         futures, self._futures, self.holders = self._futures, [], []
         if futures and self.client.status == "running":
             self.client.cancel(futures, force=True)  # Dask's handles of an actor refer to it until they are collected

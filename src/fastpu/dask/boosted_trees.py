@@ -12,7 +12,7 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, single_row, take_census
 from fastpu.dask._boosted_fit import BoostedFit
-from fastpu.dask._client import find_client
+from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.data._validate import check_int
@@ -32,6 +32,7 @@ __all__ = ["fit_boosted_trees"]
 
 
 @answers_unknown_keywords
+@waits_outside_the_pool
 def fit_boosted_trees(
     X: object,
     y: object,

@@ -13,7 +13,7 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, labels_of, score
 from fastpu.dask._binning import bin_partitions, find_global_cuts, take_census
-from fastpu.dask._client import find_client
+from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._workers import results_of
 from fastpu.data._validate import check_int
@@ -37,6 +37,7 @@ __all__ = ["fit_forest"]
 
 
 @answers_unknown_keywords
+@waits_outside_the_pool
 def fit_forest(
     X: object,
     y: object,

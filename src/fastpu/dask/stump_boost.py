@@ -10,7 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, single_row, take_census
-from fastpu.dask._client import find_client
+from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.dask._stump_fit import StumpFit
@@ -28,6 +28,7 @@ __all__ = ["fit_pnu_auc_boost"]
 
 
 @answers_unknown_keywords
+@waits_outside_the_pool
 def fit_pnu_auc_boost(
     X: object,
     y: object,

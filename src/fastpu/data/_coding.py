@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._text import describe, short, variable
+from fastpu.common._warnings import LabelWarning, warn
 from fastpu.data._frames import frame_kind
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def is_missing(value: object) -> bool:
 def read_labels(y: object, name: str) -> NDArray[Any]:
     """Return labels as a vector of booleans, numbers, strings or objects.
 
-    Missing entries are NaN in a float vector and `MISSING` in an object vector.
+    Missing entries are NaN in a float vector and `MISSING` in an object vector. A table of one column is taken for that
+    column, with a warning, as by scikit-learn.
     """
     if isinstance(y, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; mark missing labels by NaN")
@@ -58,10 +60,13 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} cannot be read as a list of labels: {error}") from error
     except ValueError as error:
         raise ValueError(f"{name} cannot be read as a list of labels: {error}") from error
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got {describe(y)}{_how_to_flatten(y, array, name)}")
     if array.size == 0:
         raise ValueError(f"{name} must not be empty")
+    if array.ndim == 2 and array.shape[1] == 1:
+        return read_labels(_only_column(y, array, name), name)
+    if array.ndim != 1:
+        advice = f"; use {variable(name)}.ravel()" if array.ndim == 2 and array.shape[0] == 1 else ""
+        raise ValueError(f"{name} must be one-dimensional, got {describe(y)}{advice}")
     if array.dtype.kind == "O":
         return _read_objects(array, name)
     if array.dtype.kind not in "biufUS":
@@ -69,13 +74,16 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
     return array
 
 
-def _how_to_flatten(y: object, array: NDArray[Any], name: str) -> str:
-    if array.ndim != 2 or 1 not in array.shape:
-        return ""
+def _only_column(y: object, array: NDArray[Any], name: str) -> object:
+    """Return the column of a table that has one, and warn; of a frame as a series, which knows its missing entries."""
     if frame_kind(y) is None:
-        return f"; use {variable(name)}.ravel()"
-    frame: Any = y
-    return f"; select the column, {variable(name)}[{short(frame.columns[0])}]" if array.shape[1] == 1 else ""
+        column, vector = array[:, 0], f"numpy.ravel({variable(name)})"
+    else:
+        frame: Any = y
+        label = frame.columns[0]
+        column, vector = frame[label], f"{variable(name)}[{short(label)}]"
+    warn(f"{name} is taken for a vector, got {describe(y)}; use {vector}", LabelWarning)
+    return column
 
 
 def _read_series(y: object) -> object:

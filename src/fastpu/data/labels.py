@@ -49,6 +49,11 @@ def as_labels(
     ndarray of int8, shape (n,)
         A new array.
 
+    Warns
+    -----
+    LabelWarning
+        If `y` has the shape (n, 1), or is a frame of one column, and is taken for a vector.
+
     Raises
     ------
     TypeError

@@ -61,7 +61,8 @@ _OF_ROWS = {
 }
 _LABELS = "array-like of shape (n,)\n    Two labels, or -1, 0 and 1, as `fastpu.estimators` says."
 _LABELS_OR_NONE = (
-    "array-like of shape (n,), optional\n    None if all rows are of the class; else rows of other labels are left out."
+    "array-like of shape (n,), optional\n"
+    "    None, or all 1, if all rows are of the class; else rows of other labels are left out."
 )
 _MANY_VALUES = re.compile(r" \| (Sequence|NDArray)\[[^]]+\]")  # a classifier takes one value
 

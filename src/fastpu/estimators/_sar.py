@@ -272,7 +272,8 @@ def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardS
         assert_all_finite(scaled)
     except (TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        raise ValueError(
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
             f"propensity_columns must hold finite numbers for the default propensity_estimator ({reason}); for other "
             f"columns pass a propensity_estimator that takes them, such as a Pipeline that encodes or fills them"
         ) from error

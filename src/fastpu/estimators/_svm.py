@@ -45,7 +45,8 @@ class WithCosts(FastpuClassifier):
 class OneClassSVM(FastpuClassifier):
     """The classifier of `fit_one_class_svm`.
 
-    Of two labels the larger one is the class, of -1, 0 and 1 it is 1. Without labels `predict` returns 1 and -1.
+    Of two labels the larger one is the class, of -1, 0 and 1 it is 1. Without labels, or if all are 1, all rows are of
+    the class, and `predict` returns 1 and -1; if all are True, it returns True and False.
     """
 
     kernel: str | Callable[..., object]
@@ -54,6 +55,12 @@ class OneClassSVM(FastpuClassifier):
         if y is None:
             return Labels(np.array([-1, 1]), 0, coded=True), np.ones(n_rows, dtype=np.int8)
         return super()._read_labels(y, n_rows)
+
+    def _labels_of_one_value(self, value: Any) -> Labels:
+        if value != 1:
+            return super()._labels_of_one_value(value)
+        is_bool = isinstance(value, bool)
+        return Labels(np.array([False, True] if is_bool else [-1, 1]), 0, coded=not is_bool)
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
         if (codes != 1).any():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.common._warnings import ConvergenceWarning, EstimateWarning, warn
 from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
@@ -26,18 +26,21 @@ class TwoStepClassifier(MetaClassifier):
     unlabelled rows, as in text; and to see which rows are surely negative.
 
     Step 1: some labelled positives, the spies, join the unlabelled rows, and `estimator` is fitted to the other
-    positives against all of these. The spies are scored as the hidden positives are. t is the largest score of a spy
-    such that at most the share `spy_quantile` of the spies score less, and unlabelled rows that score less than t are
-    reliable negatives. Step 2: `estimator` is fitted to all positives against the reliable negatives; the other
-    unlabelled rows are left out. With ``max_iter > 1`` unlabelled rows that this fit calls negative become reliable
-    negatives too, and it is repeated, until there are no new ones.
+    positives against all of these. The spies are scored as the hidden positives are. t is the largest score of a
+    spy such that at most the share `spy_quantile` of the spies score less, and unlabelled rows that score less than
+    t are reliable negatives; where there are none, those with the lowest score are, with a warning. Step 2:
+    `estimator` is fitted to all positives against the reliable negatives; the other unlabelled rows are left out.
+    With ``max_iter > 1`` unlabelled rows that this fit calls negative become reliable negatives too, and it is
+    repeated, until there are no new ones.
 
     With the labels -1, 0 and 1 rows of -1 are negative in all fits; of two labels the smaller is unlabelled.
 
     Parameters
     ----------
     estimator : classifier
-        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0.
+        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. One that fits its training rows
+        without error, as a tree of full depth does, gives spies and unlabelled rows the same score, and step 1 tells
+        nothing: limit its depth, or take a forest.
     spy_share : float, default 0.15
         In (0, 1), the share of the labelled positives that are spies; one at least, and all but one at most.
     spy_quantile : float, default 0.05
@@ -140,13 +143,14 @@ class TwoStepClassifier(MetaClassifier):
         TypeError
             If `estimator` has neither of the methods that give scores, or takes no weights where there are some.
         ValueError
-            If an argument is not as described, there are fewer than 2 labelled positives, or no unlabelled row scores
-            less than t and none is labelled negative.
+            If an argument is not as described, or there are fewer than 2 labelled positives or no unlabelled rows.
 
         Warns
         -----
         ConvergenceWarning
             If ``max_iter > 1`` fits of step 2 still called further unlabelled rows negative.
+        EstimateWarning
+            If no unlabelled row scores less than t, and those with the lowest score are taken for reliable negatives.
         """
         training = self._begin(X, y, sample_weight, fit_params)
         share = check_float("spy_share", self.spy_share, low=0, high=1, open_low=True, open_high=True)
@@ -157,17 +161,25 @@ class TwoStepClassifier(MetaClassifier):
         positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
         if positive.size < 2:
             raise ValueError(f"y must have at least 2 labelled positives, of which one is the spy, got {positive.size}")
+        if not unlabelled.size:
+            raise ValueError("y must hold unlabelled rows of positive weight for TwoStepClassifier, got none")
         n_spies = min(max(1, round(share * positive.size)), positive.size - 1)
         spies = np.sort(rng.choice(positive, n_spies, replace=False))
 
         machine = _against(training, np.setdiff1d(positive, spies), np.concatenate([unlabelled, spies, negative]))
-        limit = spy_limit(training.scores(machine, spies, response), training.mass[spies], quantile)
+        spy_scores = training.scores(machine, spies, response)
+        limit = spy_limit(spy_scores, training.mass[spies], quantile)
         scores = training.scores(machine, unlabelled, response)
         is_negative = scores < limit
         if not is_negative.any() and not negative.size:
-            raise ValueError(
-                f"estimator gives no unlabelled row a score below that of the spies ({limit:.3g}), so that there "
-                f"are no reliable negatives; raise spy_quantile, got {quantile:g}"
+            is_negative = scores == scores.min()
+            lost = float(np.average(spy_scores <= scores.min(), weights=training.mass[spies]))
+            warn(
+                f"TwoStepClassifier finds no unlabelled row with a score below that of the spies ({limit:.3g}), and "
+                f"takes the {np.count_nonzero(is_negative)} of {unlabelled.size} with the lowest score for negative, "
+                f"though {100 * lost:.0f} % of the spies score no more: give estimator more rows or smoother scores, "
+                f"as of shallower trees or more of them, or raise spy_quantile={quantile:g}",
+                EstimateWarning,
             )
         n_iter, n_new = 0, 1
         while n_iter < max_iter and n_new:
