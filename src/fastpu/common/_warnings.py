@@ -9,6 +9,7 @@ __all__ = [
     "ConvergenceWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
+    "FailedFitWarning",
     "LabelWarning",
     "PaperFormWarning",
     "ScaleWarning",
@@ -36,6 +37,10 @@ class EstimateWarning(UserWarning):
 
     Also: a model calls more rows positive than can be by an estimate of their share.
     """
+
+
+class FailedFitWarning(UserWarning):
+    """Some points of a grid could not be fitted or judged, and the choice was made among the others."""
 
 
 class LabelWarning(UserWarning):
