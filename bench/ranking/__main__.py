@@ -14,14 +14,16 @@ import argparse
 import math
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from fastpu.metrics import RankingEstimate, average_precision, lift_at_k, precision_at_k
+from fastpu.metrics import average_precision, lift_at_k, precision_at_k
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from fastpu.metrics import RankingEstimate
 
 SIZES = ((20, 300), (50, 500), (200, 2000))  # labelled positives, unlabelled rows
 
@@ -53,9 +55,9 @@ def covered(apart: float, prior: float, n_pos: int, n_unl: int, repeats: int, n_
             "recall": lift_at_k(pos, unl, prior, **boot),
         }
         for name, estimate in found.items():
-            assert isinstance(estimate, RankingEstimate)
             unit = prior if name == "recall" else 1.0
-            held[name] += unit * estimate.interval[0] <= truth[name] <= unit * estimate.interval[1]
+            low, high = cast("RankingEstimate", estimate).interval
+            held[name] += unit * low <= truth[name] <= unit * high
     return {name: count / repeats for name, count in held.items()}
 
 

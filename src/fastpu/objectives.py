@@ -386,9 +386,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 
 
 @answers_unknown_keywords
-def upu(
-    y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None
-) -> Objective:
+def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
     The loss is prior mean_P (-F) + mean_U log(1 + e^F).
@@ -442,9 +440,7 @@ def upu(
 
 
 @answers_unknown_keywords
-def nnpu(
-    y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None
-) -> Objective:
+def nnpu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of nnPU, whose estimated risk of the negatives cannot fall below 0.
 
     The loss is prior mean_P log(1 + e^-F) + max(0, r) with r = mean_U log(1 + e^F) - prior mean_P log(1 + e^F). Where

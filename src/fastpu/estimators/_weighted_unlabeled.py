@@ -105,7 +105,9 @@ class WeightedUnlabeledClassifier(MetaClassifier):
     """
 
     @answers_unknown_keywords
-    def __init__(self, estimator: Any, *, prior: float, scenario: str = "case_control", cv: Any = 5, n_rounds: int = 1) -> None:
+    def __init__(
+        self, estimator: Any, *, prior: float, scenario: str = "case_control", cv: Any = 5, n_rounds: int = 1
+    ) -> None:
         self.estimator = estimator
         self.prior = prior
         self.scenario = scenario

@@ -179,7 +179,7 @@ def select(
     Warns
     -----
     FailedFitWarning
-        If some points of the grid failed, so that they could not be chosen: how many, and what the first one's fit says.
+        If some points of the grid failed, so that they could not be chosen: how many, and why the first one did.
     ConvergenceWarning
         If greedy search is still finding better points after 1000 rounds.
 
@@ -293,9 +293,7 @@ def _admitted(admit: Sequence[str]) -> tuple[str, ...]:
     return tuple(check_choice("admit", flaw, _MAY_PASS) for flaw in admit)
 
 
-def _given(
-    arguments: Arguments, grids: Sequence[Grid], fit_params: Mapping[str, Any], seed: int
-) -> dict[str, Any]:
+def _given(arguments: Arguments, grids: Sequence[Grid], fit_params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Return the arguments of every fit that are not in the grid: the user's, and what `select` knows."""
     in_grid = {name for part in grids for name in part.values}
     for name in fit_params:
